@@ -1,0 +1,70 @@
+/** Start and stop of parts: in order, in reverse, each with a deadline. */
+
+import { AppError } from "./errors.ts";
+
+/**
+ * A part with a life. `start` resolves when it works and rejects with nothing left running.
+ * `stop` must be safe without a start and when called twice; it resolves when every task of the part has ended.
+ */
+export interface Component {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Started {
+  readonly name: string;
+  readonly component: Component;
+}
+
+/** Starts components in order and stops them in reverse, each within a deadline. */
+export class Lifecycle {
+  readonly #started: Started[] = [];
+  readonly #onStopError: (name: string, error: unknown) => void;
+  #stopping: Promise<void> | undefined;
+
+  /** `onStopError` hears of a component that failed to stop or took too long; the others are stopped all the same. */
+  constructor(onStopError: (name: string, error: unknown) => void) {
+    this.#onStopError = onStopError;
+  }
+
+  /** Starts `component`; on a failure everything started before is stopped and the error is thrown. */
+  async start(name: string, component: Component): Promise<void> {
+    try {
+      await component.start();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    this.#started.push({ name, component });
+  }
+
+  /** Stops in reverse order; each component has `deadlineMs`. Further calls wait for the first. */
+  stop(deadlineMs = 10_000): Promise<void> {
+    this.#stopping ??= this.#stopAll(deadlineMs);
+    return this.#stopping;
+  }
+
+  async #stopAll(deadlineMs: number): Promise<void> {
+    for (let entry = this.#started.pop(); entry !== undefined; entry = this.#started.pop()) {
+      try {
+        await withDeadline(entry.component.stop(), deadlineMs, `stop of ${entry.name}`);
+      } catch (error) {
+        this.#onStopError(entry.name, error);
+      }
+    }
+  }
+}
+
+/** Resolves like `promise`; throws `timeout` when `deadlineMs` pass first. */
+export async function withDeadline<T>(promise: Promise<T>, deadlineMs: number, what: string): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new AppError("timeout", `${what} took longer than ${deadlineMs} ms`)),
+    deadlineMs,
+  );
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,52 @@
+/** Structured log: JSON lines, readable lines on a terminal, secrets left out. */
+
+import { pino } from "pino";
+
+export type Logger = pino.Logger;
+
+/** Fields that never reach a log, wherever they stand. */
+const SECRETS = [
+  "authorization",
+  "cookie",
+  "client_secret",
+  "password",
+  "token",
+  "code",
+  "access_token",
+  "refresh_token",
+  "api_key",
+];
+
+export interface LogOptions {
+  /** "agent" or "hub". */
+  readonly name: string;
+  /** error, warn, info or debug. */
+  readonly level: string;
+  /** Lines for people instead of JSON. */
+  readonly pretty: boolean;
+}
+
+/** Returns the root logger of a process, writing to standard error. */
+export function createLogger({ name, level, pretty }: LogOptions): Logger {
+  const options: pino.LoggerOptions = {
+    name,
+    level,
+    base: { name },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: [...SECRETS, ...SECRETS.map((key) => `*.${key}`)], censor: "[hidden]" },
+  };
+  if (!pretty) return pino(options, pino.destination({ fd: 2, sync: true }));
+  return pino({
+    ...options,
+    transport: {
+      target: "pino-pretty",
+      options: { destination: 2, ignore: "pid,hostname,name", translateTime: "HH:MM:ss" },
+    },
+  });
+}
+
+/** Returns a logger that writes nothing, for tests. */
+export function silentLogger(): Logger {
+  return pino({ level: "silent" });
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Type } from "typebox";
+import { checkSettings, parseOverride, parseSettings } from "./settings.ts";
+
+const schema = Type.Object(
+  {
+    "http.port": Type.Integer({ minimum: 0, maximum: 65535, default: 9200, description: "port" }),
+    "node.name": Type.String({ default: "hub-1" }),
+    "path.config": Type.Array(Type.String(), { default: ["pipelines/*.conf"] }),
+    "pipeline.bath.size": Type.Integer({ default: 125 }),
+    inputs: Type.Array(
+      Type.Object(
+        { type: Type.String(), enabled: Type.Boolean({ default: true }) },
+        { additionalProperties: false },
+      ),
+      { default: [] },
+    ),
+  },
+  { additionalProperties: false },
+);
+const aliases = [["pipeline.batch.size", "pipeline.bath.size"]] as const;
+
+function read(text: string, env: NodeJS.ProcessEnv = {}) {
+  return checkSettings(schema, parseSettings(text, "hub.yml", schema, env), aliases);
+}
+
+test("dotted and nested keys mean the same", () => {
+  assert.equal(read("http.port: 1")["http.port"], 1);
+  assert.equal(read("http:\n  port: 1")["http.port"], 1);
+});
+
+test("defaults are filled in", () => {
+  assert.deepEqual(read(""), {
+    "http.port": 9200,
+    "node.name": "hub-1",
+    "path.config": ["pipelines/*.conf"],
+    "pipeline.bath.size": 125,
+    inputs: [],
+  });
+});
+
+test("environment variables are substituted, with defaults", () => {
+  assert.equal(read(`http.port: $\{PORT:17}`)["http.port"], 17);
+  assert.equal(read(`node.name: "a-$\{NAME}"`, { NAME: "b" })["node.name"], "a-b");
+});
+
+for (const [text, message] of [
+  ["http.prot: 1", /^hub\.yml:1:1: unknown setting "http\.prot"; did you mean "http\.port"\?$/],
+  ["http:\n  port: many", /^hub\.yml:2:3: http\.port must be integer, but is "many"$/],
+  ["a: [", /^hub\.yml:/],
+  [`node.name: $\{NOWHERE}`, /^hub\.yml:1:1: environment variable NOWHERE isn't set/],
+  ["http.port: 1\nhttp:\n  port: 2", /hub\.yml:3:3: "http\.port" was set already at hub\.yml:1:1/],
+  ["pipeline.bath.size: 1\npipeline.batch.size: 2", /are the same setting but differ/],
+  ["inputs:\n  - type: log\n    enabeld: true", /hub\.yml:1:1: inputs\.0: unknown setting "enabeld"/],
+] as const) {
+  test(`settings ${JSON.stringify(text)} are refused with the place`, () => {
+    assert.throws(() => read(text), { code: "settings_invalid", message });
+  });
+}
+
+test("an alias alone sets the setting it names", () => {
+  assert.equal(read("pipeline.batch.size: 7")["pipeline.bath.size"], 7);
+});
+
+test("entries of a list get their defaults", () => {
+  assert.deepEqual(read("inputs: [{type: log}]").inputs, [{ type: "log", enabled: true }]);
+});
+
+test("an override of the command line is YAML", () => {
+  assert.deepEqual(parseOverride("http.port=8", {})[1].value, 8);
+});

@@ -1,0 +1,53 @@
+/** Durations and sizes as people write them. */
+
+import { AppError } from "./errors.ts";
+
+const DURATION_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+const SIZE_BYTES: Readonly<Record<string, number>> = {
+  b: 1,
+  kb: 1024,
+  kib: 1024,
+  mb: 1024 ** 2,
+  mib: 1024 ** 2,
+  gb: 1024 ** 3,
+  gib: 1024 ** 3,
+  tb: 1024 ** 4,
+};
+
+/** Returns milliseconds for "5s", "1.5h", "200ms", "2m30s"; a bare number counts `bareUnitMs`. Throws settings_invalid. */
+export function parseDuration(text: string | number, bareUnitMs = 1_000): number {
+  if (typeof text === "number") return text * bareUnitMs;
+  const trimmed = text.trim();
+  if (/^\d+(\.\d+)?$/.test(trimmed)) return Number(trimmed) * bareUnitMs;
+  let total = 0;
+  const rest = trimmed.replace(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)/g, (_, amount: string, unit: string) => {
+    total += Number(amount) * (DURATION_MS[unit] ?? 0);
+    return "";
+  });
+  if (trimmed === "" || rest.trim() !== "") {
+    throw new AppError(
+      "settings_invalid",
+      `"${text}" is no duration; write for example 200ms, 5s, 10m or 24h`,
+    );
+  }
+  return total;
+}
+
+/** Returns bytes for "10mb", "1.5 GiB", "4096"; kilobyte and so on count 1024. Throws settings_invalid. */
+export function parseSize(text: string | number): number {
+  if (typeof text === "number") return text;
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
+  const unit = match?.[2]?.toLowerCase() || "b";
+  const factor = SIZE_BYTES[unit] ?? SIZE_BYTES[`${unit}b`];
+  if (match?.[1] === undefined || factor === undefined) {
+    throw new AppError("settings_invalid", `"${text}" is no size; write for example 512kb, 10mb or 2gb`);
+  }
+  return Math.round(Number(match[1]) * factor);
+}

@@ -1,0 +1,9 @@
+/**
+ * Turns off protobufjs's Long objects, so that 64-bit fields are plain numbers as their types say.
+ * Must be evaluated before the generated code, which looks at it when it loads.
+ */
+
+import protobuf from "protobufjs/minimal.js";
+
+(protobuf.util as { Long: unknown }).Long = null;
+protobuf.configure();

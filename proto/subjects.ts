@@ -1,0 +1,51 @@
+/** Names of streams and subjects on NATS. Subjects carry UUIDs and numbers, never names that people give. */
+
+import { createHash } from "node:crypto";
+
+/** Streams of the durable log. */
+export const RAW_STREAM = "RAW";
+export const DOC_STREAM = "DOC";
+export const DEAD_LETTER_STREAM = "DEAD";
+
+/** Number of virtual partitions of RAW and of slots of DOC; fixed for ever, as it is part of subjects. */
+export const PARTITIONS = 256;
+
+/** Returns the partition of a file or stream input of an agent, 0..255. */
+export function partitionOf(agentId: string, fileKey: string): number {
+  return createHash("sha256").update(`${agentId}/${fileKey}`).digest()[0]!;
+}
+
+/** Returns the slot of a shard, 0..255. */
+export function slotOf(indexUuid: string, shard: number): number {
+  return createHash("sha256").update(`${indexUuid}/${shard}`).digest()[0]!;
+}
+
+/** Subject of a LogBatch: `raw.<partition>.<agent id>`. */
+export function rawSubject(partition: number, agentId: string): string {
+  return `raw.${partition}.${agentId}`;
+}
+
+/** Subject of a DocBatch: `doc.<slot>.<index uuid>.<shard>`. */
+export function docSubject(indexUuid: string, shard: number): string {
+  return `doc.${slotOf(indexUuid, shard)}.${indexUuid}.${shard}`;
+}
+
+/** Request of an agent that (re)connects; the answer is a Watermark. */
+export function helloSubject(agentId: string): string {
+  return `agent.${agentId}.hello`;
+}
+
+/** Where a hub publishes how far an agent's files are committed. */
+export function watermarkSubject(agentId: string): string {
+  return `agent.${agentId}.watermark`;
+}
+
+/** Where an agent publishes its AgentStatus. */
+export function statusSubject(agentId: string): string {
+  return `agent.${agentId}.status`;
+}
+
+/** Nats-Msg-Id of a LogBatch. */
+export function batchMessageId(agentId: string, epoch: number, number: number): string {
+  return `${agentId}/${epoch}/${number}`;
+}
