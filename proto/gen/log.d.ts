@@ -582,6 +582,9 @@ export namespace tailrace {
         /** Committed offset. */
         offset: number;
 
+        /** Committed from. */
+        from: number;
+
         /**
          * Encodes the specified Committed message. Does not implicitly {@link tailrace.Committed.verify|verify} messages.
          * @param message Committed message or plain object to encode
@@ -614,6 +617,9 @@ export namespace tailrace {
 
             /** Committed offset */
             offset?: (number|null);
+
+            /** Committed from */
+            from?: (number|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

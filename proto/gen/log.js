@@ -1512,6 +1512,7 @@ export const tailrace = $root.tailrace = (() => {
          * @property {string|null} [fileKey] Committed fileKey
          * @property {number|null} [generation] Committed generation
          * @property {number|null} [offset] Committed offset
+         * @property {number|null} [from] Committed from
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -1568,6 +1569,14 @@ export const tailrace = $root.tailrace = (() => {
         Committed.prototype.offset = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
         /**
+         * Committed from.
+         * @member {number} from
+         * @memberof tailrace.Committed
+         * @instance
+         */
+        Committed.prototype.from = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+        /**
          * Encodes the specified Committed message. Does not implicitly {@link tailrace.Committed.verify|verify} messages.
          * @function encode
          * @memberof tailrace.Committed
@@ -1589,6 +1598,8 @@ export const tailrace = $root.tailrace = (() => {
                 writer.uint32(/* id 2, wireType 0 =*/16).uint32(message.generation);
             if (message.offset != null && $Object.hasOwnProperty.call(message, "offset") && (typeof message.offset === "object" ? message.offset.low || message.offset.high : message.offset !== 0))
                 writer.uint32(/* id 3, wireType 0 =*/24).uint64(message.offset);
+            if (message.from != null && $Object.hasOwnProperty.call(message, "from") && (typeof message.from === "object" ? message.from.low || message.from.high : message.from !== 0))
+                writer.uint32(/* id 4, wireType 0 =*/32).uint64(message.from);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -1658,6 +1669,15 @@ export const tailrace = $root.tailrace = (() => {
                             message.offset = value;
                         else
                             delete message.offset;
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 0)
+                            break;
+                        if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                            message.from = value;
+                        else
+                            delete message.from;
                         continue;
                     }
                 }

@@ -18,7 +18,12 @@ export function writeFileAtomic(path: string, data: string | Uint8Array, mode = 
     throw error;
   }
   closeSync(fd);
-  renameSync(temporary, path);
+  try {
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
   syncFolder(dirname(path));
 }
 

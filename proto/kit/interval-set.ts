@@ -4,8 +4,8 @@
 export type Interval = readonly [from: number, to: number];
 
 /**
- * Ranges merged and ascending. A file read in order has one. When more than `limit` remain apart, `truncated`
- * turns true and the lowest gap is closed: data that arrives late in it would be taken for a repetition.
+ * Ranges merged and ascending. A file read in order has one. When more than `limit` remain apart, the lowest
+ * gap is closed and counted in `closedGaps`: data that arrives late in it would be taken for a repetition.
  */
 export class IntervalSet {
   #bounds: number[];

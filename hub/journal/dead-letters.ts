@@ -1,0 +1,110 @@
+/** Events that no output will ever take, kept with the reason in a stream of their own. */
+
+import type { Position } from "#proto/position.ts";
+import { DEAD_LETTER_STREAM } from "#proto/subjects.ts";
+import type { Published } from "./publisher.ts";
+import type { JournalMessage } from "./reader.ts";
+
+/** Header that holds everything but the data, as JSON. */
+const HEADER = "Tailrace-Dead-Letter";
+
+/** Longer reasons are cut: headers are for short texts. */
+const MAX_REASON_CHARACTERS = 1_000;
+const MAX_SOURCE_CHARACTERS = 200;
+
+/** Room the header takes in a message. */
+const HEADER_ROOM_BYTES = 16 * 1024;
+
+export interface DeadLetter {
+  /** What gave it up, e.g. the pipeline's id. */
+  readonly source: string;
+  /** Why, for people. */
+  readonly reason: string;
+  /** Where it came from in RAW or DOC; undefined for what didn't come from the log. */
+  readonly origin?: { readonly stream: string; readonly position: Position };
+  /** The event or batch as it was; cut where it is longer than a message may be. */
+  readonly data: Uint8Array;
+}
+
+/** A dead letter that was kept. */
+export interface KeptDeadLetter extends DeadLetter {
+  readonly position: Position;
+  /** When it was given up, ms since 1970. */
+  readonly timeMs: number;
+  /** Length before it was cut, bytes. */
+  readonly originalBytes: number;
+}
+
+/** Subject of a dead letter; the id tells two with the same data apart. */
+export const DEAD_LETTER_SUBJECT = "dead.letter";
+
+/** Asked of the log. */
+export interface DeadLetterLog {
+  readonly maxMessageBytes: number;
+  publish(
+    subject: string,
+    data: Uint8Array,
+    options: { messageId?: string; headers: Record<string, string>; signal?: AbortSignal },
+  ): Promise<Published>;
+  readBetween(stream: string, after: Position, limit: number): AsyncIterable<JournalMessage>;
+}
+
+/**
+ * Keeps a dead letter. With `origin` repeating it after a crash keeps one only; `part` tells several of one
+ * message apart.
+ */
+export async function keepDeadLetter(
+  log: DeadLetterLog,
+  letter: DeadLetter,
+  part = 0,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { origin, data } = letter;
+  const header = {
+    source: letter.source.slice(0, MAX_SOURCE_CHARACTERS),
+    reason: letter.reason.slice(0, MAX_REASON_CHARACTERS),
+    origin,
+    bytes: data.length,
+  };
+  const messageId =
+    origin === undefined
+      ? undefined
+      : `${origin.stream}/${origin.position.incarnation}/${origin.position.sequence}/${part}`;
+  await log.publish(DEAD_LETTER_SUBJECT, data.subarray(0, log.maxMessageBytes - HEADER_ROOM_BYTES), {
+    headers: { [HEADER]: toAscii(JSON.stringify(header)) },
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** Returns at most `limit` dead letters behind `after`, oldest first. */
+export async function readDeadLetters(
+  log: DeadLetterLog,
+  after: Position,
+  limit: number,
+): Promise<KeptDeadLetter[]> {
+  const letters: KeptDeadLetter[] = [];
+  for await (const message of log.readBetween(DEAD_LETTER_STREAM, after, limit)) letters.push(parse(message));
+  return letters;
+}
+
+function parse({ header, position, timeMs, data }: JournalMessage): KeptDeadLetter {
+  const kept = JSON.parse(header(HEADER) || "{}") as Partial<DeadLetter> & { bytes?: number };
+  return {
+    source: kept.source ?? "",
+    reason: kept.reason ?? "",
+    ...(kept.origin === undefined ? {} : { origin: kept.origin }),
+    data,
+    position,
+    timeMs,
+    originalBytes: kept.bytes ?? data.length,
+  };
+}
+
+/** JSON in which every character is ASCII, as headers want it. */
+function toAscii(json: string): string {
+  return json.replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,201 @@
+/**
+ * Leases: at most one holder of a piece of work at a time, as long as clocks run at about the same speed. Neither
+ * expiry of keys nor reads are trusted: taking and keeping are compare-and-set, and a contender watches the
+ * revision stand still on its own monotonic clock. The epoch fences whoever still believes to hold it.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
+
+/** Longer than JetStream takes to elect a leader (4 to 9 s), during which nobody can renew. */
+export const LEASE_MS = 15_000;
+
+/** A contender waits this many durations of stillness: the holder stops by itself after one. */
+const STILLNESS = 1.5;
+
+/** Renewals per duration, so that two may fail. */
+const RENEWALS = 3;
+
+/** How often a contender looks, per duration. */
+const LOOKS = 5;
+
+export interface LeaseOptions {
+  readonly bucket: StateBucket;
+  readonly key: string;
+  /** Name of this holder; unique among all of them and over restarts. */
+  readonly owner: string;
+  readonly durationMs?: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A lease that is held. */
+export interface HeldLease {
+  /** Grows with each holder: the fencing token of what is done under the lease. */
+  readonly epoch: number;
+  /** Aborted when the lease is lost or released: stop before anything else. */
+  readonly lost: AbortSignal;
+  /** Gives the lease up, so that the next holder need not wait. Safe to call twice and after a loss. */
+  release(): Promise<void>;
+}
+
+/** What the key holds, as JSON; an empty owner: free. */
+interface Claim {
+  readonly owner: string;
+  readonly epoch: number;
+  readonly durationMs: number;
+}
+
+/** Waits for the lease and takes it. Rejects with the reason of `signal` when that is aborted first. */
+export async function acquireLease(options: LeaseOptions, signal: AbortSignal): Promise<HeldLease> {
+  const { bucket, key, clock, durationMs = LEASE_MS } = options;
+  let seenRevision = 0;
+  let seenSince = clock.monotonic();
+  for (;;) {
+    signal.throwIfAborted();
+    const entry = await quietly(options, () => bucket.get(key));
+    if (entry !== undefined) {
+      const claim = entry === null ? undefined : parseClaim(entry);
+      if (entry !== null && entry.revision !== seenRevision) {
+        seenRevision = entry.revision;
+        seenSince = clock.monotonic();
+      }
+      const waitMs = claim === undefined || claim.owner === "" ? 0 : claim.durationMs * STILLNESS;
+      if (clock.monotonic() - seenSince >= waitMs) {
+        const held = await quietly(options, () => Holder.take(options, entry, claim));
+        if (held !== undefined) return held;
+      }
+    }
+    await clock.sleep(durationMs / LOOKS, signal);
+  }
+}
+
+/** Renews in the background until lost or released. */
+class Holder implements HeldLease {
+  readonly epoch: number;
+  readonly #options: LeaseOptions;
+  readonly #durationMs: number;
+  readonly #ended = new AbortController();
+  readonly #renewing: Promise<void>;
+  #revision: number;
+  #validUntil: number;
+  #renewal = Promise.resolve();
+
+  private constructor(options: LeaseOptions, epoch: number, revision: number, takenAt: number) {
+    this.#options = options;
+    this.#durationMs = options.durationMs ?? LEASE_MS;
+    this.epoch = epoch;
+    this.#revision = revision;
+    this.#validUntil = takenAt + this.#durationMs;
+    this.#renewing = this.#renew();
+  }
+
+  /** Throws journal_conflict where another one was quicker. */
+  static async take(
+    options: LeaseOptions,
+    entry: StateEntry | null,
+    before: Claim | undefined,
+  ): Promise<Holder> {
+    const { bucket, key, owner, clock, durationMs = LEASE_MS } = options;
+    const epoch = (before?.epoch ?? 0) + 1;
+    const takenAt = clock.monotonic(); // before the call: the contenders' clocks start when it is stored
+    const value = toValue({ owner, epoch, durationMs });
+    const revision =
+      entry === null ? await bucket.create(key, value) : await bucket.update(key, value, entry.revision);
+    return new Holder(options, epoch, revision, takenAt);
+  }
+
+  get lost(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  async release(): Promise<void> {
+    const held = !this.#ended.signal.aborted;
+    this.#ended.abort();
+    await this.#renewing;
+    await this.#renewal; // its revision is needed; the bucket bounds how long it takes
+    if (!held) return;
+    const { bucket, key, log } = this.#options;
+    try {
+      await bucket.update(key, toValue({ owner: "", epoch: this.epoch, durationMs: 0 }), this.#revision);
+    } catch (error) {
+      log.debug({ err: error, key }, "a lease could not be given up; it expires");
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#ended;
+    const expiry = this.#watchExpiry();
+    while (!signal.aborted) {
+      await clock.sleep(this.#durationMs / RENEWALS, signal);
+      if (signal.aborted) break;
+      this.#renewal = this.#renewOnce();
+      await Promise.race([this.#renewal, expiry]);
+    }
+    await expiry;
+  }
+
+  async #renewOnce(): Promise<void> {
+    const { bucket, key, owner, clock, log } = this.#options;
+    const startedAt = clock.monotonic();
+    try {
+      const value = toValue({ owner, epoch: this.epoch, durationMs: this.#durationMs });
+      this.#revision = await bucket.update(key, value, this.#revision);
+      this.#validUntil = startedAt + this.#durationMs;
+    } catch (error) {
+      if (error instanceof AppError && error.code === "journal_conflict") await this.#lookAgain();
+      else log.debug({ err: error, key }, "a lease could not be renewed yet");
+    }
+  }
+
+  /** After a conflict: an earlier renewal whose answer was lost may have changed the revision. */
+  async #lookAgain(): Promise<void> {
+    const { key } = this.#options;
+    const entry = await quietly(this.#options, () => this.#options.bucket.get(key));
+    if (entry === undefined) return; // can't be asked now; the next renewal or the expiry decides
+    const claim = entry === null ? undefined : parseClaim(entry);
+    const ours = claim?.owner === this.#options.owner && claim.epoch === this.epoch;
+    if (ours) this.#revision = entry!.revision;
+    else this.#lose("another one has it");
+  }
+
+  /** Ends the lease when its time is over, whatever a renewal waits for. */
+  async #watchExpiry(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      const leftMs = this.#validUntil - clock.monotonic();
+      if (leftMs <= 0) this.#lose("it could not be renewed in time");
+      else await clock.sleep(leftMs, signal);
+    }
+  }
+
+  #lose(why: string): void {
+    if (this.#ended.signal.aborted) return;
+    const { key, owner, log } = this.#options;
+    log.warn({ key, owner, epoch: this.epoch }, `the lease is lost: ${why}`);
+    this.#ended.abort();
+  }
+}
+
+/** Returns undefined where the call failed in a way that passes or because another one was quicker. */
+async function quietly<T>({ key, log }: LeaseOptions, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof AppError) || !(error.retryable || error.code === "journal_conflict")) throw error;
+    log.debug({ err: error, key }, "a lease could not be looked at or taken yet");
+    return undefined;
+  }
+}
+
+function toValue(claim: Claim): Uint8Array {
+  return Buffer.from(JSON.stringify(claim));
+}
+
+function parseClaim({ value }: StateEntry): Claim {
+  return JSON.parse(Buffer.from(value).toString()) as Claim;
+}

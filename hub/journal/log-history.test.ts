@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import type { Position } from "#proto/position.ts";
+import { LogHistory } from "./log-history.ts";
+import type { StoredMessage, StreamState } from "./stream-store.ts";
+
+/** A stream with a message per ms: sequence n was stored at n. */
+class FakeStream {
+  identity = "a";
+  first = 1;
+  last = 0;
+  asked = 0;
+
+  state(name: string): Promise<StreamState> {
+    const { identity, first: firstSequence, last: lastSequence } = this;
+    return Promise.resolve({
+      name,
+      identity,
+      firstSequence,
+      lastSequence,
+      messages: 0,
+      bytes: 0,
+      maxBytes: 0,
+    });
+  }
+
+  message(_: string, sequence: number): Promise<StoredMessage | null> {
+    this.asked++;
+    const there = sequence >= this.first && sequence <= this.last;
+    const header = (): string => "";
+    return Promise.resolve(
+      there
+        ? { subject: "raw.1.a", sequence, data: Buffer.alloc(0), messageId: "", timeMs: sequence, header }
+        : null,
+    );
+  }
+}
+
+interface Case {
+  name: string;
+  /** Positions somebody took in. */
+  known: Position[];
+  /** The stream as the hub finds it. */
+  stream: { first?: number; last: number; identity?: string };
+  /** Start of the server. */
+  since?: number;
+  /** The new incarnation and its first sequence; undefined: as before. */
+  raised?: [incarnation: number, firstSequence: number];
+}
+
+const at = (incarnation: number, sequence: number): Position => ({ incarnation, sequence });
+
+const CASES: Case[] = [
+  { name: "an untouched stream", known: [at(1, 100)], stream: { last: 100 } },
+  { name: "a stream that has more than was taken in", known: [at(1, 40), at(1, 60)], stream: { last: 100 } },
+  { name: "a purged stream", known: [at(1, 100)], stream: { first: 101, last: 100 } },
+  { name: "nothing remembered", known: [], stream: { last: 100 } },
+  {
+    name: "a stream that ends before what was taken in",
+    known: [at(1, 40), at(1, 100)],
+    stream: { last: 60 },
+    raised: [2, 61],
+  },
+  { name: "an emptied stream", known: [at(1, 100)], stream: { last: 0 }, raised: [2, 1] },
+  {
+    name: "a stream made anew, even with more messages",
+    known: [at(1, 100)],
+    stream: { last: 500, identity: "b" },
+    raised: [2, 1],
+  },
+  {
+    name: "a stream made anew with nothing remembered",
+    known: [],
+    stream: { last: 5, identity: "b" },
+    raised: [2, 1],
+  },
+  { name: "a bucket that forgot incarnations", known: [at(5, 10)], stream: { last: 100 }, raised: [6, 101] },
+  {
+    name: "a rolled back stream that clients filled again before anybody looked",
+    known: [at(1, 100)],
+    stream: { last: 200 },
+    since: 61,
+    raised: [2, 61],
+  },
+  { name: "new messages behind an untouched end", known: [at(1, 100)], stream: { last: 200 }, since: 101 },
+  {
+    name: "new messages in a stream that was purged whole",
+    known: [at(1, 100)],
+    stream: { first: 101, last: 200 },
+    since: 101,
+  },
+];
+
+describe("reconciling a stream with what is remembered", () => {
+  for (const { name, known, stream, since = Number.POSITIVE_INFINITY, raised } of CASES) {
+    test(`${name} ${raised === undefined ? "stays in its incarnation" : "begins a new incarnation"}`, async () => {
+      const fake = new FakeStream();
+      const told: unknown[] = [];
+      const open = (): LogHistory =>
+        new LogHistory({
+          streams: fake,
+          bucket,
+          log: silentLogger(),
+          onRaise: (...args) => told.push(args),
+        });
+      const bucket = new MemoryBucket();
+      await open().reconcile("RAW", [], Number.POSITIVE_INFINITY);
+      Object.assign(fake, stream);
+      const history = open();
+      const result = await history.reconcile("RAW", known, since);
+      assert.deepEqual(result, { incarnation: raised?.[0] ?? 1, raised: raised !== undefined });
+      assert.equal(history.of("RAW").current.firstSequence, raised?.[1] ?? 1);
+      assert.deepEqual(told, raised === undefined ? [] : [["RAW", raised[0]]]);
+      assert.ok(fake.asked <= 20, "the end is found without reading the stream");
+      const again = open();
+      assert.deepEqual(await again.reconcile("RAW", [], Number.POSITIVE_INFINITY), {
+        ...result,
+        raised: false,
+      });
+    });
+  }
+
+  test("two hubs that notice at once begin one incarnation", async () => {
+    const fake = new FakeStream();
+    const bucket = new MemoryBucket();
+    const open = (): LogHistory =>
+      new LogHistory({ streams: fake, bucket, log: silentLogger(), onRaise: () => undefined });
+    await open().reconcile("RAW", [], Number.POSITIVE_INFINITY);
+    Object.assign(fake, { last: 60 });
+    const results = await Promise.all(
+      [1, 2].map(() => open().reconcile("RAW", [at(1, 100)], Number.POSITIVE_INFINITY)),
+    );
+    assert.deepEqual(
+      results.map(({ incarnation }) => incarnation),
+      [2, 2],
+    );
+  });
+
+  test("before anything is known of a stream its incarnation isn't guessed", () => {
+    const history = new LogHistory({
+      streams: new FakeStream(),
+      bucket: new MemoryBucket(),
+      log: silentLogger(),
+      onRaise: () => undefined,
+    });
+    assert.throws(() => history.of("RAW"), { code: "unavailable" });
+  });
+});

@@ -1,0 +1,142 @@
+/** Notices that a stream was lost or rolled back, and remembers its incarnations in a bucket. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import type { Position } from "#proto/position.ts";
+import { type Incarnation, Incarnations } from "./incarnations.ts";
+import type { StoredMessage, StreamState } from "./stream-store.ts";
+
+/** How often a change by another hub is read again before giving up. */
+const MAX_CONFLICTS = 10;
+
+/** Asked of the streams. */
+export interface StreamReader {
+  state(stream: string): Promise<StreamState>;
+  message(stream: string, sequence: number): Promise<StoredMessage | null>;
+}
+
+export interface LogHistoryOptions {
+  readonly streams: StreamReader;
+  readonly bucket: StateBucket;
+  readonly log: Logger;
+  /** Hears of each new incarnation. */
+  readonly onRaise: (stream: string, incarnation: number) => void;
+}
+
+export interface Reconciliation {
+  readonly incarnation: number;
+  /** The stream was lost or rolled back: a new incarnation has begun. */
+  readonly raised: boolean;
+}
+
+/** What the bucket holds per stream, as JSON. */
+interface Remembered {
+  readonly identity: string;
+  readonly lives: readonly Incarnation[];
+}
+
+/** The incarnations of all streams. */
+export class LogHistory {
+  readonly #options: LogHistoryOptions;
+  readonly #known = new Map<string, Incarnations>();
+
+  constructor(options: LogHistoryOptions) {
+    this.#options = options;
+  }
+
+  /** Throws unavailable before the stream was reconciled once. */
+  of(stream: string): Incarnations {
+    const known = this.#known.get(stream);
+    if (known === undefined)
+      throw new AppError("unavailable", `the incarnation of ${stream} isn't known yet`);
+    return known;
+  }
+
+  /**
+   * Compares what is remembered with the stream and begins a new incarnation where the stream isn't the one that
+   * was remembered. `remembered`: positions that were taken in durably before `sinceMs`. Messages stored at or
+   * after `sinceMs` (ms since 1970) don't count as having been there; infinite: all count.
+   */
+  async reconcile(stream: string, remembered: readonly Position[], sinceMs: number): Promise<Reconciliation> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.#reconcile(stream, remembered, sinceMs);
+      } catch (error) {
+        const conflict = error instanceof AppError && error.code === "journal_conflict";
+        if (!conflict || tries === MAX_CONFLICTS) throw error; // else another hub was quicker: look again
+      }
+    }
+  }
+
+  async #reconcile(
+    stream: string,
+    remembered: readonly Position[],
+    sinceMs: number,
+  ): Promise<Reconciliation> {
+    const { bucket, streams } = this.#options;
+    const entry = await bucket.get(stream);
+    const kept = entry === null ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as Remembered);
+    const before = kept === undefined ? new Incarnations() : new Incarnations(kept.lives);
+    const state = await streams.state(stream);
+    const anew = kept !== undefined && kept.identity !== state.identity;
+    const end = anew ? 0 : await this.#endBefore(state, sinceMs);
+    const fault = anew ? "was made anew" : findFault(before, remembered, end);
+    const now = fault === undefined ? before : before.raise(end, highestIncarnation(remembered));
+    if (kept === undefined || now !== before) {
+      const value = Buffer.from(
+        JSON.stringify({ identity: state.identity, lives: now.toArray() } satisfies Remembered),
+      );
+      if (entry === null) await bucket.create(stream, value);
+      else await bucket.update(stream, value, entry.revision);
+    }
+    this.#settle(stream, now, fault);
+    return { incarnation: now.current.incarnation, raised: fault !== undefined };
+  }
+
+  /** Takes the incarnations over and tells of a new one, whichever hub has begun it. */
+  #settle(stream: string, now: Incarnations, fault: string | undefined): void {
+    const { log, onRaise } = this.#options;
+    const { incarnation, firstSequence } = now.current;
+    const before = this.#known.get(stream)?.current.incarnation;
+    this.#known.set(stream, now);
+    if (fault !== undefined) {
+      log.error(
+        { stream, incarnation, firstSequence },
+        `${stream} ${fault}; a new incarnation begins and agents send again what isn't committed`,
+      );
+    }
+    if (fault !== undefined || (before !== undefined && before !== incarnation)) onRaise(stream, incarnation);
+  }
+
+  /** Sequence of the last message from before `sinceMs`; firstSequence - 1 where none is. */
+  async #endBefore(state: StreamState, sinceMs: number): Promise<number> {
+    if (!Number.isFinite(sinceMs)) return state.lastSequence;
+    let low = state.firstSequence - 1; // known to be from before, or purged
+    let high = state.lastSequence;
+    let probe = high; // nothing new is the usual case
+    while (low < high) {
+      const message = await this.#options.streams.message(state.name, probe);
+      if (message !== null && message.timeMs >= sinceMs) high = probe - 1;
+      else low = probe;
+      probe = Math.ceil((low + high) / 2);
+    }
+    return low;
+  }
+}
+
+/** Says in what way the stream isn't the remembered one; undefined where it is. */
+function findFault(before: Incarnations, remembered: readonly Position[], end: number): string | undefined {
+  const { incarnation } = before.current;
+  if (highestIncarnation(remembered) > incarnation) return "is older than positions taken from it";
+  const highest = remembered.reduce(
+    (most, each) => (each.incarnation === incarnation ? Math.max(most, each.sequence) : most),
+    0,
+  );
+  if (highest > end) return `ended at ${end}, but ${highest} had been taken from it`;
+  return undefined;
+}
+
+function highestIncarnation(positions: readonly Position[]): number {
+  return positions.reduce((most, { incarnation }) => Math.max(most, incarnation), 0);
+}

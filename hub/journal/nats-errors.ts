@@ -1,0 +1,94 @@
+/** What errors of the NATS client mean to the log: try again, wait for space, or tell the caller. */
+
+import { JetStreamApiError } from "@nats-io/jetstream";
+import { errors } from "@nats-io/transport-node";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Error codes of JetStream's interface that the hub tells apart; `server/errors.json` of nats-server names them. */
+const CODE = {
+  insufficientResources: 10023,
+  insufficientStorage: 10047,
+  storeFailed: 10077,
+  wrongLastSequence: 10071,
+  wrongLastSequenceUnknown: 10164,
+  messageTooLarge: 10054,
+  noMessage: 10037,
+  streamNotFound: 10059,
+  consumerNotFound: 10014,
+  duplicateInProcess: 10158,
+} as const;
+
+/**
+ * `retry`: the same call may succeed at once or later. `full`: it will succeed when there is space.
+ * `fatal`: never.
+ */
+export type Verdict = "retry" | "full" | "fatal";
+
+/** Tells what to do about an error of a publish or of a call of JetStream's interface. */
+export function judge(error: unknown): Verdict {
+  if (error instanceof JetStreamApiError) {
+    const { code, status } = error;
+    if (code === CODE.storeFailed || code === CODE.insufficientResources || code === CODE.insufficientStorage)
+      return "full";
+    if (code === CODE.duplicateInProcess || /duplicate message id is in process/i.test(error.message)) {
+      return "retry"; // the first copy isn't stored yet, so this is no success
+    }
+    if (code === CODE.streamNotFound || code === CODE.consumerNotFound) return "retry"; // it is made anew
+    return status >= 500 ? "retry" : "fatal";
+  }
+  if (isClosed(error) || isTooLarge(error)) return "fatal";
+  // A missing stream or a leader's election look like JetStreamNotEnabled or no responders: both pass.
+  return isFaultOfTransport(error) ? "retry" : "fatal";
+}
+
+/** Returns `error` as what callers of the log see; `what` names the call, e.g. "publish to raw.7.…". */
+export function toJournalError(error: unknown, what: string): AppError {
+  if (error instanceof AppError) return error;
+  const cause = { cause: error };
+  const why = error instanceof Error ? error.message : String(error);
+  if (isConflict(error)) return new AppError("journal_conflict", `${what}: it was changed meanwhile`, cause);
+  if (isTooLarge(error)) return new AppError("request_too_large", `${what}: ${why}`, cause);
+  if (isClosed(error)) return new AppError("closed", `${what}: the connection to NATS was closed`, cause);
+  if (isTimeout(error)) return new AppError("timeout", `${what}: NATS didn't answer in time`, cause);
+  if (judge(error) === "full")
+    return new AppError("journal_full", `${what}: the log is full (${why})`, cause);
+  if (judge(error) === "retry")
+    return new AppError("unavailable", `${what}: NATS isn't available (${why})`, cause);
+  return new AppError("internal", `${what}: ${why}`, cause);
+}
+
+export function isConflict(error: unknown): boolean {
+  return hasCode(error, CODE.wrongLastSequence, CODE.wrongLastSequenceUnknown);
+}
+
+export function isMissingMessage(error: unknown): boolean {
+  return hasCode(error, CODE.noMessage);
+}
+
+export function isMissingStream(error: unknown): boolean {
+  return hasCode(error, CODE.streamNotFound);
+}
+
+/** The client's own, or that of a deadline's signal. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "TimeoutError";
+}
+
+function isTooLarge(error: unknown): boolean {
+  if (hasCode(error, CODE.messageTooLarge)) return true;
+  return error instanceof errors.InvalidArgumentError && error.message.includes("max_payload");
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError;
+}
+
+function isFaultOfTransport(error: unknown): boolean {
+  if (error instanceof errors.TimeoutError || error instanceof errors.NoRespondersError) return true;
+  if (error instanceof errors.RequestError || error instanceof errors.ConnectionError) return true;
+  return error instanceof Error && error.name === "JetStreamNotEnabled"; // the package doesn't export the class
+}
+
+function hasCode(error: unknown, ...codes: readonly number[]): boolean {
+  return error instanceof JetStreamApiError && codes.includes(error.code);
+}

@@ -1,0 +1,50 @@
+/** Passes the lines that nats-server prints to the hub's log. */
+
+import type { Readable } from "node:stream";
+import type { Logger } from "#proto/kit/log.ts";
+
+/** A line as `[pid] [LEVEL] text`. */
+const LINE = /^(?:\[\d+\] )?(?:\S+ \S+ )?\[(INF|WRN|ERR|FTL|DBG|TRC)\] (.*)$/;
+
+/** Longer lines are cut: the server quotes what clients send. */
+const MAX_LINE_CHARACTERS = 2_000;
+
+/** Lines kept to explain a failed start. */
+const KEPT_LINES = 5;
+
+/** Logs every line of `output`; keeps the last ones for messages. */
+export class ServerLog {
+  readonly #log: Logger;
+  #rest = "";
+  #last: string[] = [];
+
+  constructor(output: Readable, log: Logger) {
+    this.#log = log;
+    output.setEncoding("utf8");
+    output.on("data", (text: string) => this.#take(text));
+    output.on("end", () => this.#take("\n"));
+  }
+
+  /** The last warnings and errors, on one line. */
+  get tail(): string {
+    return this.#last.join("; ");
+  }
+
+  #take(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop()!.slice(0, MAX_LINE_CHARACTERS);
+    for (const line of lines) this.#print(line.slice(0, MAX_LINE_CHARACTERS));
+  }
+
+  #print(line: string): void {
+    if (line.trim() === "") return;
+    const [, level = "WRN", text = line] = LINE.exec(line) ?? [];
+    if (level === "INF" || level === "DBG" || level === "TRC") {
+      this.#log.debug({ server: "nats" }, text);
+      return;
+    }
+    this.#last = [...this.#last, text].slice(-KEPT_LINES);
+    if (level === "WRN") this.#log.warn({ server: "nats" }, text);
+    else this.#log.error({ server: "nats" }, text);
+  }
+}

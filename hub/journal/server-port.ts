@@ -1,0 +1,108 @@
+/** Checks that a port is free, and explains what is known of who has it. */
+
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+
+/** A NATS server greets at once; whoever says nothing in this time is something else. */
+const GREETING_TIMEOUT_MS = 500;
+
+/** A greeting is one line of a few hundred bytes. */
+const MAX_GREETING_BYTES = 64 * 1024;
+
+interface Greeting {
+  readonly version: string;
+  readonly jetstream: boolean;
+}
+
+/** Throws port_taken, with who has the port and the remedy, where nothing can listen on `host`:`port`. */
+export async function requireFreePort(host: string, port: number): Promise<void> {
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, "listening");
+  } catch (error) {
+    throw await explain(host, port, error);
+  }
+  const closed = once(server, "close");
+  server.close();
+  await closed;
+}
+
+async function explain(host: string, port: number, error: unknown): Promise<AppError> {
+  const address = `${host}:${port}`;
+  const options = { cause: error };
+  if (systemCode(error) === "EADDRNOTAVAIL") {
+    return new AppError("settings_invalid", `nats.host: ${host} is no address of this machine`, options);
+  }
+  if (systemCode(error) === "EACCES") {
+    return new AppError(
+      "port_taken",
+      `nats.port: this user may not listen on ${address}; set a port above 1023`,
+      options,
+    );
+  }
+  if (systemCode(error) !== "EADDRINUSE") {
+    return new AppError(
+      "port_taken",
+      `nats.port: can't listen on ${address}: ${(error as Error).message}`,
+      options,
+    );
+  }
+  const greeting = await readGreeting(reachable(host), port);
+  if (greeting === undefined) {
+    return new AppError(
+      "port_taken",
+      `nats.port: another program listens on ${address}; set nats.port to a free port`,
+      options,
+    );
+  }
+  if (!greeting.jetstream) {
+    return new AppError(
+      "port_taken",
+      `nats.port: a nats-server ${greeting.version} without JetStream listens on ${address}, probably the service ` +
+        `that the system's package starts; end it with "systemctl disable --now nats-server", or set nats.port`,
+      options,
+    );
+  }
+  return new AppError(
+    "port_taken",
+    `nats.port: another nats-server ${greeting.version} listens on ${address}; set nats.port to a free port, ` +
+      `or nats.servers to nats://${address} to keep the log there`,
+    options,
+  );
+}
+
+/** The address under which a listener on all addresses is reached. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  return host === "::" ? "::1" : host;
+}
+
+/** Returns what a NATS server says to whoever connects, or undefined where none is there. */
+async function readGreeting(host: string, port: number): Promise<Greeting | undefined> {
+  const socket = connect({ host, port, timeout: GREETING_TIMEOUT_MS });
+  socket.once("timeout", () => socket.destroy());
+  let text = "";
+  try {
+    for await (const chunk of socket) {
+      text += (chunk as Buffer).toString("latin1");
+      if (text.includes("\r\n") || text.length > MAX_GREETING_BYTES) break;
+    }
+  } catch {
+    return undefined;
+  } finally {
+    socket.destroy();
+  }
+  return parseGreeting(text);
+}
+
+function parseGreeting(text: string): Greeting | undefined {
+  if (!text.startsWith("INFO ")) return undefined;
+  try {
+    const { version, jetstream } = JSON.parse(text.slice(5, text.indexOf("\r\n"))) as Record<string, unknown>;
+    return { version: String(version), jetstream: jetstream === true };
+  } catch {
+    return undefined;
+  }
+}

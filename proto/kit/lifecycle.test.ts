@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AppError } from "./errors.ts";
+import { type Component, Lifecycle, withDeadline } from "./lifecycle.ts";
+
+/** Notes its starts and stops in `events`. */
+function part(
+  name: string,
+  events: string[],
+  failure: Partial<Record<"start" | "stop", Error>> = {},
+): Component {
+  const note = (verb: "start" | "stop") => async (): Promise<void> => {
+    events.push(`${verb} ${name}`);
+    if (failure[verb] !== undefined) throw failure[verb];
+  };
+  return { start: note("start"), stop: note("stop") };
+}
+
+test("components start in order and stop in reverse", async () => {
+  const events: string[] = [];
+  const lifecycle = new Lifecycle(assert.ifError);
+  await lifecycle.start("a", part("a", events));
+  await lifecycle.start("b", part("b", events));
+  await lifecycle.stop();
+  assert.deepEqual(events, ["start a", "start b", "stop b", "stop a"]);
+});
+
+test("a failed start stops what ran before it and tells its error", async () => {
+  const events: string[] = [];
+  const lifecycle = new Lifecycle(assert.ifError);
+  await lifecycle.start("a", part("a", events));
+  const failure = new Error("no port");
+  await assert.rejects(lifecycle.start("b", part("b", events, { start: failure })), failure);
+  assert.deepEqual(events, ["start a", "start b", "stop a"]);
+});
+
+test("a component that fails to stop is named, and the others are stopped all the same", async () => {
+  const events: string[] = [];
+  const told: string[] = [];
+  const lifecycle = new Lifecycle((name, error) => told.push(`${name}: ${(error as Error).message}`));
+  await lifecycle.start("a", part("a", events));
+  await lifecycle.start("b", part("b", events, { stop: new Error("stuck") }));
+  await lifecycle.stop();
+  assert.deepEqual(told, ["b: stuck"]);
+  assert.equal(events.at(-1), "stop a");
+});
+
+test("a component that never stops is given up at its deadline", async () => {
+  const told: unknown[] = [];
+  const lifecycle = new Lifecycle((_, error) => told.push((error as AppError).code));
+  await lifecycle.start("a", { start: async () => {}, stop: () => new Promise(() => {}) });
+  await lifecycle.stop(5);
+  assert.deepEqual(told, ["timeout"]);
+});
+
+test("a second stop waits for the first and stops nothing twice", async () => {
+  const events: string[] = [];
+  const lifecycle = new Lifecycle(assert.ifError);
+  await lifecycle.start("a", part("a", events));
+  await Promise.all([lifecycle.stop(), lifecycle.stop()]);
+  assert.deepEqual(events, ["start a", "stop a"]);
+});
+
+test("a deadline passes on what comes in time, value or error", async () => {
+  assert.equal(await withDeadline(Promise.resolve(7), 1_000, "seven"), 7);
+  const failure = new Error("early");
+  await assert.rejects(withDeadline(Promise.reject(failure), 1_000, "it"), failure);
+});
+
+test("a deadline that passes names what took too long", async () => {
+  await assert.rejects(withDeadline(new Promise(() => {}), 2, "the answer"), {
+    code: "timeout",
+    message: "the answer took longer than 2 ms",
+  });
+});

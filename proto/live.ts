@@ -1,0 +1,206 @@
+/**
+ * The live socket: message types, limits and close codes that hub and dashboard agree on. JSON text frames over
+ * one WebSocket per tab at LIVE_PATH with the subprotocol LIVE_PROTOCOL; names are short as they go over the wire.
+ */
+
+export const LIVE_PATH = "/api/live";
+export const LIVE_PROTOCOL = "tailrace.v1";
+
+/** Opaque: the place of an event in what one hub has seen. Given back in `tail.open` to go on behind it. */
+export type Cursor = string;
+
+/** 0 unknown, 1 trace, 2 debug, 3 info, 4 warn, 5 error, 6 fatal. */
+export type Level = 0 | 1 | 2 | 3 | 4 | 5 | 6;
+
+/** Bit 0 of a row's flags: the message was cut at `LiveLimits.messageSize`. */
+export const ROW_TRUNCATED = 1;
+
+/**
+ * One line: document id, @timestamp in ms since 1970, level, number of its source in the batch's `srcs`, message,
+ * the asked-for fields (null: none), flags (a sum of ROW_…).
+ */
+export type Row = [
+  id: string,
+  ts: number,
+  level: Level,
+  src: number,
+  msg: string,
+  extra: Readonly<Record<string, unknown>> | null,
+  flags: number,
+];
+
+/** Where lines come from; each may be empty where the document doesn't say. */
+export type RowSource = [index: string, host: string, path: string];
+
+/** Why rows were left out. */
+export type GapReason = "slow_client" | "rate_cap" | "paused" | "reconnect" | "hub_restart";
+
+export interface LiveLimits {
+  /** Largest message from a client, bytes. */
+  readonly inboundSizeBytes: number;
+  /** A batch leaves when its first row is so old, ms … */
+  readonly batchDelayMs: number;
+  /** … or holds so many rows … */
+  readonly batchRows: number;
+  /** … or so many bytes. */
+  readonly batchSizeBytes: number;
+  /** Longer message texts are cut, characters. */
+  readonly messageSize: number;
+  /** Rows a subscription may hold at the hub. */
+  readonly ringRows: number;
+  /** Bytes a subscription may hold at the hub. */
+  readonly ringSizeBytes: number;
+  /** Most rows a client may have on credit. */
+  readonly creditRows: number;
+  /** Nothing is sent while so many bytes wait in the socket. */
+  readonly bufferedStopBytes: number;
+  /** A socket stopped for so long is closed, ms. */
+  readonly slowCloseMs: number;
+  /** Rows per second where the client asks for no other rate. */
+  readonly defaultRate: number;
+  /** Highest rate a client may ask for, rows per second. */
+  readonly maxRate: number;
+  readonly subscriptionsPerSocket: number;
+  readonly socketsPerViewer: number;
+  readonly tailsPerHub: number;
+  /** Messages per second a client may send, with bursts of twice as many. */
+  readonly inboundRate: number;
+  /** Between two pings of the hub, ms; two unanswered end the socket. */
+  readonly heartbeatMs: number;
+}
+
+export const DEFAULT_LIMITS: LiveLimits = {
+  inboundSizeBytes: 64 * 1024,
+  batchDelayMs: 50,
+  batchRows: 500,
+  batchSizeBytes: 256 * 1024,
+  messageSize: 8 * 1024,
+  ringRows: 5_000,
+  ringSizeBytes: 4 * 1024 * 1024,
+  creditRows: 20_000,
+  bufferedStopBytes: 1024 * 1024,
+  slowCloseMs: 30_000,
+  defaultRate: 2_000,
+  maxRate: 20_000,
+  subscriptionsPerSocket: 8,
+  socketsPerViewer: 10,
+  tailsPerHub: 1_000,
+  inboundRate: 200,
+  heartbeatMs: 15_000,
+};
+
+/** Credit a client starts a tail with; topped up when half of it is used. */
+export const START_CREDIT_ROWS = 5_000;
+
+/** Close codes of the hub beside those of RFC 6455 (1001 going away, 1009 too big). */
+export const CLOSE = {
+  goingAway: 1001,
+  tooBig: 1009,
+  badMessage: 4400,
+  signedOut: 4401,
+  forbidden: 4403,
+  tooSlow: 4408,
+  tooMany: 4409,
+  tooFast: 4429,
+} as const;
+
+export interface TailOpen {
+  t: "tail.open";
+  /** Number the client gives this tail, unique on its socket. */
+  sub: number;
+  /** Index names and patterns; `-pattern` leaves out. Empty: all. */
+  index: string[];
+  /** The filter; empty: everything. */
+  q: string;
+  /** Further fields to send in each row. */
+  fields?: string[];
+  /** Go on behind a cursor, or begin with the last so many matching lines that the hub still holds. */
+  from?: Cursor | { last: number };
+  /** Rows per second at most. */
+  maxRate?: number;
+  /** Rows the client is ready to take. */
+  credit: number;
+}
+
+export type ClientMessage =
+  | { t: "hello"; v: 1 }
+  | TailOpen
+  | { t: "tail.credit"; sub: number; add: number }
+  | { t: "tail.pause" | "tail.resume" | "tail.close"; sub: number }
+  | { t: "ping"; n: number };
+
+export interface TailRows {
+  t: "tail.rows";
+  sub: number;
+  /** Counts the batches of a tail, from 1. */
+  seq: number;
+  cursor: Cursor;
+  srcs: RowSource[];
+  rows: Row[];
+}
+
+export interface TailGap {
+  t: "tail.gap";
+  sub: number;
+  /** Rows left out here; 0: unknown how many. */
+  n: number;
+  /** Range of their @timestamp, ms since 1970; 0: unknown. */
+  fromTs: number;
+  toTs: number;
+  why: GapReason;
+}
+
+export interface TailStats {
+  t: "tail.stats";
+  sub: number;
+  /** Since the tail was opened: rows that matched, were sent, were left out. */
+  matched: number;
+  sent: number;
+  dropped: number;
+  /** Age of the oldest row that waits at the hub, ms. */
+  lagMs: number;
+}
+
+export interface LiveError {
+  t: "error";
+  sub?: number;
+  code: string;
+  message: string;
+  /** Where in the filter: from and to, characters. */
+  at?: [number, number];
+  hint?: string;
+}
+
+export type HubMessage =
+  | { t: "welcome"; v: 1; session: string; limits: LiveLimits; serverTime: number }
+  | { t: "tail.opened"; sub: number; cursor: Cursor }
+  | TailRows
+  | TailGap
+  | TailStats
+  | LiveError
+  | { t: "bye"; reason: string; retryAfterMs: number }
+  | { t: "pong"; n: number };
+
+/** Names of the levels by their number; unknown has none. */
+export const LEVEL_NAMES = ["", "trace", "debug", "info", "warn", "error", "fatal"] as const;
+
+const LEVEL_WORDS: Readonly<Record<1 | 2 | 3 | 4 | 5 | 6, string>> = {
+  1: "trace finest verbose",
+  2: "debug fine",
+  3: "info information notice",
+  4: "warn warning",
+  5: "error err severe",
+  6: "fatal critical crit alert emerg emergency panic",
+};
+
+const LEVELS: ReadonlyMap<string, Level> = new Map(
+  Object.entries(LEVEL_WORDS).flatMap(([level, words]) =>
+    words.split(" ").map((word): [string, Level] => [word, Number(level) as Level]),
+  ),
+);
+
+/** Returns the level that a document's word for it means, in any case; 0 where it means none. */
+export function levelOf(word: unknown): Level {
+  if (typeof word !== "string") return 0;
+  return LEVELS.get(word.toLowerCase()) ?? 0;
+}
