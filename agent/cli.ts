@@ -1,0 +1,266 @@
+/** The command line of the agent. */
+
+import { connect } from "node:net";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Type } from "typebox";
+import { AppError } from "#proto/kit/errors.ts";
+import { createLogger } from "#proto/kit/log.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import { describeSettings } from "#proto/kit/settings.ts";
+import { Agent } from "./agent.ts";
+import { type AgentSettings, inputSchema, loadSettings } from "./config.ts";
+import { INPUTS } from "./inputs/all.ts";
+import { parseRow } from "./registry/row.ts";
+import { readSnapshot } from "./registry/snapshot.ts";
+import { openStore } from "./registry/store.ts";
+import { SETTINGS_SCHEMA } from "./settings.ts";
+import { SHIPPER_VERSION, VERSION } from "./version.ts";
+
+/** Exit statuses of all commands. */
+const DONE = 0;
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+const COMMANDS = ["run", "test", "registry"];
+
+const HELP = `tailrace-agent ${VERSION}: ships log lines to a Tailrace hub, none lost.
+
+usage: tailrace-agent [run] -c agent.yml     read and ship until SIGTERM or Ctrl-C
+       tailrace-agent test config            check the settings and end
+       tailrace-agent test output            check that the output can be reached
+       tailrace-agent registry [--json]      show how far each file is sent and committed
+       tailrace-agent --print-schema         print the settings' schema as JSON
+       tailrace-agent --version
+
+options:
+  -c, --config FILE       settings file (default: agent.yml)
+  -E KEY=VALUE            set one setting, for example -E output.pipeline.servers='["nats://hub:4222"]'
+      --path.data DIR     folder of the registry, as -E path.data=DIR
+      --strict.perms=false  accept a settings file that other users may write
+      --ready-json        print {"ready":true,...} on standard output once it runs
+  -h, --help
+
+The smallest agent.yml:
+  shipper.inputs:
+    - type: log
+      paths: ["/var/log/*.log"]
+  output.pipeline.servers: ["nats://hub.example:4222"]
+
+exit status: 0 done, 1 failed, 2 wrong usage or settings
+`;
+
+interface Options {
+  readonly command: string;
+  readonly argument: string;
+  readonly config: string;
+  readonly overrides: readonly string[];
+  readonly strictPermissions: boolean;
+  readonly json: boolean;
+  readonly readyJson: boolean;
+}
+
+/** Runs the command of `args` and resolves with the exit status. Messages go to standard error. */
+export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  try {
+    if (args.includes("-h") || args.includes("--help") || args[0] === "help") return print(HELP);
+    if (args.includes("--version"))
+      return print(`tailrace-agent ${VERSION} (shipper ${SHIPPER_VERSION}), node ${process.version}\n`);
+    if (args.includes("--print-schema")) return print(`${JSON.stringify(fullSchema(), null, 2)}\n`);
+    if (args.includes("--print-settings")) return print(settingsReference());
+    const options = parseOptions(args);
+    const settings = loadSettings({ ...options, path: options.config, env });
+    if (options.command === "test") return await test(options.argument, settings);
+    if (options.command === "registry") return await showRegistry(settings, options.json);
+    return await run(settings, options.readyJson);
+  } catch (error) {
+    return report(error);
+  }
+}
+
+function parseOptions(args: readonly string[]): Options {
+  let parsed: ReturnType<typeof parse>;
+  try {
+    parsed = parse(args);
+  } catch (error) {
+    throw new AppError(
+      "usage_invalid",
+      `${(error as Error).message}; tailrace-agent --help shows what there is`,
+      { cause: error },
+    );
+  }
+  const { values, positionals } = parsed;
+  const [command = "run", argument = "", ...further] = positionals;
+  if (!COMMANDS.includes(command)) {
+    throw new AppError(
+      "usage_invalid",
+      `unknown command "${command}"${didYouMean(command, COMMANDS)}; there are ${COMMANDS.join(", ")}`,
+    );
+  }
+  if (further.length > 0 || (argument !== "" && command !== "test")) {
+    throw new AppError(
+      "usage_invalid",
+      `"${[argument, ...further].at(-1)}" is too much; tailrace-agent --help shows the commands`,
+    );
+  }
+  const pathData = values["path.data"];
+  return {
+    command,
+    argument,
+    config: values.config ?? "agent.yml",
+    overrides: [
+      ...(values.E ?? []),
+      ...(pathData === undefined ? [] : [`path.data=${JSON.stringify(pathData)}`]),
+    ],
+    strictPermissions: values["strict.perms"] !== "false",
+    json: values.json ?? false,
+    readyJson: values["ready-json"] ?? false,
+  };
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      config: { type: "string", short: "c" },
+      E: { type: "string", short: "E", multiple: true },
+      "path.data": { type: "string" },
+      "strict.perms": { type: "string" },
+      json: { type: "boolean" },
+      "ready-json": { type: "boolean" },
+    },
+  });
+}
+
+/** Ships until a signal; the second one ends the process at once. */
+async function run(settings: AgentSettings, readyJson: boolean): Promise<number> {
+  const pretty = !(settings.file["logging.json"] ?? !process.stderr.isTTY);
+  const log = createLogger({ name: "agent", level: settings.file["logging.level"], pretty });
+  const agent = new Agent(settings, log);
+  const signalled = Promise.withResolvers<void>();
+  let signals = 0;
+  const onSignal = (signal: string): void => {
+    if (++signals > 1) process.exit(FAILED);
+    log.info({ signal }, "stopping; a second signal ends at once");
+    signalled.resolve();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  await agent.start();
+  if (readyJson) {
+    print(
+      `${JSON.stringify({ ready: true, agent_id: agent.agentId, status_port: agent.statusPort, pid: process.pid })}\n`,
+    );
+  }
+  await Promise.race([signalled.promise, agent.ended]);
+  await agent.stop();
+  log.info("agent stopped");
+  return DONE;
+}
+
+async function test(what: string, settings: AgentSettings): Promise<number> {
+  if (what === "config")
+    return print(`settings are right: ${settings.inputs.length} inputs, output ${settings.output}\n`);
+  if (what !== "output")
+    throw new AppError("usage_invalid", `test ${what}: write test config or test output`);
+  const { file } = settings;
+  const targets =
+    settings.output === "search" ? file["output.search.hosts"] : file["output.pipeline.servers"];
+  let failed = false;
+  for (const target of targets) {
+    const problem = await tryTarget(target, settings.output === "search" ? 9200 : 4222);
+    print(`${target}: ${problem ?? "can be reached"}\n`);
+    failed ||= problem !== null;
+  }
+  return failed ? FAILED : DONE;
+}
+
+const REACH_TIMEOUT_MS = 5_000;
+
+/** Returns why nothing answers at host:port of `target`, or null. */
+function tryTarget(target: string, defaultPort: number): Promise<string | null> {
+  const url = new URL(target.includes("://") ? target : `tcp://${target}`);
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  const socket = connect({
+    host: url.hostname,
+    port: Number(url.port || defaultPort),
+    timeout: REACH_TIMEOUT_MS,
+  });
+  const end = (problem: string | null): void => {
+    socket.destroy();
+    resolve(problem);
+  };
+  socket.once("connect", () => end(null));
+  socket.once("timeout", () => end(`no answer within ${REACH_TIMEOUT_MS} ms`));
+  socket.once("error", (error) => end(error.message));
+  return promise;
+}
+
+/** Prints the registry; while an agent holds it, its last snapshot. */
+async function showRegistry(settings: AgentSettings, json: boolean): Promise<number> {
+  const rows = await readRows(settings.pathData);
+  if (json) return print(`${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);
+  for (const [key, row] of rows) {
+    print(
+      `${row.path}\n  file ${key} generation ${row.generation}, sent ${row.sent}, committed ${row.committed}\n`,
+    );
+  }
+  return print(`${rows.size} files\n`);
+}
+
+async function readRows(folder: string) {
+  const log = createLogger({ name: "agent", level: "error", pretty: true });
+  try {
+    const { database, entries } = await openStore(folder, log);
+    await database.close();
+    return new Map(
+      [...entries].flatMap(([key, value]) => {
+        const row = key.startsWith("f/") ? parseRow(value) : null;
+        return row === null ? [] : [[key.slice(2), row] as const];
+      }),
+    );
+  } catch (error) {
+    const snapshot = error instanceof AppError && error.code === "data_locked" ? readSnapshot(folder) : null;
+    if (snapshot === null) throw error;
+    process.stderr.write(
+      `the agent is running; this is ${join(folder, "registry.snapshot.json")}, up to 10 minutes old\n`,
+    );
+    return snapshot.rows;
+  }
+}
+
+/** The schema with the inputs' own settings in it. */
+function fullSchema(): object {
+  const inputs = INPUTS.map((plugin) => {
+    const { type, ...properties } = inputSchema(plugin).properties;
+    return Type.Object(
+      { type: Type.Literal(plugin.type, { description: plugin.summary }), ...properties },
+      { additionalProperties: false },
+    );
+  });
+  const { properties } = SETTINGS_SCHEMA;
+  return Type.Object(
+    { ...properties, "shipper.inputs": Type.Array(Type.Union(inputs), { description: "What to read." }) },
+    { additionalProperties: false },
+  );
+}
+
+function settingsReference(): string {
+  const inputs = INPUTS.map(
+    (plugin) => `\n## Input ${plugin.type}\n${plugin.summary}\n\n${describeSettings(inputSchema(plugin))}`,
+  );
+  return `# agent.yml\n\n${describeSettings(SETTINGS_SCHEMA)}${inputs.join("")}`;
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return DONE;
+}
+
+function report(error: unknown): number {
+  if (!(error instanceof AppError)) throw error;
+  const detail = error.detail === undefined ? "" : ` (${error.detail})`;
+  process.stderr.write(`tailrace-agent: ${error.message}${detail}\n`);
+  return error.code === "settings_invalid" || error.code === "usage_invalid" ? WRONG_USAGE : FAILED;
+}

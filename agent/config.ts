@@ -1,0 +1,236 @@
+/** Reads agent.yml: one schema, dotted or nested keys, exactly one output, each input checked by its plugin. */
+
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Static, type TObject, Type } from "typebox";
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import {
+  checkSettings,
+  checkValue,
+  type Entries,
+  parseOverride,
+  readSettingsFile,
+} from "#proto/kit/settings.ts";
+import { parseDuration, parseSize } from "#proto/kit/units.ts";
+import { INPUTS } from "./inputs/all.ts";
+import type { InputPlugin } from "./inputs/input.ts";
+import { COMMON_INPUT_PROPERTIES, SETTINGS_SCHEMA } from "./settings.ts";
+
+/** An input of the settings, checked. */
+export interface InputSettings {
+  readonly id: string;
+  readonly plugin: InputPlugin;
+  /** As the plugin's schema says, defaults filled in. */
+  readonly options: Static<TObject>;
+  /** {"fields": {}, "tags": []} as UTF-8; empty for none. */
+  readonly fieldsJson: Uint8Array;
+}
+
+/** Settings of the agent, checked; units as the names say. */
+export interface AgentSettings {
+  readonly file: Static<typeof SETTINGS_SCHEMA>;
+  readonly output: "pipeline" | "search";
+  /** Enabled ones only. */
+  readonly inputs: readonly InputSettings[];
+  readonly pathData: string;
+  readonly shutdownTimeoutMs: number;
+  readonly lingerMs: number;
+  readonly ackTimeoutMs: number;
+  readonly searchTimeoutMs: number;
+  readonly batchBytes: number;
+}
+
+export interface ConfigOptions {
+  /** Path of agent.yml. */
+  readonly path: string;
+  /** "key=value" of the command line, in order. */
+  readonly overrides: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** False: a file that others may write is used all the same. */
+  readonly strictPermissions: boolean;
+}
+
+const BATCH_BYTES_LOWEST = 16 * 1_024;
+const BATCH_BYTES_HIGHEST = 1_024 * 1_024;
+/** The fields go into each batch. */
+const FIELDS_BYTES_MAX = 64 * 1_024;
+const OTHERS_WRITE = 0o022;
+
+/** Reads and checks the settings. Throws settings_invalid or usage_invalid with the place. */
+export function loadSettings(options: ConfigOptions): AgentSettings {
+  if (options.strictPermissions) checkPermissions(options.path);
+  const entries = readSettingsFile(options.path, SETTINGS_SCHEMA, options.env);
+  for (const text of options.overrides) {
+    const [key, entry] = parseOverride(text, options.env);
+    entries.set(key, entry);
+  }
+  return checkAgentSettings(entries);
+}
+
+/** Checks settings and turns their units. Throws settings_invalid. */
+export function checkAgentSettings(entries: Entries): AgentSettings {
+  const file = checkSettings(SETTINGS_SCHEMA, entries);
+  const place = entries.get("shipper.inputs")?.place ?? "shipper.inputs";
+  const output = chooseOutput(file, entries);
+  const batchBytes = at(
+    entries,
+    "output.pipeline.batch_bytes",
+    parseSize(file["output.pipeline.batch_bytes"]),
+  );
+  return {
+    file,
+    output,
+    inputs: checkInputs(file["shipper.inputs"], place),
+    pathData: resolve(file["path.data"]),
+    shutdownTimeoutMs: parseDuration(file["shutdown_timeout"]),
+    lingerMs: parseDuration(file["output.pipeline.linger"]),
+    ackTimeoutMs: parseDuration(file["output.pipeline.ack_timeout"]),
+    searchTimeoutMs: parseDuration(file["output.search.timeout"]),
+    batchBytes,
+  };
+}
+
+/** Returns the schema of an input: the common settings and the plugin's own. */
+export function inputSchema(plugin: InputPlugin): TObject {
+  return Type.Object(
+    { ...COMMON_INPUT_PROPERTIES, ...plugin.schema.properties },
+    { additionalProperties: false },
+  );
+}
+
+function at(entries: Entries, key: string, batchBytes: number): number {
+  if (batchBytes >= BATCH_BYTES_LOWEST && batchBytes <= BATCH_BYTES_HIGHEST) return batchBytes;
+  const place = entries.get(key)?.place ?? key;
+  throw new AppError(
+    "settings_invalid",
+    `${place}: ${key} must be between 16kb and 1mb, but is ${batchBytes} bytes`,
+  );
+}
+
+/** A settings file that others may write lets them read any file as the agent's user. */
+function checkPermissions(path: string): void {
+  let mode: number;
+  try {
+    mode = statSync(path).mode;
+  } catch {
+    return; // reading it says why
+  }
+  if ((mode & OTHERS_WRITE) === 0) return;
+  throw new AppError(
+    "settings_invalid",
+    `${path} may be written by other users; run chmod go-w ${path}, or start with --strict.perms=false where that is meant so`,
+  );
+}
+
+function chooseOutput(file: Static<typeof SETTINGS_SCHEMA>, entries: Entries): "pipeline" | "search" {
+  const given = (output: string): boolean =>
+    [...entries.keys()].some((key) => key.startsWith(`output.${output}.`));
+  const search = file["output.search.enabled"] ?? given("search");
+  const pipeline = file["output.pipeline.enabled"] ?? (given("pipeline") || !search);
+  const place = (output: string): string =>
+    [...entries].find(([key]) => key.startsWith(`output.${output}.`))?.[1].place ?? `output.${output}`;
+  if (pipeline && search) {
+    throw new AppError(
+      "settings_invalid",
+      `${place("search")}: output.search and output.pipeline (${place("pipeline")}) are both enabled; exactly one output must be, set enabled: false in the other`,
+    );
+  }
+  if (!pipeline && !search) {
+    throw new AppError(
+      "settings_invalid",
+      "no output is enabled; set output.pipeline.servers or output.search.hosts",
+    );
+  }
+  if (search && file["output.search.hosts"].length === 0) {
+    throw new AppError(
+      "settings_invalid",
+      `${place("search")}: output.search.hosts is missing, for example ["127.0.0.1:9200"]`,
+    );
+  }
+  return search ? "search" : "pipeline";
+}
+
+function checkInputs(inputs: readonly Record<string, unknown>[], place: string): InputSettings[] {
+  const checked: InputSettings[] = [];
+  const ids = new Set<string>();
+  for (const [index, input] of inputs.entries()) {
+    const key = `shipper.inputs.${index}`;
+    const type = String(input["type"]);
+    const plugin = INPUTS.find((each) => each.type === type);
+    if (plugin === undefined) {
+      const types = INPUTS.map((each) => each.type);
+      throw new AppError(
+        "settings_invalid",
+        `${place}: ${key}: unknown input type "${type}"${didYouMean(type, types)}; there are ${types.join(", ")}`,
+      );
+    }
+    const settings = checkInput(plugin, input, key, place);
+    if (settings === null) continue;
+    if (ids.has(settings.id)) {
+      throw new AppError(
+        "settings_invalid",
+        `${place}: ${key}: there is another input with the id "${settings.id}"; give each its own`,
+      );
+    }
+    ids.add(settings.id);
+    checked.push(settings);
+  }
+  if (checked.length === 0) {
+    throw new AppError(
+      "settings_invalid",
+      `${place}: no input is enabled; set enabled: true in one of shipper.inputs`,
+    );
+  }
+  return checked;
+}
+
+function checkInput(
+  plugin: InputPlugin,
+  input: Record<string, unknown>,
+  key: string,
+  place: string,
+): InputSettings | null {
+  const schema = inputSchema(plugin);
+  const all = checkValue(schema, dotted(input, schema), key, place) as Record<string, unknown>;
+  const { type, id, enabled, fields, tags, ...options } = all;
+  try {
+    plugin.validate(options);
+  } catch (error) {
+    if (error instanceof AppError)
+      throw new AppError(error.code, `${place}: ${key}: ${error.message}`, { cause: error });
+    throw error;
+  }
+  if (enabled !== true) return null;
+  const fieldsJson = fieldsOf(fields as object, tags as string[]);
+  if (fieldsJson.length > FIELDS_BYTES_MAX) {
+    throw new AppError(
+      "settings_invalid",
+      `${place}: ${key}: fields and tags take ${fieldsJson.length} bytes, at most 64 KiB are possible`,
+    );
+  }
+  const made = createHash("sha256").update(JSON.stringify(options)).digest("hex").slice(0, 8);
+  return { id: typeof id === "string" ? id : `${String(type)}-${made}`, plugin, options, fieldsJson };
+}
+
+/** Returns `input` with nested settings (tls: {key: …}) as the dotted ones the schema names. */
+function dotted(input: Record<string, unknown>, schema: TObject): Record<string, unknown> {
+  const known = Object.keys(schema.properties);
+  const flat: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(input)) {
+    const nested =
+      value !== null && typeof value === "object" && known.some((name) => name.startsWith(`${key}.`));
+    if (!nested) flat[key] = value;
+    else for (const [name, inner] of Object.entries(value)) flat[`${key}.${name}`] = inner;
+  }
+  return flat;
+}
+
+function fieldsOf(fields: object, tags: readonly string[]): Uint8Array {
+  const parts = {
+    ...(Object.keys(fields).length === 0 ? {} : { fields }),
+    ...(tags.length === 0 ? {} : { tags }),
+  };
+  return Object.keys(parts).length === 0 ? new Uint8Array() : Buffer.from(JSON.stringify(parts));
+}

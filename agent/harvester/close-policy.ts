@@ -1,0 +1,51 @@
+/** When an open file may be closed. */
+
+import type { Harvester } from "./harvester.ts";
+
+export interface CloseOptions {
+  readonly closeInactiveMs: number;
+  readonly closeRemoved: boolean;
+  readonly closeRenamed: boolean;
+  readonly closeEof: boolean;
+  /** 0: never. */
+  readonly closeTimeoutMs: number;
+}
+
+/** What the decision depends on besides the file. */
+export interface CloseFacts {
+  readonly nowMs: number;
+  /** True where so many files are open that some must go. */
+  readonly pressed: boolean;
+  /** True where the last line of a rotated file has waited long enough to be taken as it is. */
+  readonly final: boolean;
+}
+
+export type CloseReason = "removed" | "renamed" | "eof" | "timeout" | "inactive" | "pressure";
+
+/** Files are kept at least this long under pressure, so that they don't open and close in turns. */
+const PRESSURE_INACTIVE_MS = 1_000;
+
+/**
+ * Returns why `harvester` may be closed now, or null. Except for the time limit, which people must ask for,
+ * nothing is closed before the end of the file is reached and acknowledged. A deleted file is also held
+ * until it is committed: if the hub's log were lost, nobody else would have its lines.
+ */
+export function closeReason(
+  harvester: Harvester,
+  options: CloseOptions,
+  facts: CloseFacts,
+): CloseReason | null {
+  const inactiveMs = facts.nowMs - harvester.activeMs;
+  if (options.closeTimeoutMs > 0 && facts.nowMs - harvester.openedMs > options.closeTimeoutMs)
+    return "timeout";
+  if (!harvester.atEnd || !harvester.idle) return null;
+  if (harvester.deleted) {
+    if (options.closeRemoved) return "removed";
+    return facts.final && harvester.complete && harvester.committed ? "removed" : null;
+  }
+  if (harvester.movedAway && options.closeRenamed) return "renamed";
+  if (options.closeEof) return "eof";
+  if (facts.pressed && inactiveMs > PRESSURE_INACTIVE_MS && !harvester.movedAway) return "pressure";
+  if (inactiveMs <= options.closeInactiveMs) return null;
+  return harvester.committed || facts.pressed ? "inactive" : null;
+}

@@ -1,0 +1,91 @@
+/**
+ * Recognises a file that is the copy of one already read, as log rotation by copy and truncation leaves it.
+ * Its content must not arrive twice; what was written after the last read and before the truncation stands
+ * only in the copy and must arrive.
+ */
+
+import { basename, dirname } from "node:path";
+import type { Registry } from "#agent/registry/registry.ts";
+import type { FileRow, PreviousGeneration } from "#agent/registry/row.ts";
+import { HEAD_BYTES, readHead, sameBefore } from "./identity.ts";
+
+/** The file a new one was copied from. */
+export interface Original {
+  readonly key: string;
+  readonly row: FileRow;
+  /** The generation that was copied, and up to where it is sent. */
+  readonly generation: PreviousGeneration;
+}
+
+/** A new file, opened. */
+export interface Candidate {
+  readonly key: string;
+  readonly path: string;
+  readonly fd: number;
+  readonly size: number;
+}
+
+/** Finds originals by the fingerprint of their first bytes. */
+export class CopyFinder {
+  readonly #registry: Pick<Registry, "get">;
+  readonly #keysByHead = new Map<string, Set<string>>();
+
+  constructor(registry: Pick<Registry, "get">) {
+    this.#registry = registry;
+  }
+
+  /** Notes the fingerprints of a file; to be called whenever its row changes. */
+  note(key: string, row: FileRow): void {
+    this.#noteHead(key, row.head);
+    if (row.previous !== null) this.#noteHead(key, row.previous.head);
+  }
+
+  /** Forgets a file. */
+  forget(row: FileRow, key: string): void {
+    for (const head of [row.head, row.previous?.head]) {
+      const keys = this.#keysByHead.get(head?.hash ?? "");
+      keys?.delete(key);
+      if (keys?.size === 0) this.#keysByHead.delete(head!.hash);
+    }
+  }
+
+  /**
+   * Returns the file that `candidate` is a copy of, or null. Asked for: a related name in the same folder, the
+   * same first 1,024 bytes, and the same bytes before the place up to which the original was sent. Files with
+   * less content are never taken for copies: repeating some lines is better than losing them.
+   */
+  find(candidate: Candidate): Original | null {
+    if (candidate.size < HEAD_BYTES || this.#keysByHead.size === 0) return null;
+    const head = readHead(candidate.fd, HEAD_BYTES);
+    for (const key of this.#keysByHead.get(head.hash) ?? []) {
+      const row = this.#registry.get(key);
+      if (row === undefined || key === candidate.key || !related(row.path, candidate.path)) continue;
+      for (const generation of generations(row)) {
+        const { offset, anchor } = generation;
+        const comparable = generation.head.hash === head.hash && offset >= HEAD_BYTES && anchor.bytes > 0;
+        if (comparable && offset <= candidate.size && sameBefore(candidate.fd, offset, anchor))
+          return { key, row, generation };
+      }
+    }
+    return null;
+  }
+
+  #noteHead(key: string, head: FileRow["head"]): void {
+    if (head.bytes < HEAD_BYTES) return;
+    const keys = this.#keysByHead.get(head.hash);
+    if (keys === undefined) this.#keysByHead.set(head.hash, new Set([key]));
+    else keys.add(key);
+  }
+}
+
+function generations(row: FileRow): PreviousGeneration[] {
+  const now = { generation: row.generation, offset: row.sent, anchor: row.anchor, head: row.head };
+  return row.previous === null ? [now] : [now, row.previous];
+}
+
+/** app.log and app.log.1, app-20260101.log, app.log.copy: in one folder, one name begins with the other's first word. */
+function related(original: string, copy: string): boolean {
+  if (dirname(original) !== dirname(copy)) return false;
+  const [stem = ""] = basename(original).split(/[.-]/, 1);
+  return stem !== "" && basename(copy).startsWith(stem);
+}

@@ -1,0 +1,69 @@
+/**
+ * Which file this is, whatever it is called. An inode number alone says little: file systems give it to the
+ * next new file at once. With the time of birth it names one file for ever; hashes of its first bytes and of
+ * the bytes before an offset tell whether its content is still what was read.
+ */
+
+import { hash } from "node:crypto";
+import { type BigIntStats, readSync } from "node:fs";
+import { type Anchor, NO_ANCHOR } from "#agent/registry/ack-tracker.ts";
+
+/** Bytes before an offset that the anchor covers. */
+export const ANCHOR_BYTES = 256;
+/** First bytes of a file that its head fingerprint covers once there are so many. */
+export const HEAD_BYTES = 1_024;
+
+/** Bits of a hash that are kept, as characters of base64url: 132. */
+const HASH_LENGTH = 22;
+
+/** Returns "<dev>-<inode>-<birth time in ns>", lower-case hexadecimal each. */
+export function fileKey(stat: Pick<BigIntStats, "dev" | "ino" | "birthtimeNs">): string {
+  return `${stat.dev.toString(16)}-${stat.ino.toString(16)}-${stat.birthtimeNs.toString(16)}`;
+}
+
+/** Returns the part of a file key that a cheap stat gives as well: "<dev>-<inode>". Inodes above 2^53 are rounded. */
+export function inodeKey(dev: number, ino: number): string {
+  return `${dev.toString(16)}-${ino.toString(16)}`;
+}
+
+/** Returns the fingerprint of bytes `start` to `end` of `buffer`. */
+export function anchorOf(buffer: Buffer, start: number, end: number): Anchor {
+  if (end <= start) return NO_ANCHOR;
+  return {
+    bytes: end - start,
+    hash: hash("sha256", buffer.subarray(start, end), "base64url").slice(0, HASH_LENGTH),
+  };
+}
+
+/** Returns true where the bytes that end at `end` of `buffer` are the anchor's. */
+export function fits(anchor: Anchor, buffer: Buffer, end: number): boolean {
+  if (anchor.bytes === 0) return true;
+  return anchor.bytes <= end && anchorOf(buffer, end - anchor.bytes, end).hash === anchor.hash;
+}
+
+/** Returns the fingerprint of the first `bytes` of a file; of fewer where it is shorter. */
+export function readHead(fd: number, bytes: number): Anchor {
+  return readAnchor(fd, bytes, bytes);
+}
+
+/** Returns the fingerprint of the `bytes` before `offset` of a file; of fewer where it is shorter. */
+export function readAnchor(fd: number, offset: number, bytes: number): Anchor {
+  const buffer = Buffer.allocUnsafe(bytes);
+  let length = 0;
+  while (length < bytes) {
+    const read = readSync(fd, buffer, length, bytes - length, offset - bytes + length);
+    if (read === 0) break;
+    length += read;
+  }
+  return anchorOf(buffer, 0, length);
+}
+
+/** Returns true where the file's first bytes are what `head` describes. */
+export function sameHead(fd: number, head: Anchor): boolean {
+  return head.bytes === 0 || readHead(fd, head.bytes).hash === head.hash;
+}
+
+/** Returns true where the bytes before `offset` of the file are what `anchor` describes. */
+export function sameBefore(fd: number, offset: number, anchor: Anchor): boolean {
+  return anchor.bytes === 0 || readAnchor(fd, offset, anchor.bytes).hash === anchor.hash;
+}

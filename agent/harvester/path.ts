@@ -1,0 +1,35 @@
+/** Paths as the file system has them: bytes, which need not be UTF-8. */
+
+/** What file system calls take: text where the bytes are UTF-8, else the bytes. */
+export type RawPath = string | Buffer;
+
+const SLASH = Buffer.from("/");
+
+/** Returns `folder`/`name`. */
+export function joinPath(folder: RawPath, name: RawPath): RawPath {
+  if (typeof folder === "string" && typeof name === "string")
+    return folder.endsWith("/") ? folder + name : `${folder}/${name}`;
+  const parts = [Buffer.from(folder), SLASH, Buffer.from(name)];
+  return Buffer.concat(String(folder).endsWith("/") ? [parts[0]!, parts[2]!] : parts);
+}
+
+/** Returns a path for people, maps and messages: bytes that are no UTF-8 as \xNN. Different paths stay different. */
+export function displayPath(path: RawPath): string {
+  if (typeof path === "string") return path;
+  let text = "";
+  for (let at = 0; at < path.length; ) {
+    const length = characterLength(path, at);
+    text +=
+      length === 0 ? `\\x${path[at]!.toString(16).padStart(2, "0")}` : path.toString("utf8", at, at + length);
+    at += Math.max(1, length);
+  }
+  return text;
+}
+
+/** Returns the length of the UTF-8 character at `at`, or 0 where there is none. */
+function characterLength(bytes: Buffer, at: number): number {
+  const first = bytes[at]!;
+  const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  return bytes.toString("utf8", at, at + length).includes("\ufffd") ? 0 : length;
+}

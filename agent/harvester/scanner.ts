@@ -1,0 +1,200 @@
+/**
+ * Finds the files that patterns mean. One scan of 10,000 files takes well under 100 ms of processor time,
+ * in slices, so that shipping goes on meanwhile.
+ */
+
+import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from "node:fs";
+import { systemCode } from "#proto/kit/errors.ts";
+import { displayPath, joinPath, type RawPath } from "./path.ts";
+import { matchesName, type Pattern, type Segment } from "./pattern.ts";
+
+/** A regular file that a pattern means. */
+export interface Found {
+  readonly raw: RawPath;
+  /** The path as text; see `displayPath`. */
+  readonly path: string;
+  readonly stat: Stats;
+}
+
+/** What a scan met besides files. */
+export interface ScanResult {
+  readonly found: Found[];
+  /** Folders in which matching files may appear. */
+  readonly folders: ReadonlySet<string>;
+  /** Paths left out with the reason, at most 100. */
+  readonly skipped: ReadonlyMap<string, string>;
+  /** False where a folder could not be read: files that were not found may still be there. */
+  readonly complete: boolean;
+}
+
+export interface ScanOptions {
+  readonly patterns: readonly Pattern[];
+  /** True where symbolic links are followed. */
+  readonly symlinks: boolean;
+  readonly exclude: (path: string) => boolean;
+}
+
+/** Stats between two turns of the event loop: about 2 ms. */
+const SLICE = 500;
+/** `**` looks this deep; links can't make it endless, but a person's mistake could make it long. */
+const DEPTH_MAX = 32;
+const SKIPPED_KEPT = 100;
+
+/** Returns what the patterns mean now. Resolves early, incomplete, when `signal` is aborted. */
+export async function scan(options: ScanOptions, signal: AbortSignal): Promise<ScanResult> {
+  const walk = new Walk(options);
+  for (const pattern of options.patterns) {
+    for (const _ of walk.run(pattern)) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (signal.aborted) return { ...walk.result(), complete: false };
+    }
+  }
+  return walk.result();
+}
+
+class Walk {
+  readonly #options: ScanOptions;
+  readonly #found = new Map<string, Found>();
+  readonly #folders = new Set<string>();
+  readonly #skipped = new Map<string, string>();
+  #complete = true;
+  #steps = 0;
+
+  constructor(options: ScanOptions) {
+    this.#options = options;
+  }
+
+  result(): ScanResult {
+    const found = [...this.#found.values()];
+    return { found, folders: this.#folders, skipped: this.#skipped, complete: this.#complete };
+  }
+
+  /** Yields after each slice. */
+  *run(pattern: Pattern): Generator<void> {
+    yield* this.#descend("/", pattern.segments, 0, 0, new Set());
+  }
+
+  *#descend(
+    folder: RawPath,
+    segments: readonly Segment[],
+    at: number,
+    depth: number,
+    above: Set<string>,
+  ): Generator<void> {
+    const part = segments[at];
+    if (part === undefined) return;
+    if (part.kind === "literal") {
+      yield* this.#literal(folder, part.name, segments, at, depth, above);
+      return;
+    }
+    const here = this.#enter(folder, depth, above);
+    if (here === null) return;
+    if (part.kind === "folders") yield* this.#descend(folder, segments, at + 1, depth, above);
+    for (const entry of this.#list(folder)) {
+      const name = entry.name as RawPath;
+      if (part.kind === "folders") {
+        if (displayPath(name).startsWith(".")) continue;
+        if (entry.isDirectory() || (entry.isSymbolicLink() && this.#options.symlinks)) {
+          yield* this.#descend(joinPath(folder, name), segments, at, depth + 1, here);
+        }
+      } else if (matchesName(part, displayPath(name))) {
+        const path = joinPath(folder, name);
+        if (at === segments.length - 1) this.#file(path, entry);
+        else if (entry.isDirectory() || entry.isSymbolicLink())
+          yield* this.#descend(path, segments, at + 1, depth + 1, here);
+        if (++this.#steps % SLICE === 0) yield;
+      }
+    }
+  }
+
+  *#literal(
+    folder: RawPath,
+    name: string,
+    segments: readonly Segment[],
+    at: number,
+    depth: number,
+    above: Set<string>,
+  ): Generator<void> {
+    const path = joinPath(folder, name);
+    if (at < segments.length - 1) {
+      yield* this.#descend(path, segments, at + 1, depth, above);
+      return;
+    }
+    this.#folders.add(displayPath(folder));
+    try {
+      this.#file(path, lstatSync(path));
+    } catch (error) {
+      this.#trouble(path, error);
+    }
+  }
+
+  /** Takes what matches a whole pattern, where it is a file. */
+  #file(path: RawPath, entry: Dirent<string> | Stats): void {
+    const display = displayPath(path);
+    if (this.#options.exclude(display) || this.#found.has(display)) return;
+    if (entry.isSymbolicLink()) {
+      if (!this.#options.symlinks)
+        return this.#skip(display, "symbolic link; set symlinks: true to follow it");
+    } else if (!entry.isFile()) {
+      if (!entry.isDirectory()) this.#skip(display, "no regular file");
+      return;
+    }
+    try {
+      const stat = statSync(path);
+      if (stat.isFile()) this.#found.set(display, { raw: path, path: display, stat });
+    } catch (error) {
+      this.#trouble(path, error);
+    }
+  }
+
+  /** Returns the folders on the way to `folder`, itself included, or null where it was on the way already. */
+  #enter(folder: RawPath, depth: number, above: Set<string>): Set<string> | null {
+    try {
+      const { dev, ino } = statSync(folder);
+      const id = `${dev}:${ino}`;
+      if (depth > DEPTH_MAX) return this.#skipFolder(folder, `deeper than ${DEPTH_MAX} folders`);
+      if (depth > 0 && this.#options.symlinks && above.has(id))
+        return this.#skipFolder(folder, "a symbolic link to a folder above it");
+      this.#folders.add(displayPath(folder));
+      return new Set(above).add(id);
+    } catch (error) {
+      this.#trouble(folder, error);
+      return null;
+    }
+  }
+
+  #skipFolder(folder: RawPath, reason: string): null {
+    this.#skip(displayPath(folder), reason);
+    return null;
+  }
+
+  #list(folder: RawPath): Dirent<string>[] {
+    try {
+      const entries = readdirSync(folder, { withFileTypes: true });
+      if (typeof folder === "string" && !entries.some(({ name }) => name.includes("\ufffd"))) return entries;
+      // Slow path: a name that is no UTF-8 must be kept as bytes or the file can't be opened.
+      return readdirSync(folder, { withFileTypes: true, encoding: "buffer" }).map(asTextWherePossible);
+    } catch (error) {
+      this.#trouble(folder, error);
+      return [];
+    }
+  }
+
+  /** What isn't there is no trouble; anything else leaves the scan incomplete. */
+  #trouble(path: RawPath, error: unknown): void {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return;
+    this.#complete = false;
+    this.#skip(displayPath(path), code === "EACCES" ? "permission denied" : (error as Error).message);
+  }
+
+  #skip(path: string, reason: string): void {
+    if (this.#skipped.size < SKIPPED_KEPT) this.#skipped.set(path, reason);
+  }
+}
+
+function asTextWherePossible(entry: Dirent<Buffer>): Dirent<string> {
+  const text = entry.name.toString();
+  if (!text.includes("\ufffd")) (entry as unknown as Dirent<string>).name = text;
+  return entry as unknown as Dirent<string>;
+}

@@ -1,0 +1,44 @@
+/** Tells logs from files that only live among them: login records, journals, archives. */
+
+import { basename } from "node:path";
+
+/** Files that hold records, not lines, whatever their first bytes are. */
+const RECORD_FILES = /^(?:lastlog|wtmp|btmp|utmp|faillog|tallylog|sa\d+)(?:[.-].*)?$|\.journal~?$/;
+
+/** First bytes of formats that begin with readable characters or none at all. */
+const MAGIC: readonly (readonly [bytes: string, name: string])[] = [
+  ["LPKSHHRH", "a systemd journal"],
+  ["\x1f\x8b", "gzip data"],
+  ["BZh", "bzip2 data"],
+  ["\xfd7zXZ\0", "xz data"],
+  ["\x28\xb5\x2f\xfd", "zstd data"],
+  ["PK\x03\x04", "a zip archive"],
+  ["\x7fELF", "a program"],
+  ["SQLite format 3\0", "a database"],
+];
+
+/** Share of control characters from which on bytes are no text. */
+const CONTROL_SHARE = 0.3;
+
+/** Returns what the file is instead of text, or null. `head`: its first bytes, as many as there are up to 1,024. */
+export function binaryKind(path: string, head: Buffer): string | null {
+  if (RECORD_FILES.test(basename(path))) return "login or journal records";
+  const start = head.toString("latin1", 0, 16);
+  for (const [bytes, name] of MAGIC) if (start.startsWith(bytes)) return name;
+  return looksBinary(head) ? "binary data" : null;
+}
+
+function looksBinary(head: Buffer): boolean {
+  // A program that goes on writing at its old place after a truncation leaves a hole of NULs before its text.
+  let start = 0;
+  while (start < head.length && head[start] === 0) start++;
+  if (start === head.length) return false;
+  let controls = 0;
+  for (let at = start; at < head.length; at++) if (isControl(head[at]!)) controls++;
+  return controls > (head.length - start) * CONTROL_SHARE;
+}
+
+/** Control characters that text doesn't hold; tab to carriage return and escape (colours) are common in logs. */
+function isControl(byte: number): boolean {
+  return byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b;
+}

@@ -1,0 +1,65 @@
+/**
+ * Hints of the operating system that something happened in a folder. They save waiting for the next scan
+ * and may be missing: the scan is what finds everything.
+ */
+
+import { type FSWatcher, watch } from "node:fs";
+import type { Logger } from "#proto/kit/log.ts";
+
+/** Folders watched at most; the system gives each user some thousand watches for all programs. */
+const FOLDERS_MAX = 1_024;
+
+export class Watcher {
+  readonly #onHint: (path: string) => void;
+  readonly #log: Logger;
+  readonly #watches = new Map<string, FSWatcher>();
+  #warned = false;
+
+  /** `onHint` gets the path of what was made, changed or removed. */
+  constructor(onHint: (path: string) => void, log: Logger) {
+    this.#onHint = onHint;
+    this.#log = log;
+  }
+
+  /** Watches exactly `folders` from now on. */
+  follow(folders: ReadonlySet<string>): void {
+    for (const [folder, watcher] of this.#watches) {
+      if (folders.has(folder)) continue;
+      watcher.close();
+      this.#watches.delete(folder);
+    }
+    for (const folder of folders) {
+      if (!this.#watches.has(folder) && this.#watches.size < FOLDERS_MAX) this.#watch(folder);
+    }
+  }
+
+  stop(): void {
+    this.follow(new Set());
+  }
+
+  #watch(folder: string): void {
+    const end = (error: unknown): void => {
+      this.#watches.get(folder)?.close();
+      this.#watches.delete(folder);
+      this.#warn(folder, error);
+    };
+    try {
+      const watcher = watch(folder, (_, name) => {
+        if (name !== null) this.#onHint(folder === "/" ? `/${name}` : `${folder}/${name}`);
+      });
+      watcher.on("error", end);
+      this.#watches.set(folder, watcher);
+    } catch (error) {
+      end(error);
+    }
+  }
+
+  #warn(folder: string, error: unknown): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    this.#log.warn(
+      { error },
+      `folder ${folder} can't be watched; new lines in such folders are found by scanning only`,
+    );
+  }
+}

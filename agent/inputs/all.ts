@@ -1,0 +1,11 @@
+/** The inputs there are. */
+
+import type { InputPlugin } from "./input.ts";
+import { logInput } from "./log.ts";
+import { stdinInput } from "./stdin.ts";
+import { syslogInput } from "./syslog.ts";
+import { tcpInput } from "./tcp.ts";
+import { udpInput } from "./udp.ts";
+
+/** By the order in which the settings reference shows them. */
+export const INPUTS: readonly InputPlugin[] = [logInput, stdinInput, udpInput, tcpInput, syslogInput];

@@ -1,0 +1,36 @@
+/** Metrics that all inputs share, by input id. */
+
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+
+export interface InputMetrics {
+  /** Bytes of files that were gone before they were read. */
+  readonly lostBytes: Counter<"input">;
+  /** Messages that network inputs could not take. */
+  readonly dropped: Counter<"input">;
+  /** Files whose content was replaced. */
+  readonly rewritten: Counter<"input">;
+  readonly errors: Counter<"input">;
+  /** Processor time of looking for files is what matters; this is its wall time. */
+  readonly scans: Counter<"input">;
+}
+
+/** Makes them. */
+export function inputMetrics(metrics: Metrics): InputMetrics {
+  return {
+    lostBytes: metrics.counter(
+      "tailrace_agent_lost_bytes_total",
+      "Bytes of files that were gone before they were read.",
+      ["input"],
+    ),
+    dropped: metrics.counter(
+      "tailrace_agent_dropped_messages_total",
+      "Messages a network input had no room for.",
+      ["input"],
+    ),
+    rewritten: metrics.counter("tailrace_agent_rewritten_files_total", "Files whose content was replaced.", [
+      "input",
+    ]),
+    errors: metrics.counter("tailrace_agent_input_errors_total", "Failures to open or read.", ["input"]),
+    scans: metrics.counter("tailrace_agent_scans_total", "Searches for files.", ["input"]),
+  };
+}

@@ -1,0 +1,66 @@
+/** Input `stdin`: lines of standard input. The agent ends when it ends and nothing else is read. */
+
+import { Type } from "typebox";
+import { Framer } from "./framing.ts";
+import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
+import { StreamSink } from "./stream-input.ts";
+
+const schema = Type.Object({}, { additionalProperties: false });
+
+export const stdinInput = defineInput({
+  type: "stdin",
+  summary:
+    "Reads lines from standard input; the last one needs no line end. What is unsent when the agent dies is lost.",
+  heldSlots: 1,
+  schema,
+  validate: () => undefined,
+  create: (_, context) => new StdinInput(context, process.stdin),
+});
+
+/** Reads any stream, for tests. */
+export class StdinInput implements Input {
+  readonly #context: InputContext;
+  readonly #stream: NodeJS.ReadableStream;
+  readonly #sink: StreamSink;
+  #stopped = false;
+  #task: Promise<void> | undefined;
+
+  constructor(context: InputContext, stream: NodeJS.ReadableStream) {
+    this.#context = context;
+    this.#stream = stream;
+    this.#sink = new StreamSink("stdin", context);
+  }
+
+  start(): Promise<void> {
+    this.#task = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#sink.close();
+    (this.#stream as Partial<{ destroy(): void }>).destroy?.();
+    await this.#task;
+  }
+
+  state(): InputState {
+    return this.#sink.state();
+  }
+
+  async #run(): Promise<void> {
+    const framer = new Framer({ maxBytes: this.#sink.maxMessageBytes, octetCounting: false });
+    const none = new Uint8Array();
+    try {
+      // The loop takes the next chunk only when this one has its place: the sender waits.
+      for await (const chunk of this.#stream) {
+        for (const message of framer.push(Buffer.from(chunk))) await this.#sink.put(message, none);
+      }
+      for (const message of framer.end()) await this.#sink.put(message, none);
+    } catch (error) {
+      if (!this.#stopped) this.#sink.fail("standard input can't be read", error);
+    }
+    if (this.#stopped) return;
+    this.#sink.close();
+    this.#context.onEnd();
+  }
+}

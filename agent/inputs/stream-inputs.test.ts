@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { PassThrough } from "node:stream";
+import { test } from "node:test";
+import { Value } from "typebox/value";
+import { LogBatch } from "#proto/messages.ts";
+import { BatchEncoder, encodeSource } from "#proto/raw-encoder.ts";
+import { Framer } from "./framing.ts";
+import type { InputPlugin } from "./input.ts";
+import { StdinInput } from "./stdin.ts";
+import { syslogInput } from "./syslog.ts";
+import { TcpInput, tcpInput } from "./tcp.ts";
+import { type TestContext, testContext } from "./testing.ts";
+import { UdpInput, udpInput } from "./udp.ts";
+
+/** Returns the messages sent so far, decoded by the generated code. */
+function messages(context: TestContext): string[] {
+  const encoder = new BatchEncoder({
+    agentId: "",
+    agentName: "",
+    agentVersion: "",
+    hostName: "",
+    fieldsJson: new Uint8Array(),
+  });
+  return context.output.sent.flatMap(({ data, source }) => {
+    const block = {
+      from: 0,
+      to: 1,
+      readTimeMs: 0,
+      lastLineOpen: false,
+      firstLineContinued: false,
+      compression: 0,
+      dataBytes: 0,
+    };
+    const body = { buffer: data, start: 0, end: data.length, events: true };
+    const batch = LogBatch.decode(encoder.encode(1, 1, encodeSource(source), block, body));
+    return (batch.block?.events ?? []).map(({ message }) => Buffer.from(message ?? []).toString());
+  });
+}
+
+function settings<T>(plugin: InputPlugin, given: object): T {
+  return Value.Default(plugin.schema, structuredClone(given)) as T;
+}
+
+for (const [name, chunks, octetCounting, expected] of [
+  ["lines in one chunk", ["a\nb\r\n\nc"], false, ["a", "b", "c"]],
+  ["a line over chunks of one byte", [..."one\ntwo\n"], false, ["one", "two"]],
+  ["a line longer than the limit", ["0123456789ABC\nx\n"], false, ["0123456789", "ABC", "x"]],
+  ["octet counts", ["5 ab\nc", "d3 x\ny", "1 z"], true, ["ab\ncd", "x\ny", "z"]],
+  ["an octet count cut in its middle", ["1", "0", " 0123", "456789"], true, ["0123456789"]],
+  ["newlines where counts are possible", ["<13>a\n<14>b\n2 cd"], true, ["<13>a", "<14>b", "cd"]],
+  ["digits that are no count", ["2026-11-21 x\n"], true, ["2026-11-21", " x"]],
+] as const) {
+  test(`a stream is cut into messages: ${name}`, () => {
+    const framer = new Framer({ maxBytes: 10, octetCounting });
+    const found = chunks.flatMap((chunk) => [...framer.push(Buffer.from(chunk))].map(String));
+    assert.deepEqual([...found, ...[...framer.end()].map(String)], expected);
+  });
+}
+
+test("standard input arrives to its end, also a last line without a line end, and ends the agent", async () => {
+  const ended = Promise.withResolvers<void>();
+  const context = { ...(await testContext()), onEnd: ended.resolve };
+  const stream = new PassThrough();
+  const input = new StdinInput(context, stream);
+  await input.start();
+  stream.end("one\ntwo\nlast");
+  await ended.promise;
+  assert.deepEqual(messages(context), ["one", "two", "last"]);
+  await input.stop();
+  await context.dispose();
+});
+
+test("lines of many TCP connections all arrive although there is only one slot", async () => {
+  const context = await testContext({ slots: 1, batchBytes: 16_384 });
+  const input = new TcpInput("tcp", settings(tcpInput, { host: "127.0.0.1:0" }), context);
+  await input.start();
+  const expected: string[] = [];
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, client) => {
+      const socket = connect(input.port, "127.0.0.1");
+      for (let line = 0; line < 50; line++) {
+        expected.push(`${client}-${line}-${"x".repeat(100)}`);
+        socket.write(`${client}-${line}-${"x".repeat(100)}\n`);
+      }
+      socket.end();
+      await once(socket, "close");
+    }),
+  );
+  await context.output.until(() => messages(context).length === expected.length);
+  assert.deepEqual(messages(context).sort(), expected.sort());
+  await input.stop();
+  await context.dispose();
+});
+
+test("a TCP sender waits while the output is away", async () => {
+  const context = await testContext({ slots: 1, batchBytes: 16_384 });
+  context.output.acking = false;
+  const input = new TcpInput("tcp", settings(tcpInput, { host: "127.0.0.1:0" }), context);
+  await input.start();
+  const socket = connect(input.port, "127.0.0.1");
+  const total = 300;
+  for (let line = 0; line < total; line++) socket.write(`${String(line).padStart(1_000, "0")}\n`);
+  await context.output.until(() => context.output.sent.length === 1);
+  assert.ok(messages(context).length < total);
+  context.output.acking = true;
+  context.output.sent[0]!.ack();
+  await context.output.until(() => messages(context).length === total);
+  socket.destroy();
+  await input.stop();
+  await context.dispose();
+});
+
+test("datagrams are events, cut off at the limit, and counted where there is no room", async () => {
+  const context = await testContext({ slots: 1 });
+  const input = new UdpInput(
+    "udp",
+    settings(udpInput, { host: "127.0.0.1:0", max_message_size: 20 }),
+    context,
+  );
+  await input.start();
+  const client = createSocket("udp4");
+  for (const text of ["one\n", "x".repeat(30)]) client.send(text, input.port, "127.0.0.1");
+  await context.output.until(() => messages(context).length === 2);
+  assert.deepEqual(messages(context), ["one", "x".repeat(20)]);
+  client.close();
+  await input.stop();
+  await context.dispose();
+});
+
+test("a port that is taken is told with the input and the address", async () => {
+  const context = await testContext();
+  const first = new TcpInput("tcp", settings(tcpInput, { host: "127.0.0.1:0" }), context);
+  await first.start();
+  const second = new TcpInput("tcp", settings(tcpInput, { host: `127.0.0.1:${first.port}` }), context);
+  await assert.rejects(second.start(), {
+    code: "port_taken",
+    message: /input test cannot listen on tcp 127\.0\.0\.1:\d+: another process/,
+  });
+  await second.stop();
+  await first.stop();
+  await context.dispose();
+});
+
+test("syslog over TCP understands octet counts", async () => {
+  const context = await testContext();
+  const input = syslogInput.create(
+    settings(syslogInput, { host: "127.0.0.1:0", protocol: "tcp" }),
+    context,
+  ) as TcpInput;
+  await input.start();
+  const socket = connect(input.port, "127.0.0.1");
+  socket.end("11 <13>1 - - a<14>plain\n");
+  await context.output.until(() => messages(context).length === 2);
+  assert.deepEqual(messages(context), ["<13>1 - - a", "<14>plain"]);
+  await input.stop();
+  await context.dispose();
+});

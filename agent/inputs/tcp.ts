@@ -1,0 +1,175 @@
+/** Input `tcp`: lines of any number of connections. */
+
+import { readFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createSecureServer } from "node:tls";
+import { type Static, Type } from "typebox";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { parseDuration, parseSize } from "#proto/kit/units.ts";
+import { addressSetting, parseAddress } from "./address.ts";
+import { Framer } from "./framing.ts";
+import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
+import { peerFields, StreamSink } from "./stream-input.ts";
+
+export const tcpSchema = Type.Object(
+  {
+    host: addressSetting(),
+    framing: Type.Union([Type.Literal("auto"), Type.Literal("newline")], {
+      default: "newline",
+      description: "newline; auto also understands octet counts (RFC 6587).",
+    }),
+    max_message_size: Type.Union([Type.String(), Type.Integer()], {
+      default: "64kb",
+      description: "Longer messages are split.",
+    }),
+    max_connections: Type.Integer({
+      minimum: 1,
+      default: 1_000,
+      description: "Further connections are refused.",
+    }),
+    timeout: Type.Union([Type.String(), Type.Number()], {
+      default: "5m",
+      description: "Connections without data for this time are closed; 0: never.",
+    }),
+    "tls.certificate": Type.Optional(
+      Type.String({ description: "File with the certificate, PEM; TLS only then." }),
+    ),
+    "tls.key": Type.Optional(Type.String({ description: "File with its key, PEM." })),
+    "tls.ca": Type.Optional(
+      Type.String({ description: "File with authorities; connections then need a certificate of theirs." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+type Settings = Static<typeof tcpSchema>;
+
+export const tcpInput = defineInput({
+  type: "tcp",
+  summary: "Takes lines over TCP or TLS; senders wait while the output is away.",
+  heldSlots: 1,
+  schema: tcpSchema,
+  validate(settings) {
+    parseAddress(settings.host);
+    parseSize(settings.max_message_size);
+    parseDuration(settings.timeout);
+    if ((settings["tls.certificate"] === undefined) !== (settings["tls.key"] === undefined)) {
+      throw new AppError("settings_invalid", "tls.certificate and tls.key belong together; set both or none");
+    }
+  },
+  create: (settings, context) => new TcpInput("tcp", settings, context),
+});
+
+/** Also the connection half of the input `syslog`. */
+export class TcpInput implements Input {
+  readonly #settings: Settings;
+  readonly #context: InputContext;
+  readonly #sink: StreamSink;
+  readonly #sockets = new Set<Socket>();
+  readonly #readers = new Set<Promise<void>>();
+  #server: Server | undefined;
+  #stopped = false;
+
+  constructor(type: string, settings: Settings, context: InputContext) {
+    this.#settings = settings;
+    this.#context = context;
+    this.#sink = new StreamSink(type, context);
+  }
+
+  /** Port it listens on. */
+  get port(): number {
+    const address = this.#server?.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  }
+
+  /** Throws port_taken, or settings_invalid where a TLS file can't be read. */
+  async start(): Promise<void> {
+    const { host, port } = parseAddress(this.#settings.host);
+    const server = this.#createServer();
+    this.#server = server;
+    server.maxConnections = this.#settings.max_connections;
+    const listening = Promise.withResolvers<void>();
+    server.once("error", listening.reject);
+    server.listen(port, host, listening.resolve);
+    try {
+      await listening.promise;
+    } catch (error) {
+      this.#sink.close();
+      const why =
+        systemCode(error) === "EADDRINUSE" ? "another process listens there" : (error as Error).message;
+      throw new AppError(
+        "port_taken",
+        `input ${this.#context.id} cannot listen on tcp ${host}:${port}: ${why}`,
+        { cause: error },
+      );
+    }
+    server.off("error", listening.reject);
+    server.on("error", (error) => this.#sink.fail("the listening socket reports an error", error));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const server = this.#server;
+    this.#server = undefined;
+    const closed =
+      server === undefined ? undefined : new Promise<void>((resolve) => server.close(() => resolve()));
+    this.#sink.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all(this.#readers);
+    await closed;
+  }
+
+  state(): InputState {
+    return { ...this.#sink.state(), files: this.#sockets.size };
+  }
+
+  #createServer(): Server {
+    const onConnection = (socket: Socket): void => {
+      const reader = this.#read(socket).finally(() => {
+        this.#sockets.delete(socket);
+        this.#readers.delete(reader);
+      });
+      this.#sockets.add(socket);
+      this.#readers.add(reader);
+    };
+    const { "tls.certificate": certificate, "tls.key": key, "tls.ca": ca } = this.#settings;
+    if (certificate === undefined || key === undefined) return createServer(onConnection);
+    const server = createSecureServer(
+      {
+        cert: readTlsFile(certificate),
+        key: readTlsFile(key),
+        ...(ca === undefined ? {} : { ca: readTlsFile(ca), requestCert: true, rejectUnauthorized: true }),
+      },
+      onConnection,
+    );
+    server.on("tlsClientError", (error) => this.#sink.fail("a TLS connection failed", error));
+    return server;
+  }
+
+  /** Reads one connection to its end; the next chunk is taken only when this one has its place. */
+  async #read(socket: Socket): Promise<void> {
+    const maxBytes = Math.min(parseSize(this.#settings.max_message_size), this.#sink.maxMessageBytes);
+    const framer = new Framer({ maxBytes, octetCounting: this.#settings.framing === "auto" });
+    const fields = peerFields(socket.remoteAddress, socket.remotePort);
+    const timeoutMs = parseDuration(this.#settings.timeout);
+    if (timeoutMs > 0) socket.setTimeout(timeoutMs, () => socket.destroy());
+    try {
+      for await (const chunk of socket) {
+        for (const message of framer.push(chunk as Buffer)) await this.#sink.put(message, fields);
+      }
+    } catch (error) {
+      if (!this.#stopped) this.#context.log.debug({ error }, "a connection broke");
+    }
+    for (const message of framer.end()) await this.#sink.put(message, fields);
+  }
+}
+
+function readTlsFile(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new AppError("settings_invalid", `cannot read ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}

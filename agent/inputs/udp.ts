@@ -1,0 +1,114 @@
+/** Input `udp`: each datagram is an event. */
+
+import { createSocket, type Socket } from "node:dgram";
+import { isIPv6 } from "node:net";
+import { type Static, Type } from "typebox";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { parseSize } from "#proto/kit/units.ts";
+import { addressSetting, parseAddress } from "./address.ts";
+import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
+import { peerFields, StreamSink } from "./stream-input.ts";
+
+const schema = Type.Object(
+  {
+    host: addressSetting(),
+    max_message_size: Type.Union([Type.String(), Type.Integer()], {
+      default: "10kb",
+      description: "Longer datagrams are cut off there.",
+    }),
+    read_buffer: Type.Union([Type.String(), Type.Integer()], {
+      default: "4mb",
+      description: "What the system keeps for the agent; a burst longer than that is lost.",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const NEWLINE = 0x0a;
+
+export const udpInput = defineInput({
+  type: "udp",
+  summary: "Takes datagrams. UDP can't hold up a sender: what there is no room for is counted and lost.",
+  heldSlots: 1,
+  schema,
+  validate(settings) {
+    parseAddress(settings.host);
+    parseSize(settings.max_message_size);
+    parseSize(settings.read_buffer);
+  },
+  create: (settings, context) => new UdpInput("udp", settings, context),
+});
+
+/** Also the datagram half of the input `syslog`. */
+export class UdpInput implements Input {
+  readonly #settings: Static<typeof schema>;
+  readonly #sink: StreamSink;
+  readonly #context: InputContext;
+  #socket: Socket | undefined;
+
+  constructor(type: string, settings: Static<typeof schema>, context: InputContext) {
+    this.#settings = settings;
+    this.#context = context;
+    this.#sink = new StreamSink(type, context);
+  }
+
+  /** Port it listens on. */
+  get port(): number {
+    return this.#socket?.address().port ?? 0;
+  }
+
+  /** Throws port_taken. */
+  async start(): Promise<void> {
+    const { host, port } = parseAddress(this.#settings.host);
+    const maxBytes = Math.min(parseSize(this.#settings.max_message_size), this.#sink.maxMessageBytes);
+    await this.#sink.open();
+    const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
+    this.#socket = socket;
+    socket.on("message", (message, { address, port: from }) => {
+      let end = Math.min(message.length, maxBytes);
+      while (end > 0 && (message[end - 1] === NEWLINE || message[end - 1] === 0)) end--;
+      if (end > 0) this.#sink.offer(message.subarray(0, end), peerFields(address, from));
+    });
+    const bound = Promise.withResolvers<void>();
+    socket.once("error", bound.reject);
+    socket.bind(port, host, bound.resolve);
+    try {
+      await bound.promise;
+    } catch (error) {
+      this.#sink.close();
+      const why =
+        systemCode(error) === "EADDRINUSE" ? "another process listens there" : (error as Error).message;
+      throw new AppError(
+        "port_taken",
+        `input ${this.#context.id} cannot listen on udp ${host}:${port}: ${why}`,
+        { cause: error },
+      );
+    }
+    socket.off("error", bound.reject);
+    socket.on("error", (error) => this.#sink.fail("the UDP socket reports an error", error));
+    this.#enlargeBuffer(socket);
+  }
+
+  async stop(): Promise<void> {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (socket !== undefined) await new Promise<void>((resolve) => socket.close(() => resolve()));
+    this.#sink.close();
+  }
+
+  state(): InputState {
+    return this.#sink.state();
+  }
+
+  #enlargeBuffer(socket: Socket): void {
+    const wanted = parseSize(this.#settings.read_buffer);
+    socket.setRecvBufferSize(wanted);
+    const got = socket.getRecvBufferSize();
+    if (got < wanted) {
+      this.#context.log.info(
+        { wanted, got },
+        "the system gives the UDP socket a smaller buffer; sysctl net.core.rmem_max allows more",
+      );
+    }
+  }
+}

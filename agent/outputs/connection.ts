@@ -1,0 +1,216 @@
+/**
+ * The agent's connection to NATS. It is tried for ever, at the start as well as after a loss; who uses it
+ * hears when it comes and goes.
+ */
+
+import { readFileSync } from "node:fs";
+import type { NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
+import { connect, nkeyAuthenticator, tokenAuthenticator } from "@nats-io/transport-node";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+
+export interface ConnectionSettings {
+  /** nats:// or tls:// addresses. */
+  readonly servers: readonly string[];
+  readonly token?: string | undefined;
+  /** File with the token; read at each attempt, as the hub may write it later. */
+  readonly tokenFile?: string | undefined;
+  readonly nkeySeedFile?: string | undefined;
+  readonly tlsCa?: string | undefined;
+  readonly tlsCertificate?: string | undefined;
+  readonly tlsKey?: string | undefined;
+}
+
+/** A message as listeners get it. */
+export interface Received {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** Status code of the headers, 0 without. */
+  readonly status: number;
+}
+
+interface Subscription {
+  readonly subject: string;
+  readonly onMessage: (message: Received) => void;
+}
+
+const RETRY_FIRST_MS = 50;
+const RETRY_CAP_MS = 2_000;
+/** A dead network path is noticed after two missed answers. */
+const PING_INTERVAL_MS = 10_000;
+const PINGS_MISSED = 2;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export class Connection implements Component {
+  readonly #settings: ConnectionSettings;
+  readonly #name: string;
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #stop = new AbortController();
+  readonly #listeners: ((up: boolean) => void)[] = [];
+  readonly #subscriptions: Subscription[] = [];
+  readonly #retry = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
+  #nats: NatsConnection | undefined;
+  #up = false;
+  #task: Promise<void> | undefined;
+  #problem = "not connected to the hub yet";
+
+  constructor(settings: ConnectionSettings, name: string, log: Logger, metrics: Metrics, clock: Clock) {
+    this.#settings = settings;
+    this.#name = name;
+    this.#log = log;
+    this.#clock = clock;
+    metrics.gauge("tailrace_agent_hub_connected", "1 while connected to the hub's NATS.", [], (gauge) =>
+      gauge.set(this.#up ? 1 : 0),
+    );
+  }
+
+  get connected(): boolean {
+    return this.#up;
+  }
+
+  /** Why there is no connection; empty while there is one. */
+  get problem(): string {
+    return this.#up ? "" : this.#problem;
+  }
+
+  /** Longest message the server takes, headers included, bytes; undefined before the first connection. */
+  get maxPayloadBytes(): number | undefined {
+    return this.#nats?.info?.max_payload;
+  }
+
+  /** Calls `listener` whenever the connection comes or goes. */
+  onChange(listener: (up: boolean) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Listens to `subject` on this and all later connections. Must be called before `start`. */
+  subscribe(subject: string, onMessage: (message: Received) => void): void {
+    this.#subscriptions.push({ subject, onMessage });
+  }
+
+  /** Returns the connection. Throws `unavailable` while there is none. */
+  get nats(): NatsConnection {
+    if (!this.#up || this.#nats === undefined) throw new AppError("unavailable", this.#problem);
+    return this.#nats;
+  }
+
+  /** Begins to connect and doesn't wait for it. Throws settings_invalid for credentials that can't be read. */
+  start(): Promise<void> {
+    connectionOptions(this.#settings, this.#name);
+    this.#task = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#change(false, "stopped");
+    await this.#nats?.close();
+    await this.#task;
+  }
+
+  /** Connects, follows the connection until it is closed for good, and begins again. */
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        const nats = await connect(connectionOptions(this.#settings, this.#name));
+        this.#nats = nats;
+        if (this.#stop.signal.aborted) await nats.close();
+        else await this.#follow(nats);
+      } catch (error) {
+        this.#report(error);
+      }
+      await this.#clock.sleep(this.#retry.next(), this.#stop.signal);
+    }
+  }
+
+  async #follow(nats: NatsConnection): Promise<void> {
+    for (const { subject, onMessage } of this.#subscriptions) {
+      nats.subscribe(subject, {
+        callback: (error, message) => {
+          if (error !== null) return;
+          onMessage({ subject: message.subject, data: message.data, status: message.headers?.code ?? 0 });
+        },
+      });
+    }
+    this.#retry.reset();
+    this.#change(true, "");
+    for await (const status of nats.status()) {
+      if (status.type === "disconnect")
+        this.#change(false, `lost the connection to the hub at ${status.server}`);
+      else if (status.type === "reconnect") this.#change(true, "");
+      else if (status.type === "error")
+        this.#log.warn({ error: status.error }, "the hub's NATS reports an error");
+    }
+    const error = await nats.closed();
+    this.#change(false, error instanceof Error ? error.message : "the connection to the hub was closed");
+  }
+
+  #change(up: boolean, problem: string): void {
+    this.#problem = problem;
+    if (this.#up === up) return;
+    this.#up = up;
+    const server = this.#nats?.getServer() ?? "";
+    if (up) this.#log.info({ server }, "connected to the hub");
+    else if (!this.#stop.signal.aborted) this.#log.info(problem);
+    for (const listener of this.#listeners) listener(up);
+  }
+
+  #report(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error);
+    const problem = `cannot connect to the hub at ${this.#settings.servers.join(", ")}: ${text}`;
+    if (problem !== this.#problem) this.#log.warn(`${problem}; trying on`);
+    this.#problem = problem;
+  }
+}
+
+function connectionOptions(settings: ConnectionSettings, name: string): NodeConnectionOptions {
+  const retry = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
+  const { token, tokenFile, nkeySeedFile, tlsCa, tlsCertificate, tlsKey } = settings;
+  const tls = {
+    ...(tlsCa === undefined ? {} : { caFile: tlsCa }),
+    ...(tlsCertificate === undefined ? {} : { certFile: tlsCertificate }),
+    ...(tlsKey === undefined ? {} : { keyFile: tlsKey }),
+  };
+  const secure = Object.keys(tls).length > 0 || settings.servers.some((server) => server.startsWith("tls:"));
+  return {
+    name,
+    servers: [...settings.servers],
+    timeout: CONNECT_TIMEOUT_MS,
+    maxReconnectAttempts: -1,
+    reconnectDelayHandler: () => retry.next(),
+    // A hub that restarts may refuse the token for a moment; giving up would need a person.
+    ignoreAuthErrorAbort: true,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: PINGS_MISSED,
+    ...(secure ? { tls } : {}),
+    ...(token === undefined ? {} : { authenticator: tokenAuthenticator(token) }),
+    ...(tokenFile === undefined ? {} : { authenticator: tokenAuthenticator(() => readToken(tokenFile)) }),
+    ...(nkeySeedFile === undefined ? {} : { authenticator: nkeyAuthenticator(readSeed(nkeySeedFile)) }),
+  };
+}
+
+/** Returns the token; empty while the hub hasn't written it, which the server then refuses. */
+function readToken(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
+function readSeed(path: string): Uint8Array {
+  try {
+    return new TextEncoder().encode(readFileSync(path, "utf8").trim());
+  } catch (error) {
+    throw new AppError(
+      "settings_invalid",
+      `output.pipeline.nkey_seed_file: cannot read ${path}: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+}

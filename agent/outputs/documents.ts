@@ -1,0 +1,93 @@
+/** Makes documents of bulk requests out of a batch's lines or events. */
+
+import { LogEvent, type tailrace } from "#proto/messages.ts";
+import type { Batch } from "./output.ts";
+
+export interface DocumentOptions {
+  /** First 8 bytes of document ids: of the source. */
+  readonly idPrefix: Buffer;
+  /** Fields of every document. */
+  readonly common: Readonly<Record<string, unknown>>;
+  /** Name of the index with %{+yyyy.MM.dd}. */
+  readonly index: string;
+}
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+/** Length of an id before base64url: 8 of the source, 6 of the offset, 1 for children. */
+const ID_BYTES = 15;
+const OFFSET_AT = 8;
+const OFFSET_BYTES = 6;
+/** Tag byte of a LogEvent in a block. */
+const EVENT_TAG_BYTES = 1;
+
+/** Returns one text per document: action line and source line. */
+export function documentsOf({ body, block }: Batch, options: DocumentOptions): string[] {
+  const documents: string[] = [];
+  if (body.events) {
+    for (const { offset, timeMs, message, fieldsJson } of readEvents(
+      body.buffer.subarray(body.start, body.end),
+    )) {
+      const own = fieldsJson.length === 0 ? {} : (JSON.parse(Buffer.from(fieldsJson).toString()) as object);
+      const text = Buffer.from(message).toString();
+      documents.push(documentText(options, offset, timeMs === 0 ? block.readTimeMs : timeMs, text, own));
+    }
+    return documents;
+  }
+  for (let at = body.start; at < body.end; ) {
+    const newline = body.buffer.indexOf(NEWLINE, at);
+    const next = newline < 0 || newline >= body.end ? body.end : newline + 1;
+    let end = next === newline + 1 ? newline : next;
+    if (end < next && end > at && body.buffer[end - 1] === CARRIAGE_RETURN) end--;
+    const offset = block.from + at - body.start;
+    if (end > at)
+      documents.push(
+        documentText(options, offset, block.readTimeMs, body.buffer.toString("utf8", at, end), {}),
+      );
+    at = next;
+  }
+  return documents;
+}
+
+function documentText(
+  options: DocumentOptions,
+  offset: number,
+  timeMs: number,
+  message: string,
+  own: object,
+): string {
+  const time = new Date(timeMs).toISOString();
+  const index = options.index.replace("%{+yyyy.MM.dd}", time.slice(0, 10).replaceAll("-", "."));
+  const action = { index: { _index: index, _type: "_doc", _id: documentId(options.idPrefix, offset) } };
+  const { log, ...common } = options.common;
+  const source = {
+    "@timestamp": time,
+    message,
+    ...common,
+    log: { ...(log as object | undefined), offset },
+    ...own,
+  };
+  return `${JSON.stringify(action)}\n${JSON.stringify(source)}\n`;
+}
+
+function documentId(prefix: Buffer, offset: number): string {
+  const id = Buffer.alloc(ID_BYTES);
+  prefix.copy(id, 0, 0, OFFSET_AT);
+  id.writeUIntBE(offset, OFFSET_AT, OFFSET_BYTES);
+  return id.toString("base64url");
+}
+
+/** Reads the events that `appendEvent` wrote. */
+function* readEvents(bytes: Buffer): Generator<tailrace.LogEvent> {
+  for (let at = 0; at < bytes.length; ) {
+    at += EVENT_TAG_BYTES;
+    let length = 0;
+    for (let shift = 1; ; shift *= 128) {
+      const byte = bytes[at++]!;
+      length += (byte & 0x7f) * shift;
+      if (byte < 0x80) break;
+    }
+    yield LogEvent.decode(bytes.subarray(at, at + length));
+    at += length;
+  }
+}

@@ -1,0 +1,153 @@
+/** The output to a hub: batches into the durable log over NATS, acknowledged by the log itself. */
+
+import { constants, zstdCompressSync } from "node:zlib";
+import { createInbox, headers } from "@nats-io/transport-node";
+import { Lane, Publisher, type PublisherOptions, type Wire, type WireMessage } from "#agent/publisher.ts";
+import { SlotPool } from "#agent/slot-pool.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { Compression } from "#proto/messages.ts";
+import { BatchEncoder, encodeSource, type SourceFields } from "#proto/raw-encoder.ts";
+import { partitionOf, RAW_STREAM, rawSubject } from "#proto/subjects.ts";
+import { readAcknowledgement } from "./acknowledgement.ts";
+import type { Connection } from "./connection.ts";
+import { publishInPlace } from "./frame.ts";
+import type { Batch, Channel, Output, OutputState } from "./output.ts";
+
+/** Who sends. */
+export interface AgentNames {
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly agentVersion: string;
+  readonly hostName: string;
+}
+
+export interface PipelineOutputOptions
+  extends Pick<PublisherOptions, "epoch" | "onAck" | "onRollback" | "renewEpoch"> {
+  readonly names: AgentNames;
+  readonly compression: "none" | "zstd";
+  readonly batchBytes: number;
+  readonly inFlight: number;
+  readonly ackTimeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Room in front of a body; names and a path of ordinary length fit, longer ones cost a copy. */
+const HEADROOM_BYTES = 4_096;
+/** Room behind a body for the end of the protocol's frame. */
+const TAILROOM_BYTES = 2;
+/** Headers and what NATS adds to a message, subtracted from the server's limit. */
+const ENVELOPE_BYTES = 65_536;
+/** Limit of a server nobody has told us about yet: NATS's default. */
+const DEFAULT_MAX_PAYLOAD_BYTES = 1_048_576;
+
+/** Level 1: three times smaller at 400 MB/s; higher levels cost more time than they save network. */
+const ZSTD_OPTIONS = {
+  // A batch then compresses into one piece or two instead of ten that must be put together.
+  chunkSize: 131_072,
+  // Tables for a window of 256 KiB, the size of a batch: larger ones are only cleared, never filled.
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 18 },
+};
+
+export class PipelineOutput implements Output, Wire {
+  readonly slots: SlotPool;
+  readonly confirmsCommits = true;
+  readonly #connection: Connection;
+  readonly #options: PipelineOutputOptions;
+  readonly #publisher: Publisher;
+  readonly #inbox = createInbox();
+
+  constructor(connection: Connection, options: PipelineOutputOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.slots = new SlotPool(options.inFlight, HEADROOM_BYTES + options.batchBytes + TAILROOM_BYTES);
+    this.#publisher = new Publisher(this, { ...options, agentId: options.names.agentId });
+    connection.subscribe(`${this.#inbox}.*`, ({ subject, data, status }) => {
+      const number = Number(subject.slice(this.#inbox.length + 1));
+      this.#publisher.acknowledge(number, readAcknowledgement(status, data));
+    });
+    connection.onChange((up) => {
+      if (up) this.#publisher.reconnected();
+    });
+  }
+
+  get connected(): boolean {
+    return this.#connection.connected;
+  }
+
+  get maxBodyBytes(): number {
+    return (this.#connection.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES) - ENVELOPE_BYTES;
+  }
+
+  get ackedBytes(): number {
+    return this.#publisher.ackedBytes;
+  }
+
+  /** The stream has begun anew: lower sequences than before are right. */
+  forgetSequences(): void {
+    this.#publisher.forgetSequences();
+  }
+
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    this.#publisher.stop();
+    return Promise.resolve();
+  }
+
+  drained(signal: AbortSignal): Promise<void> {
+    return this.#publisher.drained(signal);
+  }
+
+  state(): OutputState {
+    if (!this.#connection.connected) return { healthy: false, reason: this.#connection.problem };
+    return this.#publisher.state();
+  }
+
+  publish({ subject, data, messageId, number, room }: WireMessage): void {
+    const { nats } = this.#connection;
+    const reply = `${this.#inbox}.${number}`;
+    const lines = [`Nats-Msg-Id: ${messageId}`, `Nats-Expected-Stream: ${RAW_STREAM}`];
+    if (room !== null && publishInPlace(nats, { subject, reply, headers: lines }, data, room)) return;
+    const fields = headers();
+    fields.set("Nats-Msg-Id", messageId);
+    fields.set("Nats-Expected-Stream", RAW_STREAM);
+    nats.publish(subject, data, { reply, headers: fields });
+  }
+
+  channel(source: SourceFields, fieldsJson: Uint8Array): Channel {
+    const { names, compression } = this.#options;
+    const encoder = new BatchEncoder({ ...names, fieldsJson });
+    const encodedSource = encodeSource(source);
+    const lane = new Lane(rawSubject(partitionOf(names.agentId, source.fileKey), names.agentId));
+    return {
+      headroom: HEADROOM_BYTES,
+      tailroom: TAILROOM_BYTES,
+      send: (batch) => {
+        const { block, body } = compression === "zstd" ? compress(batch) : batch;
+        this.#publisher.send(lane, {
+          slot: batch.slot,
+          bodyBytes: batch.body.end - batch.body.start,
+          encode: (epoch, number) => encoder.encode(epoch, number, encodedSource, block, body),
+          settle: batch.settle,
+        });
+      },
+    };
+  }
+}
+
+/** Replaces the body by a zstd frame where that is smaller. */
+function compress({ block, body }: Batch): Pick<Batch, "block" | "body"> {
+  if (body.events) return { block, body };
+  const frame = zstdCompressSync(body.buffer.subarray(body.start, body.end), ZSTD_OPTIONS);
+  if (frame.length >= body.end - body.start) return { block, body };
+  return {
+    block: { ...block, compression: Compression.ZSTD },
+    body: { buffer: frame, start: 0, end: frame.length, events: false },
+  };
+}

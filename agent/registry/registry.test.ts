@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { Registry } from "./registry.ts";
+import { newRow } from "./row.ts";
+
+const FILES = 500;
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function temporary(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-registry-"));
+  folders.push(folder);
+  return folder;
+}
+
+async function open(folder: string): Promise<Registry> {
+  const registry = new Registry({ folder, log: silentLogger(), metrics: new Metrics(), clock: systemClock });
+  await registry.start();
+  return registry;
+}
+
+/** Fills a registry, ends it in order, and returns the agent's id. */
+async function fill(folder: string): Promise<string> {
+  const registry = await open(folder);
+  for (let file = 0; file < FILES; file++)
+    registry.put(`1-${file}-a`, { ...newRow("log", `/l/${file}`, file, 0), sent: file + 1 });
+  registry.setStream({ incarnation: 3, sequence: 77, messageId: "a/1/9" });
+  await registry.stop();
+  return registry.agentId;
+}
+
+function sents(registry: Registry): number[] {
+  return [...registry.rows()].map(([, { sent }]) => sent).sort((a, b) => a - b);
+}
+
+const EVERYTHING = Array.from({ length: FILES }, (_, file) => file + 1);
+
+test("rows, the place in the log and the agent's id outlive a restart, and the epoch grows", async () => {
+  const folder = temporary();
+  const agentId = await fill(folder);
+  const registry = await open(folder);
+  assert.deepEqual(sents(registry), EVERYTHING);
+  assert.deepEqual(registry.stream, { incarnation: 3, sequence: 77, messageId: "a/1/9" });
+  assert.deepEqual([registry.agentId, registry.epoch, registry.firstRun], [agentId, 2, false]);
+  registry.delete("1-0-a");
+  await registry.stop();
+  const again = await open(folder);
+  assert.deepEqual([again.get("1-0-a"), again.epoch], [undefined, 3]);
+  await again.stop();
+});
+
+const inDatabase = (folder: string, pattern: RegExp): string[] =>
+  readdirSync(join(folder, "registry"))
+    .filter((name) => pattern.test(name))
+    .map((name) => join(folder, "registry", name));
+
+for (const [damage, apply] of [
+  ["CURRENT is missing", (folder: string) => rmSync(join(folder, "registry/CURRENT"))],
+  ["CURRENT is empty", (folder: string) => truncateSync(join(folder, "registry/CURRENT"))],
+  [
+    "the MANIFEST is garbage",
+    (folder: string) => inDatabase(folder, /^MANIFEST/).forEach((path) => writeFileSync(path, "garbage")),
+  ],
+  [
+    "the MANIFEST is missing",
+    (folder: string) => inDatabase(folder, /^MANIFEST/).forEach((path) => rmSync(path)),
+  ],
+  [
+    "the whole database is missing",
+    (folder: string) => rmSync(join(folder, "registry"), { recursive: true }),
+  ],
+  [
+    "data files are missing",
+    (folder: string) => inDatabase(folder, /\.(ldb|log)$/).forEach((path) => rmSync(path)),
+  ],
+] as const) {
+  test(`where ${damage}, no row is lost and no epoch used again`, async () => {
+    const folder = temporary();
+    const agentId = await fill(folder);
+    apply(folder);
+    const registry = await open(folder);
+    assert.deepEqual(sents(registry), EVERYTHING);
+    assert.equal(registry.agentId, agentId);
+    assert.ok(registry.epoch > 1);
+    await registry.stop();
+  });
+}
+
+test("a damaged database is kept aside, at most twice", async () => {
+  const folder = temporary();
+  await fill(folder);
+  for (let round = 0; round < 3; round++) {
+    truncateSync(join(folder, "registry/CURRENT"));
+    await (await open(folder)).stop();
+  }
+  assert.equal(readdirSync(folder).filter((name) => name.startsWith("registry.bad-")).length, 2);
+});
+
+test("without the marker the rows and the agent's id are kept all the same", async () => {
+  const folder = temporary();
+  const agentId = await fill(folder);
+  rmSync(join(folder, "FORMAT"));
+  const registry = await open(folder);
+  assert.deepEqual([sents(registry), registry.agentId], [EVERYTHING, agentId]);
+  await registry.stop();
+});
+
+test("rows that the snapshot has further than the repaired database are taken from it", async () => {
+  const folder = temporary();
+  await fill(folder);
+  const path = join(folder, "registry.snapshot.json");
+  const snapshot = JSON.parse(readFileSync(path, "utf8")) as {
+    files: Record<string, { sent: number; generation: number }>;
+  };
+  snapshot.files["1-0-a"]!.sent = 4_000;
+  snapshot.files["1-1-a"]!.generation = 5;
+  snapshot.files["1-2-a"]!.sent = 0;
+  writeFileSync(path, JSON.stringify(snapshot));
+  truncateSync(join(folder, "registry/CURRENT"));
+  const registry = await open(folder);
+  assert.deepEqual(
+    ["1-0-a", "1-1-a", "1-2-a"].map((key) => [registry.get(key)!.sent, registry.get(key)!.generation]),
+    [
+      [4_000, 0],
+      [2, 5],
+      [3, 0],
+    ],
+  );
+  await registry.stop();
+});
+
+test("a second agent on the same folder is refused with the first one's process id", async () => {
+  const folder = temporary();
+  const registry = await open(folder);
+  await assert.rejects(open(folder), {
+    code: "data_locked",
+    message: new RegExp(`in use by the process ${process.pid};`),
+  });
+  registry.put("1-1-1", newRow("log", "/l", 5, 0));
+  await registry.stop();
+});
+
+test("what is written at a checkpoint outlives kill -9", async () => {
+  const folder = temporary();
+  const script = `
+    import { Registry } from "#agent/registry/registry.ts";
+    import { newRow } from "#agent/registry/row.ts";
+    import { silentLogger } from "#proto/kit/log.ts";
+    import { Metrics } from "#proto/kit/metrics.ts";
+    import { systemClock } from "#proto/kit/clock.ts";
+    const registry = new Registry({ folder: process.argv[1], log: silentLogger(), metrics: new Metrics(), clock: systemClock });
+    await registry.start();
+    registry.put("1-1-1", newRow("log", "/l", 5, 0));
+    await registry.checkpoint();
+    process.kill(process.pid, "SIGKILL");`;
+  const { signal, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script, folder], {
+    encoding: "utf8",
+  });
+  assert.equal(signal, "SIGKILL", stderr);
+  const registry = await open(folder);
+  assert.deepEqual([registry.get("1-1-1")?.sent, registry.epoch], [5, 2]);
+  await registry.stop();
+});
+
+test("a folder that can't be written is told with the remedy", {
+  skip: process.getuid?.() === 0 && "root may write anywhere",
+}, async () => {
+  const folder = temporary();
+  chmodSync(folder, 0o500);
+  await assert.rejects(open(join(folder, "data")), { code: "file_unreadable", message: /--path\.data/ });
+});

@@ -1,0 +1,103 @@
+/** What the registry keeps of a file. */
+
+import { type Anchor, NO_ANCHOR } from "./ack-tracker.ts";
+
+/** Where the bytes of a generation ended that a truncation took away. */
+export interface PreviousGeneration {
+  readonly generation: number;
+  /** Acknowledged without a gap, bytes. */
+  readonly offset: number;
+  readonly anchor: Anchor;
+  readonly head: Anchor;
+}
+
+/** State of one file. Changed in place by its input; the registry is told by `touch`. */
+export interface FileRow {
+  /** Id of the input that reads it. */
+  input: string;
+  /** Path when it was opened last; bytes that are no UTF-8 as \xNN. */
+  path: string;
+  /** Counts rewrites of the file's content, from 0. */
+  generation: number;
+  /** Everything below is in the hub's log, bytes. */
+  sent: number;
+  /** Everything below is in committed segments, bytes; at most `sent` in a healthy system. */
+  committed: number;
+  /** Of the bytes before `sent`. */
+  anchor: Anchor;
+  /** Of the first bytes, up to 1,024. */
+  head: Anchor;
+  /** Size when there was nothing more to read, bytes; -1: look again. */
+  size: number;
+  /** Time of change then, ms since 1970-01-01 UTC. */
+  mtimeMs: number;
+  /** When the file was found last, ms since 1970-01-01 UTC. */
+  seenMs: number;
+  /** Only after a truncation. */
+  previous: PreviousGeneration | null;
+}
+
+/** How far the agent and the hub's log have come. */
+export interface StreamPosition {
+  /** Of the RAW stream as last heard, 0 before the first time. */
+  incarnation: number;
+  /** Stream sequence of the last acknowledged batch, 0 for none. */
+  sequence: number;
+  /** Nats-Msg-Id of that batch. */
+  messageId: string;
+}
+
+/** Returns the row of a file that is read from `offset`. */
+export function newRow(input: string, path: string, offset: number, nowMs: number): FileRow {
+  return {
+    input,
+    path,
+    generation: 0,
+    sent: offset,
+    committed: offset,
+    anchor: NO_ANCHOR,
+    head: NO_ANCHOR,
+    size: -1,
+    mtimeMs: 0,
+    seenMs: nowMs,
+    previous: null,
+  };
+}
+
+/** Returns the row of two that knows more: the higher generation, then the higher offset. */
+export function newerRow(a: FileRow, b: FileRow): FileRow {
+  return a.generation - b.generation || a.sent - b.sent
+    ? (a.generation - b.generation || a.sent - b.sent) > 0
+      ? a
+      : b
+    : a;
+}
+
+/** Returns the row that `text` holds, or null where it is none. */
+export function parseRow(text: string): FileRow | null {
+  let row: Partial<FileRow> | null;
+  try {
+    row = JSON.parse(text) as Partial<FileRow> | null;
+  } catch {
+    return null;
+  }
+  if (row === null || !isOffset(row.sent) || !isOffset(row.committed) || !isOffset(row.generation))
+    return null;
+  if (typeof row.input !== "string" || typeof row.path !== "string") return null;
+  const fallback = newRow(row.input, row.path, row.sent, 0);
+  return {
+    ...fallback,
+    ...row,
+    anchor: isAnchor(row.anchor) ? row.anchor : NO_ANCHOR,
+    head: isAnchor(row.head) ? row.head : NO_ANCHOR,
+  };
+}
+
+function isOffset(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isAnchor(value: unknown): value is Anchor {
+  const anchor = value as Anchor | null | undefined;
+  return isOffset(anchor?.bytes) && typeof anchor?.hash === "string";
+}

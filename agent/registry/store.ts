@@ -1,0 +1,154 @@
+/**
+ * The registry's files: a LevelDB database, a marker that proves it was made, and a snapshot for bad days.
+ * A damaged database is kept aside, repaired and completed from the snapshot; it is never silently empty.
+ * The layout is described in README.md beside this file.
+ */
+
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Level } from "level";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { writeFileAtomic } from "#proto/kit/files.ts";
+import type { Logger } from "#proto/kit/log.ts";
+
+export const FORMAT_VERSION = 1;
+
+/** Content of the file FORMAT. */
+export interface Marker {
+  readonly format: number;
+  readonly agentId: string;
+  readonly createdMs: number;
+}
+
+export type Database = Level<string, string>;
+
+export interface OpenedStore {
+  readonly database: Database;
+  readonly marker: Marker | null;
+  /** Everything in the database. */
+  readonly entries: Map<string, string>;
+  /** True where it had to be repaired: rows may be missing or old. */
+  readonly repaired: boolean;
+}
+
+/** Damaged copies kept for whoever wants to look. */
+const BAD_COPIES_KEPT = 2;
+/** The agent has few rows; the defaults of LevelDB would take 12 MB of memory. */
+const LEVEL_OPTIONS = {
+  keyEncoding: "utf8",
+  valueEncoding: "utf8",
+  writeBufferSize: 1 << 20,
+  cacheSize: 1 << 20,
+};
+
+/** Opens the database under `folder`, making it at the first run only. Throws data_locked, data_corrupt or file_unreadable. */
+export async function openStore(folder: string, log: Logger): Promise<OpenedStore> {
+  makeFolder(folder);
+  const path = join(folder, "registry");
+  const marker = readMarker(folder);
+  try {
+    const opened = await openAndRead(path, marker === null);
+    if (marker === null || opened.entries.has("m/agent")) return { ...opened, marker, repaired: false };
+    await opened.database.close();
+    throw new AppError("data_corrupt", "it opens, but has lost what each registry holds");
+  } catch (error) {
+    refuseLocked(error, folder);
+    if (marker === null && !existsSync(path)) throw unreadable(path, error);
+    log.error({ error }, `the registry ${path} is damaged; repairing it`);
+    return { ...(await repair(path, log)), marker, repaired: true };
+  }
+}
+
+/** Writes the file FORMAT. */
+export function writeMarker(folder: string, marker: Marker): void {
+  writeFileAtomic(join(folder, "FORMAT"), `${JSON.stringify(marker)}\n`);
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o750 });
+  } catch (error) {
+    throw unreadable(folder, error);
+  }
+}
+
+function readMarker(folder: string): Marker | null {
+  const path = join(folder, "FORMAT");
+  if (!existsSync(path)) return null;
+  let marker: Marker;
+  try {
+    marker = JSON.parse(readFileSync(path, "utf8")) as Marker;
+  } catch {
+    return null; // damaged: the agent's id is in the database and in the snapshot as well
+  }
+  if (marker.format <= FORMAT_VERSION) return marker;
+  throw new AppError(
+    "data_corrupt",
+    `${path}: format ${marker.format} was written by a newer agent, this one reads up to ${FORMAT_VERSION}; use the newer agent`,
+  );
+}
+
+async function openAndRead(
+  path: string,
+  createIfMissing: boolean,
+): Promise<Pick<OpenedStore, "database" | "entries">> {
+  const database: Database = new Level<string, string>(path, LEVEL_OPTIONS);
+  try {
+    await database.open({ createIfMissing });
+    // Reading all of it is the check of all of it.
+    return { database, entries: new Map(await database.iterator().all()) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function repair(path: string, log: Logger): Promise<Pick<OpenedStore, "database" | "entries">> {
+  keepDamaged(path);
+  try {
+    await (Level as unknown as { repair(location: string): Promise<void> }).repair(path);
+    return await openAndRead(path, false);
+  } catch (error) {
+    log.error({ error }, `the registry ${path} can't be repaired; going on with its snapshot`);
+    rmSync(path, { recursive: true, force: true });
+    return openAndRead(path, true);
+  }
+}
+
+function keepDamaged(path: string): void {
+  if (!existsSync(path)) return;
+  const folder = join(path, "..");
+  const kept = readdirSync(folder)
+    .filter((name) => name.startsWith("registry.bad-"))
+    .sort();
+  for (const name of kept.slice(0, Math.max(0, kept.length - BAD_COPIES_KEPT + 1))) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  cpSync(path, `${path}.bad-${new Date().toISOString().replaceAll(":", "-")}`, { recursive: true });
+}
+
+function refuseLocked(error: unknown, folder: string): void {
+  const cause = (error as { cause?: unknown }).cause;
+  if (systemCode(error) !== "LEVEL_LOCKED" && systemCode(cause) !== "LEVEL_LOCKED") return;
+  let pid = "another process";
+  try {
+    pid = `the process ${readFileSync(join(folder, "agent.pid"), "utf8").trim()}`;
+  } catch {
+    // without the file the message says less
+  }
+  throw new AppError(
+    "data_locked",
+    `the registry in ${folder} is in use by ${pid}; end that agent or give this one a folder of its own with --path.data`,
+    { cause: error },
+  );
+}
+
+function unreadable(path: string, error: unknown): AppError {
+  return new AppError(
+    "file_unreadable",
+    `cannot use ${path}: ${(error as Error).message}; give a writable folder with --path.data`,
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,117 @@
+/** Tells how the agent does: to the hub every 10 s, to /health and /metrics when asked. */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import type { Health } from "#proto/kit/status-server.ts";
+import { AgentStatus, type tailrace } from "#proto/messages.ts";
+import { statusSubject } from "#proto/subjects.ts";
+import type { Input, InputState } from "./inputs/input.ts";
+import type { Connection } from "./outputs/connection.ts";
+import type { Output } from "./outputs/output.ts";
+import type { AgentNames } from "./outputs/pipeline.ts";
+import type { Registry } from "./registry/registry.ts";
+
+/** An input with its name. */
+export interface NamedInput {
+  readonly id: string;
+  readonly type: string;
+  readonly input: Input;
+}
+
+export interface StatusOptions {
+  readonly names: AgentNames;
+  readonly inputs: readonly NamedInput[];
+  readonly output: Output;
+  readonly registry: Registry;
+  /** Where the hub hears of it; undefined without a hub. */
+  readonly connection: Connection | undefined;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+const PUBLISH_EVERY_MS = 10_000;
+
+export class Status implements Component {
+  readonly #options: StatusOptions;
+  readonly #startedMs: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: StatusOptions) {
+    this.#options = options;
+    this.#startedMs = options.clock.now();
+    const { metrics } = options;
+    const gauge = (name: string, help: string, value: (state: InputState) => number): void => {
+      metrics.gauge(name, help, ["input"], (each) => {
+        for (const { id, input } of options.inputs) each.set({ input: id }, value(input.state()));
+      });
+    };
+    gauge("tailrace_agent_open_files", "Files held open.", ({ files }) => files);
+    gauge(
+      "tailrace_agent_lag_bytes",
+      "Bytes known that no acknowledgement covers.",
+      ({ lagBytes }) => lagBytes,
+    );
+    gauge(
+      "tailrace_agent_open_deleted_bytes",
+      "Unread or uncommitted bytes in files that are deleted but held open.",
+      (state) => state.openDeletedBytes,
+    );
+    gauge("tailrace_agent_lines_read", "Lines read since the start.", ({ linesRead }) => linesRead);
+    gauge("tailrace_agent_bytes_read", "Bytes read since the start.", ({ bytesRead }) => bytesRead);
+  }
+
+  start(): Promise<void> {
+    this.#timer = setInterval(() => this.#publish(), PUBLISH_EVERY_MS);
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    clearInterval(this.#timer);
+    return Promise.resolve();
+  }
+
+  /** Degraded: it works, but somebody should look. An agent that runs is never failed: a restart would not help. */
+  health(): Health {
+    const output = this.#options.output.state();
+    const reason = output.healthy ? this.#options.registry.problem : output.reason;
+    return reason === "" ? { status: "ok", reason } : { status: "degraded", reason };
+  }
+
+  #publish(): void {
+    const { connection, names } = this.#options;
+    if (!connection?.connected) return;
+    connection.nats.publish(statusSubject(names.agentId), AgentStatus.encode(this.#message()).finish());
+  }
+
+  #message(): tailrace.AgentStatus.$Properties {
+    const { names, inputs, clock } = this.#options;
+    const states = inputs.map(({ id, type, input }) => ({ id, type, ...input.state() }));
+    const sum = (value: (state: InputState) => number): number =>
+      states.reduce((total, each) => total + value(each), 0);
+    const health = this.health();
+    const bytesRead = sum((state) => state.bytesRead);
+    return {
+      ...names,
+      startedMs: this.#startedMs,
+      timeMs: clock.now(),
+      health: health.status,
+      reason: health.reason,
+      rssBytes: process.memoryUsage.rss(),
+      linesRead: sum((state) => state.linesRead),
+      bytesRead,
+      bytesAcked: this.#options.output.ackedBytes,
+      openFiles: sum((state) => state.files),
+      lagBytes: sum((state) => state.lagBytes),
+      openDeletedBytes: sum((state) => state.openDeletedBytes),
+      inputs: states.map(({ id, type, files, lagBytes, errors, lastError }) => ({
+        id,
+        type,
+        files,
+        lagBytes,
+        errors,
+        lastError,
+      })),
+    };
+  }
+}

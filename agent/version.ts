@@ -1,0 +1,6 @@
+/** Versions the agent tells. */
+
+/** Of Tailrace. */
+export const VERSION = "0.1.0";
+/** Of the shipper interface that receivers know, for compatibility. */
+export const SHIPPER_VERSION = "6.5.0";

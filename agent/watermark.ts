@@ -1,0 +1,167 @@
+/**
+ * Keeps the agent and the hub agreed on what is committed. The hub tells how far each file is in committed
+ * segments; when its log was lost or rolled back, the agent goes back to that and sends again.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import { AgentHello, type tailrace, Watermark } from "#proto/messages.ts";
+import { helloSubject, watermarkSubject } from "#proto/subjects.ts";
+import type { Connection } from "./outputs/connection.ts";
+import type { AgentNames } from "./outputs/pipeline.ts";
+import type { LastAck } from "./publisher.ts";
+import type { Registry } from "./registry/registry.ts";
+
+export interface WatermarkOptions {
+  readonly names: AgentNames;
+  readonly connection: Connection;
+  readonly registry: Registry;
+  /** Makes all inputs go back to what is committed. */
+  readonly rewind: () => void;
+  /** The stream begins anew: lower sequences than before are right. */
+  readonly forgetSequences: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Wait for an answer, and between tries while there is none. */
+const HELLO_TIMEOUT_MS = 2_000;
+/** Watermarks are published once and may be missed; asking again fills the gap. */
+const HELLO_EVERY_MS = 30_000;
+/** Limit of AgentHello.file_keys. */
+const KEYS_MAX = 10_000;
+
+export class WatermarkClient implements Component {
+  readonly #options: WatermarkOptions;
+  readonly #stop = new AbortController();
+  readonly #rewinds: Counter;
+  #answered = false;
+  #rouse = new AbortController();
+  #task: Promise<void> | undefined;
+
+  constructor(options: WatermarkOptions) {
+    this.#options = options;
+    const { connection, names, metrics } = options;
+    this.#rewinds = metrics.counter(
+      "tailrace_agent_rewinds_total",
+      "Times the hub's log was lost or rolled back and data was sent again.",
+    );
+    connection.subscribe(watermarkSubject(names.agentId), ({ data }) => this.#receive(data));
+    connection.onChange((up) => {
+      this.#answered = false;
+      if (up) this.#rouse.abort();
+    });
+  }
+
+  start(): Promise<void> {
+    this.#task = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#rouse.abort();
+    await this.#task;
+  }
+
+  /** Notes the last acknowledged batch, for the next hello. */
+  acknowledged({ sequence, messageId }: LastAck): void {
+    const { incarnation } = this.#options.registry.stream;
+    this.#options.registry.setStream({ incarnation, sequence, messageId });
+  }
+
+  /** The log answered with a sequence it had given away before: it was rolled back. */
+  rolledBack(sequence: number, floor: number): void {
+    this.#options.log.warn({ sequence, expectedAbove: floor }, "the hub's log was rolled back");
+    this.#rewind();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, connection } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      this.#rouse = new AbortController();
+      let waitMs = HELLO_TIMEOUT_MS;
+      if (connection.connected) {
+        await this.#hello();
+        if (this.#answered) waitMs = HELLO_EVERY_MS;
+      }
+      await clock.sleep(waitMs, this.#rouse.signal);
+    }
+  }
+
+  /** Asks for all files with something uncommitted; one question suffices where there is none. */
+  async #hello(): Promise<void> {
+    const { names, registry, connection } = this.#options;
+    const keys: string[] = [];
+    for (const [key, row] of registry.rows())
+      if (row.committed < row.sent) keys.push(`${key}/${row.generation}`);
+    try {
+      for (let at = 0; at === 0 || at < keys.length; at += KEYS_MAX) {
+        const { incarnation, sequence, messageId } = registry.stream;
+        const hello = AgentHello.encode({
+          ...names,
+          incarnation,
+          lastSequence: sequence,
+          lastMessageId: messageId,
+          fileKeys: keys.slice(at, at + KEYS_MAX),
+        }).finish();
+        const answer = await connection.nats.request(helloSubject(names.agentId), hello, {
+          timeout: HELLO_TIMEOUT_MS,
+        });
+        this.#receive(answer.data);
+        this.#answered = true;
+      }
+    } catch (error) {
+      // The hub may be away or busy; shipping doesn't depend on it.
+      this.#options.log.debug({ error }, "the hub did not answer the hello");
+    }
+  }
+
+  #receive(data: Uint8Array): void {
+    let watermark: tailrace.Watermark;
+    try {
+      watermark = Watermark.decode(data);
+    } catch (error) {
+      this.#options.log.warn({ error }, "the hub sent a watermark that can't be read");
+      return;
+    }
+    const { registry } = this.#options;
+    const known = registry.stream.incarnation;
+    const renewed = known !== 0 && watermark.incarnation !== 0 && watermark.incarnation !== known;
+    const back = watermark.rewind || renewed;
+    for (const committed of watermark.committed) this.#commit(committed, back);
+    if (watermark.incarnation !== 0 && watermark.incarnation !== known) {
+      registry.setStream({ ...registry.stream, incarnation: watermark.incarnation });
+    }
+    if (!back) return;
+    this.#options.log.warn(
+      { incarnation: watermark.incarnation, before: known },
+      "the hub's log is another one than before",
+    );
+    this.#rewind();
+  }
+
+  /** Moves a file's mark. Backwards only where the hub's log was lost: what it lists then is all it has. */
+  #commit(committed: tailrace.ICommitted, back: boolean): void {
+    const key = committed.fileKey ?? "";
+    const offset = Number(committed.offset ?? 0);
+    const { registry } = this.#options;
+    const row = registry.get(key);
+    if (row === undefined || row.generation !== (committed.generation ?? 0)) return;
+    if (Number(committed.from ?? 0) > row.committed || (offset <= row.committed && !back)) return;
+    row.committed = offset;
+    registry.touch(key);
+  }
+
+  #rewind(): void {
+    this.#rewinds.inc();
+    const { registry, forgetSequences, rewind } = this.#options;
+    registry.setStream({ ...registry.stream, sequence: 0, messageId: "" });
+    forgetSequences();
+    rewind();
+  }
+}
