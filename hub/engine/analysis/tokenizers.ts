@@ -1,0 +1,230 @@
+/** The tokenizers other than the standard one, each made from its 6.5 settings. */
+
+import { type Options, readBoolean, readInteger, readList, readString } from "./options.ts";
+import { standardTokenizer } from "./standard-tokenizer.ts";
+import type { Token, Tokenizer } from "./token.ts";
+
+/** Longest token in UTF-16 units of tokenizers that don't say otherwise. */
+const MAX_TOKEN_LENGTH = 255;
+
+const URL_OR_EMAIL =
+  /(?:[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)|(?:(?:https?|ftp|file):\/\/[^\s"<>]*[^\s"<>.,;:!?)\]}])/gi;
+
+/** Makes a tokenizer of its settings. Throws settings_invalid. */
+export const TOKENIZERS: Readonly<Record<string, (options: Options) => Tokenizer>> = {
+  standard: (options) => standardTokenizer(readInteger(options, "max_token_length", MAX_TOKEN_LENGTH)),
+  classic: (options) => standardTokenizer(readInteger(options, "max_token_length", MAX_TOKEN_LENGTH)),
+  uax_url_email: (options) => urlEmailTokenizer(readInteger(options, "max_token_length", MAX_TOKEN_LENGTH)),
+  whitespace: (options) =>
+    runs(/[^\p{White_Space}]+/gu, readInteger(options, "max_token_length", MAX_TOKEN_LENGTH)),
+  letter: () => runs(/\p{L}+/gu, MAX_TOKEN_LENGTH),
+  lowercase: () => lowercased(runs(/\p{L}+/gu, MAX_TOKEN_LENGTH)),
+  keyword: () => keywordTokenizer,
+  pattern: patternTokenizer,
+  ngram: ngramTokenizer,
+  nGram: ngramTokenizer,
+  edge_ngram: edgeNgramTokenizer,
+  edgeNGram: edgeNgramTokenizer,
+  path_hierarchy: pathTokenizer,
+  PathHierarchy: pathTokenizer,
+  char_group: charGroupTokenizer,
+};
+
+function makeToken(text: string, from: number, to: number, position: number, type = "word"): Token {
+  return { text: text.slice(from, to), startOffset: from, endOffset: to, type, position };
+}
+
+function keywordTokenizer(text: string): Token[] {
+  return text === "" ? [] : [makeToken(text, 0, text.length, 0)];
+}
+
+/** Tokens are the matches of `pattern`, cut at `maxLength`. */
+function runs(pattern: RegExp, maxLength: number): Tokenizer {
+  return (text) => {
+    const tokens: Token[] = [];
+    for (const match of text.matchAll(pattern)) {
+      const end = match.index + match[0].length;
+      for (let from = match.index; from < end; from += maxLength) {
+        tokens.push(makeToken(text, from, Math.min(end, from + maxLength), tokens.length));
+      }
+    }
+    return tokens;
+  };
+}
+
+function lowercased(tokenizer: Tokenizer): Tokenizer {
+  return (text) => tokenizer(text).map((token) => ({ ...token, text: token.text.toLowerCase() }));
+}
+
+/** Standard words, with addresses of pages and mailboxes kept whole. */
+function urlEmailTokenizer(maxLength: number): Tokenizer {
+  const words = standardTokenizer(maxLength);
+  return (text) => {
+    const tokens: Token[] = [];
+    const addWords = (from: number, to: number): void => {
+      for (const word of words(text.slice(from, to))) {
+        tokens.push(
+          makeToken(text, from + word.startOffset, from + word.endOffset, tokens.length, word.type),
+        );
+      }
+    };
+    let done = 0;
+    for (const match of text.matchAll(URL_OR_EMAIL)) {
+      addWords(done, match.index);
+      done = match.index + match[0].length;
+      const type = match[0].includes("://") ? "<URL>" : "<EMAIL>";
+      tokens.push(makeToken(text, match.index, done, tokens.length, type));
+    }
+    addWords(done, text.length);
+    return tokens;
+  };
+}
+
+function patternTokenizer(options: Options): Tokenizer {
+  const group = readInteger(options, "group", -1);
+  const pattern = compilePattern(readString(options, "pattern", "\\W+"), readString(options, "flags", ""));
+  return (text) => {
+    const tokens: Token[] = [];
+    const add = (from: number, to: number): void => {
+      if (to > from) tokens.push(makeToken(text, from, to, tokens.length));
+    };
+    let done = 0;
+    for (const match of text.matchAll(pattern)) {
+      if (group >= 0) {
+        const [from, to] = match.indices?.[group] ?? [0, 0];
+        add(from, to);
+        continue;
+      }
+      add(done, match.index);
+      done = match.index + match[0].length;
+    }
+    if (group < 0) add(done, text.length);
+    return tokens;
+  };
+}
+
+/** Compiles a pattern with Java's flag names (CASE_INSENSITIVE|MULTILINE|DOTALL). Throws settings_invalid. */
+export function compilePattern(source: string, flags = ""): RegExp {
+  let letters = "gdu";
+  if (flags.includes("CASE_INSENSITIVE")) letters += "i";
+  if (flags.includes("MULTILINE")) letters += "m";
+  if (flags.includes("DOTALL")) letters += "s";
+  try {
+    return new RegExp(source, letters);
+  } catch {
+    // Escapes of other characters than the syntax's own are only allowed without the u flag.
+    return new RegExp(source, letters.replace("u", ""));
+  }
+}
+
+function ngramTokenizer(options: Options): Tokenizer {
+  const min = readInteger(options, "min_gram", 1);
+  const max = readInteger(options, "max_gram", 2);
+  const isTokenChar = tokenCharTest(options);
+  return (text) => {
+    const tokens: Token[] = [];
+    for (const [from, to] of tokenCharRuns(text, isTokenChar)) {
+      for (let start = from; start < to; start++) {
+        for (let size = min; size <= max && start + size <= to; size++) {
+          tokens.push(makeToken(text, start, start + size, tokens.length));
+        }
+      }
+    }
+    return tokens;
+  };
+}
+
+function edgeNgramTokenizer(options: Options): Tokenizer {
+  const min = readInteger(options, "min_gram", 1);
+  const max = readInteger(options, "max_gram", 2);
+  const isTokenChar = tokenCharTest(options);
+  return (text) => {
+    const tokens: Token[] = [];
+    for (const [from, to] of tokenCharRuns(text, isTokenChar)) {
+      for (let size = min; size <= max && from + size <= to; size++) {
+        tokens.push(makeToken(text, from, from + size, tokens.length));
+      }
+    }
+    return tokens;
+  };
+}
+
+const CHAR_CLASSES: Readonly<Record<string, RegExp>> = {
+  letter: /\p{L}/u,
+  digit: /\p{Nd}/u,
+  whitespace: /\s/u,
+  punctuation: /\p{P}/u,
+  symbol: /\p{S}/u,
+};
+
+function tokenCharTest(options: Options): (character: string) => boolean {
+  const names = readList(options, "token_chars", []);
+  if (names.length === 0) return () => true;
+  const tests = names.map((name) => CHAR_CLASSES[name]).filter((test) => test !== undefined);
+  return (character) => tests.some((test) => test.test(character));
+}
+
+function* tokenCharRuns(
+  text: string,
+  isTokenChar: (character: string) => boolean,
+): Generator<readonly [number, number]> {
+  let from = -1;
+  let at = 0;
+  for (const character of text) {
+    if (isTokenChar(character)) {
+      if (from < 0) from = at;
+    } else if (from >= 0) {
+      yield [from, at];
+      from = -1;
+    }
+    at += character.length;
+  }
+  if (from >= 0) yield [from, at];
+}
+
+/** /a/b/c gives /a, /a/b, /a/b/c, all at one position. */
+function pathTokenizer(options: Options): Tokenizer {
+  const delimiter = readString(options, "delimiter", "/");
+  const replacement = readString(options, "replacement", delimiter);
+  const skip = readInteger(options, "skip", 0);
+  const reverse = readBoolean(options, "reverse", false);
+  return (text) => {
+    if (text === "") return [];
+    const bounds = [...text].length === 0 ? [] : delimiterOffsets(text, delimiter);
+    const tokens: Token[] = [];
+    const add = (from: number, to: number): void => {
+      const value = text.slice(from, to).replaceAll(delimiter, replacement);
+      tokens.push({ text: value, startOffset: from, endOffset: to, type: "word", position: 0 });
+    };
+    if (reverse) {
+      add(0, text.length);
+      for (const bound of bounds) if (bound + 1 < text.length) add(bound + 1, text.length);
+      return skip > 0 ? tokens.slice(0, -skip) : tokens;
+    }
+    const first = skip > 0 ? (bounds[skip - (bounds[0] === 0 ? 0 : 1)] ?? text.length) : 0;
+    for (const bound of bounds) if (bound > first) add(first, bound);
+    if (first < text.length) add(first, text.length);
+    return tokens;
+  };
+}
+
+function delimiterOffsets(text: string, delimiter: string): number[] {
+  const offsets: number[] = [];
+  for (let at = text.indexOf(delimiter); at >= 0; at = text.indexOf(delimiter, at + 1)) offsets.push(at);
+  return offsets;
+}
+
+function charGroupTokenizer(options: Options): Tokenizer {
+  const groups = readList(options, "tokenize_on_chars", []);
+  const classes = groups.map((group) => CHAR_CLASSES[group]).filter((test) => test !== undefined);
+  const characters = new Set(groups.filter((group) => CHAR_CLASSES[group] === undefined));
+  const splits = (character: string): boolean =>
+    characters.has(character) || classes.some((test) => test.test(character));
+  return (text) => {
+    const tokens: Token[] = [];
+    for (const [from, to] of tokenCharRuns(text, (character) => !splits(character))) {
+      tokens.push(makeToken(text, from, to, tokens.length));
+    }
+    return tokens;
+  };
+}

@@ -1,0 +1,30 @@
+/** Fields that the engine keeps of its own accord beside those of the mapping. */
+
+import type { Field } from "../mapping/field.ts";
+
+/** A keyword field that no mapping names. */
+export function metadataField(path: string): Field {
+  return {
+    path,
+    type: "keyword",
+    index: true,
+    docValues: true,
+    analyzer: "keyword",
+    searchAnalyzer: "keyword",
+    norms: false,
+    positions: false,
+    positionIncrementGap: 0,
+    ignoreAbove: Number.POSITIVE_INFINITY,
+    normalizer: undefined,
+    format: "",
+    nullValue: undefined,
+    ignoreMalformed: false,
+    coerce: false,
+    scalingFactor: 1,
+    copyTo: [],
+    aliasOf: undefined,
+    multiFields: [],
+    fielddata: false,
+    given: {},
+  };
+}

@@ -1,0 +1,81 @@
+/** Dynamic templates: settings for fields that no mapping names, chosen by name, path and JSON type. */
+
+import { asRecord, parseError } from "./parse-field.ts";
+
+/** Types that JSON values have for `match_mapping_type`. */
+export type JsonType = "string" | "long" | "double" | "boolean" | "date" | "object" | "binary";
+
+export interface DynamicTemplate {
+  readonly name: string;
+  /** True for a field of this name, path and type. */
+  matches(name: string, path: string, type: JsonType): boolean;
+  /** The mapping with {name} and {dynamic_type} filled in. */
+  mapping(name: string, defaultType: string): Record<string, unknown>;
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the list of a mapping's `dynamic_templates`. Throws mapping_parse. */
+export function parseTemplates(json: unknown): DynamicTemplate[] {
+  if (!Array.isArray(json))
+    throw parseError("Dynamic template syntax error. An array of named objects is expected.");
+  return json.map((entry: unknown) => {
+    const named = Object.entries(asRecord(entry) ?? {});
+    const body = asRecord(named[0]?.[1]);
+    if (named.length !== 1 || body === undefined) {
+      throw parseError("A dynamic template must be defined with a name");
+    }
+    return parseTemplate(named[0]![0], body);
+  });
+}
+
+function parseTemplate(name: string, json: Readonly<Record<string, unknown>>): DynamicTemplate {
+  const mapping = asRecord(json["mapping"]);
+  if (mapping === undefined) throw parseError(`template [${name}] must have mapping set`);
+  const type = json["match_mapping_type"];
+  const isRegexp = json["match_pattern"] === "regex";
+  const rules = {
+    match: compile(json["match"], isRegexp),
+    unmatch: compile(json["unmatch"], isRegexp),
+    pathMatch: compile(json["path_match"], isRegexp),
+    pathUnmatch: compile(json["path_unmatch"], isRegexp),
+  };
+  if (rules.match === null && rules.pathMatch === null && type === undefined) {
+    throw parseError(`template [${name}]: template must have match, path_match or match_mapping_type set`);
+  }
+  return {
+    name,
+    json,
+    matches(fieldName, path, jsonType) {
+      if (type !== undefined && type !== "*" && type !== jsonType) return false;
+      if (rules.match !== null && !rules.match.test(fieldName)) return false;
+      if (rules.unmatch?.test(fieldName)) return false;
+      if (rules.pathMatch !== null && !rules.pathMatch.test(path)) return false;
+      return !rules.pathUnmatch?.test(path);
+    },
+    mapping: (fieldName, defaultType) => {
+      const filled = fill(mapping, fieldName, defaultType) as Record<string, unknown>;
+      return filled["type"] === undefined ? { type: defaultType, ...filled } : filled;
+    },
+  };
+}
+
+function compile(pattern: unknown, isRegexp: boolean): RegExp | null {
+  if (pattern === undefined) return null;
+  return isRegexp ? new RegExp(`^(?:${String(pattern)})$`) : wildcard(String(pattern));
+}
+
+/** Returns the regular expression of a pattern in which `*` stands for any text. */
+export function wildcard(pattern: string): RegExp {
+  const parts = pattern.split("*").map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "s");
+}
+
+function fill(value: unknown, name: string, type: string): unknown {
+  if (typeof value === "string") return value.replaceAll("{name}", name).replaceAll("{dynamic_type}", type);
+  if (Array.isArray(value)) return value.map((entry) => fill(entry, name, type));
+  const record = asRecord(value);
+  if (record === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(record).map(([key, inner]) => [fill(key, name, type), fill(inner, name, type)]),
+  );
+}

@@ -1,0 +1,224 @@
+/** Dynamic mapping by the rules of 6.5: what fields a document brings that the mapping doesn't know. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import * as json from "../json/scanner.ts";
+import { dateFormat } from "./date-format.ts";
+import type { JsonType } from "./dynamic-templates.ts";
+import type { Mapping } from "./mapping.ts";
+import { type Dynamic, isObjectNode, type ObjectNode } from "./node.ts";
+import { parseField } from "./parse-field.ts";
+
+type Properties = Record<string, Record<string, unknown>>;
+
+/** Strings that Java reads as a number skip date detection. */
+const JAVA_NUMBER =
+  /^\s*[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?[fd]?|0x[\da-f.]+p[+-]?\d+[fd]?)\s*$/i;
+
+const MAX_LONG = 2n ** 63n - 1n;
+const MIN_LONG = -(2n ** 63n);
+
+/** One scanner is enough: a walk never waits. */
+const scanner = new json.JsonScanner();
+
+/** See Mapping.dynamicUpdate. `room`: how many fields and objects the limit leaves; `depthLimit`: objects within each other. */
+export function dynamicProperties(
+  mapping: Mapping,
+  source: Uint8Array,
+  lenient: boolean,
+  room: number,
+  depthLimit: number,
+): Record<string, unknown> | null {
+  const walk = new DynamicWalk(mapping, lenient, room, depthLimit);
+  scanner.reset(source);
+  try {
+    if (scanner.value() !== json.OBJECT) return null;
+    walk.object(mapping.root, "", mapping.root.dynamic ?? "true", walk.found, 1);
+  } catch (error) {
+    // A broken document brings no fields; the shard says what is wrong with it.
+    if (error instanceof AppError && error.code === "mapping_parse" && lenient) return null;
+    throw error;
+  }
+  return Object.keys(walk.found).length === 0 ? null : { properties: walk.found };
+}
+
+class DynamicWalk {
+  readonly found: Properties = {};
+  readonly #mapping: Mapping;
+  readonly #lenient: boolean;
+  readonly #depthLimit: number;
+  #room: number;
+
+  constructor(mapping: Mapping, lenient: boolean, room: number, depthLimit: number) {
+    this.#mapping = mapping;
+    this.#lenient = lenient;
+    this.#room = room;
+    this.#depthLimit = depthLimit;
+  }
+
+  /** Walks an object whose mapping is `node` (undefined: new) and adds to `found` what is new in it. */
+  object(
+    node: ObjectNode | undefined,
+    path: string,
+    dynamic: Dynamic,
+    found: Properties,
+    depth: number,
+  ): void {
+    for (let first = true; scanner.key(first); first = false) {
+      const name = scanner.text();
+      this.#member(node, path, dynamic, found, depth, name, scanner.value());
+    }
+  }
+
+  #member(
+    node: ObjectNode | undefined,
+    path: string,
+    dynamic: Dynamic,
+    found: Properties,
+    depth: number,
+    name: string,
+    kind: number,
+  ): void {
+    const dot = name.indexOf(".");
+    const head = dot > 0 ? name.slice(0, dot) : name;
+    const childPath = path === "" ? head : `${path}.${head}`;
+    const child = node?.children.get(head);
+    if (child !== undefined && (!isObjectNode(child) || !child.enabled)) return scanner.skip(kind);
+    if (child === undefined && (dynamic === "false" || name === "" || name.startsWith(".")))
+      return scanner.skip(kind);
+    if (child === undefined && dynamic === "strict" && kind !== json.NULL)
+      return this.#refuse(head, path, kind);
+    if (dot > 0) {
+      const inner = this.#enter(childPath, head, child !== undefined, found, depth);
+      if (inner === null) return scanner.skip(kind);
+      this.#member(child, childPath, child?.dynamic ?? dynamic, inner, depth + 1, name.slice(dot + 1), kind);
+      return this.#leave(found, head, inner, child !== undefined);
+    }
+    this.#value(child, childPath, head, child?.dynamic ?? dynamic, found, depth, kind);
+  }
+
+  #value(
+    child: ObjectNode | undefined,
+    path: string,
+    name: string,
+    dynamic: Dynamic,
+    found: Properties,
+    depth: number,
+    kind: number,
+  ): void {
+    if (kind === json.ARRAY) {
+      for (let first = true; scanner.element(first); first = false) {
+        this.#value(child, path, name, dynamic, found, depth, scanner.value());
+      }
+    } else if (kind === json.OBJECT) {
+      const inner = this.#enter(path, name, child !== undefined, found, depth);
+      if (inner === null) return scanner.skip(kind);
+      this.object(child, path, dynamic, inner, depth + 1);
+      this.#leave(found, name, inner, child !== undefined);
+    } else if (child === undefined && kind !== json.NULL && found[name] === undefined) {
+      this.#leaf(path, name, found, kind);
+    }
+  }
+
+  /** Room for what is new below an object; null where it can't be entered. */
+  #enter(path: string, name: string, known: boolean, found: Properties, depth: number): Properties | null {
+    const existing = found[name];
+    if (existing !== undefined) {
+      // The same document used the name for a value before.
+      if (existing["type"] !== undefined && existing["type"] !== "object") return null;
+      return (existing["properties"] as Properties | undefined) ?? {};
+    }
+    if (known) return {};
+    if (this.#room > 0 && depth < this.#depthLimit) {
+      this.#room--;
+      return {};
+    }
+    // Let the merge say which limit it is, unless documents must get through.
+    return this.#lenient ? null : path === "" ? null : {};
+  }
+
+  #leave(found: Properties, name: string, inner: Properties, known: boolean): void {
+    if (Object.keys(inner).length === 0) {
+      if (!known && found[name] === undefined) found[name] = { type: "object" };
+      return;
+    }
+    found[name] = { properties: inner };
+  }
+
+  #leaf(path: string, name: string, found: Properties, kind: number): void {
+    const field = this.#fieldOf(name, path, kind);
+    if (field === null) return;
+    const fieldCount = 1 + Object.keys((field["fields"] as object | undefined) ?? {}).length;
+    if (this.#lenient && this.#room < fieldCount) return;
+    this.#room -= fieldCount;
+    found[name] = field;
+  }
+
+  #fieldOf(name: string, path: string, kind: number): Record<string, unknown> | null {
+    const [jsonType, standard] = this.#resolve(name, kind);
+    for (const template of this.#mapping.settings.templates) {
+      if (!template.matches(name, path, jsonType)) continue;
+      const made = template.mapping(name, jsonType === "string" ? "text" : jsonType);
+      if (!this.#lenient) return made;
+      try {
+        parseField(path, name, made, this.#mapping.analysis);
+        return made;
+      } catch {
+        return null;
+      }
+    }
+    return standard;
+  }
+
+  /** The JSON type for templates and the mapping where no template matches. */
+  #resolve(name: string, kind: number): [JsonType, Record<string, unknown> | null] {
+    if (kind === json.TRUE || kind === json.FALSE) return ["boolean", { type: "boolean" }];
+    if (kind === json.NUMBER) {
+      if (!scanner.integer) return ["double", { type: "float" }];
+      if (fitsLong(scanner.text())) return ["long", { type: "long" }];
+      if (this.#lenient) return ["long", null];
+      throw new AppError(
+        "mapping_parse",
+        `No matching token for number_type [BIG_INTEGER] of field [${name}]`,
+      );
+    }
+    return this.#resolveString(scanner.text());
+  }
+
+  #resolveString(text: string): [JsonType, Record<string, unknown>] {
+    const { numericDetection, dateDetection, dynamicDateFormats } = this.#mapping.settings;
+    const isNumber = JAVA_NUMBER.test(text);
+    if (numericDetection && isNumber) {
+      if (/^[+-]?\d+$/.test(text) && fitsLong(text)) return ["long", { type: "long" }];
+      return ["double", { type: "float" }];
+    }
+    if (dateDetection && !isNumber && text !== "" && text.length <= LONGEST_DATE) {
+      for (const format of dynamicDateFormats) {
+        if (Number.isNaN(dateFormat(format).parse(text))) continue;
+        if (format === "strict_date_optional_time") return ["date", { type: "date" }];
+        const isSlashed = format.startsWith("yyyy/MM/dd HH:mm:ss Z");
+        return ["date", { type: "date", format: isSlashed ? SLASHED_DATE_FORMAT : format }];
+      }
+    }
+    return ["string", { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } }];
+  }
+
+  #refuse(name: string, path: string, kind: number): void {
+    if (this.#lenient) return scanner.skip(kind);
+    throw new AppError(
+      "mapping_strict",
+      `mapping set to strict, dynamic introduction of [${name}] within [${path === "" ? "_doc" : path}] is not allowed`,
+    );
+  }
+}
+
+/** Longer texts aren't tried as dates. */
+const LONGEST_DATE = 64;
+
+/** What a field gets whose first value is a date with slashes. */
+const SLASHED_DATE_FORMAT = "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis";
+
+function fitsLong(text: string): boolean {
+  if (text.length < 16) return true;
+  const value = BigInt(text.replace(/^\+/, ""));
+  return value >= MIN_LONG && value <= MAX_LONG;
+}

@@ -1,0 +1,104 @@
+/** Fields of a mapping as the writer and the search use them. */
+
+export const NUMBER_TYPES = [
+  "long",
+  "integer",
+  "short",
+  "byte",
+  "unsigned_long",
+  "double",
+  "float",
+  "half_float",
+  "scaled_float",
+] as const;
+
+export type NumberType = (typeof NUMBER_TYPES)[number];
+
+export type FieldType =
+  | NumberType
+  | "text"
+  | "keyword"
+  | "date"
+  | "boolean"
+  | "ip"
+  | "geo_point"
+  | "binary"
+  | "alias";
+
+/** The shape in which a field's values are kept beside the inverted index. */
+export type ColumnKind = "long" | "unsigned_long" | "double" | "date" | "boolean" | "keyword" | "ip" | "geo";
+
+/** A leaf of a mapping. Settings that weren't given have the defaults of their type. */
+export interface Field {
+  /** Dotted path from the document's root, multi-field name included (`message.keyword`). */
+  readonly path: string;
+  readonly type: FieldType;
+  /** Searchable. */
+  readonly index: boolean;
+  /** Sortable and fit for aggregations. */
+  readonly docValues: boolean;
+  /** Text: name of the analyzer that makes terms of values; keyword: "keyword". */
+  readonly analyzer: string;
+  /** Text: name of the analyzer of query text. */
+  readonly searchAnalyzer: string;
+  /** Text: length norms are kept. */
+  readonly norms: boolean;
+  /** Text: positions are kept (phrases work). */
+  readonly positions: boolean;
+  /** Text: gap between the values of an array. */
+  readonly positionIncrementGap: number;
+  /** Keyword: values of more UTF-16 units aren't indexed; Infinity for no limit. */
+  readonly ignoreAbove: number;
+  /** Keyword: name of the normalizer or undefined. */
+  readonly normalizer: string | undefined;
+  /** Date: formats, `||` between them. */
+  readonly format: string;
+  /** Stands for an explicit null; undefined: nothing. */
+  readonly nullValue: string | number | boolean | undefined;
+  /** Values that don't parse leave the field out instead of failing the document. */
+  readonly ignoreMalformed: boolean;
+  /** Numbers: strings and fractions are accepted. */
+  readonly coerce: boolean;
+  /** scaled_float only. */
+  readonly scalingFactor: number;
+  /** Paths that get the value as well. */
+  readonly copyTo: readonly string[];
+  /** alias only: path of the field meant; else undefined. */
+  readonly aliasOf: string | undefined;
+  /** Multi-fields: fields fed with the same value. */
+  readonly multiFields: readonly Field[];
+  /** Text: field data may be loaded for aggregations. */
+  readonly fielddata: boolean;
+  /** The settings as they were given, the default ones left out, without `type` and `fields`. */
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/** Returns how the values of a field are kept in columns, null for types without one. */
+export function columnKind(field: Field): ColumnKind | null {
+  switch (field.type) {
+    case "long":
+    case "integer":
+    case "short":
+    case "byte":
+      return "long";
+    case "unsigned_long":
+      return "unsigned_long";
+    case "double":
+    case "float":
+    case "half_float":
+    case "scaled_float":
+      return "double";
+    case "date":
+      return "date";
+    case "boolean":
+      return "boolean";
+    case "keyword":
+      return "keyword";
+    case "ip":
+      return "ip";
+    case "geo_point":
+      return "geo";
+    default:
+      return null;
+  }
+}

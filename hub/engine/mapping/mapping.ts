@@ -1,0 +1,256 @@
+/** The mapping of an index: which fields there are and how their values are read. Immutable; a change makes another. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import type { Analysis } from "../analysis/analysis.ts";
+import { dynamicProperties } from "./dynamic.ts";
+import { type DynamicTemplate, parseTemplates, wildcard } from "./dynamic-templates.ts";
+import type { Field } from "./field.ts";
+import {
+  EMPTY_ROOT,
+  isObjectNode,
+  type MappingNode,
+  mergeObject,
+  type ObjectNode,
+  printObject,
+} from "./node.ts";
+import { asRecord, parseError } from "./parse-field.ts";
+
+/** index.mapping.total_fields.limit. */
+const TOTAL_FIELDS_LIMIT = 1000;
+
+/** index.mapping.depth.limit. */
+const DEPTH_LIMIT = 20;
+
+/** Formats tried on strings of unknown fields, in this order. */
+export const DYNAMIC_DATE_FORMATS: readonly string[] = [
+  "strict_date_optional_time",
+  "yyyy/MM/dd HH:mm:ss Z||yyyy/MM/dd Z||yyyy/MM/dd HH:mm:ss||yyyy/MM/dd",
+];
+
+const ROOT_KEYS = [
+  "properties",
+  "dynamic",
+  "enabled",
+  "dynamic_templates",
+  "date_detection",
+  "numeric_detection",
+  "dynamic_date_formats",
+  "_source",
+  "_routing",
+  "_meta",
+  "_all",
+  "_field_names",
+  "_size",
+];
+
+export interface MappingOptions {
+  /** Name of the index, for messages. */
+  readonly index: string;
+  readonly analysis: Analysis;
+  /** Counts changes, from 1. */
+  readonly version?: number;
+  /** index.mapping.total_fields.limit. */
+  readonly totalFieldsLimit?: number;
+  /** index.mapping.depth.limit. */
+  readonly depthLimit?: number;
+}
+
+/** Settings at the root of a mapping beside its fields. */
+interface RootSettings {
+  readonly templates: readonly DynamicTemplate[];
+  readonly templatesJson: unknown;
+  readonly dateDetection: boolean;
+  readonly numericDetection: boolean;
+  readonly dynamicDateFormats: readonly string[];
+  readonly routingRequired: boolean;
+  /** Further keys as given, for printing. */
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+const DEFAULT_SETTINGS: RootSettings = {
+  templates: [],
+  templatesJson: undefined,
+  dateDetection: true,
+  numericDetection: false,
+  dynamicDateFormats: DYNAMIC_DATE_FORMATS,
+  routingRequired: false,
+  given: {},
+};
+
+/** Which fields an index has. Safe to share between threads of work; a document never changes it. */
+export class Mapping {
+  /** Counts changes, from 1. */
+  readonly version: number;
+  readonly analysis: Analysis;
+  readonly root: ObjectNode;
+  readonly settings: RootSettings;
+  readonly #options: MappingOptions;
+  readonly #fields = new Map<string, Field>();
+  readonly #objects = new Set<string>();
+
+  private constructor(root: ObjectNode, settings: RootSettings, version: number, options: MappingOptions) {
+    this.root = root;
+    this.settings = settings;
+    this.version = version;
+    this.analysis = options.analysis;
+    this.#options = options;
+    this.#collect(root, 1);
+    this.#checkLimits();
+  }
+
+  /** Reads `json` ({"properties": …}, or nothing) with the defaults of 6.5. Throws mapping_parse, mapping_conflict. */
+  static parse(json: unknown, options: MappingOptions): Mapping {
+    const empty = new Mapping(EMPTY_ROOT, DEFAULT_SETTINGS, (options.version ?? 1) - 1, options);
+    const merged = empty.merge(json);
+    return merged === empty
+      ? new Mapping(EMPTY_ROOT, DEFAULT_SETTINGS, options.version ?? 1, options)
+      : merged;
+  }
+
+  /** This mapping with `json` merged in; itself where nothing changes. Throws mapping_parse, mapping_conflict. */
+  merge(json: unknown): Mapping {
+    const record = asRecord(json ?? {});
+    if (record === undefined) throw parseError("Failed to parse mapping: an object is expected");
+    const unknown = Object.keys(record).filter((key) => !ROOT_KEYS.includes(key));
+    if (unknown.length > 0) {
+      const list = unknown.map((key) => `[${key} : ${JSON.stringify(record[key])}]`).join(" ");
+      throw parseError(`Root mapping definition has unsupported parameters:  ${list}`);
+    }
+    const root = mergeObject(this.root, record, this.analysis);
+    const settings = mergeSettings(this.settings, record);
+    const merged = new Mapping(root, settings, this.version + 1, this.#options);
+    return JSON.stringify(merged) === JSON.stringify(this) ? this : merged;
+  }
+
+  /** The same fields under another version, as when the owner of versions gave it one. */
+  withVersion(version: number): Mapping {
+    return new Mapping(this.root, this.settings, version, this.#options);
+  }
+
+  /** Field of a path, aliases not followed; multi-fields by their full path. */
+  field(path: string): Field | undefined {
+    return this.#fields.get(path);
+  }
+
+  /** Like `field`, with an alias followed to the field it means. */
+  resolve(path: string): Field | undefined {
+    const field = this.#fields.get(path);
+    return field?.aliasOf === undefined ? field : this.#fields.get(field.aliasOf);
+  }
+
+  /** True where `path` is an object. */
+  isObject(path: string): boolean {
+    return this.#objects.has(path);
+  }
+
+  /** Leaf fields, multi-fields included. */
+  fields(): Iterable<Field> {
+    return this.#fields.values();
+  }
+
+  /** Leaf fields whose path matches a pattern with `*`; an exact path gives itself. */
+  match(pattern: string): Field[] {
+    if (!pattern.includes("*")) {
+      const field = this.#fields.get(pattern);
+      return field === undefined ? [] : [field];
+    }
+    const regexp = wildcard(pattern);
+    return [...this.#fields.values()].filter((field) => regexp.test(field.path));
+  }
+
+  /** As GET _mapping prints it below the type: {"properties": …} with what differs from the defaults. */
+  toJSON(): Record<string, unknown> {
+    const { settings } = this;
+    const result: Record<string, unknown> = {};
+    const { properties, ...own } = printObject(this.root);
+    Object.assign(result, own, settings.given);
+    if (settings.templatesJson !== undefined) result["dynamic_templates"] = settings.templatesJson;
+    if (!settings.dateDetection) result["date_detection"] = false;
+    if (settings.numericDetection) result["numeric_detection"] = true;
+    if (settings.dynamicDateFormats !== DYNAMIC_DATE_FORMATS)
+      result["dynamic_date_formats"] = settings.dynamicDateFormats;
+    if (properties !== undefined) result["properties"] = properties;
+    return result;
+  }
+
+  /**
+   * New properties that dynamic mapping makes for a document (UTF-8 JSON), as JSON for `merge`; null where all fields
+   * are known. Throws mapping_strict, mapping_conflict, mapping_parse; with `lenient` what can't be mapped is left out.
+   */
+  dynamicUpdate(source: Uint8Array, lenient = false): Record<string, unknown> | null {
+    const room =
+      (this.#options.totalFieldsLimit ?? TOTAL_FIELDS_LIMIT) - this.#fields.size - this.#objects.size;
+    return dynamicProperties(
+      this,
+      source,
+      lenient,
+      Math.max(0, room),
+      this.#options.depthLimit ?? DEPTH_LIMIT,
+    );
+  }
+
+  #collect(node: ObjectNode, depth: number): void {
+    if (depth > (this.#options.depthLimit ?? DEPTH_LIMIT)) {
+      const limit = this.#options.depthLimit ?? DEPTH_LIMIT;
+      throw new AppError(
+        "mapping_conflict",
+        `Limit of mapping depth [${limit}] in index [${this.#options.index}] has been exceeded due to object field [${node.path}]`,
+      );
+    }
+    for (const child of node.children.values()) this.#collectNode(child, depth);
+  }
+
+  #collectNode(node: MappingNode, depth: number): void {
+    if (isObjectNode(node)) {
+      this.#objects.add(node.path);
+      this.#collect(node, depth + 1);
+      return;
+    }
+    this.#fields.set(node.path, node);
+    for (const field of node.multiFields) this.#fields.set(field.path, field);
+  }
+
+  #checkLimits(): void {
+    const limit = this.#options.totalFieldsLimit ?? TOTAL_FIELDS_LIMIT;
+    if (this.#fields.size + this.#objects.size > limit) {
+      throw new AppError(
+        "mapping_conflict",
+        `Limit of total fields [${limit}] in index [${this.#options.index}] has been exceeded`,
+      );
+    }
+    for (const field of this.#fields.values()) {
+      if (field.aliasOf === undefined) continue;
+      const target = this.#fields.get(field.aliasOf);
+      if (target !== undefined && target.aliasOf === undefined) continue;
+      throw parseError(
+        `Invalid [path] value [${field.aliasOf}] for field alias [${field.path}]: an alias must refer to an existing field in the mappings.`,
+      );
+    }
+  }
+}
+
+function mergeSettings(old: RootSettings, json: Readonly<Record<string, unknown>>): RootSettings {
+  const templates = json["dynamic_templates"];
+  const formats = json["dynamic_date_formats"];
+  const given: Record<string, unknown> = { ...old.given };
+  for (const key of ["_source", "_routing", "_meta", "_all", "_field_names", "_size"]) {
+    if (json[key] !== undefined) given[key] = json[key];
+  }
+  const source = asRecord(json["_source"]);
+  if (source?.["enabled"] === false || source?.["enabled"] === "false") {
+    throw parseError(
+      "[_source] cannot be disabled: documents are kept as they were sent; exclude fields when reading",
+    );
+  }
+  const flag = (key: string, fallback: boolean): boolean =>
+    json[key] === undefined ? fallback : String(json[key]) === "true";
+  return {
+    templates: templates === undefined ? old.templates : parseTemplates(templates),
+    templatesJson: templates === undefined ? old.templatesJson : templates,
+    dateDetection: flag("date_detection", old.dateDetection),
+    numericDetection: flag("numeric_detection", old.numericDetection),
+    dynamicDateFormats: Array.isArray(formats) ? formats.map(String) : old.dynamicDateFormats,
+    routingRequired: asRecord(given["_routing"])?.["required"] === true,
+    given,
+  };
+}

@@ -1,0 +1,271 @@
+/** Reads one field of a mapping's JSON: types, their parameters, their defaults. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import type { Analysis } from "../analysis/analysis.ts";
+import { DEFAULT_DATE_FORMAT, dateFormat } from "./date-format.ts";
+import { type Field, type FieldType, NUMBER_TYPES } from "./field.ts";
+
+const SHARED = ["type", "fields", "copy_to", "store", "boost", "meta", "include_in_all"];
+const VALUED = [...SHARED, "index", "doc_values", "null_value", "similarity", "index_options"];
+const NUMERIC = [...VALUED, "coerce", "ignore_malformed"];
+
+/** Parameters that each type takes. */
+const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
+  text: [
+    ...SHARED,
+    "index",
+    "analyzer",
+    "search_analyzer",
+    "search_quote_analyzer",
+    "norms",
+    "index_options",
+    "position_increment_gap",
+    "fielddata",
+    "fielddata_frequency_filter",
+    "term_vector",
+    "similarity",
+    "eager_global_ordinals",
+    "index_prefixes",
+    "index_phrases",
+  ],
+  keyword: [
+    ...VALUED,
+    "ignore_above",
+    "normalizer",
+    "norms",
+    "eager_global_ordinals",
+    "split_queries_on_whitespace",
+  ],
+  long: NUMERIC,
+  integer: NUMERIC,
+  short: NUMERIC,
+  byte: NUMERIC,
+  unsigned_long: NUMERIC,
+  double: NUMERIC,
+  float: NUMERIC,
+  half_float: NUMERIC,
+  scaled_float: [...NUMERIC, "scaling_factor"],
+  date: [...VALUED, "format", "locale", "ignore_malformed"],
+  boolean: [...VALUED, "ignore_malformed"],
+  ip: [...VALUED, "ignore_malformed"],
+  geo_point: [...SHARED, "ignore_malformed", "ignore_z_value", "null_value", "index", "doc_values"],
+  binary: [...SHARED, "doc_values"],
+  alias: ["type", "path"],
+};
+
+/** Types of 6.5 that this engine refuses, with what to use in their place. */
+const REFUSED: Readonly<Record<string, string>> = {
+  nested: "index the array as plain objects, or flatten it in a pipeline",
+  geo_shape: "use geo_point",
+  completion: "use keyword with prefix queries",
+  join: "denormalise the documents in a pipeline",
+  percolator: "use alert rules",
+};
+
+/** Returns true for the name of a leaf type. */
+export function isFieldType(type: unknown): type is FieldType {
+  return typeof type === "string" && Object.hasOwn(PARAMETERS, type);
+}
+
+/** Reads a field. `name`: last part of `path`, for messages. Throws mapping_parse. */
+export function parseField(
+  path: string,
+  name: string,
+  json: Readonly<Record<string, unknown>>,
+  analysis: Analysis,
+  isMultiField = false,
+): Field {
+  const type = json["type"];
+  if (!isFieldType(type)) throw unknownType(name, type);
+  for (const key of Object.keys(json)) {
+    if (PARAMETERS[type].includes(key)) continue;
+    const hint = didYouMean(key, PARAMETERS[type]);
+    throw parseError(
+      `Mapping definition for [${name}] has unsupported parameters:  [${key} : ${printValue(json[key])}]${hint}`,
+    );
+  }
+  const reader = new ParameterReader(name, type, json);
+  const field = leaf(path, type, reader, analysis);
+  const children = asRecord(json["fields"]);
+  if (children === undefined) return field;
+  if (isMultiField) throw parseError(`Field [${name}] of a multi-field cannot have [fields] of its own`);
+  const multiFields = Object.entries(children).map(([child, childJson]) =>
+    parseField(`${path}.${child}`, child, asRecord(childJson) ?? {}, analysis, true),
+  );
+  return { ...field, multiFields };
+}
+
+function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: Analysis): Field {
+  const isText = type === "text";
+  const analyzer = isText ? reader.analyzer("analyzer", "default", analysis) : "keyword";
+  const format = type === "date" ? reader.string("format", DEFAULT_DATE_FORMAT) : DEFAULT_DATE_FORMAT;
+  if (type === "date") dateFormat(format);
+  const normalizer = reader.optional("normalizer");
+  if (normalizer !== undefined && !analysis.hasNormalizer(normalizer)) {
+    throw parseError(`normalizer [${normalizer}] not found for field [${reader.field}]`);
+  }
+  const options = reader.string("index_options", "positions");
+  const copyTo = reader.list("copy_to");
+  const aliasOf = type === "alias" ? reader.required("path") : undefined;
+  const scalingFactor = type === "scaled_float" ? reader.positive("scaling_factor") : 1;
+  return {
+    path,
+    type,
+    index: type === "binary" || type === "alias" ? false : reader.boolean("index", true),
+    docValues: isText || type === "alias" ? false : reader.boolean("doc_values", type !== "binary"),
+    analyzer,
+    searchAnalyzer: isText ? reader.analyzer("search_analyzer", analyzer, analysis) : "keyword",
+    norms: isText && reader.boolean("norms", true),
+    positions: isText && (options === "positions" || options === "offsets"),
+    positionIncrementGap: reader.integer("position_increment_gap", 100),
+    ignoreAbove: reader.integer("ignore_above", Number.POSITIVE_INFINITY),
+    normalizer,
+    format,
+    nullValue: reader.scalar("null_value"),
+    ignoreMalformed: reader.boolean("ignore_malformed", false),
+    coerce: reader.boolean("coerce", true),
+    scalingFactor,
+    copyTo,
+    aliasOf,
+    multiFields: [],
+    fielddata: reader.boolean("fielddata", false),
+    given: reader.given(),
+  };
+}
+
+/** Defaults that are left out when a mapping is printed. */
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  index: true,
+  store: false,
+  norms: true,
+  coerce: undefined,
+  fielddata: false,
+  eager_global_ordinals: false,
+  boost: 1,
+};
+
+class ParameterReader {
+  readonly field: string;
+  readonly #type: FieldType;
+  readonly #json: Readonly<Record<string, unknown>>;
+
+  constructor(field: string, type: FieldType, json: Readonly<Record<string, unknown>>) {
+    this.field = field;
+    this.#type = type;
+    this.#json = json;
+  }
+
+  /** Parameters as given, without defaults, in the order given. */
+  given(): Record<string, unknown> {
+    const result: Record<string, unknown> = {};
+    for (const [key, raw] of Object.entries(this.#json)) {
+      if (key === "type" || key === "fields" || key === "include_in_all") continue;
+      const value = raw === "true" ? true : raw === "false" ? false : raw;
+      if (DEFAULTS[key] === value && key in DEFAULTS) continue;
+      if (key === "doc_values" && value === (this.#type !== "binary")) continue;
+      if (key === "format" && value === DEFAULT_DATE_FORMAT) continue;
+      result[key] = key === "copy_to" && typeof value === "string" ? [value] : value;
+    }
+    return result;
+  }
+
+  string(key: string, fallback: string): string {
+    const value = this.#json[key];
+    if (value === undefined) return fallback;
+    if (typeof value === "string") return value;
+    throw this.#invalid(key, value);
+  }
+
+  optional(key: string): string | undefined {
+    return this.#json[key] === undefined ? undefined : this.string(key, "");
+  }
+
+  required(key: string): string {
+    if (this.#json[key] === undefined)
+      throw parseError(`The [${key}] property must be specified for field [${this.field}].`);
+    return this.string(key, "");
+  }
+
+  boolean(key: string, fallback: boolean): boolean {
+    const value = this.#json[key];
+    if (value === undefined) return fallback;
+    if (value === true || value === "true") return true;
+    if (value === false || value === "false") return false;
+    throw parseError(
+      `Could not convert [${this.field}.${key}] to boolean: Failed to parse value [${printValue(value)}] as only [true] or [false] are allowed.`,
+    );
+  }
+
+  integer(key: string, fallback: number): number {
+    const value = this.#json[key];
+    if (value === undefined) return fallback;
+    const number = typeof value === "string" ? Number(value) : value;
+    if (typeof number === "number" && Number.isInteger(number) && number >= 0) return number;
+    throw this.#invalid(key, value);
+  }
+
+  positive(key: string): number {
+    const value = Number(this.#json[key] ?? Number.NaN);
+    if (this.#json[key] === undefined)
+      throw parseError(`Field [${this.field}] misses required parameter [${key}]`);
+    if (value > 0 && Number.isFinite(value)) return value;
+    throw parseError(`[${key}] must be a positive number, got [${printValue(this.#json[key])}]`);
+  }
+
+  list(key: string): readonly string[] {
+    const value = this.#json[key];
+    if (value === undefined) return [];
+    return Array.isArray(value) ? value.map(String) : [String(value)];
+  }
+
+  scalar(key: string): string | number | boolean | undefined {
+    const value = this.#json[key];
+    return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+      ? value
+      : undefined;
+  }
+
+  analyzer(key: string, fallback: string, analysis: Analysis): string {
+    const name = this.string(key, fallback);
+    if (analysis.has(name)) return name;
+    throw parseError(`analyzer [${name}] not found for field [${this.field}]`);
+  }
+
+  #invalid(key: string, value: unknown): AppError {
+    return parseError(
+      `Failed to parse mapping: field [${this.field}]: [${key}] cannot be [${printValue(value)}]`,
+    );
+  }
+}
+
+function unknownType(name: string, type: unknown): AppError {
+  if (typeof type === "string" && Object.hasOwn(REFUSED, type)) {
+    return parseError(`field [${name}]: type [${type}] is not offered; ${REFUSED[type]}`);
+  }
+  if (type === undefined) return parseError(`No type specified for field [${name}]`);
+  return parseError(
+    `No handler for type [${printValue(type)}] declared on field [${name}]${didYouMean(String(type), Object.keys(PARAMETERS))}`,
+  );
+}
+
+/** Makes a mapping_parse error. */
+export function parseError(message: string): AppError {
+  return new AppError("mapping_parse", message);
+}
+
+/** Returns `value` where it is an object, else undefined. */
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
+}
+
+function printValue(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Types whose values are numbers. */
+export function isNumberType(type: FieldType): boolean {
+  return (NUMBER_TYPES as readonly string[]).includes(type);
+}

@@ -1,0 +1,173 @@
+/** The columns that a search sees, made of blocks of numbers: numbers themselves, ordinals of terms, pairs of degrees. */
+
+import { formatIp } from "../document/ip.ts";
+import { decodeUtf8 } from "../json/scanner.ts";
+import type { GeoColumn, KeywordColumn, NumericColumn, NumericKind, ValueBlock } from "../searcher.ts";
+import type { Bitset } from "./bitset.ts";
+import type { BlockColumn } from "./block-column.ts";
+import type { Dictionary } from "./dictionary.ts";
+
+/** Latitudes and longitudes are kept in 2^32 steps of 180 and 360 degrees, as Lucene does. */
+export const LATITUDE_STEP = 180 / 2 ** 32;
+export const LONGITUDE_STEP = 360 / 2 ** 32;
+
+abstract class ColumnView {
+  readonly docCount: number;
+  protected readonly blocks: BlockColumn;
+
+  constructor(blocks: BlockColumn, docCount: number) {
+    this.blocks = blocks;
+    this.docCount = docCount;
+  }
+
+  get valueCount(): number {
+    return this.blocks.entry.valueCount;
+  }
+
+  get multiValued(): boolean {
+    return this.blocks.entry.multiValued;
+  }
+
+  get presence(): Bitset | null {
+    return this.blocks.presence;
+  }
+
+  get blockCount(): number {
+    return this.blocks.blockCount;
+  }
+}
+
+/** A number, date or boolean field. */
+export class NumericColumnView extends ColumnView implements NumericColumn {
+  readonly kind: NumericKind;
+
+  constructor(kind: NumericKind, blocks: BlockColumn, docCount: number) {
+    super(blocks, docCount);
+    this.kind = kind;
+  }
+
+  get min(): number {
+    return this.blocks.entry.min;
+  }
+
+  get max(): number {
+    return this.blocks.entry.max;
+  }
+
+  get safe(): boolean {
+    return this.blocks.entry.safe;
+  }
+
+  blockMin(block: number): number {
+    return this.blocks.blockMin(block);
+  }
+
+  blockMax(block: number): number {
+    return this.blocks.blockMax(block);
+  }
+
+  first(doc: number): number {
+    return this.blocks.first(doc);
+  }
+
+  read(doc: number, out: number[]): number {
+    return this.blocks.read(doc, out);
+  }
+
+  readExact(doc: number, out: bigint[]): number {
+    return this.blocks.readExact(doc, out);
+  }
+
+  decodeBlock(block: number, out: Float64Array): number {
+    return this.blocks.decodeFirst(block, out, Number.NaN);
+  }
+
+  decodeValues(block: number, out: ValueBlock): number {
+    return this.blocks.decodeValues(block, out);
+  }
+}
+
+/** A keyword or ip field: ordinals into the field's dictionary. */
+export class KeywordColumnView extends ColumnView implements KeywordColumn {
+  readonly kind: "keyword" | "ip";
+  readonly #dictionary: Dictionary;
+
+  constructor(kind: "keyword" | "ip", blocks: BlockColumn, docCount: number, dictionary: Dictionary) {
+    super(blocks, docCount);
+    this.kind = kind;
+    this.#dictionary = dictionary;
+  }
+
+  get cardinality(): number {
+    return this.#dictionary.size;
+  }
+
+  lookup(ordinal: number): Uint8Array {
+    return this.#dictionary.lookup(ordinal);
+  }
+
+  text(ordinal: number): string {
+    const bytes = this.lookup(ordinal);
+    return this.kind === "ip" ? formatIp(bytes) : decodeUtf8(bytes, 0, bytes.length);
+  }
+
+  ordOf(term: string | Uint8Array): number {
+    return this.#dictionary.ordOf(term);
+  }
+
+  blockMin(block: number): number {
+    return this.blocks.blockMin(block);
+  }
+
+  blockMax(block: number): number {
+    return this.blocks.blockMax(block);
+  }
+
+  first(doc: number): number {
+    const ordinal = this.blocks.first(doc);
+    return Number.isNaN(ordinal) ? -1 : ordinal;
+  }
+
+  read(doc: number, out: number[]): number {
+    return this.blocks.read(doc, out);
+  }
+
+  decodeBlock(block: number, out: Int32Array): number {
+    return this.blocks.decodeFirst(block, out, -1);
+  }
+
+  decodeValues(block: number, out: ValueBlock): number {
+    return this.blocks.decodeValues(block, out);
+  }
+}
+
+/** A geo_point field: two columns of steps. */
+export class GeoColumnView extends ColumnView implements GeoColumn {
+  readonly #longitudes: BlockColumn;
+
+  constructor(latitudes: BlockColumn, longitudes: BlockColumn, docCount: number) {
+    super(latitudes, docCount);
+    this.#longitudes = longitudes;
+  }
+
+  read(doc: number, latitudes: number[], longitudes: number[]): number {
+    const count = this.blocks.read(doc, latitudes);
+    this.#longitudes.read(doc, longitudes);
+    for (let index = 0; index < count; index++) {
+      latitudes[index]! *= LATITUDE_STEP;
+      longitudes[index]! *= LONGITUDE_STEP;
+    }
+    return count;
+  }
+
+  blockBounds(block: number): readonly [number, number, number, number] | null {
+    const south = this.blocks.blockMin(block) * LATITUDE_STEP;
+    if (south === Number.POSITIVE_INFINITY) return null;
+    return [
+      south,
+      this.blocks.blockMax(block) * LATITUDE_STEP,
+      this.#longitudes.blockMin(block) * LONGITUDE_STEP,
+      this.#longitudes.blockMax(block) * LONGITUDE_STEP,
+    ];
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * From ids to documents: buckets by the high bits of a hash, in each a 16-bit fingerprint and the document. A look-up
+ * of an absent id ends at the fingerprints but for about one in four thousand; a hit is compared with the stored id.
+ */
+
+import { randomInt } from "node:crypto";
+import { hashTerm } from "../analysis/ascii-tokenizer.ts";
+import { ByteBuffer, readU32 } from "./byte-buffer.ts";
+import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
+
+export interface IdIndexEntry {
+  /** Seed of the hash; another one in each segment, so that chosen ids collide in none. */
+  readonly seed: number;
+  /** 2^bits buckets. */
+  readonly bits: number;
+  /** Start of each bucket u32, and the end. */
+  readonly starts: Extent;
+  /** Fingerprint u16 of each entry. */
+  readonly fingerprints: Extent;
+  /** Document u32 of each entry. */
+  readonly docs: Extent;
+}
+
+/** Entries per bucket on average, as a power of two. */
+const BUCKET_BITS = 4;
+
+/** Writes the index of `count` ids; `idOf` gives the bytes of a document's. */
+export function writeIdIndex(
+  file: SegmentFileWriter,
+  count: number,
+  idOf: (doc: number) => Uint8Array,
+): IdIndexEntry {
+  const seed = randomInt(2 ** 31);
+  const bits = Math.max(0, 32 - Math.clz32(count) - BUCKET_BITS);
+  const hashes = new Uint32Array(count);
+  const starts = new Uint32Array(2 ** bits + 1);
+  for (let doc = 0; doc < count; doc++) {
+    const id = idOf(doc);
+    hashes[doc] = hashTerm(id, 0, id.length, seed);
+    starts[bucketOf(hashes[doc]!, bits) + 1]!++;
+  }
+  for (let bucket = 0; bucket < 2 ** bits; bucket++) starts[bucket + 1]! += starts[bucket]!;
+  const next = starts.slice();
+  const docs = new Uint32Array(count);
+  const fingerprints = new Uint16Array(count);
+  for (let doc = 0; doc < count; doc++) {
+    const place = next[bucketOf(hashes[doc]!, bits)]!++;
+    docs[place] = doc;
+    fingerprints[place] = hashes[doc]! & 0xffff;
+  }
+  return {
+    seed,
+    bits,
+    starts: file.write(littleEndian(starts, 4)),
+    fingerprints: file.write(littleEndian(fingerprints, 2)),
+    docs: file.write(littleEndian(docs, 4)),
+  };
+}
+
+/** Reads an id index. */
+export class IdIndex {
+  readonly #entry: IdIndexEntry;
+  readonly #starts: Uint8Array;
+  readonly #fingerprints: Uint8Array;
+  readonly #docs: Uint8Array;
+
+  constructor(file: SegmentFile, entry: IdIndexEntry) {
+    this.#entry = entry;
+    this.#starts = file.read(entry.starts);
+    this.#fingerprints = file.read(entry.fingerprints);
+    this.#docs = file.read(entry.docs);
+  }
+
+  /** Returns the first document for which `matches` says yes among those that may have the id, or -1. */
+  find(id: Uint8Array, matches: (doc: number) => boolean): number {
+    const hash = hashTerm(id, 0, id.length, this.#entry.seed);
+    const bucket = bucketOf(hash, this.#entry.bits);
+    const end = readU32(this.#starts, 4 * bucket + 4);
+    for (let place = readU32(this.#starts, 4 * bucket); place < end; place++) {
+      const fingerprint = this.#fingerprints[2 * place]! | (this.#fingerprints[2 * place + 1]! << 8);
+      if (fingerprint !== (hash & 0xffff)) continue;
+      const doc = readU32(this.#docs, 4 * place);
+      if (matches(doc)) return doc;
+    }
+    return -1;
+  }
+}
+
+function bucketOf(hash: number, bits: number): number {
+  return bits === 0 ? 0 : hash >>> (32 - bits);
+}
+
+function littleEndian(values: Uint32Array | Uint16Array, width: 2 | 4): Uint8Array {
+  const out = new ByteBuffer(values.length * width);
+  for (const value of values) {
+    if (width === 4) out.u32(value);
+    else {
+      out.u8(value & 255);
+      out.u8(value >>> 8);
+    }
+  }
+  return out.view();
+}

@@ -1,0 +1,53 @@
+/** Which documents have a field: all, few (a list) or some (a bitmap). */
+
+import { Bitset } from "./bitset.ts";
+import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
+import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
+
+export interface PresenceEntry {
+  readonly form: "all" | "list" | "bits";
+  /** Documents with the field. */
+  readonly count: number;
+  readonly extent: Extent;
+}
+
+/** Fields of fewer than one in so many documents are lists of deltas. */
+const LIST_BELOW = 16;
+
+/** Writes the ascending documents `docs`, repetitions allowed. */
+export function writePresence(file: SegmentFileWriter, docs: Int32Array, docCount: number): PresenceEntry {
+  let count = 0;
+  for (let index = 0; index < docs.length; index++)
+    if (index === 0 || docs[index] !== docs[index - 1]) count++;
+  if (count === docCount) return { form: "all", count, extent: [0, 0] };
+  if (count * LIST_BELOW < docCount) {
+    const out = new ByteBuffer(count * 2);
+    let before = -1;
+    for (const doc of docs) {
+      if (doc !== before) out.varint(doc - before);
+      before = doc;
+    }
+    return { form: "list", count, extent: file.write(out.view()) };
+  }
+  const bits = new Bitset(docCount);
+  for (const doc of docs) bits.add(doc);
+  return { form: "bits", count, extent: file.write(new Uint8Array(bits.words.buffer)) };
+}
+
+/** Reads what writePresence wrote; null for all documents. */
+export function readPresence(file: SegmentFile, entry: PresenceEntry, docCount: number): Bitset | null {
+  if (entry.form === "all") return null;
+  const bytes = file.read(entry.extent);
+  const bits = new Bitset(docCount);
+  if (entry.form === "bits") {
+    new Uint8Array(bits.words.buffer).set(bytes.subarray(0, bits.words.byteLength));
+    return bits;
+  }
+  const reader = new ByteReader(bytes);
+  let doc = -1;
+  for (let left = entry.count; left > 0; left--) {
+    doc += reader.varint();
+    if (doc < docCount) bits.add(doc);
+  }
+  return bits;
+}

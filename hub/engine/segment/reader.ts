@@ -1,0 +1,138 @@
+/** A segment as one snapshot sees it: the segment and the documents that were live then. */
+
+import { parseIp } from "../document/ip.ts";
+import { decodeUtf8 } from "../json/scanner.ts";
+import type {
+  FieldStats,
+  GeoColumn,
+  KeywordColumn,
+  NumericColumn,
+  PostingsCursor,
+  PostingsOptions,
+  SegmentReader,
+  TermDictionary,
+} from "../searcher.ts";
+import type { Bitset } from "./bitset.ts";
+import type { Segment } from "./segment.ts";
+
+/** Field in which a document's left-out fields are indexed. */
+export const IGNORED_FIELD = "_ignored";
+
+/** Field that keeps a document's routing. */
+export const ROUTING_FIELD = "_routing";
+
+const ordinals: number[] = [];
+
+/** Reads a segment under unchanging live docs. */
+export class SnapshotReader implements SegmentReader {
+  readonly segment: Segment;
+  readonly liveDocs: Bitset | null;
+  readonly liveCount: number;
+
+  /** `liveDocs` must not change any more. The segment must be retained by the caller. */
+  constructor(segment: Segment, liveDocs: Bitset | null) {
+    this.segment = segment;
+    this.liveDocs = liveDocs;
+    this.liveCount = liveDocs === null ? segment.docCount : liveDocs.count();
+  }
+
+  get name(): string {
+    return this.segment.name;
+  }
+
+  get docCount(): number {
+    return this.segment.docCount;
+  }
+
+  isLive(doc: number): boolean {
+    return this.liveDocs === null || this.liveDocs.has(doc);
+  }
+
+  terms(field: string): TermDictionary | null {
+    return this.segment.dictionary(field);
+  }
+
+  postings(field: string, term: string | Uint8Array, options?: PostingsOptions): PostingsCursor | null {
+    const dictionary = this.segment.dictionary(field);
+    if (dictionary === null) return null;
+    return dictionary.postings(this.#termOf(field, term), options);
+  }
+
+  fieldStats(field: string): FieldStats | null {
+    const entry = this.segment.fieldEntry(field);
+    if (entry?.terms === undefined || entry.terms.sumDocFreq === 0) return null;
+    const { sumTotalTermFreq, sumDocFreq } = entry.terms;
+    return { docCount: entry.presence.count, sumTotalTermFreq, sumDocFreq };
+  }
+
+  norms(field: string): Uint8Array | null {
+    return this.segment.norms(field);
+  }
+
+  numericColumn(field: string): NumericColumn | null {
+    const column = this.segment.column(field);
+    return column !== null && "safe" in column ? column : null;
+  }
+
+  keywordColumn(field: string): KeywordColumn | null {
+    const column = this.segment.column(field);
+    return column !== null && "ordOf" in column ? column : null;
+  }
+
+  geoColumn(field: string): GeoColumn | null {
+    const column = this.segment.column(field);
+    return column !== null && "blockBounds" in column ? column : null;
+  }
+
+  exists(field: string): Bitset | null {
+    return this.segment.exists(field);
+  }
+
+  fieldNames(): string[] {
+    return this.segment.fieldNames();
+  }
+
+  source(doc: number): Uint8Array {
+    return this.segment.source(doc);
+  }
+
+  id(doc: number): string {
+    return this.segment.id(doc);
+  }
+
+  version(doc: number): number {
+    return this.segment.version(doc);
+  }
+
+  seqNo(doc: number): number {
+    return this.segment.seqNo(doc);
+  }
+
+  routing(doc: number): string | undefined {
+    return this.#keywords(ROUTING_FIELD, doc)[0];
+  }
+
+  ignored(doc: number): readonly string[] {
+    return this.#keywords(IGNORED_FIELD, doc);
+  }
+
+  docOf(id: string): number {
+    return this.segment.find(id, (doc) => this.isLive(doc));
+  }
+
+  #keywords(field: string, doc: number): string[] {
+    const column = this.keywordColumn(field);
+    if (column === null) return [];
+    const count = column.read(doc, ordinals);
+    return ordinals.slice(0, count).map((ordinal) => {
+      const bytes = column.lookup(ordinal);
+      return decodeUtf8(bytes, 0, bytes.length);
+    });
+  }
+
+  /** Addresses may be given as text. */
+  #termOf(field: string, term: string | Uint8Array): string | Uint8Array {
+    if (typeof term !== "string" || this.segment.fieldEntry(field)?.column?.kind !== "ip") return term;
+    return parseIp(term) ?? term;
+  }
+}

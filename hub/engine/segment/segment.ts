@@ -1,0 +1,197 @@
+/** A sealed segment: opens its parts as they are asked for. Which documents are live is the business of its readers. */
+
+import { toBytes } from "../bytes.ts";
+import { decodeUtf8 } from "../json/scanner.ts";
+import type { GeoColumn, KeywordColumn, NumericColumn } from "../searcher.ts";
+import { Bitset } from "./bitset.ts";
+import { BlockColumn } from "./block-column.ts";
+import { GeoColumnView, KeywordColumnView, NumericColumnView } from "./columns.ts";
+import { Dictionary } from "./dictionary.ts";
+import type { FieldEntry, SegmentDirectory } from "./directory.ts";
+import { IdIndex } from "./id-index.ts";
+import { readPresence } from "./presence.ts";
+import type { SegmentFile } from "./segment-file.ts";
+import { StoredReader } from "./stored.ts";
+
+/** Parts that have been opened; dropped as a whole to give memory back. */
+interface OpenParts {
+  readonly dictionaries: Map<string, Dictionary>;
+  readonly presence: Map<string, Bitset | null>;
+  readonly norms: Map<string, Uint8Array>;
+  readonly columns: Map<string, NumericColumn | KeywordColumn | GeoColumn>;
+  source?: StoredReader;
+  ids?: StoredReader;
+  idIndex?: IdIndex;
+  version?: BlockColumn;
+  seqNo?: BlockColumn;
+}
+
+/** Immutable documents with their index. Counted references keep its file open until the last reader is gone. */
+export class Segment {
+  readonly name: string;
+  readonly docCount: number;
+  #file: SegmentFile;
+  readonly #directory: SegmentDirectory;
+  #parts: OpenParts = emptyParts();
+  #references = 1;
+
+  /** Takes `file` over. */
+  constructor(file: SegmentFile) {
+    this.name = file.name;
+    this.#file = file;
+    this.#directory = file.directory as SegmentDirectory;
+    this.docCount = this.#directory.docs;
+  }
+
+  /** Size of the segment, bytes. */
+  get sizeBytes(): number {
+    return this.#file.sizeBytes;
+  }
+
+  /** Goes on with the same bytes from another place, a file in place of memory. */
+  replaceFile(file: SegmentFile): void {
+    this.#file.close();
+    this.#file = file;
+    this.#parts = emptyParts();
+  }
+
+  /** Checks every byte. Throws data_corrupt. */
+  verify(): void {
+    this.#file.verify();
+  }
+
+  /** Keeps the segment readable until `release`. */
+  retain(): this {
+    this.#references++;
+    return this;
+  }
+
+  release(): void {
+    if (--this.#references > 0) return;
+    this.#file.close();
+    this.#parts = emptyParts();
+  }
+
+  fieldEntry(field: string): FieldEntry | undefined {
+    return Object.hasOwn(this.#directory.fields, field) ? this.#directory.fields[field] : undefined;
+  }
+
+  fieldNames(): string[] {
+    return Object.keys(this.#directory.fields);
+  }
+
+  dictionary(field: string): Dictionary | null {
+    const open = this.#parts.dictionaries.get(field);
+    if (open !== undefined) return open;
+    const entry = this.fieldEntry(field);
+    if (entry?.terms === undefined) return null;
+    const made = new Dictionary(this.#file, entry.terms, this.docCount, () => this.norms(field));
+    this.#parts.dictionaries.set(field, made);
+    return made;
+  }
+
+  norms(field: string): Uint8Array | null {
+    const open = this.#parts.norms.get(field);
+    if (open !== undefined) return open;
+    const extent = this.fieldEntry(field)?.norms;
+    if (extent === undefined) return null;
+    const norms = this.#file.read(extent);
+    this.#parts.norms.set(field, norms);
+    return norms;
+  }
+
+  /** Documents with a field: null for all, undefined for none. */
+  presence(field: string): Bitset | null | undefined {
+    const open = this.#parts.presence.get(field);
+    if (open !== undefined) return open;
+    const entry = this.fieldEntry(field);
+    if (entry === undefined) return undefined;
+    const presence = readPresence(this.#file, entry.presence, this.docCount);
+    this.#parts.presence.set(field, presence);
+    return presence;
+  }
+
+  /** Documents with a field as a set; null for none. */
+  exists(field: string): Bitset | null {
+    const presence = this.presence(field);
+    return presence === null ? Bitset.full(this.docCount) : (presence ?? null);
+  }
+
+  column(field: string): NumericColumn | KeywordColumn | GeoColumn | null {
+    const open = this.#parts.columns.get(field);
+    if (open !== undefined) return open;
+    const made = this.#openColumn(field);
+    if (made !== null) this.#parts.columns.set(field, made);
+    return made;
+  }
+
+  /** Numbers of a column as they are kept (terms as ordinals, degrees as steps), for merges. */
+  rawColumn(field: string, part: "values" | "longitudes" = "values"): BlockColumn | null {
+    const entry = this.fieldEntry(field)?.column?.[part];
+    if (entry === undefined) return null;
+    return new BlockColumn(this.#file, entry, this.docCount, this.presence(field) ?? null);
+  }
+
+  source(doc: number): Uint8Array {
+    this.#parts.source ??= new StoredReader(this.#file, this.#directory.source);
+    return this.#parts.source.get(doc);
+  }
+
+  idBytes(doc: number): Uint8Array {
+    this.#parts.ids ??= new StoredReader(this.#file, this.#directory.ids);
+    return this.#parts.ids.get(doc);
+  }
+
+  id(doc: number): string {
+    const bytes = this.idBytes(doc);
+    return decodeUtf8(bytes, 0, bytes.length);
+  }
+
+  version(doc: number): number {
+    this.#parts.version ??= new BlockColumn(this.#file, this.#directory.version, this.docCount, null);
+    return this.#parts.version.first(doc);
+  }
+
+  seqNo(doc: number): number {
+    this.#parts.seqNo ??= new BlockColumn(this.#file, this.#directory.seqNo, this.docCount, null);
+    return this.#parts.seqNo.first(doc);
+  }
+
+  /** Document with the id for which `accept` says yes, or -1. */
+  find(id: string | Uint8Array, accept: (doc: number) => boolean): number {
+    const bytes = toBytes(id);
+    this.#parts.idIndex ??= new IdIndex(this.#file, this.#directory.idIndex);
+    return this.#parts.idIndex.find(
+      bytes,
+      (doc) => doc < this.docCount && accept(doc) && equal(this.idBytes(doc), bytes),
+    );
+  }
+
+  #openColumn(field: string): NumericColumn | KeywordColumn | GeoColumn | null {
+    const entry = this.fieldEntry(field);
+    if (entry?.column === undefined) return null;
+    const presence = this.presence(field) ?? null;
+    const docs = entry.presence.count;
+    const { kind, values, longitudes } = entry.column;
+    const blocks = new BlockColumn(this.#file, values, this.docCount, presence);
+    if (kind === "geo") {
+      return new GeoColumnView(
+        blocks,
+        new BlockColumn(this.#file, longitudes!, this.docCount, presence),
+        docs,
+      );
+    }
+    if (kind !== "keyword" && kind !== "ip") return new NumericColumnView(kind, blocks, docs);
+    return new KeywordColumnView(kind, blocks, docs, this.dictionary(field)!);
+  }
+}
+
+function emptyParts(): OpenParts {
+  return { dictionaries: new Map(), presence: new Map(), norms: new Map(), columns: new Map() };
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
+  return true;
+}

@@ -1,0 +1,168 @@
+/** Stored bytes by document (_source, ids): compressed blocks, found by the first document of each. Grammar: README.md. */
+
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { ByteBuffer, ByteReader, readU32 } from "./byte-buffer.ts";
+import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
+
+/** Where the blocks of a stored column are. */
+export interface StoredEntry {
+  /** Per block: first document u32, offset in `data` u32. */
+  readonly index: Extent;
+  readonly data: Extent;
+}
+
+/** Largest block that a reader unpacks; a single document may be larger than a block, up to this. */
+const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
+
+/** Collects documents into blocks and writes each as it is full. The blocks of several columns may alternate. */
+export class StoredWriter {
+  readonly #file: SegmentFileWriter | undefined;
+  /** Where the file stood at the start. */
+  readonly #start: number;
+  readonly #blockBytes: number;
+  readonly #level: number;
+  readonly #data = new ByteBuffer(64 * 1024);
+  readonly #index = new ByteBuffer(256);
+  readonly #lengths = new ByteBuffer(1024);
+  readonly #block: ByteBuffer;
+  #firstDoc = 0;
+  #nextDoc = 0;
+
+  /**
+   * `blockBytes`: size at which a block is closed; `level`: of zstd, 1..19. With `file` blocks are written at once, and
+   * nothing else may be written to it until `finish`; `get` can't be used then.
+   */
+  constructor(blockBytes: number, level: number, file?: SegmentFileWriter) {
+    this.#file = file;
+    this.#start = file?.length ?? 0;
+    this.#blockBytes = blockBytes;
+    this.#level = level;
+    this.#block = new ByteBuffer(blockBytes);
+  }
+
+  /** Bytes held, compressed ones included. */
+  get sizeBytes(): number {
+    return this.#data.length + this.#block.length;
+  }
+
+  /** Adds the bytes of the following document. */
+  add(bytes: Uint8Array, from = 0, to = bytes.length): void {
+    this.#lengths.varint(to - from);
+    this.#block.append(bytes, from, to);
+    this.#nextDoc++;
+    if (this.#block.length >= this.#blockBytes) this.#close();
+  }
+
+  /** The bytes of a document that was added, while nothing was finished. */
+  get(doc: number): Uint8Array {
+    if (doc >= this.#firstDoc)
+      return documentOf(this.#lengths.view(), 0, this.#block.view(), doc - this.#firstDoc);
+    const index = this.#index.view();
+    const block = blockOf(index, doc);
+    const end = block + 1 < index.length / 8 ? readU32(index, 8 * block + 12) : this.#data.length;
+    return readBlock(
+      this.#data.bytes.subarray(readU32(index, 8 * block + 4), end),
+      doc - readU32(index, 8 * block),
+    );
+  }
+
+  /** Writes everything to `file`. */
+  finish(file: SegmentFileWriter): StoredEntry {
+    if (this.#nextDoc > this.#firstDoc) this.#close();
+    const data: Extent =
+      this.#file === undefined ? file.write(this.#data.view()) : [this.#start, file.length - this.#start];
+    return { data, index: file.write(this.#index.view()) };
+  }
+
+  #close(): void {
+    const raw = new ByteBuffer(this.#lengths.length + this.#block.length + 8);
+    raw.u32(this.#lengths.length);
+    raw.append(this.#lengths.view());
+    raw.append(this.#block.view());
+    this.#index.u32(this.#firstDoc);
+    const packed = zstdCompressSync(raw.view(), {
+      params: { [constants.ZSTD_c_compressionLevel]: this.#level },
+    });
+    if (this.#file === undefined) {
+      this.#index.u32(this.#data.length);
+      this.#data.append(packed);
+    } else {
+      this.#index.u32(this.#file.length - this.#start);
+      this.#file.write(packed);
+    }
+    this.#lengths.clear();
+    this.#block.clear();
+    this.#firstDoc = this.#nextDoc;
+  }
+}
+
+/** Reads stored bytes; the block used last stays unpacked. */
+export class StoredReader {
+  readonly #file: SegmentFile;
+  readonly #entry: StoredEntry;
+  readonly #index: Uint8Array;
+  #block = -1;
+  #documents: Uint8Array = new Uint8Array(0);
+  /** Where each document of the block ends. */
+  #ends = new Uint32Array(0);
+
+  constructor(file: SegmentFile, entry: StoredEntry) {
+    this.#file = file;
+    this.#entry = entry;
+    this.#index = file.read(entry.index);
+  }
+
+  /** Bytes of a document; they stay valid. */
+  get(doc: number): Uint8Array {
+    const block = blockOf(this.#index, doc);
+    if (block !== this.#block) {
+      const from = readU32(this.#index, 8 * block + 4);
+      const isLast = 8 * block + 8 >= this.#index.length;
+      const to = isLast ? this.#entry.data[1] : readU32(this.#index, 8 * block + 12);
+      this.#open(unpack(this.#file.read(this.#entry.data, from, to - from)));
+      this.#block = block;
+    }
+    const place = doc - readU32(this.#index, 8 * block);
+    return this.#documents.subarray(place === 0 ? 0 : this.#ends[place - 1], this.#ends[place]);
+  }
+
+  #open(raw: Uint8Array): void {
+    const lengthsBytes = readU32(raw, 0);
+    const reader = new ByteReader(raw, 4);
+    const ends: number[] = [];
+    for (let end = 0; reader.at < 4 + lengthsBytes; ) {
+      end += reader.varint();
+      ends.push(end);
+    }
+    this.#ends = Uint32Array.from(ends);
+    this.#documents = raw.subarray(4 + lengthsBytes);
+  }
+}
+
+function unpack(bytes: Uint8Array): Uint8Array {
+  return zstdDecompressSync(bytes, { maxOutputLength: MAX_BLOCK_BYTES });
+}
+
+function readBlock(bytes: Uint8Array, place: number): Uint8Array {
+  const raw = unpack(bytes);
+  return documentOf(raw, 4, raw.subarray(4 + readU32(raw, 0)), place);
+}
+
+function documentOf(lengths: Uint8Array, at: number, data: Uint8Array, place: number): Uint8Array {
+  const reader = new ByteReader(lengths, at);
+  let from = 0;
+  for (let index = 0; index < place; index++) from += reader.varint();
+  return data.subarray(from, from + reader.varint());
+}
+
+/** Last block whose first document isn't behind `doc`. */
+function blockOf(index: Uint8Array, doc: number): number {
+  let low = 0;
+  let high = index.length / 8;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (readU32(index, 8 * middle) <= doc) low = middle;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,60 @@
+/** Whether an operation may change a document: versions, sequence numbers, existence. Wording as in 6.5. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import type { tailrace } from "#proto/messages.ts";
+import { DocOperation } from "#proto/messages.ts";
+
+/** Primary term of all operations: the log orders them, so there is one only. */
+export const PRIMARY_TERM = 1;
+
+/** Where a document stands before an operation. */
+export interface DocumentState {
+  /** Of the document, or of its deletion while that is remembered; 0 for neither. */
+  readonly version: number;
+  readonly seqNo: number;
+  readonly exists: boolean;
+}
+
+const { EXTERNAL, EXTERNAL_GTE, INTERNAL } = DocOperation.VersionType;
+
+/** Returns the version that the operation gives the document. Throws version_conflict. */
+export function nextVersion(operation: tailrace.IDocOperation, state: DocumentState): number {
+  const id = operation.id ?? "";
+  checkSequence(operation, state);
+  if (operation.kind === DocOperation.Kind.CREATE && state.exists) {
+    throw conflict(id, `document already exists (current version [${state.version}])`);
+  }
+  const given = operation.version ?? 0;
+  switch (operation.hasVersion === true ? (operation.versionType ?? INTERNAL) : INTERNAL) {
+    case EXTERNAL:
+      if (given > state.version) return given;
+      throw conflict(
+        id,
+        `current version [${state.version}] is higher or equal to the one provided [${given}]`,
+      );
+    case EXTERNAL_GTE:
+      if (given >= state.version) return given;
+      throw conflict(id, `current version [${state.version}] is higher than the one provided [${given}]`);
+    default:
+      if (operation.hasVersion === true && (!state.exists || given !== state.version)) {
+        const current = state.exists ? state.version : -1;
+        throw conflict(id, `current version [${current}] is different than the one provided [${given}]`);
+      }
+      return state.version + 1;
+  }
+}
+
+function checkSequence(operation: tailrace.IDocOperation, state: DocumentState): void {
+  const term = operation.ifPrimaryTerm ?? 0;
+  if (term === 0) return;
+  const required = operation.ifSeqNo ?? 0;
+  if (state.exists && state.seqNo === required && term === PRIMARY_TERM) return;
+  const current = state.exists
+    ? `current document has seqNo [${state.seqNo}] and primary term [${PRIMARY_TERM}]`
+    : "but no document was found";
+  throw conflict(operation.id ?? "", `required seqNo [${required}], primary term [${term}]. ${current}`);
+}
+
+function conflict(id: string, why: string): AppError {
+  return new AppError("version_conflict", `[_doc][${id}]: version conflict, ${why}`);
+}
