@@ -1,0 +1,101 @@
+/** Operations on documents, sorted into messages of the DOC stream: one index and shard each, in order, bounded. */
+
+import { DocBatch, type tailrace } from "#proto/messages.ts";
+import { docSubject } from "#proto/subjects.ts";
+import type { IndexMetadata } from "./index-metadata.ts";
+import { shardOf } from "./routing.ts";
+
+/** What all messages of one write have in common. */
+export interface BatchHeader {
+  readonly lenient: boolean;
+  readonly timeMs: number;
+  /** Origin in RAW; rawSequence 0 for the document interface. */
+  readonly rawIncarnation: number;
+  readonly rawPartition: number;
+  readonly rawSequence: number;
+  readonly sources: readonly tailrace.DocSource.$Properties[];
+}
+
+/** A message ready to be published. */
+export interface EncodedBatch {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly index: IndexMetadata;
+  readonly shard: number;
+  /** Number of this message among those of the same write, index and shard, from 0. */
+  readonly part: number;
+  /** Places of its operations in the order they were added to the write. */
+  readonly places: readonly number[];
+}
+
+/** Document bytes of a message; leaves room below the 8 MiB payload limit for everything else. */
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** Operations of a message: bounds the time a shard spends on it without a break. */
+const MAX_OPERATIONS = 5_000;
+
+interface OpenBatch {
+  readonly index: IndexMetadata;
+  readonly shard: number;
+  part: number;
+  bytes: number;
+  places: number[];
+  operations: tailrace.DocOperation.$Properties[];
+}
+
+/** Collects operations and hands out full messages. */
+export class DocBatches {
+  readonly #header: BatchHeader;
+  readonly #open = new Map<string, OpenBatch>();
+  readonly #done: EncodedBatch[] = [];
+  readonly #reply: ((index: IndexMetadata, shard: number, part: number) => string) | undefined;
+
+  /** `reply` names the subject that each message's result goes to; none without it. */
+  constructor(header: BatchHeader, reply?: (index: IndexMetadata, shard: number, part: number) => string) {
+    this.#header = header;
+    this.#reply = reply;
+  }
+
+  /** Adds an operation; `place` comes back with the message that carries it. */
+  add(index: IndexMetadata, operation: tailrace.DocOperation.$Properties, place: number): void {
+    const shard = shardOf(operation.id ?? "", operation.routing ?? "", index.settings.numberOfShards);
+    const key = `${index.uuid}/${shard}`;
+    let batch = this.#open.get(key);
+    if (batch === undefined) {
+      batch = { index, shard, part: 0, bytes: 0, places: [], operations: [] };
+      this.#open.set(key, batch);
+    }
+    const bytes = (operation.source?.length ?? 0) + (operation.upsert?.length ?? 0) + 64;
+    if (
+      batch.operations.length > 0 &&
+      (batch.bytes + bytes > MAX_BATCH_BYTES || batch.operations.length >= MAX_OPERATIONS)
+    ) {
+      this.#close(batch);
+    }
+    batch.bytes += bytes;
+    batch.places.push(place);
+    batch.operations.push(operation);
+  }
+
+  /** Returns all messages; the collection is empty afterwards. */
+  take(): EncodedBatch[] {
+    for (const batch of this.#open.values()) this.#close(batch);
+    this.#open.clear();
+    return this.#done.splice(0);
+  }
+
+  #close(batch: OpenBatch): void {
+    const { index, shard, part, operations, places } = batch;
+    const data = DocBatch.encode({
+      ...this.#header,
+      sources: [...this.#header.sources],
+      index: index.name,
+      indexUuid: index.uuid,
+      shard,
+      mappingVersion: index.mapping.version,
+      reply: this.#reply?.(index, shard, part) ?? "",
+      operations,
+    }).finish();
+    this.#done.push({ subject: docSubject(index.uuid, shard), data, index, shard, part, places });
+    Object.assign(batch, { part: part + 1, bytes: 0, places: [], operations: [] });
+  }
+}

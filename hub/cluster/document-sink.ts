@@ -1,0 +1,155 @@
+/** Where the pipeline's documents go: indices by name, new fields resolved, messages in DOC. */
+
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import { DocOperation } from "#proto/messages.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
+import type { IndexCatalog } from "./index-catalog.ts";
+import type { IndexMetadata } from "./index-metadata.ts";
+import type { LogPort } from "./log-port.ts";
+
+/** The RAW message that documents were made of. */
+export interface Origin {
+  readonly rawIncarnation: number;
+  readonly partition: number;
+  readonly rawSequence: number;
+}
+
+/** A range of a source that the message carried. `to` is exclusive. */
+export interface SourceRange {
+  /** `<agent id>/<file key>/<generation>`. */
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface ProcessedDocument {
+  readonly index: string;
+  readonly id: string;
+  /** JSON object, UTF-8. */
+  readonly source: Uint8Array;
+  /** Place among the results of the RAW message; ascending. */
+  readonly ordinal: number;
+  /** 1-based place in the sources, 0 for none. */
+  readonly sourceIndex: number;
+  readonly offset: number;
+}
+
+/** A document that no index will ever take. */
+export interface RefusedDocument {
+  readonly document: ProcessedDocument;
+  readonly origin: Origin;
+  readonly error: AppError;
+}
+
+export interface DocumentSinkOptions {
+  readonly log: LogPort;
+  readonly catalog: IndexCatalog;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+  /** Position of the message of DOC with this sequence. */
+  readonly positionOf: (sequence: number) => Position;
+  /** Last message of DOC at the start. */
+  readonly last: Position;
+  /** Keeps a refused document in the dead letters; awaited before the cursor may pass it. */
+  readonly refuse: (refused: RefusedDocument) => Promise<void>;
+}
+
+export class DocumentSink {
+  readonly #options: DocumentSinkOptions;
+  readonly #documents: Counter;
+  #last: Position;
+
+  constructor(options: DocumentSinkOptions) {
+    this.#options = options;
+    this.#last = options.last;
+    this.#documents = options.metrics.counter(
+      "tailrace_cluster_documents_published_total",
+      "documents of pipelines stored in DOC",
+    );
+  }
+
+  /** Last message of DOC that a document of the pipeline can be in. */
+  get last(): Position {
+    return this.#last;
+  }
+
+  /** Publishes the documents of one RAW message and returns the position of the last message in DOC so far. */
+  async write(
+    origin: Origin,
+    sources: readonly SourceRange[],
+    documents: readonly ProcessedDocument[],
+    signal?: AbortSignal,
+  ): Promise<Position> {
+    const batches = new DocBatches({
+      lenient: true,
+      timeMs: this.#options.now(),
+      rawIncarnation: origin.rawIncarnation,
+      rawPartition: origin.partition,
+      rawSequence: origin.rawSequence,
+      sources: sources.map(({ key, from, to }) => ({ key, from, to })),
+    });
+    const indices = new Map<string, IndexMetadata | AppError>();
+    for (const document of documents) {
+      const index = await this.#place(document, indices);
+      if (index instanceof AppError) await this.#options.refuse({ document, origin, error: index });
+      else batches.add(index, operationOf(document), document.ordinal);
+    }
+    for (const batch of batches.take()) await this.#publish(origin, batch, signal);
+    this.#documents.inc(documents.length);
+    return this.#last;
+  }
+
+  /** Returns the index of a document with all its fields in the mapping, or why there will never be one. */
+  async #place(
+    document: ProcessedDocument,
+    indices: Map<string, IndexMetadata | AppError>,
+  ): Promise<IndexMetadata | AppError> {
+    const { catalog } = this.#options;
+    try {
+      const known = indices.get(document.index) ?? (await catalog.ensure(document.index));
+      if (known instanceof AppError) return known;
+      if (known.state === "close") throw new AppError("index_closed", `index [${known.name}] is closed`);
+      const fields = known.mapping.dynamicUpdate(document.source, true);
+      if (fields !== null) await catalog.putMapping(known.name, fields);
+      const index = fields === null ? known : (catalog.get(known.name) ?? known);
+      indices.set(document.index, index);
+      return index;
+    } catch (error) {
+      const refused = toAppError(error);
+      if (refused.retryable || refused.code === "internal") throw error;
+      return refused;
+    }
+  }
+
+  async #publish(origin: Origin, batch: EncodedBatch, signal: AbortSignal | undefined): Promise<void> {
+    const messageId = [
+      "p",
+      origin.rawIncarnation,
+      origin.partition,
+      origin.rawSequence,
+      batch.index.uuid,
+      batch.shard,
+      batch.part,
+    ].join("/");
+    const { sequence } = await this.#options.log.publish(batch.subject, batch.data, {
+      messageId,
+      ...(signal && { signal }),
+    });
+    const position = this.#options.positionOf(sequence);
+    if (comparePositions(position, this.#last) > 0) this.#last = position;
+  }
+}
+
+function operationOf(document: ProcessedDocument) {
+  return {
+    kind: DocOperation.Kind.INDEX,
+    id: document.id,
+    source: document.source,
+    ordinal: document.ordinal,
+    sourceIndex: document.sourceIndex,
+    offset: document.offset,
+    appendOnly: true,
+  };
+}

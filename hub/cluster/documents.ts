@@ -1,0 +1,346 @@
+/** The document interface's writes: through DOC like everything else, answered by the shard that applies them. */
+
+import { randomUUID } from "node:crypto";
+import { AppError, isErrorCode, toAppError } from "#proto/kit/errors.ts";
+import { DocOperation, type tailrace } from "#proto/messages.ts";
+import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
+import { DocumentIds } from "./document-ids.ts";
+import type { IndexCatalog } from "./index-catalog.ts";
+import type { IndexMetadata } from "./index-metadata.ts";
+import type { LogPort } from "./log-port.ts";
+import { type Reply, ReplyInbox } from "./reply-inbox.ts";
+import { shardOf } from "./routing.ts";
+
+interface Conditions {
+  readonly version?: number;
+  readonly versionType?: "internal" | "external" | "external_gte";
+  readonly ifSeqNo?: number;
+  readonly ifPrimaryTerm?: number;
+}
+
+/** One change of one document. `index` is a name or alias; a missing index is created by all but `delete`. */
+export type WriteItem = Conditions & { readonly index: string; readonly routing?: string } & (
+    | { readonly kind: "index" | "create"; readonly id?: string; readonly source: Uint8Array }
+    | {
+        readonly kind: "update";
+        readonly id: string;
+        readonly source: Uint8Array;
+        readonly upsert?: Uint8Array;
+        readonly docAsUpsert: boolean;
+        readonly detectNoop: boolean;
+      }
+    | { readonly kind: "delete"; readonly id: string }
+  );
+
+export interface WriteOptions {
+  readonly refresh: "false" | "true" | "wait_for";
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface WriteSuccess {
+  readonly index: string;
+  readonly id: string;
+  readonly result: "created" | "updated" | "deleted" | "not_found" | "noop";
+  readonly version: number;
+  readonly seqNo: number;
+  readonly primaryTerm: number;
+  readonly copies: number;
+  readonly copiesDone: number;
+}
+
+export interface WriteFailure {
+  readonly index: string;
+  readonly id: string | undefined;
+  readonly error: AppError;
+}
+
+export type WriteResult = WriteSuccess | WriteFailure;
+
+/** A document as it is stored now. */
+export interface StoredDocument {
+  readonly index: string;
+  readonly id: string;
+  readonly version: number;
+  readonly seqNo: number;
+  readonly primaryTerm: number;
+  readonly source: Uint8Array;
+  readonly routing?: string;
+}
+
+/** The shards of this node, as far as writes and reads by id need them. */
+export interface ShardPort {
+  get(
+    index: IndexMetadata,
+    shard: number,
+    id: string,
+  ): Omit<StoredDocument, "index" | "id" | "routing"> | null;
+  refresh(indices: readonly IndexMetadata[]): Promise<void>;
+  /** Resolves when a refresh that began after the call has ended. */
+  nextRefresh(indices: readonly IndexMetadata[], signal: AbortSignal): Promise<void>;
+}
+
+export interface DocumentsOptions {
+  readonly log: LogPort;
+  readonly catalog: IndexCatalog;
+  readonly shards: ShardPort;
+  readonly now: () => number;
+}
+
+interface Prepared {
+  readonly index: IndexMetadata;
+  readonly operation: tailrace.DocOperation.$Properties;
+}
+
+export class Documents {
+  readonly #options: DocumentsOptions;
+  readonly #ids: DocumentIds;
+  readonly #inbox: ReplyInbox;
+
+  constructor(options: DocumentsOptions) {
+    this.#options = options;
+    this.#ids = new DocumentIds(options.now);
+    this.#inbox = new ReplyInbox(options.log);
+  }
+
+  start(): void {
+    this.#inbox.start();
+  }
+
+  stop(): void {
+    this.#inbox.stop();
+  }
+
+  /** Returns one result per item, in order. Throws only where nothing was tried (unavailable). */
+  async write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]> {
+    const results: WriteResult[] = new Array(items.length);
+    const replies = new Map<string, Reply>();
+    const batches = new Map<boolean, DocBatches>();
+    const prepared: (Prepared | undefined)[] = [];
+    for (const [place, item] of items.entries()) {
+      const ready = await this.#prepare(item, place);
+      if (ready instanceof AppError) {
+        results[place] = { index: item.index, id: item.id, error: ready };
+        continue;
+      }
+      prepared[place] = ready;
+      const lenient = String(ready.index.settings.raw["mapping.lenient"] ?? "false") === "true";
+      let group = batches.get(lenient);
+      if (group === undefined) {
+        group = new DocBatches(this.#header(lenient), (index, shard, part) =>
+          this.#openReply(replies, index, shard, part, lenient),
+        );
+        batches.set(lenient, group);
+      }
+      group.add(ready.index, ready.operation, place);
+    }
+    try {
+      await this.#run(batches, replies, prepared, results, options);
+    } finally {
+      for (const reply of replies.values()) reply.close();
+    }
+    await this.#refresh(prepared, options);
+    return results;
+  }
+
+  /** Reads in real time. `index`: a name, or an alias of one index. Throws index_missing. */
+  get(name: string, id: string, { routing }: { readonly routing?: string }): Promise<StoredDocument | null> {
+    const found = this.#options.catalog.resolve(name, {});
+    const index = found[0];
+    if (found.length !== 1 || index === undefined) {
+      const names = found.map((each) => each.name).join(", ");
+      const text = `Alias [${name}] has more than one indices associated with it [[${names}]], can't execute a single index op`;
+      return Promise.reject(new AppError("request_invalid", text));
+    }
+    const shard = shardOf(id, routing ?? "", index.settings.numberOfShards);
+    const document = this.#options.shards.get(index, shard, id);
+    if (document === null) return Promise.resolve(null);
+    return Promise.resolve({ ...document, index: index.name, id, ...(routing !== undefined && { routing }) });
+  }
+
+  #header(lenient: boolean) {
+    return {
+      lenient,
+      timeMs: this.#options.now(),
+      rawIncarnation: 0,
+      rawPartition: 0,
+      rawSequence: 0,
+      sources: [],
+    };
+  }
+
+  #openReply(
+    replies: Map<string, Reply>,
+    index: IndexMetadata,
+    shard: number,
+    part: number,
+    lenient: boolean,
+  ): string {
+    const reply = this.#inbox.open();
+    replies.set(replyKey(index, shard, part, lenient), reply);
+    return reply.subject;
+  }
+
+  /** Finds the index and resolves new fields. Returns why an item can't be written. */
+  async #prepare(item: WriteItem, place: number): Promise<Prepared | AppError> {
+    const { catalog } = this.#options;
+    try {
+      let index = item.kind === "delete" ? this.#deleteTarget(item.index) : await catalog.ensure(item.index);
+      if (index.state === "close")
+        throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
+      for (const source of documentsOf(item)) {
+        const fields = index.mapping.dynamicUpdate(source);
+        if (fields === null) continue;
+        await catalog.putMapping(index.name, fields);
+        index = catalog.get(index.name) ?? index;
+      }
+      return { index, operation: this.#operationOf(item, place) };
+    } catch (error) {
+      const failure = toAppError(error);
+      if (failure.retryable) throw error;
+      return failure;
+    }
+  }
+
+  /** A delete makes no index. */
+  #deleteTarget(name: string): IndexMetadata {
+    const [index] = this.#options.catalog.resolve(name, {});
+    if (index === undefined) throw new AppError("index_missing", "no such index", { data: { index: name } });
+    return index;
+  }
+
+  #operationOf(item: WriteItem, ordinal: number): tailrace.DocOperation.$Properties {
+    const { Kind, VersionType } = DocOperation;
+    const kinds = { index: Kind.INDEX, create: Kind.CREATE, update: Kind.UPDATE, delete: Kind.DELETE };
+    const versionTypes = {
+      internal: VersionType.INTERNAL,
+      external: VersionType.EXTERNAL,
+      external_gte: VersionType.EXTERNAL_GTE,
+    };
+    return {
+      kind: kinds[item.kind],
+      ordinal,
+      id: item.id ?? this.#ids.next(),
+      appendOnly: item.id === undefined,
+      routing: item.routing ?? "",
+      ...("source" in item && { source: item.source }),
+      ...(item.kind === "update" && {
+        upsert: item.upsert ?? new Uint8Array(),
+        docAsUpsert: item.docAsUpsert,
+        detectNoop: item.detectNoop,
+      }),
+      ...(item.version !== undefined && { hasVersion: true, version: item.version }),
+      versionType: versionTypes[item.versionType ?? "internal"],
+      ...(item.ifSeqNo !== undefined && { ifSeqNo: item.ifSeqNo, ifPrimaryTerm: item.ifPrimaryTerm ?? 1 }),
+    };
+  }
+
+  async #run(
+    batches: ReadonlyMap<boolean, DocBatches>,
+    replies: ReadonlyMap<string, Reply>,
+    prepared: readonly (Prepared | undefined)[],
+    results: WriteResult[],
+    { timeoutMs, signal }: WriteOptions,
+  ): Promise<void> {
+    const answers: Promise<void>[] = [];
+    for (const [lenient, group] of batches) {
+      for (const batch of group.take()) {
+        try {
+          await this.#options.log.publish(batch.subject, batch.data, {
+            messageId: randomUUID(),
+            wait: false,
+            signal,
+          });
+        } catch (error) {
+          fill(batch, prepared, results, toAppError(error));
+          continue;
+        }
+        const reply = replies.get(replyKey(batch.index, batch.shard, batch.part, lenient))!;
+        answers.push(this.#answer(batch, reply, prepared, results, timeoutMs));
+      }
+    }
+    await Promise.all(answers);
+  }
+
+  async #answer(
+    batch: EncodedBatch,
+    reply: Reply,
+    prepared: readonly (Prepared | undefined)[],
+    results: WriteResult[],
+    timeoutMs: number,
+  ): Promise<void> {
+    try {
+      fill(batch, prepared, results, await reply.wait(timeoutMs));
+    } catch (error) {
+      fill(batch, prepared, results, toAppError(error));
+    }
+  }
+
+  async #refresh(
+    prepared: readonly (Prepared | undefined)[],
+    { refresh, signal }: WriteOptions,
+  ): Promise<void> {
+    if (refresh === "false") return;
+    const indices = [
+      ...new Map(
+        prepared.flatMap((each) => (each === undefined ? [] : [[each.index.uuid, each.index] as const])),
+      ).values(),
+    ];
+    if (refresh === "true") await this.#options.shards.refresh(indices);
+    else await this.#options.shards.nextRefresh(indices, signal);
+  }
+}
+
+function replyKey(index: IndexMetadata, shard: number, part: number, lenient: boolean): string {
+  return `${index.uuid}/${shard}/${part}/${lenient}`;
+}
+
+/** JSON objects of an item whose fields must be in the mapping. */
+function documentsOf(item: WriteItem): Uint8Array[] {
+  if (item.kind === "delete") return [];
+  if (item.kind === "update" && item.upsert !== undefined) return [item.source, item.upsert];
+  return [item.source];
+}
+
+/** Writes what became of a message's operations to their places in `results`. */
+function fill(
+  batch: EncodedBatch,
+  prepared: readonly (Prepared | undefined)[],
+  results: WriteResult[],
+  answer: tailrace.DocResult | AppError,
+): void {
+  for (const [at, place] of batch.places.entries()) {
+    const id = prepared[place]!.operation.id ?? "";
+    const item = answer instanceof AppError ? answer : answer.items[at];
+    results[place] = resultOf(
+      batch,
+      id,
+      item ?? new AppError("internal", "the shard answered with too few results"),
+    );
+  }
+}
+
+function resultOf(
+  batch: EncodedBatch,
+  id: string,
+  item: tailrace.DocItemResult.$Properties | AppError,
+): WriteResult {
+  const { index, shard } = batch;
+  if (item instanceof AppError) return { index: index.name, id, error: item };
+  if (item.errorCode) {
+    const code = isErrorCode(item.errorCode) ? item.errorCode : "internal";
+    const data = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
+    return { index: index.name, id, error: new AppError(code, item.errorReason ?? "", { data }) };
+  }
+  const noop = item.result === "noop";
+  return {
+    index: index.name,
+    id,
+    result: item.result as WriteSuccess["result"],
+    version: item.version ?? 1,
+    seqNo: item.seqNo ?? 0,
+    primaryTerm: item.primaryTerm ?? 1,
+    copies: noop ? 0 : 1 + index.settings.numberOfReplicas,
+    copiesDone: noop ? 0 : 1,
+  };
+}

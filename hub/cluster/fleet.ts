@@ -1,0 +1,147 @@
+/** The agents: answers their hello, tells them what is committed, and keeps what they say of themselves. */
+
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { AgentHello, AgentStatus, type tailrace, Watermark } from "#proto/messages.ts";
+import { watermarkSubject } from "#proto/subjects.ts";
+import type { LogPort, ReceivedMessage } from "./log-port.ts";
+import type { CommittedRange, Watermarks } from "./watermarks.ts";
+
+/** What the fleet asks of the RAW stream. */
+export interface RawPort {
+  /** Incarnation of RAW. */
+  incarnation(): number;
+  /** Nats-Msg-Id of a message of RAW; "purged" below its first, "missing" behind its last. */
+  messageId(sequence: number): Promise<string | "purged" | "missing">;
+}
+
+export interface FleetOptions {
+  readonly log: Logger;
+  readonly port: LogPort;
+  readonly raw: RawPort;
+  readonly watermarks: Watermarks;
+  readonly now: () => number;
+}
+
+const PUBLISH_EVERY_MS = 1_000;
+/** An agent that said nothing for so long is shown as lost. */
+const LOST_AFTER_MS = 35_000;
+/** And is forgotten after this. */
+const FORGET_AFTER_MS = 7 * 86_400_000;
+/** Agents kept; the ones not heard of for longest go first. */
+const AGENT_LIMIT = 10_000;
+/** Entries of a watermark message: 2,000 × ~100 bytes stays far below the payload limit. */
+const ENTRIES_PER_MESSAGE = 2_000;
+
+interface Heard {
+  readonly atMs: number;
+  readonly status: tailrace.AgentStatus;
+}
+
+export class Fleet implements Component {
+  readonly #options: FleetOptions;
+  readonly #heard = new Map<string, Heard>();
+  readonly #unsubscribe: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+  }
+
+  start(): Promise<void> {
+    const { port, log } = this.#options;
+    this.#unsubscribe.push(
+      port.subscribe("agent.*.hello", (message) => {
+        this.#hello(message).catch((error: unknown) =>
+          log.warn({ err: toAppError(error) }, "cannot answer an agent's hello"),
+        );
+      }),
+      port.subscribe("agent.*.status", (message) => this.#status(message)),
+    );
+    this.#timer = setInterval(() => this.#publish(), PUBLISH_EVERY_MS);
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
+    return Promise.resolve();
+  }
+
+  /** Returns every agent heard of, as JSON for people, sorted by name. */
+  agents(): Record<string, unknown>[] {
+    const now = this.#options.now();
+    return [...this.#heard.values()]
+      .map(({ atMs, status }) => ({
+        id: status.agentId,
+        name: status.agentName,
+        version: status.agentVersion,
+        host: status.hostName,
+        health: now - atMs > LOST_AFTER_MS ? "lost" : status.health,
+        reason: now - atMs > LOST_AFTER_MS ? "nothing heard of it since last_seen" : status.reason,
+        last_seen: new Date(atMs).toISOString(),
+        started: new Date(status.startedMs).toISOString(),
+        rss_bytes: status.rssBytes,
+        lines_read: status.linesRead,
+        bytes_read: status.bytesRead,
+        bytes_acked: status.bytesAcked,
+        open_files: status.openFiles,
+        lag_bytes: status.lagBytes,
+        open_deleted_bytes: status.openDeletedBytes,
+        inputs: status.inputs.map(({ id, type, files, lagBytes, errors, lastError }) => ({
+          id,
+          type,
+          files,
+          lag_bytes: lagBytes,
+          errors,
+          last_error: lastError,
+        })),
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async #hello(message: ReceivedMessage): Promise<void> {
+    const hello = AgentHello.decode(message.data);
+    if (message.subject !== `agent.${hello.agentId}.hello`) return;
+    const { raw, watermarks } = this.#options;
+    const incarnation = raw.incarnation();
+    let rewind = false;
+    if (hello.lastSequence > 0 && hello.incarnation === incarnation) {
+      const found = await raw.messageId(hello.lastSequence);
+      rewind = found !== "purged" && found !== hello.lastMessageId;
+    }
+    const keys = hello.fileKeys.map((key) => `${hello.agentId}/${key}`);
+    message.respond(encodeWatermark(incarnation, watermarks.of(hello.agentId, keys), rewind));
+  }
+
+  #status(message: ReceivedMessage): void {
+    const status = AgentStatus.decode(message.data);
+    if (message.subject !== `agent.${status.agentId}.status`) return;
+    const atMs = this.#options.now();
+    this.#heard.delete(status.agentId);
+    this.#heard.set(status.agentId, { atMs, status });
+    for (const [agentId, heard] of this.#heard) {
+      if (this.#heard.size <= AGENT_LIMIT && atMs - heard.atMs < FORGET_AFTER_MS) break;
+      this.#heard.delete(agentId);
+    }
+  }
+
+  #publish(): void {
+    const incarnation = this.#options.raw.incarnation();
+    for (const [agentId, ranges] of this.#options.watermarks.takeMoved()) {
+      for (let at = 0; at < ranges.length; at += ENTRIES_PER_MESSAGE) {
+        const part = ranges.slice(at, at + ENTRIES_PER_MESSAGE);
+        this.#options.port.send(watermarkSubject(agentId), encodeWatermark(incarnation, part, false));
+      }
+    }
+  }
+}
+
+function encodeWatermark(
+  incarnation: number,
+  committed: readonly CommittedRange[],
+  rewind: boolean,
+): Uint8Array {
+  return Watermark.encode({ incarnation, rewind, committed: [...committed] }).finish();
+}

@@ -1,0 +1,116 @@
+/** What a hub knows of an index, as stored in the bucket `indices` and beside the index's shards on disk. */
+
+import { randomBytes } from "node:crypto";
+import { Analysis } from "#hub/engine/analysis/analysis.ts";
+import { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+type JsonObject = Record<string, unknown>;
+
+export interface AliasOptions {
+  readonly filter?: JsonObject;
+  readonly index_routing?: string;
+  readonly search_routing?: string;
+  readonly is_write_index?: boolean;
+}
+
+export interface IndexSettings {
+  readonly numberOfShards: number;
+  readonly numberOfReplicas: number;
+  /** ms since 1970-01-01 UTC. */
+  readonly creationDate: number;
+  /** All other settings as given, dotted and without the leading "index.". */
+  readonly raw: Readonly<JsonObject>;
+}
+
+/** An index. Immutable: a change makes a new one. */
+export interface IndexMetadata {
+  readonly name: string;
+  /** 22 characters base64url; another one for each life of a name. */
+  readonly uuid: string;
+  readonly state: "open" | "close";
+  readonly settings: IndexSettings;
+  readonly mapping: Mapping;
+  readonly aliases: Readonly<Record<string, AliasOptions>>;
+}
+
+/** The stored form, version 1. */
+interface StoredIndex {
+  readonly v: 1;
+  readonly name: string;
+  readonly uuid: string;
+  readonly state: "open" | "close";
+  readonly settings: IndexSettings;
+  readonly mapping: unknown;
+  readonly mappingVersion: number;
+  readonly aliases: Record<string, AliasOptions>;
+}
+
+/** Returns the stored form of an index, UTF-8 JSON. */
+export function encodeIndex(index: IndexMetadata): Uint8Array {
+  const stored: StoredIndex = {
+    ...index,
+    v: 1,
+    mapping: index.mapping.toJSON(),
+    mappingVersion: index.mapping.version,
+  };
+  return Buffer.from(JSON.stringify(stored));
+}
+
+/** Returns the index of a stored form. Throws data_corrupt. */
+export function decodeIndex(bytes: Uint8Array): IndexMetadata {
+  try {
+    const {
+      v: _,
+      mapping,
+      mappingVersion,
+      ...rest
+    } = JSON.parse(Buffer.from(bytes).toString()) as StoredIndex;
+    return { ...rest, mapping: parseMapping(rest.name, rest.settings.raw, mapping, mappingVersion) };
+  } catch (error) {
+    throw new AppError("data_corrupt", "stored index metadata cannot be read", { cause: error });
+  }
+}
+
+/** Returns the mapping of `json` with the analyzers and limits of an index's settings. Throws mapping_parse, settings_invalid. */
+export function parseMapping(
+  index: string,
+  settings: Readonly<JsonObject>,
+  json: unknown,
+  version = 1,
+): Mapping {
+  return Mapping.parse(json, {
+    index,
+    version,
+    analysis: new Analysis(nestedSettings(settings, "analysis")),
+    totalFieldsLimit: wholeNumber(settings["mapping.total_fields.limit"], 1000),
+    depthLimit: wholeNumber(settings["mapping.depth.limit"], 20),
+  });
+}
+
+/** Returns a new index UUID. */
+export function newIndexUuid(): string {
+  return randomBytes(16).toString("base64url");
+}
+
+/** Returns `value` as a whole number, or `fallback` where it isn't one. */
+export function wholeNumber(value: unknown, fallback: number): number {
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof number === "number" && Number.isInteger(number) ? number : fallback;
+}
+
+/** Returns the settings below `prefix` as a nested object. */
+function nestedSettings(settings: Readonly<JsonObject>, prefix: string): JsonObject {
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(settings)) {
+    if (!key.startsWith(`${prefix}.`)) continue;
+    const path = key.slice(prefix.length + 1).split(".");
+    let at = result;
+    for (const part of path.slice(0, -1)) {
+      const next = at[part];
+      at = (typeof next === "object" && next !== null ? next : (at[part] = {})) as JsonObject;
+    }
+    at[path.at(-1)!] = value;
+  }
+  return result;
+}

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  checkIndexName,
+  decodeDateMath,
+  matchesWildcard,
+  type NamedIndex,
+  resolveIndices,
+} from "./index-names.ts";
+
+for (const [name, why] of [
+  ["", "'.' or '..'"],
+  ["..", "'.' or '..'"],
+  ["Logs", "lowercase"],
+  ["a b", "following characters"],
+  ["a*", "following characters"],
+  ["a#b", "#"],
+  ["_a", "start with"],
+  ["-a", "start with"],
+  ["x".repeat(256), "too long"],
+] as const) {
+  test(`the index name ${JSON.stringify(name.slice(0, 8))} is refused: ${why}`, () => {
+    assert.throws(() => checkIndexName(name), {
+      code: "index_name_invalid",
+      message: new RegExp(why.replaceAll(".", "\\.")),
+    });
+  });
+}
+
+test("usual index names are taken", () => {
+  for (const name of ["logs-2026.11.21", "a", "müll", ".hidden", "a:b"]) checkIndexName(name);
+});
+
+for (const [pattern, name, matches] of [
+  ["*", "a", true],
+  ["logs-*", "logs-1", true],
+  ["logs-*", "log", false],
+  ["*-a*b", "x-ayb", true],
+  ["a*a", "a", false],
+  ["a*b*c", "abc", true],
+  ["a*b*c", "acb", false],
+] as const) {
+  test(`${pattern} ${matches ? "matches" : "does not match"} ${name}`, () => {
+    assert.equal(matchesWildcard(pattern, name), matches);
+  });
+}
+
+const indices = new Map<string, NamedIndex>(
+  [
+    { name: "a1", aliases: { all: {} }, state: "open" as const },
+    { name: "a2", aliases: { all: {} }, state: "open" as const },
+    { name: "b", aliases: {}, state: "close" as const },
+  ].map((index) => [index.name, index]),
+);
+
+for (const [expression, names] of [
+  [undefined, ["a1", "a2"]],
+  ["_all", ["a1", "a2"]],
+  ["a*", ["a1", "a2"]],
+  ["*,-a1", ["a2"]],
+  ["all", ["a1", "a2"]],
+  ["b,a1", ["a1", "b"]],
+  ["z*", []],
+] as const) {
+  test(`the expression ${expression} means ${names.join(", ") || "no index"}`, () => {
+    assert.deepEqual(
+      resolveIndices(indices, expression, {}).map(({ name }) => name),
+      names,
+    );
+  });
+}
+
+test("a missing name is an error unless it may be missing", () => {
+  assert.throws(() => resolveIndices(indices, "a1,gone", {}), { code: "index_missing" });
+  assert.throws(() => resolveIndices(indices, "z*", { allowNoIndices: false }), { code: "index_missing" });
+  assert.equal(resolveIndices(indices, "a1,gone", { ignoreUnavailable: true }).length, 1);
+});
+
+test("date math names mean the day in UTC", () => {
+  const now = new Date("2026-11-21T01:02:03Z");
+  assert.equal(decodeDateMath("<logs-{now/d}>", now), "logs-2026.11.21");
+  assert.equal(decodeDateMath("<logs-{now/M-1M{yyyy.MM}}>", now), "logs-2026.10");
+  assert.throws(() => decodeDateMath("<logs-{tomorrow}>", now), { code: "request_invalid" });
+});

@@ -1,0 +1,178 @@
+/** Names of indices: what is allowed, and which ones an expression of a request means. */
+
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Characters no index name may hold, with the one that 6.5 still lets pass left out (':'). */
+const FORBIDDEN = ["\\", "/", "*", "?", '"', "<", ">", "|", " ", ","];
+
+/** Throws index_name_invalid with the rule that `name` breaks. */
+export function checkIndexName(name: string): void {
+  const refuse = (why: string): never => {
+    throw new AppError("index_name_invalid", `Invalid index name [${name}], ${why}`, {
+      data: { index: name },
+    });
+  };
+  if (name === "" || name === "." || name === "..") refuse("must not be '.' or '..'");
+  if (FORBIDDEN.some((character) => name.includes(character))) {
+    refuse('must not contain the following characters [ , ", *, \\, <, |, ,, >, /, ?]');
+  }
+  if (name.includes("#")) refuse("must not contain '#'");
+  if (/^[_\-+]/.test(name)) refuse("must not start with '_', '-', or '+'");
+  if (name !== name.toLowerCase()) refuse("must be lowercase");
+  const bytes = Buffer.byteLength(name);
+  if (bytes > 255) refuse(`index name is too long, (${bytes} > 255)`);
+}
+
+export interface ResolveOptions {
+  /** Missing concrete names are left out instead of throwing. */
+  readonly ignoreUnavailable?: boolean;
+  /** A wildcard that matches nothing is no error. */
+  readonly allowNoIndices?: boolean;
+  /** Which states wildcards match. */
+  readonly expandWildcards?: "open" | "closed" | "all" | "none";
+}
+
+/** What resolving needs to know of an index. */
+export interface NamedIndex {
+  readonly name: string;
+  readonly aliases: Readonly<Record<string, unknown>>;
+  readonly state: "open" | "close";
+}
+
+/** Returns the indices that `expression` means: names, aliases, `*` wildcards, `-exclusions`, `_all`, comma-separated. Throws index_missing. */
+export function resolveIndices<T extends NamedIndex>(
+  indices: ReadonlyMap<string, T>,
+  expression: string | undefined,
+  options: ResolveOptions,
+): T[] {
+  const parts = (expression ?? "")
+    .split(",")
+    .map((part) => decodeDateMath(part.trim()))
+    .filter((part) => part !== "");
+  const found = new Map<string, T>();
+  if (parts.length === 0 || (parts.length === 1 && parts[0] === "_all")) parts.splice(0, parts.length, "*");
+  let wildcards = false;
+  for (const part of parts) {
+    if (wildcards && part.startsWith("-")) {
+      for (const index of matching(indices, part.slice(1), "all")) found.delete(index.name);
+    } else if (part.includes("*") || part === "_all") {
+      wildcards = true;
+      const matches = matching(indices, part === "_all" ? "*" : part, options.expandWildcards ?? "open");
+      if (matches.length === 0 && options.allowNoIndices === false) throw indexMissing(part);
+      for (const index of matches) found.set(index.name, index);
+    } else {
+      const exact = named(indices, part);
+      if (exact.length === 0 && options.ignoreUnavailable !== true) throw indexMissing(part);
+      for (const index of exact) found.set(index.name, index);
+    }
+  }
+  if (found.size === 0 && options.allowNoIndices === false) throw indexMissing(expression ?? "_all");
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Returns the error for an index that isn't there. */
+export function indexMissing(name: string): AppError {
+  return new AppError("index_missing", "no such index", { data: { index: name } });
+}
+
+/** Returns true where `name` fits `pattern`, whose only special character is `*`. */
+export function matchesWildcard(pattern: string, name: string): boolean {
+  const parts = pattern.split("*");
+  if (parts.length === 1) return pattern === name;
+  const [first = "", last = ""] = [parts[0], parts.at(-1)];
+  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))
+    return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const next = name.indexOf(part, at);
+    if (next < 0 || next + part.length > name.length - last.length) return false;
+    at = next + part.length;
+  }
+  return true;
+}
+
+function named<T extends NamedIndex>(indices: ReadonlyMap<string, T>, name: string): T[] {
+  const exact = indices.get(name);
+  if (exact !== undefined) return [exact];
+  return [...indices.values()].filter((index) => Object.hasOwn(index.aliases, name));
+}
+
+function matching<T extends NamedIndex>(
+  indices: ReadonlyMap<string, T>,
+  pattern: string,
+  states: NonNullable<ResolveOptions["expandWildcards"]>,
+): T[] {
+  const wanted = (state: "open" | "close"): boolean =>
+    states === "all" || (states === "open" && state === "open") || (states === "closed" && state === "close");
+  return [...indices.values()].filter(
+    (index) =>
+      wanted(index.state) &&
+      [index.name, ...Object.keys(index.aliases)].some((name) => matchesWildcard(pattern, name)),
+  );
+}
+
+/** Replaces a date-math name `<logs-{now/d}>` or `<logs-{now/d{yyyy.MM.dd}}>` by the name it means today (UTC). */
+export function decodeDateMath(name: string, now: Date = new Date()): string {
+  if (!name.startsWith("<") || !name.endsWith(">")) return name;
+  return name
+    .slice(1, -1)
+    .replace(/\{([^{}]+)(?:\{([^{}]*)\})?\}/g, (_, math: string, format = "yyyy.MM.dd") => {
+      return formatDate(applyDateMath(math, now), format.split("|")[0]!);
+    });
+}
+
+/** Applies `now`, `+1d`, `-2h`, `/M` in UTC. Throws request_invalid. */
+function applyDateMath(math: string, now: Date): Date {
+  const date = new Date(now);
+  const rest = math.replace(/^now/, "");
+  const steps = rest.match(/[+-]\d+[yMwdhHms]|\/[yMwdhHms]/g) ?? [];
+  if (!math.startsWith("now") || steps.join("") !== rest) {
+    throw new AppError("request_invalid", `[${math}] is no date math; write for example now/d or now-1d/M`);
+  }
+  for (const step of steps) {
+    const unit = step.at(-1)!;
+    if (step.startsWith("/")) roundDown(date, unit);
+    else shift(date, Number(step.slice(0, -1)), unit);
+  }
+  return date;
+}
+
+function shift(date: Date, amount: number, unit: string): void {
+  if (unit === "y") date.setUTCFullYear(date.getUTCFullYear() + amount);
+  else if (unit === "M") date.setUTCMonth(date.getUTCMonth() + amount);
+  else {
+    const ms: Record<string, number> = {
+      w: 604_800_000,
+      d: 86_400_000,
+      h: 3_600_000,
+      H: 3_600_000,
+      m: 60_000,
+      s: 1_000,
+    };
+    date.setTime(date.getTime() + amount * ms[unit]!);
+  }
+}
+
+function roundDown(date: Date, unit: string): void {
+  date.setUTCMilliseconds(0);
+  if (unit === "s") return;
+  date.setUTCSeconds(0);
+  if (unit === "m") return;
+  date.setUTCMinutes(0);
+  if (unit === "h" || unit === "H") return;
+  date.setUTCHours(0);
+  if (unit === "w") date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
+  if (unit === "M" || unit === "y") date.setUTCDate(1);
+  if (unit === "y") date.setUTCMonth(0);
+}
+
+function formatDate(date: Date, format: string): string {
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return format.replace(/yyyy|YYYY|MM|dd|HH|mm|ss/g, (part) => {
+    if (part === "yyyy" || part === "YYYY") return String(date.getUTCFullYear());
+    if (part === "MM") return two(date.getUTCMonth() + 1);
+    if (part === "dd") return two(date.getUTCDate());
+    if (part === "HH") return two(date.getUTCHours());
+    return two(part === "mm" ? date.getUTCMinutes() : date.getUTCSeconds());
+  });
+}

@@ -1,0 +1,82 @@
+/** Settings of an index: which may be given, and which may change later. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { type IndexMetadata, type IndexSettings, wholeNumber } from "./index-metadata.ts";
+
+/** Set at creation only. */
+const STATIC = [
+  "number_of_shards",
+  "number_of_routing_shards",
+  "routing_partition_size",
+  "codec",
+  "creation_date",
+  "uuid",
+  "provided_name",
+  "version.created",
+  "sort.field",
+  "sort.order",
+];
+const MAX_SHARDS = 1024;
+
+/** Throws settings_invalid where the counts of shards or replicas can't be. */
+export function checkShardCounts(shards: unknown, replicas: unknown): void {
+  checkCount("number_of_shards", shards, 1);
+  checkCount("number_of_replicas", replicas, 0);
+}
+
+/** Returns the settings of an index after `changes` (dotted, without "index."; null removes). Throws settings_invalid. */
+export function changeSettings(
+  index: IndexMetadata,
+  changes: Readonly<Record<string, unknown>>,
+): IndexSettings {
+  const fixed = Object.keys(changes).filter(
+    (key) =>
+      (STATIC.includes(key) || key.startsWith("analysis.")) &&
+      index.state === "open" &&
+      !same(index, key, changes[key]),
+  );
+  if (fixed.length > 0) {
+    const names = fixed.map((key) => `index.${key}`).join(", ");
+    throw new AppError(
+      "settings_invalid",
+      `Can't update non dynamic settings [[${names}]] for open indices [[${index.name}/${index.uuid}]]`,
+    );
+  }
+  const { number_of_replicas: replicas, number_of_shards: _, ...others } = changes;
+  checkCount("number_of_replicas", replicas ?? undefined, 0);
+  const raw = { ...index.settings.raw };
+  for (const [key, value] of Object.entries(others)) {
+    if (value === null) delete raw[key];
+    else raw[key] = value;
+  }
+  return {
+    ...index.settings,
+    numberOfReplicas: replicas === null ? 1 : wholeNumber(replicas, index.settings.numberOfReplicas),
+    raw,
+  };
+}
+
+function same(index: IndexMetadata, key: string, value: unknown): boolean {
+  return key === "number_of_shards" && wholeNumber(value, -1) === index.settings.numberOfShards;
+}
+
+function checkCount(name: string, value: unknown, least: number): void {
+  if (value === undefined) return;
+  const count = wholeNumber(value, Number.NaN);
+  if (Number.isNaN(count)) {
+    throw new AppError(
+      "settings_invalid",
+      `Failed to parse value [${String(value)}] for setting [index.${name}]`,
+    );
+  }
+  if (count < least)
+    throw new AppError(
+      "settings_invalid",
+      `Failed to parse value [${count}] for setting [index.${name}] must be >= ${least}`,
+    );
+  if (count > MAX_SHARDS)
+    throw new AppError(
+      "settings_invalid",
+      `Failed to parse value [${count}] for setting [index.${name}] must be <= ${MAX_SHARDS}`,
+    );
+}

@@ -1,0 +1,92 @@
+/** Purges the log below what is committed, less a margin of time while there is room. */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
+
+export interface StreamState {
+  readonly bytes: number;
+  readonly maxBytes: number;
+}
+
+export interface JanitorOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Streams with the place up to which each is done with. */
+  readonly streams: readonly { readonly name: string; readonly done: () => Position }[];
+  readonly state: (stream: string) => Promise<StreamState>;
+  /** Removes everything at and before `position`. */
+  readonly purge: (stream: string, position: Position) => Promise<void>;
+}
+
+const EVERY_MS = 2_000;
+/** What is done with stays this long, to be looked at or replayed. */
+const MARGIN_MS = 15 * 60_000;
+/** Fill level from which room matters more than the margin. */
+const TIGHT = 0.25;
+
+interface Mark {
+  readonly atMs: number;
+  readonly position: Position;
+}
+
+export class Janitor implements Component {
+  readonly #options: JanitorOptions;
+  readonly #abort = new AbortController();
+  readonly #marks = new Map<string, Mark[]>();
+  readonly #purged = new Map<string, Position>();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: JanitorOptions) {
+    this.#options = options;
+  }
+
+  start(): Promise<void> {
+    this.#running = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log, streams } = this.#options;
+    const { signal } = this.#abort;
+    for (;;) {
+      await clock.sleep(EVERY_MS, signal);
+      if (signal.aborted) return;
+      for (const { name, done } of streams) {
+        try {
+          await this.#sweep(name, done());
+        } catch (error) {
+          log.warn({ err: toAppError(error), stream: name }, "cannot purge the log for now");
+        }
+      }
+    }
+  }
+
+  async #sweep(stream: string, done: Position): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    const marks = this.#marks.get(stream) ?? [];
+    this.#marks.set(stream, marks);
+    const last = marks.at(-1);
+    // One mark a minute is fine enough for a margin of a quarter of an hour.
+    if (last === undefined || (now - last.atMs >= 60_000 && comparePositions(done, last.position) > 0)) {
+      marks.push({ atMs: now, position: done });
+    }
+    const { bytes, maxBytes } = await this.#options.state(stream);
+    const tight = maxBytes > 0 && bytes > maxBytes * TIGHT;
+    let target: Position = tight ? done : START;
+    while (marks.length > 0 && now - marks[0]!.atMs >= MARGIN_MS) {
+      const { position } = marks.shift()!;
+      if (comparePositions(position, target) > 0) target = position;
+    }
+    if (comparePositions(target, this.#purged.get(stream) ?? START) <= 0) return;
+    await this.#options.purge(stream, target);
+    this.#purged.set(stream, target);
+  }
+}

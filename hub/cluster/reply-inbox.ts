@@ -1,0 +1,66 @@
+/** Waits for answers of shards: one subject for this hub, one token per question. */
+
+import { randomUUID } from "node:crypto";
+import { AppError } from "#proto/kit/errors.ts";
+import { DocResult, type tailrace } from "#proto/messages.ts";
+import type { LogPort } from "./log-port.ts";
+
+interface Waiting {
+  readonly resolve: (result: tailrace.DocResult) => void;
+}
+
+/** A question's answer, and the way to give it up. */
+export interface Reply {
+  /** Subject for DocBatch.reply. */
+  readonly subject: string;
+  /** Resolves with the shard's answer; throws `timeout` after `timeoutMs`. */
+  wait(timeoutMs: number): Promise<tailrace.DocResult>;
+  /** Must be called in the end, answered or not. */
+  close(): void;
+}
+
+export class ReplyInbox {
+  readonly #prefix = `reply.${randomUUID()}`;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #log: LogPort;
+  #unsubscribe: (() => void) | undefined;
+  #next = 0;
+
+  constructor(log: LogPort) {
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#log.subscribe(`${this.#prefix}.*`, ({ subject, data }) => {
+      this.#waiting.get(subject)?.resolve(DocResult.decode(data));
+    });
+  }
+
+  stop(): void {
+    this.#unsubscribe?.();
+    this.#waiting.clear();
+  }
+
+  open(): Reply {
+    const subject = `${this.#prefix}.${(this.#next++).toString(36)}`;
+    const answer = Promise.withResolvers<tailrace.DocResult>();
+    this.#waiting.set(subject, { resolve: answer.resolve });
+    return {
+      subject,
+      wait: async (timeoutMs) => {
+        const late = setTimeout(() => {
+          const text = "the change is stored and will be applied, but the shard has not answered in time";
+          answer.reject(new AppError("timeout", text, { data: { durable: true } }));
+        }, timeoutMs);
+        try {
+          return await answer.promise;
+        } finally {
+          clearTimeout(late);
+        }
+      },
+      close: () => {
+        this.#waiting.delete(subject);
+      },
+    };
+  }
+}

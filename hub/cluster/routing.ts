@@ -1,0 +1,34 @@
+/** Which shard a document belongs to. */
+
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Returns the shard of a document, 0..numberOfShards-1: murmur3 of `routing` or the id, as 6.5 clients expect it. */
+export function shardOf(id: string, routing: string, numberOfShards: number): number {
+  if (numberOfShards === 1) return 0;
+  if (numberOfShards < 1) throw new AppError("internal", `an index with ${numberOfShards} shards`);
+  const hash = murmur3(routing === "" ? id : routing);
+  return ((hash % numberOfShards) + numberOfShards) % numberOfShards;
+}
+
+/** MurmurHash3 x86 32-bit with seed 0 over the UTF-16LE bytes of `text`; signed. */
+function murmur3(text: string): number {
+  const bytes = Buffer.from(text, "utf16le");
+  const blocks = bytes.length & ~3;
+  let hash = 0;
+  for (let at = 0; at < blocks; at += 4) {
+    hash ^= mix(bytes.readInt32LE(at));
+    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  let tail = 0;
+  for (let at = bytes.length - 1; at >= blocks; at--) tail = (tail << 8) | bytes[at]!;
+  if (blocks < bytes.length) hash ^= mix(tail);
+  hash ^= bytes.length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+function mix(block: number): number {
+  const scaled = Math.imul(block, 0xcc9e2d51);
+  return Math.imul((scaled << 15) | (scaled >>> 17), 0x1b873593);
+}

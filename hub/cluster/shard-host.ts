@@ -1,0 +1,279 @@
+/**
+ * The shards of this hub: opened from disk, fed with messages of DOC in order, refreshed and committed. A commit
+ * round moves the place in DOC below which the log may be purged and agents may let go.
+ */
+
+import type { Searcher } from "#hub/engine/searcher.ts";
+import { Shard } from "#hub/engine/shard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import type { tailrace } from "#proto/messages.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+import type { IndexCatalog } from "./index-catalog.ts";
+import type { IndexMetadata } from "./index-metadata.ts";
+import { ShardFolders } from "./shard-folders.ts";
+
+export interface ShardHostOptions {
+  readonly folder: string;
+  readonly catalog: IndexCatalog;
+  readonly log: Logger;
+}
+
+/** A shard's snapshot to search in. */
+export interface ShardSearcher {
+  readonly index: IndexMetadata;
+  readonly shard: number;
+  readonly searcher: Searcher;
+}
+
+/** Figures of one shard. */
+export interface ShardStats {
+  readonly shard: number;
+  readonly docs: number;
+  readonly deleted: number;
+  readonly bytes: number;
+  readonly segments: number;
+}
+
+interface Hosted {
+  readonly shard: Shard;
+  readonly number: number;
+  /** Something was applied since the last commit. */
+  dirty: boolean;
+  refreshedAtMs: number;
+}
+
+const DEFAULT_REFRESH_MS = 1_000;
+
+export class ShardHost {
+  readonly #options: ShardHostOptions;
+  readonly #folders: ShardFolders;
+  readonly #hosted = new Map<string, Hosted[]>();
+  readonly #refreshWaiters = new Set<() => void>();
+  #position: Position;
+
+  constructor(options: ShardHostOptions) {
+    this.#options = options;
+    this.#folders = new ShardFolders(options.folder, options.log);
+    this.#position = this.#folders.readPosition();
+  }
+
+  /** Last message of DOC that was handed to a shard. */
+  get position(): Position {
+    return this.#position;
+  }
+
+  /** Opens every shard on this disk; gives indices back to a catalog that has lost them. */
+  async open(): Promise<void> {
+    const { catalog, log } = this.#options;
+    for (const index of this.#folders.indices()) {
+      if (await catalog.restore(index)) continue;
+      log.info(
+        { index: index.name, uuid: index.uuid },
+        "index was deleted meanwhile; its shards are removed",
+      );
+      this.#folders.remove(index.uuid);
+    }
+    for (const index of catalog.all()) this.#openIndex(index);
+    catalog.onChange((index, uuid) => this.#follow(index, uuid));
+    for (const { shard } of this.#all()) {
+      if (shard.lost.length > 0) this.#goBackTo(shard.position);
+    }
+  }
+
+  /** Returns the places in the log that the shards know of, for the check of what the log has lost. */
+  known(): { readonly doc: Position[]; readonly raw: Position[] } {
+    const shards = [...this.#all()].map(({ shard }) => shard);
+    return {
+      doc: [this.#position, ...shards.map((shard) => shard.position)],
+      raw: shards.flatMap((shard) => [...shard.rawPositions()]),
+    };
+  }
+
+  /**
+   * Hands a message to its shard. Returns the results by operation; null where the index is gone or everything
+   * was applied before. Throws what the shard throws; then the position stays.
+   */
+  apply(batch: tailrace.DocBatch, position: Position): tailrace.DocItemResult.$Properties[] | null {
+    const hosted = this.#hosted.get(batch.indexUuid)?.[batch.shard];
+    let results: tailrace.DocItemResult.$Properties[] | null = null;
+    if (hosted !== undefined) {
+      hosted.dirty = true;
+      results = hosted.shard.apply(batch, position);
+    }
+    this.#position = position;
+    return results;
+  }
+
+  /**
+   * Opens a shard anew as it was last committed, after a message that failed half-way. The position goes back to
+   * where that shard must be read on from; the others drop what they have.
+   */
+  reopen(batch: tailrace.DocBatch): void {
+    const index = this.#options.catalog.byUuid(batch.indexUuid);
+    const shards = this.#hosted.get(batch.indexUuid);
+    const hosted = shards?.[batch.shard];
+    if (index === undefined || shards === undefined || hosted === undefined) return;
+    hosted.shard.close();
+    shards[batch.shard] = this.#openShard(index, batch.shard);
+    this.#goBackTo(shards[batch.shard]!.shard.position);
+  }
+
+  /** Passes over a message that no shard can apply. */
+  skip(position: Position): void {
+    this.#position = position;
+  }
+
+  /** Makes everything applied durable and returns the position that covers it. */
+  commit(): Position {
+    const position = this.#position;
+    for (const [uuid, shards] of this.#hosted) {
+      if (!shards.some(({ dirty }) => dirty)) continue;
+      const index = this.#options.catalog.byUuid(uuid);
+      if (index !== undefined) this.#folders.describe(index);
+      for (const hosted of shards) {
+        if (!hosted.dirty) continue;
+        hosted.shard.commit();
+        hosted.dirty = false;
+      }
+    }
+    this.#folders.writePosition(position);
+    return position;
+  }
+
+  /** Refreshes the shards whose interval has passed. */
+  refreshDue(nowMs: number): void {
+    let refreshed = false;
+    for (const [uuid, shards] of this.#hosted) {
+      const intervalMs = refreshInterval(this.#options.catalog.byUuid(uuid));
+      for (const hosted of shards) {
+        if (nowMs - hosted.refreshedAtMs < intervalMs) continue;
+        hosted.shard.refresh();
+        hosted.refreshedAtMs = nowMs;
+        refreshed = true;
+      }
+    }
+    if (refreshed) this.#wakeWaiters();
+  }
+
+  /** Gives every shard a slice of merge work; returns true where there is more. */
+  mergeStep(): boolean {
+    let more = false;
+    for (const { shard } of this.#all()) more = shard.mergeStep() || more;
+    return more;
+  }
+
+  searchers(indices: readonly IndexMetadata[]): ShardSearcher[] {
+    const result: ShardSearcher[] = [];
+    for (const index of indices) {
+      if (index.state === "close")
+        throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
+      for (const { shard, number } of this.#hosted.get(index.uuid) ?? []) {
+        result.push({ index, shard: number, searcher: shard.searcher() });
+      }
+    }
+    return result;
+  }
+
+  refresh(indices: readonly IndexMetadata[]): Promise<void> {
+    for (const index of indices) {
+      for (const { shard } of this.#hosted.get(index.uuid) ?? []) shard.refresh();
+    }
+    this.#wakeWaiters();
+    return Promise.resolve();
+  }
+
+  /** Resolves after the next refresh; at once where nothing refreshes by itself. */
+  nextRefresh(indices: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
+    if (indices.some((index) => refreshInterval(index) === Number.POSITIVE_INFINITY))
+      return this.refresh(indices);
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#refreshWaiters.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#refreshWaiters.add(done);
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  flush(): Promise<void> {
+    this.commit();
+    return Promise.resolve();
+  }
+
+  async forceMerge(indices: readonly IndexMetadata[], maxSegments: number): Promise<void> {
+    for (const index of indices) {
+      for (const { shard } of this.#hosted.get(index.uuid) ?? []) await shard.forceMerge(maxSegments);
+    }
+  }
+
+  stats(index: IndexMetadata): ShardStats[] {
+    return (this.#hosted.get(index.uuid) ?? []).map(({ shard, number }) => ({
+      shard: number,
+      ...shard.stats(),
+    }));
+  }
+
+  /** Reads a document in real time; null where there is none. */
+  get(index: IndexMetadata, shard: number, id: string) {
+    return this.#hosted.get(index.uuid)?.[shard]?.shard.get(id) ?? null;
+  }
+
+  close(): void {
+    for (const { shard } of this.#all()) shard.close();
+    this.#hosted.clear();
+    this.#wakeWaiters();
+  }
+
+  *#all(): Iterable<Hosted> {
+    for (const shards of this.#hosted.values()) yield* shards;
+  }
+
+  #follow(index: IndexMetadata | undefined, uuid: string): void {
+    if (index === undefined) {
+      for (const { shard } of this.#hosted.get(uuid) ?? []) shard.close();
+      if (this.#hosted.delete(uuid)) this.#folders.remove(uuid);
+    } else if (this.#hosted.has(uuid)) {
+      for (const { shard } of this.#hosted.get(uuid)!) shard.setMapping(index.mapping);
+    } else {
+      this.#openIndex(index);
+    }
+  }
+
+  #openIndex(index: IndexMetadata): void {
+    this.#folders.describe(index);
+    const shards: Hosted[] = [];
+    for (let number = 0; number < index.settings.numberOfShards; number++)
+      shards.push(this.#openShard(index, number));
+    this.#hosted.set(index.uuid, shards);
+  }
+
+  #openShard(index: IndexMetadata, number: number): Hosted {
+    const folder = this.#folders.shard(index.uuid, number);
+    const shard = Shard.open(folder, { index: index.name, mapping: index.mapping, log: this.#options.log });
+    return { shard, number, dirty: false, refreshedAtMs: 0 };
+  }
+
+  #goBackTo(position: Position): void {
+    if (comparePositions(position, this.#position) < 0) this.#position = position;
+  }
+
+  #wakeWaiters(): void {
+    for (const wake of this.#refreshWaiters) wake();
+  }
+}
+
+/** Returns `refresh_interval` of an index in ms; Infinity where it is off. */
+function refreshInterval(index: IndexMetadata | undefined): number {
+  const value = index?.settings.raw["refresh_interval"];
+  if (value === undefined || value === null) return DEFAULT_REFRESH_MS;
+  if (String(value) === "-1") return Number.POSITIVE_INFINITY;
+  try {
+    return Math.max(parseDuration(String(value)), 10);
+  } catch {
+    return DEFAULT_REFRESH_MS;
+  }
+}

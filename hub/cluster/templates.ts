@@ -1,0 +1,91 @@
+/** Index templates: what a new index gets by its name. */
+
+import type { AliasOptions } from "./index-metadata.ts";
+import { matchesWildcard } from "./index-names.ts";
+
+type JsonObject = Record<string, unknown>;
+
+/** Settings are dotted keys without the leading "index."; mappings stand without a type level. */
+export interface IndexDefinition {
+  readonly settings: Readonly<JsonObject>;
+  readonly mappings: JsonObject;
+  readonly aliases: Readonly<Record<string, AliasOptions>>;
+}
+
+export interface IndexTemplate extends IndexDefinition {
+  readonly index_patterns: readonly string[];
+  /** Templates of a higher order win. */
+  readonly order: number;
+  readonly version?: number;
+}
+
+const keyword = { type: "keyword", ignore_above: 1024 };
+const long = { type: "long" };
+
+/**
+ * Built in, below every other template: events of the pipeline. `message` is searched by words, everything else
+ * that is text is an exact value, as filters and aggregations need it.
+ */
+export const EVENT_TEMPLATE: IndexTemplate = {
+  index_patterns: ["logs-*"],
+  order: -1,
+  settings: { number_of_shards: 1, number_of_replicas: 0 },
+  mappings: {
+    dynamic_templates: [
+      { messages: { match: "*message", match_mapping_type: "string", mapping: { type: "text" } } },
+      { strings: { match_mapping_type: "string", mapping: keyword } },
+    ],
+    date_detection: false,
+    properties: {
+      "@timestamp": { type: "date" },
+      message: { type: "text" },
+      tags: keyword,
+      host: { properties: { name: keyword } },
+      shipper: { properties: { id: keyword, name: keyword, version: keyword } },
+      input: { properties: { type: keyword } },
+      log: { properties: { file: { properties: { path: keyword } }, offset: long, level: keyword } },
+      event: { properties: { ingested: { type: "date" } } },
+    },
+  },
+  aliases: {},
+};
+
+/** Returns what an index of `name` starts with: matching templates by rising order, then `own`. */
+export function applyTemplates(
+  name: string,
+  templates: Iterable<IndexTemplate>,
+  own: IndexDefinition,
+): IndexDefinition {
+  const matching = [...templates].filter((template) =>
+    template.index_patterns.some((pattern) => matchesWildcard(pattern, name)),
+  );
+  matching.sort((a, b) => a.order - b.order);
+  return [...matching, own].reduce<IndexDefinition>(
+    (result, next) => ({
+      settings: { ...result.settings, ...next.settings },
+      mappings: mergeDeep(result.mappings, next.mappings),
+      aliases: { ...result.aliases, ...next.aliases },
+    }),
+    { settings: {}, mappings: {}, aliases: {} },
+  );
+}
+
+/** Returns `a` with `b` laid over it; objects merge, the dynamic templates of `b` come first, all else is replaced. */
+function mergeDeep(a: JsonObject, b: JsonObject): JsonObject {
+  const result: JsonObject = { ...a };
+  for (const [key, value] of Object.entries(b)) {
+    const before = result[key];
+    if (key === "dynamic_templates" && Array.isArray(before) && Array.isArray(value)) {
+      result[key] = [...value, ...before];
+    } else if (isObject(before) && isObject(value)) {
+      result[key] = mergeDeep(before, value);
+    } else {
+      result[key] = value;
+    }
+  }
+  return result;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { Watermarks } from "./watermarks.ts";
+
+const AGENT = "6e7a0000-0000-4000-8000-000000000001";
+const at = (sequence: number) => ({ incarnation: 1, sequence });
+const key = `${AGENT}/8-2a-17/0`;
+
+test("a range is committed once the shards have committed the message it led to", () => {
+  const watermarks = new Watermarks(new Metrics());
+  watermarks.processed({ partition: 3, docPosition: at(10), sources: [{ key, from: 0, to: 100 }] });
+  watermarks.committed(at(9));
+  assert.equal(watermarks.takeMoved().size, 0);
+  watermarks.committed(at(10));
+  const range = { fileKey: "8-2a-17", generation: 0, from: 0, offset: 100 };
+  assert.deepEqual(watermarks.takeMoved(), new Map([[AGENT, [range]]]));
+  assert.equal(watermarks.takeMoved().size, 0, "told once");
+  assert.deepEqual(watermarks.of(AGENT, [key, `${AGENT}/other/0`]), [range], "and on question again");
+});
+
+test("a cursor of what was committed before counts at once", () => {
+  const watermarks = new Watermarks(new Metrics());
+  watermarks.committed(at(50));
+  watermarks.processed({ partition: 3, docPosition: at(10), sources: [{ key, from: 0, to: 7 }] });
+  assert.equal(watermarks.takeMoved().get(AGENT)?.[0]?.offset, 7);
+});
+
+test("a newer incarnation of the log lies behind every older position", () => {
+  const watermarks = new Watermarks(new Metrics());
+  watermarks.committed({ incarnation: 1, sequence: 1_000 });
+  watermarks.processed({
+    partition: 0,
+    docPosition: { incarnation: 2, sequence: 5 },
+    sources: [{ key, from: 0, to: 7 }],
+  });
+  assert.equal(watermarks.takeMoved().size, 0);
+  watermarks.committed({ incarnation: 2, sequence: 5 });
+  assert.equal(watermarks.takeMoved().size, 1);
+});

@@ -1,0 +1,106 @@
+/**
+ * How far each file of each agent is in committed segments. The pipeline's cursors say which DOC position a range
+ * of a file led to; once the shards have committed that position, the agent may let go of the range.
+ */
+
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+
+/** What a partition has processed since its last cursor: for each source the first unbroken range it knows. */
+export interface ProcessedSources {
+  readonly partition: number;
+  /** Last DOC message that any of it led to. */
+  readonly docPosition: Position;
+  readonly sources: readonly ProcessedSource[];
+}
+
+export interface ProcessedSource {
+  /** `<agent id>/<file key>/<generation>`. */
+  readonly key: string;
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+export interface CommittedRange {
+  readonly fileKey: string;
+  readonly generation: number;
+  readonly from: number;
+  readonly offset: number;
+}
+
+/** Sources kept for watermarks; the least recently moved go first. Their agents learn nothing new of them until they move again. */
+const SOURCE_LIMIT = 200_000;
+
+export class Watermarks {
+  readonly #waiting: ProcessedSources[] = [];
+  readonly #committed = new Map<string, ProcessedSource>();
+  readonly #moved = new Map<string, Set<string>>();
+  #position: Position | undefined;
+
+  constructor(metrics: Metrics) {
+    metrics.gauge("tailrace_cluster_watermark_sources", "files whose committed offset is kept", [], (gauge) =>
+      gauge.set(this.#committed.size),
+    );
+  }
+
+  /** Takes what a cursor of the pipeline covers now. */
+  processed(cursor: ProcessedSources): void {
+    if (cursor.sources.length === 0) return;
+    if (this.#position !== undefined && comparePositions(cursor.docPosition, this.#position) <= 0)
+      this.#commit(cursor);
+    else this.#waiting.push(cursor);
+  }
+
+  /** Takes the position up to which every shard has committed. */
+  committed(position: Position): void {
+    this.#position = position;
+    let kept = 0;
+    for (const cursor of this.#waiting) {
+      if (comparePositions(cursor.docPosition, position) <= 0) this.#commit(cursor);
+      else this.#waiting[kept++] = cursor;
+    }
+    this.#waiting.length = kept;
+  }
+
+  /** Returns what moved since the last call, by agent. */
+  takeMoved(): Map<string, CommittedRange[]> {
+    const result = new Map<string, CommittedRange[]>();
+    for (const [agentId, keys] of this.#moved) result.set(agentId, this.of(agentId, keys));
+    this.#moved.clear();
+    return result;
+  }
+
+  /** Returns the committed ranges of the sources in `keys`, `<agent id>/<file key>/<generation>` each; unknown ones are left out. */
+  of(agentId: string, keys: Iterable<string>): CommittedRange[] {
+    const ranges: CommittedRange[] = [];
+    for (const key of keys) {
+      const source = this.#committed.get(key);
+      if (source === undefined) continue;
+      const rest = key.slice(agentId.length + 1);
+      const slash = rest.lastIndexOf("/");
+      ranges.push({
+        fileKey: rest.slice(0, slash),
+        generation: Number(rest.slice(slash + 1)),
+        from: source.from,
+        offset: source.to,
+      });
+    }
+    return ranges;
+  }
+
+  #commit(cursor: ProcessedSources): void {
+    for (const source of cursor.sources) {
+      this.#committed.delete(source.key);
+      this.#committed.set(source.key, source);
+      const agentId = source.key.slice(0, source.key.indexOf("/"));
+      const moved = this.#moved.get(agentId);
+      if (moved === undefined) this.#moved.set(agentId, new Set([source.key]));
+      else moved.add(source.key);
+    }
+    for (const key of this.#committed.keys()) {
+      if (this.#committed.size <= SOURCE_LIMIT) break;
+      this.#committed.delete(key);
+    }
+  }
+}

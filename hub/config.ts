@@ -1,0 +1,97 @@
+/** Settings of a hub: one schema, printed by `--print-schema`, filled from hub.yml, the environment and `-E`. */
+
+import { type Static, Type } from "typebox";
+import {
+  type Aliases,
+  checkSettings,
+  type Entries,
+  parseOverride,
+  readSettingsFile,
+} from "#proto/kit/settings.ts";
+
+const port = (fallback: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum: 65535, default: fallback, description });
+const text = (fallback: string, description: string) => Type.String({ default: fallback, description });
+const flag = (fallback: boolean, description: string) => Type.Boolean({ default: fallback, description });
+const list = (fallback: string[], description: string) =>
+  Type.Array(Type.String(), { default: fallback, description });
+
+export const hubSchema = Type.Object(
+  {
+    "node.name": text("hub-1", "name of this hub, shown to people"),
+    "cluster.name": text("tailrace", "name of the cluster"),
+    "network.host": text("127.0.0.1", "address that all listeners bind unless their own host is set"),
+    "http.host": text("", "address of the search interface; empty: network.host"),
+    "http.port": port(9200, "port of the search interface; 0 takes a free one"),
+    "transport.host": text("", "address of the node-to-node listener; empty: network.host"),
+    "transport.port": port(9300, "port between hubs; 0 takes a free one"),
+    "dashboard.host": text("", "address of the dashboard; empty: network.host"),
+    "dashboard.port": port(5601, "port of the dashboard, /api and the identity provider; 0 takes a free one"),
+    "public.url": text("", "the dashboard's address as browsers see it, for redirect URIs and Origin checks"),
+    "discovery.seed_hosts": list([], "host:9300 of other hubs"),
+    "nats.host": text("", "address of the embedded nats-server; empty: network.host"),
+    "nats.port": port(4222, "port of the embedded nats-server for agents; 0 takes a free one"),
+    "nats.servers": list([], "URLs of an existing NATS to use; empty: a nats-server is run by the hub"),
+    "nats.token": text("", "token for nats.servers"),
+    "journal.max_bytes": text(
+      "",
+      "limit of each of the streams RAW and DOC, e.g. 2gb; empty: 10gb, at most 20 % of the free disk",
+    ),
+    "path.data": text("./data", "folder of everything the hub keeps"),
+    "path.config": list(["pipelines/*.conf"], "pipeline files, as globs"),
+    "pipeline.workers": Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 2,
+      description: "threads that run filters",
+    }),
+    "pipeline.bath.size": Type.Integer({
+      minimum: 1,
+      maximum: 65536,
+      default: 125,
+      description: "events a batch holds before it is passed on; pipeline.batch.size is the same setting",
+    }),
+    "pipeline.batch.delay": Type.Integer({
+      minimum: 0,
+      maximum: 60_000,
+      default: 5,
+      description: "longest wait for a batch to fill, ms",
+    }),
+    "config.reload.automatic": flag(false, "whether changes of pipeline files are taken over while running"),
+    "config.reload.interval": text("5s", "how often pipeline files are looked at"),
+    "auth.mode": Type.Union([Type.Literal("off"), Type.Literal("required")], {
+      default: "off",
+      description: "off (loopback only) or required",
+    }),
+    "node.store.allow_mmap": flag(true, "false skips the check of vm.max_map_count"),
+    "compat.version": text("6.5.4", "version told to search clients"),
+    "compat.product_header": flag(false, "whether answers carry the product header newer clients ask for"),
+    "logging.level": Type.Union(
+      ["error", "warn", "info", "debug"].map((level) => Type.Literal(level)),
+      { default: "info", description: "least severe log line written" },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type HubSettings = Static<typeof hubSchema>;
+
+/** Settings that may be written under another name. */
+const ALIASES: Aliases = [["pipeline.batch.size", "pipeline.bath.size"]];
+
+export interface HubArguments {
+  /** Path of hub.yml, or undefined for defaults alone. */
+  readonly file: string | undefined;
+  /** "key=value" of each -E. */
+  readonly overrides: readonly string[];
+}
+
+/** Reads and checks the settings. Throws settings_invalid or usage_invalid naming file, line, key and the nearest name. */
+export function loadHubSettings({ file, overrides }: HubArguments, env: NodeJS.ProcessEnv): HubSettings {
+  const entries: Entries = file === undefined ? new Map() : readSettingsFile(file, hubSchema, env);
+  for (const override of overrides) {
+    const [key, entry] = parseOverride(override, env);
+    entries.set(key, entry);
+  }
+  return checkSettings(hubSchema, entries, ALIASES);
+}

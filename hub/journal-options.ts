@@ -1,0 +1,30 @@
+/** The journal's options from the settings of a hub. */
+
+import type { JournalOptions } from "#hub/journal/journal.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { parseSize } from "#proto/kit/units.ts";
+import type { HubSettings } from "./config.ts";
+
+interface Given {
+  readonly settings: HubSettings;
+  readonly folder: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export function journalOptions({ settings, folder, log, metrics }: Given): JournalOptions {
+  const servers = settings["nats.servers"];
+  const token = settings["nats.token"];
+  const limit = settings["journal.max_bytes"];
+  return {
+    dataDir: folder,
+    name: settings["node.name"],
+    host: settings["nats.host"] || settings["network.host"],
+    port: settings["nats.port"],
+    log,
+    metrics,
+    ...(servers.length > 0 && { external: { servers, ...(token !== "" && { token }) } }),
+    ...(limit !== "" && { maxBytes: parseSize(limit) }),
+  };
+}

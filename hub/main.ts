@@ -1,0 +1,61 @@
+/** Entry of the hub process: command line in, exit status out. */
+
+import { readFileSync } from "node:fs";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { createLogger } from "#proto/kit/log.ts";
+import { describeSettings } from "#proto/kit/settings.ts";
+import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
+import { hubSchema, loadHubSettings } from "./config.ts";
+import { Hub } from "./hub.ts";
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+async function main(): Promise<void> {
+  const command = parseHubCommand(process.argv.slice(2));
+  if (command.name === "help") process.stdout.write(HELP);
+  else if (command.name === "version") process.stdout.write(`tailrace-hub ${version()}\n`);
+  else if (command.name === "print-schema") process.stdout.write(describeSettings(hubSchema));
+  else if (command.name === "run") await run(command);
+}
+
+async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void> {
+  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, process.env);
+  const log = createLogger({
+    name: "hub",
+    level: settings["logging.level"],
+    pretty: process.stderr.isTTY === true,
+  });
+  const hub = new Hub({ settings, log, version: version() });
+  const stopped = Promise.withResolvers<void>();
+  let signals = 0;
+  const stop = (signal: NodeJS.Signals): void => {
+    if (signals++ > 0) process.exit(EXIT_FAILED);
+    log.info({ signal }, "stopping; a second signal ends at once");
+    stopped.resolve(hub.stop());
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  await hub.start();
+  if (command.readyJson)
+    process.stdout.write(`${JSON.stringify({ ready: true, ...hub.addresses(), pid: process.pid })}\n`);
+  await stopped.promise;
+}
+
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function fail(error: unknown): never {
+  const { code, message, detail, cause } = toAppError(error);
+  process.stderr.write(`tailrace-hub: ${message}${detail === undefined ? "" : ` (${detail})`}\n`);
+  if (code === "internal" && cause instanceof Error) process.stderr.write(`${cause.stack}\n`);
+  process.exit(
+    error instanceof AppError && ["settings_invalid", "usage_invalid"].includes(code)
+      ? EXIT_USAGE
+      : EXIT_FAILED,
+  );
+}
+
+main().then(() => process.exit(0), fail);
