@@ -1,0 +1,81 @@
+/** A line of a web server's access log as a document (ECS http, url, source, user_agent). The message is the whole line. */
+
+import type { AccessLogLine, Span } from "#proto/codec/access-log.ts";
+import { piece } from "../runtime/json-writer.ts";
+import type { DocumentWriter, EventPlace } from "./document-writer.ts";
+
+const NEXT = piece(",");
+const QUOTE = piece('"');
+const QUOTE_NEXT = piece('",');
+const CLOSE = piece("},");
+const CLOSE_TWO = piece("}},");
+const CLOSE_STRING = piece('"},');
+const END = piece("}");
+const SOURCE = piece('"source":{"address":"');
+const USER = piece('"user":{"name":"');
+const HTTP = piece('"http":{');
+const VERSION = piece('"version":"');
+const REQUEST = piece('"request":{');
+const METHOD = piece('"method":"');
+const REFERRER = piece('"referrer":"');
+const RESPONSE = piece('"response":{"status_code":');
+const BODY = piece(',"body":{"bytes":');
+const URL = piece('"url":{');
+const ORIGINAL = piece('"original":"');
+const DOMAIN = piece('"domain":"');
+const AGENT = piece('"user_agent":{"original":"');
+
+/** Writes the document of `line`, which was read from `bytes` between `start` and `end`. */
+export function writeAccess(
+  writer: DocumentWriter,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  line: AccessLogLine,
+  place: EventPlace,
+): void {
+  writer.begin(end - start, line.timeMs);
+  writer.message(bytes, start, end);
+  writer.member(SOURCE, bytes, line.client, CLOSE_STRING);
+  writer.member(USER, bytes, line.user, CLOSE_STRING);
+  writeHttp(writer, bytes, line);
+  writeUrl(writer, bytes, line);
+  writer.member(AGENT, bytes, line.userAgent, CLOSE_STRING);
+  writer.end(line.timeMs, "", "", place);
+}
+
+function writeHttp(writer: DocumentWriter, bytes: Uint8Array, line: AccessLogLine): void {
+  const { json } = writer;
+  json.raw(HTTP);
+  writer.member(VERSION, bytes, line.httpVersion, QUOTE_NEXT);
+  if (line.method.start >= 0 || line.referrer.start >= 0) {
+    json.raw(REQUEST);
+    writer.member(METHOD, bytes, line.method, QUOTE);
+    if (line.method.start >= 0 && line.referrer.start >= 0) json.raw(NEXT);
+    writer.member(REFERRER, bytes, line.referrer, QUOTE);
+    json.raw(CLOSE);
+  }
+  json.raw(RESPONSE);
+  json.copy(bytes, line.status.start, line.status.end);
+  if (line.bodyBytes.start >= 0) {
+    json.raw(BODY);
+    json.copy(bytes, line.bodyBytes.start, line.bodyBytes.end);
+    json.raw(END);
+  }
+  json.raw(CLOSE_TWO);
+}
+
+function writeUrl(writer: DocumentWriter, bytes: Uint8Array, line: AccessLogLine): void {
+  if (line.url.start < 0 && line.host.start < 0) return;
+  const { json } = writer;
+  json.raw(URL);
+  writer.member(ORIGINAL, bytes, line.url, QUOTE);
+  if (line.url.start >= 0 && line.host.start >= 0) json.raw(NEXT);
+  writer.member(DOMAIN, bytes, withoutPort(bytes, line.host), QUOTE);
+  json.raw(CLOSE);
+}
+
+/** Cuts `:80` off. */
+function withoutPort(bytes: Uint8Array, host: Span): Span {
+  return host.start < 0 ? host : { start: host.start, end: bytes.lastIndexOf(0x3a, host.end - 1) };
+}

@@ -1,0 +1,157 @@
+/**
+ * The pipeline used where none is configured: access logs, JSON lines and syslog lines become fields by the Elastic
+ * Common Schema, everything else is a message with what can be plainly seen of its time and level. Works on bytes:
+ * a line's document is written straight from the block.
+ */
+
+import { isUtf8 } from "node:buffer";
+import { AccessLogLine } from "#proto/codec/access-log.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
+import { LineCutter } from "#proto/codec/lines.ts";
+import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
+import { SyslogLine } from "#proto/codec/syslog.ts";
+import { IsoTime, LocalTime } from "#proto/codec/time.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { tailrace } from "#proto/messages.ts";
+import { DailyIndex } from "../runtime/daily-index.ts";
+import { DocumentIds } from "../runtime/document-id.ts";
+import type { DocumentPacker } from "../runtime/packed-documents.ts";
+import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
+import { writeAccess } from "./access-document.ts";
+import { commonFields } from "./common-fields.ts";
+import { DocumentWriter, type EventPlace } from "./document-writer.ts";
+import { writeJson } from "./json-document.ts";
+import { levelAt } from "./level.ts";
+import { writeSyslog } from "./syslog-document.ts";
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Bytes of JSON that a line's document takes beyond the line, for the first size of buffers. */
+const DOCUMENT_OVERHEAD_BYTES = 512;
+
+export class DefaultPipeline implements MessageProcessor {
+  readonly #id: string;
+  readonly #clock: Clock;
+  readonly #local = new LocalTime();
+  readonly #access = new AccessLogLine();
+  readonly #syslog = new SyslogLine(this.#local);
+  readonly #iso = new IsoTime(this.#local);
+  readonly #index = new DailyIndex("logs-");
+
+  /** `id` goes into the documents' ids. */
+  constructor(id: string, clock: Clock) {
+    this.#id = id;
+    this.#clock = clock;
+  }
+
+  process(message: RawMessage, out: DocumentPacker): void {
+    const common = commonFields(message, this.#clock.now());
+    const writer = new DocumentWriter(out, common, new DocumentIds(message.sourceKey, this.#id), this.#index);
+    if (message.events.length > 0) this.#processEvents(message, out, writer);
+    else this.#processLines(message, out, writer);
+  }
+
+  #processLines(message: RawMessage, out: DocumentPacker, writer: DocumentWriter): void {
+    const { data } = message;
+    out.json.reserve(data.length * 2 + DOCUMENT_OVERHEAD_BYTES);
+    const isValid = isUtf8(data);
+    const lines = new LineCutter(message);
+    while (lines.next()) {
+      out.counts.events++;
+      const place: EventPlace = {
+        number: lines.index,
+        offset: lines.offset,
+        continued: lines.continued,
+        open: lines.open,
+        tag: "",
+      };
+      if (isValid) this.#line(data, lines.start, lines.end, message.readTimeMs, place, writer);
+      else this.#doubtfulLine(data.subarray(lines.start, lines.end), message.readTimeMs, place, out, writer);
+    }
+    out.counts.emptyLines += lines.emptyLines;
+    out.counts.nulBytes += lines.nulBytes;
+  }
+
+  /** Slow path: a line of a block that isn't UTF-8 throughout. */
+  #doubtfulLine(
+    bytes: Uint8Array,
+    readTimeMs: number,
+    place: EventPlace,
+    out: DocumentPacker,
+    writer: DocumentWriter,
+  ): void {
+    const valid = toValidUtf8(bytes);
+    if (valid !== bytes) {
+      out.counts.invalidUtf8++;
+      place.tag = INVALID_UTF8_TAG;
+    }
+    this.#line(valid, 0, valid.length, readTimeMs, place, writer);
+  }
+
+  /** Events that the agent has cut: as lines, with the agent's time and fields laid over. */
+  #processEvents(message: RawMessage, out: DocumentPacker, writer: DocumentWriter): void {
+    for (const [number, event] of message.events.entries()) {
+      const offset = event.offset ?? 0;
+      if (!message.ranges.some(([from, to]) => offset >= from && offset < to)) continue;
+      out.counts.events++;
+      const place: EventPlace = { number, offset, continued: false, open: false, tag: "" };
+      this.#event(event, message.readTimeMs, place, out, writer);
+    }
+  }
+
+  #event(
+    event: tailrace.LogEvent.$Properties,
+    readTimeMs: number,
+    place: EventPlace,
+    out: DocumentPacker,
+    writer: DocumentWriter,
+  ): void {
+    const fields = event.fieldsJson?.length ? parseJsonObject(decodeText(event.fieldsJson)) : undefined;
+    const timeMs = event.timeMs ? event.timeMs : undefined;
+    writer.overlay =
+      fields === undefined && timeMs === undefined ? undefined : { fields: fields ?? {}, timeMs };
+    this.#doubtfulLine(event.message ?? new Uint8Array(), timeMs ?? readTimeMs, place, out, writer);
+    writer.overlay = undefined;
+  }
+
+  /** Recognises a line of valid UTF-8 and writes its document. */
+  #line(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    readTimeMs: number,
+    place: EventPlace,
+    writer: DocumentWriter,
+  ): void {
+    const isJson = bytes[start] === OPEN_BRACE && bytes[end - 1] === CLOSE_BRACE;
+    const object = isJson ? parseJsonObject(decodeText(bytes.subarray(start, end))) : undefined;
+    // A part of a split line has lost its head or tail: reading it as a format would see what isn't there.
+    if (place.continued) {
+      writer.plain(bytes, start, end, readTimeMs, "", place);
+    } else if (object !== undefined) {
+      writeJson(writer, bytes, start, end, object, readTimeMs, place);
+    } else if (this.#access.read(bytes, start, end)) {
+      writeAccess(writer, bytes, start, end, this.#access, place);
+    } else if (this.#syslog.read(bytes, start, end, readTimeMs)) {
+      writeSyslog(writer, bytes, end - start, this.#syslog, readTimeMs, place);
+    } else {
+      this.#plain(bytes, start, end, readTimeMs, place, writer);
+    }
+  }
+
+  /** A line of no known format: a leading time (in brackets or not) and a level are taken, the message stays whole. */
+  #plain(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    readTimeMs: number,
+    place: EventPlace,
+    writer: DocumentWriter,
+  ): void {
+    const at = bytes[start] === 0x5b ? start + 1 : start;
+    const hasTime = this.#iso.read(bytes, at, end);
+    const level = levelAt(bytes, hasTime ? this.#iso.end : start, end);
+    writer.plain(bytes, start, end, hasTime ? this.#iso.timeMs : readTimeMs, level, place);
+  }
+}

@@ -1,0 +1,192 @@
+/** Writes the documents of one RAW message: the line's own members first, then `log`, then what all have in common. */
+
+import type { Span } from "#proto/codec/access-log.ts";
+import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { decodeText } from "#proto/codec/plain.ts";
+import { IsoWriter, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
+import type { DailyIndex } from "../runtime/daily-index.ts";
+import type { DocumentIds } from "../runtime/document-id.ts";
+import { type JsonWriter, MAX_ESCAPED_BYTES, piece } from "../runtime/json-writer.ts";
+import type { DocumentPacker } from "../runtime/packed-documents.ts";
+import type { CommonFields } from "./common-fields.ts";
+import { mergeLine } from "./json-line.ts";
+
+/** Where an event stands, and what befell it. */
+export interface EventPlace {
+  /** Number of the line in the message. */
+  readonly number: number;
+  readonly offset: number;
+  /** Its head was cut off. */
+  readonly continued: boolean;
+  /** Its tail was cut off, or the file ended without a newline. */
+  readonly open: boolean;
+  /** A tag of its own, or empty. */
+  tag: string;
+}
+
+/** What the agent knows better than the line: laid over the document. */
+export interface Overlay {
+  readonly fields: JsonObject;
+  /** ms since 1970-01-01 UTC. */
+  readonly timeMs: number | undefined;
+}
+
+const TIME = piece('{"@timestamp":"');
+const MESSAGE = piece('","message":"');
+const QUOTE_NEXT = piece('",');
+const LOG = piece('"log":{');
+const OFFSET = piece('"offset":');
+const LEVEL = piece(',"level":"');
+/** By 1 × continued + 2 × open. */
+const FLAGS = [
+  piece(""),
+  piece(',"flags":["continued"]'),
+  piece(',"flags":["open"]'),
+  piece(',"flags":["continued","open"]'),
+];
+const CLOSE = piece("},");
+const TAGS = piece(',"tags":[');
+const CLOSE_LIST = piece("]");
+const END = piece("}");
+
+/** Room for everything of a document that is neither the line nor common to the message. */
+const FIXED_BYTES = 1024;
+
+/** A line's bytes are written at most this often: in the message and in its fields. */
+const COPIES = 2;
+
+export class DocumentWriter {
+  /** For writers of further members, between `begin` and `end`. */
+  readonly json: JsonWriter;
+  /** Set while an event is written that brings fields of its own. */
+  overlay: Overlay | undefined;
+  readonly #out: DocumentPacker;
+  readonly #common: CommonFields;
+  readonly #commonBytes: number;
+  readonly #ids: DocumentIds;
+  readonly #index: DailyIndex;
+  readonly #iso = new IsoWriter();
+  #start = 0;
+
+  constructor(out: DocumentPacker, common: CommonFields, ids: DocumentIds, index: DailyIndex) {
+    this.json = out.json;
+    this.#out = out;
+    this.#common = common;
+    this.#commonBytes = common.members.length + common.logFile.length + common.tags.length + FIXED_BYTES;
+    this.#ids = ids;
+    this.#index = index;
+  }
+
+  /** Writes a line without recognised parts but perhaps a level ("": none). */
+  plain(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    timeMs: number,
+    level: string,
+    place: EventPlace,
+  ): void {
+    this.begin(end - start, timeMs);
+    this.message(bytes, start, end);
+    this.end(timeMs, level, "", place);
+  }
+
+  /** Starts a document with its time. Makes room for `lineBytes` escaped twice and all that is common. */
+  begin(lineBytes: number, timeMs: number): void {
+    const { json } = this;
+    this.reserve(lineBytes * COPIES);
+    this.#start = json.at;
+    json.raw(TIME);
+    json.at = this.#iso.write(Math.min(Math.max(timeMs, MIN_ISO_MS), MAX_ISO_MS), json.bytes, json.at);
+  }
+
+  /** Starts a document that brings its own `@timestamp`. */
+  beginBare(lineBytes: number): void {
+    this.reserve(lineBytes * COPIES);
+    this.#start = this.json.at;
+    this.json.text("{");
+  }
+
+  /** Makes room for `textBytes` escaped and what follows. */
+  reserve(textBytes: number): void {
+    this.json.reserve(textBytes * MAX_ESCAPED_BYTES + this.#commonBytes);
+  }
+
+  /** Ends the time and writes the message. */
+  message(bytes: Uint8Array, start: number, end: number): void {
+    this.json.raw(MESSAGE);
+    this.json.escaped(bytes, start, end);
+    this.json.raw(QUOTE_NEXT);
+  }
+
+  /** Writes a text member where the span isn't absent: `open`, the text, `close`. */
+  member(open: Uint8Array, bytes: Uint8Array, span: Span, close: Uint8Array): void {
+    if (span.start < 0) return;
+    this.json.raw(open);
+    this.json.escaped(bytes, span.start, span.end);
+    this.json.raw(close);
+  }
+
+  /** Ends the document; `logMembers`: further JSON members of `log` with a leading comma, or empty. */
+  end(timeMs: number, level: string, logMembers: string, place: EventPlace): void {
+    this.#close(level, logMembers, place);
+    this.#add(timeMs, place);
+  }
+
+  /** Ends the document and merges `line` into it. */
+  endMerged(timeMs: number, level: string, line: JsonObject, place: EventPlace): void {
+    this.#close(level, "", place);
+    this.#rewrite((document) => mergeLine(document, line));
+    this.#add(timeMs, place);
+  }
+
+  #close(level: string, logMembers: string, place: EventPlace): void {
+    const { json } = this;
+    if (logMembers !== "") this.reserve(logMembers.length);
+    json.raw(LOG);
+    json.raw(this.#common.logFile);
+    json.raw(OFFSET);
+    json.integer(place.offset);
+    if (level !== "") {
+      json.raw(LEVEL);
+      json.text(`${level.replace(/[^a-z0-9_.-]/g, "_")}"`);
+    }
+    const flags = (place.continued ? 1 : 0) + (place.open ? 2 : 0);
+    if (flags !== 0) json.raw(FLAGS[flags]!);
+    if (logMembers !== "") json.text(logMembers);
+    json.raw(CLOSE);
+    json.raw(this.#common.members);
+    this.#tags(place.tag);
+    json.raw(END);
+  }
+
+  #tags(own: string): void {
+    const { json } = this;
+    const { tags } = this.#common;
+    if (tags.length === 0 && own === "") return;
+    json.raw(TAGS);
+    json.raw(tags);
+    if (own !== "") json.text(`${tags.length > 0 ? "," : ""}"${own}"`);
+    json.raw(CLOSE_LIST);
+  }
+
+  #add(timeMs: number, place: EventPlace): void {
+    const { overlay } = this;
+    const eventTimeMs = overlay?.timeMs ?? timeMs;
+    if (overlay !== undefined) {
+      const time = new Date(eventTimeMs).toISOString();
+      this.#rewrite((document) => mergeLine({ ...document, "@timestamp": time }, overlay.fields));
+    }
+    const { number, offset } = place;
+    this.#out.add(this.#index.of(eventTimeMs), this.#ids.of(offset, 0), number, offset, eventTimeMs);
+  }
+
+  /** Replaces the document written last. */
+  #rewrite(change: (document: JsonObject) => JsonObject): void {
+    const { json } = this;
+    const document = parseJsonObject(decodeText(json.bytes.subarray(this.#start, json.at)));
+    if (document === undefined) throw new Error("a document was written that is no JSON");
+    json.at = this.#start;
+    json.text(JSON.stringify(change(document)));
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * What a filter is. One file per filter holds its options, their documentation and its code; `all.ts` lists them.
+ *
+ * - A filter must change only the event it is given, and the events it adds.
+ * - It must return true where it did its work: then `add_field`, `add_tag` and the like are applied.
+ * - It must not throw for what data can bring about: it tags the event instead.
+ * - It must not wait: it runs in a thread that does nothing else meanwhile.
+ * - The same events in the same order must give the same results, apart from what its options say is random or timed.
+ */
+
+import type { Static, TObject } from "typebox";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Event } from "#proto/event.ts";
+import type { RegexpGuard } from "../program/regexp-guard.ts";
+
+/** A filter at work in one thread. */
+export interface Filter {
+  /**
+   * Works on `event`; returns whether it did. `emit` adds an event behind it, which goes on with the next step;
+   * `matched` true applies the decorations to it too.
+   */
+  apply(event: Event, emit: (event: Event, matched: boolean) => void): boolean;
+}
+
+/** What a filter gets besides its options. */
+export interface FilterContext {
+  readonly clock: Clock;
+  /** 0 ≤ x < 1. */
+  readonly random: () => number;
+  /** Runs regular expressions that data may drive astray. */
+  readonly guard: RegexpGuard;
+  /** True: field names by the Elastic Common Schema. */
+  readonly ecs: boolean;
+  /** Returns the path of a file named in the options, relative ones by the pipeline's folder. */
+  readonly resolvePath: (path: string) => string;
+  /** Tells a fault of an option that the schema can't see; with "error" the filter isn't used. */
+  readonly report: (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
+}
+
+export interface FilterDefinition<O extends TObject = TObject> {
+  readonly name: string;
+  /** One sentence: what it does to an event. */
+  readonly description: string;
+  readonly options: O;
+  create(options: Static<O>, context: FilterContext): Filter;
+}
+
+/** Returns the definition; gives `create` the type of its options. */
+export function defineFilter<O extends TObject>(definition: FilterDefinition<O>): FilterDefinition<O> {
+  return definition;
+}

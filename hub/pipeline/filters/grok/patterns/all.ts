@@ -1,0 +1,29 @@
+/**
+ * The known patterns. Their names are those that people's pipelines use. A field is written twice where the Elastic
+ * Common Schema has another name for it: `%{IP:clientip|[source][address]}`.
+ */
+
+import { parsePatternFile } from "../pattern-file.ts";
+import { applicationPatterns } from "./application.ts";
+import { basicPatterns } from "./basic.ts";
+import { httpdPatterns } from "./httpd.ts";
+import { networkPatterns } from "./network.ts";
+import { syslogPatterns } from "./syslog.ts";
+
+const SETS = [basicPatterns, syslogPatterns, httpdPatterns, networkPatterns, applicationPatterns];
+
+/** `:legacy|ecs` within a reference, or `<legacy|ecs>` of a group. */
+const TWO_NAMES = /(%\{[A-Z0-9_a-z]+:|\(\?<)([^|{}>]+)\|([^|{}>]+)(?=[}>])/g;
+
+const tables = new Map<boolean, ReadonlyMap<string, string>>();
+
+/** Returns the patterns by name; `ecs`: with fields named by the Elastic Common Schema. */
+export function grokPatterns(ecs: boolean): ReadonlyMap<string, string> {
+  let table = tables.get(ecs);
+  if (table === undefined) {
+    const texts = SETS.map((set) => set.replace(TWO_NAMES, ecs ? "$1$3" : "$1$2"));
+    table = new Map(texts.flatMap(parsePatternFile));
+    tables.set(ecs, table);
+  }
+  return table;
+}

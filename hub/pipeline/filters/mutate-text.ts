@@ -1,0 +1,70 @@
+/** Parts of mutate that rewrite texts; a list has each of its texts rewritten. */
+
+import { FieldConflict } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { compileFormat } from "#proto/format.ts";
+import type { FilterContext } from "./filter.ts";
+import type { Mutation } from "./mutate.ts";
+import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";
+
+/** A replacement takes at most so long, ms; text comes from anywhere. */
+const GSUB_LIMIT_MS = 30_000;
+
+/** Rewrites a field's text or a list's texts; other values stay. */
+function rewriteText(name: string, rewrite: (text: string) => string): Mutation {
+  const reference = fieldReference(name);
+  return (event) => {
+    const value = event.get(reference);
+    if (typeof value === "string") event.set(reference, rewrite(value));
+    else if (Array.isArray(value)) {
+      event.set(reference, value.map((item: unknown) => (typeof item === "string" ? rewrite(item) : item)));
+    }
+  };
+}
+
+const each = (rewrite: (text: string) => string) => (names: readonly string[]) =>
+  names.map((name) => rewriteText(name, rewrite));
+
+export const textParts = {
+  uppercase: each((value) => value.toUpperCase()),
+  lowercase: each((value) => value.toLowerCase()),
+  capitalize: each((value) => value.charAt(0).toUpperCase() + value.slice(1).toLowerCase()),
+  strip: each((value) => value.replace(/^[\s\0]+|[\s\0]+$/g, "")),
+
+  /** `[ field, expression, replacement, … ]` */
+  gsub(triples: readonly string[], { report, guard }: FilterContext): Mutation[] {
+    if (triples.length % 3 !== 0) {
+      report("error", "gsub", "Invalid gsub configuration: its values come in threes", 'write: gsub => [ "field", "expression", "replacement" ]');
+      return [];
+    }
+    const mutations: Mutation[] = [];
+    for (let at = 0; at < triples.length; at += 3) {
+      const [name = "", expression = "", replacement = ""] = triples.slice(at, at + 3);
+      const pattern = new RegExp(translateRubyRegexp(expression).source, "gmu");
+      const format = compileFormat(replacement);
+      const reference = fieldReference(name);
+      mutations.push((event) => {
+        const replaced = rubyReplacement(format(event));
+        const rewrite = (value: string): string => value.replace(pattern, replaced);
+        const value = event.get(reference);
+        const done = (): unknown =>
+          typeof value === "string"
+            ? rewrite(value)
+            : Array.isArray(value)
+              ? value.map((item: unknown) => (typeof item === "string" ? rewrite(item) : item))
+              : undefined;
+        const result = guard.careful ? guard.limited(done, GSUB_LIMIT_MS) : done();
+        if (result !== undefined) event.set(reference, result);
+        else if (value !== undefined && value !== null) throw new FieldConflict(`gsub: ${name} is no text`);
+      });
+    }
+    return mutations;
+  },
+};
+
+/** Ruby's `\1` and `\0` as a replacement function's text: `$1`, `$&`; a dollar stands for itself. */
+function rubyReplacement(text: string): string {
+  return text
+    .replaceAll("$", "$$$$")
+    .replace(/\\([0-9\\])/g, (_, digit: string) => (digit === "\\" ? "\\" : digit === "0" ? "$&" : `$${digit}`));
+}

@@ -1,0 +1,163 @@
+/** Conditions compiled to functions, once. */
+
+import { type Event, isObject, Timestamp, valueText } from "#proto/event.ts";
+import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { isRawJson } from "#proto/codec/json.ts";
+import type { Report } from "../language/plugin-options.ts";
+import type { CompareOperator, ConditionNode, OperandNode } from "../language/syntax-tree.ts";
+import { expandVariables, type Variables } from "../language/variables.ts";
+
+export type Condition = (event: Event) => boolean;
+
+/** Two values can't be ordered; the event goes to the dead letters. */
+export class ConditionFault extends Error {}
+
+type Operand = (event: Event) => unknown;
+
+/** Returns the function of a condition; faults of its parts are reported. */
+export function compileCondition(node: ConditionNode, variables: Variables, report: Report): Condition {
+  const operand = (each: OperandNode): Operand => compileOperand(each, variables, report);
+  switch (node.kind) {
+    case "logic": {
+      const left = compileCondition(node.left, variables, report);
+      const right = compileCondition(node.right, variables, report);
+      if (node.operator === "and") return (event) => left(event) && right(event);
+      if (node.operator === "or") return (event) => left(event) || right(event);
+      if (node.operator === "xor") return (event) => left(event) !== right(event);
+      return (event) => !(left(event) && right(event));
+    }
+    case "not": {
+      const inner = compileCondition(node.operand, variables, report);
+      return (event) => !inner(event);
+    }
+    case "compare":
+      return compare(node.operator, operand(node.left), operand(node.right));
+    case "match":
+      return match(operand(node.left), node.pattern, node.negated, report);
+    case "in": {
+      const contains = compileIn(node.needle, node.hay, operand);
+      return node.negated ? (event) => !contains(event) : contains;
+    }
+    case "truth": {
+      const value = operand(node.operand);
+      return (event) => isTrue(value(event));
+    }
+  }
+}
+
+/** Missing, null, "", false and the text "false" are false; everything else is true. */
+function isTrue(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false && value !== "" && value !== "false";
+}
+
+function compileOperand(node: OperandNode, variables: Variables, report: Report): Operand {
+  switch (node.kind) {
+    case "string": {
+      const value = expandVariables(node.value, node.range, variables, report);
+      return () => value;
+    }
+    case "number":
+    case "regexp": {
+      const { value } = node;
+      return () => value;
+    }
+    case "selector": {
+      const reference = selectorReference(node, report);
+      return reference === undefined ? () => undefined : (event) => event.get(reference);
+    }
+    case "array": {
+      const items = node.items.map((item) => compileOperand(item, variables, report));
+      return (event) => items.map((item) => item(event));
+    }
+  }
+}
+
+function selectorReference(node: OperandNode & { kind: "selector" }, report: Report): FieldReference | undefined {
+  try {
+    return fieldReference(node.value);
+  } catch {
+    report("error", node.range, `${node.value} is no field reference`, "write [name] or [outer][inner]");
+    return undefined;
+  }
+}
+
+function compare(operator: CompareOperator, left: Operand, right: Operand): Condition {
+  switch (operator) {
+    case "==":
+      return (event) => equal(left(event), right(event));
+    case "!=":
+      return (event) => !equal(left(event), right(event));
+    case "<":
+      return (event) => order(left(event), right(event)) < 0;
+    case ">":
+      return (event) => order(left(event), right(event)) > 0;
+    case "<=":
+      return (event) => order(left(event), right(event)) <= 0;
+    case ">=":
+      return (event) => order(left(event), right(event)) >= 0;
+  }
+}
+
+/** Equal by type and value. */
+function equal(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (left === undefined || left === null) return right === undefined || right === null;
+  if (left instanceof Timestamp || right instanceof Timestamp) return valueText(left) === valueText(right);
+  if (isRawJson(left) || isRawJson(right)) return valueText(left) === valueText(right);
+  if (Array.isArray(left) && Array.isArray(right)) {
+    return left.length === right.length && left.every((item, index) => equal(item, right[index]));
+  }
+  return isObject(left) && isObject(right) && JSON.stringify(left) === JSON.stringify(right);
+}
+
+/** Orders two numbers or two texts. Throws ConditionFault for anything else. */
+function order(left: unknown, right: unknown): number {
+  if (typeof left === "number" && typeof right === "number") return left - right;
+  if (isRawJson(left) || isRawJson(right)) return Number(valueText(left)) - Number(valueText(right));
+  const [a, b] = [left, right].map((value) => (value instanceof Timestamp ? value.toString() : value));
+  if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;
+  throw new ConditionFault(`a condition compares ${describe(left)} with ${describe(right)}`);
+}
+
+function describe(value: unknown): string {
+  if (value === undefined || value === null) return "a missing field";
+  return Array.isArray(value) ? "a list" : `a ${typeof value} (${valueText(value).slice(0, 40)})`;
+}
+
+/** Only texts can match. */
+function match(left: Operand, pattern: OperandNode, negated: boolean, report: Report): Condition {
+  const expression = compileExpression(pattern, report);
+  if (expression === undefined) return () => false;
+  return (event) => {
+    const value = left(event);
+    return (typeof value === "string" && expression.test(value)) !== negated;
+  };
+}
+
+function compileExpression(node: OperandNode, report: Report): RegExp | undefined {
+  const source = String("value" in node ? node.value : "");
+  try {
+    // In pipelines ^ and $ mean the ends of lines, as in Ruby.
+    return new RegExp(source, "m");
+  } catch (error) {
+    report("error", node.range, `this is no regular expression: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+function compileIn(needle: OperandNode, hay: OperandNode, operand: (node: OperandNode) => Operand): Condition {
+  const value = operand(needle);
+  const container = operand(hay);
+  const isConstantList = hay.kind === "array";
+  return (event) => {
+    const item = value(event);
+    const where = container(event);
+    if (item === undefined || item === null || where === undefined || where === null) return false;
+    if (isConstantList) {
+      if (Array.isArray(item)) return false;
+      return (where as unknown[]).some((each) => valueText(each) === valueText(item));
+    }
+    if (Array.isArray(where)) return where.some((each) => equal(each, item));
+    return typeof where === "string" ? typeof item === "string" && where.includes(item) : equal(where, item);
+  };
+}

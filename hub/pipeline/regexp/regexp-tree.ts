@@ -1,0 +1,44 @@
+/** The tree of a Ruby (Onigmo) regular expression, as far as grok patterns and people's filters use it. */
+
+export type RegexpNode =
+  /** JavaScript source that stands for itself. `unicode`: needs the u flag. */
+  | { readonly kind: "text"; readonly source: string; readonly unicode?: boolean }
+  | { readonly kind: "lineStart" }
+  | { readonly kind: "lineEnd" }
+  | { readonly kind: "sequence"; readonly items: readonly RegexpNode[] }
+  | { readonly kind: "choice"; readonly options: readonly RegexpNode[] }
+  | { readonly kind: "capture"; readonly name: string; readonly body: RegexpNode }
+  | { readonly kind: "group"; readonly body: RegexpNode }
+  | { readonly kind: "atomic"; readonly body: RegexpNode }
+  /** `opening`: "?=", "?!", "?<=", "?<!" or modifiers as "?i:". */
+  | { readonly kind: "special"; readonly opening: string; readonly body: RegexpNode }
+  | {
+      readonly kind: "repeat";
+      readonly body: RegexpNode;
+      /** `*`, `+`, `?`, `{1,3}` */
+      readonly count: string;
+      readonly mode: "greedy" | "lazy" | "possessive";
+    }
+  | { readonly kind: "reference"; readonly name: string };
+
+/** The regular expression can't be used; says where and why. */
+export class RegexpFault extends Error {}
+
+/** Returns true where `node` holds a capture. */
+export function hasCapture(node: RegexpNode): boolean {
+  switch (node.kind) {
+    case "capture":
+      return true;
+    case "sequence":
+      return node.items.some(hasCapture);
+    case "choice":
+      return node.options.some(hasCapture);
+    case "group":
+    case "atomic":
+    case "special":
+    case "repeat":
+      return hasCapture(node.body);
+    default:
+      return false;
+  }
+}

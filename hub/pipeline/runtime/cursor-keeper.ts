@@ -1,0 +1,206 @@
+/** Loads the partitions' cursors, stores them lazily and keeps the floor: the position up to which all of RAW is processed. */
+
+import type { AppError } from "#proto/kit/errors.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
+import { PARTITIONS } from "#proto/subjects.ts";
+import { type Cursor, CursorStore, cursorKey, decodeCursor } from "./cursor.ts";
+import { Partition, type PartitionNeighbours } from "./partition.ts";
+import type { PipelineEvents, Resumption, StoredCursor } from "./ports.ts";
+
+/** A cursor is stored at most so often. A crash repeats what came after it, which the shards drop. */
+const SAVE_INTERVAL_MS = 250;
+
+/** Cursors stored per interval, the stalest first, so that 256 busy partitions don't keep the journal busy. */
+const SAVES_PER_INTERVAL = 16;
+
+/** The floor only saves reading at the next start. */
+const FLOOR_INTERVAL_MS = 5_000;
+
+export interface CursorKeeperOptions {
+  readonly bucket: StateBucket;
+  readonly hub: string;
+  /** Random name of this process. */
+  readonly owner: string;
+  readonly neighbours: PartitionNeighbours;
+  readonly events: PipelineEvents;
+  readonly resume: (cursor: StoredCursor) => Resumption;
+  readonly abort: AbortSignal;
+}
+
+/** What is stored of the floor. */
+interface StoredFloor {
+  readonly rawPosition: Position;
+  readonly docPosition: Position;
+}
+
+export class CursorKeeper {
+  readonly #options: CursorKeeperOptions;
+  readonly #partitions = new Map<number, Partition>();
+  readonly #stopping = new AbortController();
+  readonly #floorKey: string;
+  #floor: Position = START;
+  #floorSavedMs = 0;
+  #saver: Promise<void> = Promise.resolve();
+  #readPosition: () => Position = () => START;
+
+  constructor(options: CursorKeeperOptions) {
+    this.#options = options;
+    this.#floorKey = `floor.${Buffer.from(options.hub).toString("base64url")}`;
+  }
+
+  get floor(): Position {
+    return this.#floor;
+  }
+
+  /** Loads all cursors; returns the position behind which RAW is to be read. Throws data_corrupt. */
+  async load(): Promise<Position> {
+    const { bucket, resume } = this.#options;
+    const stored = await bucket.get(this.#floorKey);
+    if (stored !== null) {
+      const floor = JSON.parse(Buffer.from(stored.value).toString()) as StoredFloor;
+      const { after, keepSources } = resume({ partition: null, ...floor });
+      if (keepSources) this.#floor = after;
+    }
+    const keys = (await bucket.keys("cursor.")).map((key) => Number(key.slice("cursor.".length)));
+    const known = keys.filter((partition) => partition >= 0 && partition < PARTITIONS);
+    await Promise.all(known.map((partition) => this.#loadPartition(partition)));
+    if (known.length < PARTITIONS) return this.#floor;
+    const starts = [...this.#partitions.values()].map(({ savedPosition }) => savedPosition);
+    return starts.reduce((lowest, position) => (comparePositions(position, lowest) < 0 ? position : lowest));
+  }
+
+  /** Begins to store cursors; `readPosition` says how far RAW was read. */
+  start(readPosition: () => Position): void {
+    this.#readPosition = readPosition;
+    this.#saver = this.#saveNowAndThen();
+  }
+
+  /** Stores every cursor that moved, and the floor. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#saver;
+    await this.#save(PARTITIONS);
+    await this.#tryFloor();
+    await this.idle();
+  }
+
+  /** Returns the processor of a partition, 0..255. */
+  partition(partition: number): Partition {
+    const known = this.#partitions.get(partition);
+    if (known !== undefined) return known;
+    const { bucket, owner } = this.#options;
+    const store = new CursorStore(bucket, partition, owner, null, 0);
+    return this.#add(partition, { after: this.#floor, keepSources: false }, undefined, store);
+  }
+
+  /** Resolves when no partition has anything in flight. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#partitions.values()].map((partition) => partition.idle()));
+  }
+
+  /** Returns the sum of a number over the partitions. */
+  sum(of: (partition: Partition) => number): number {
+    let total = 0;
+    for (const partition of this.#partitions.values()) total += of(partition);
+    return total;
+  }
+
+  async #loadPartition(partition: number): Promise<void> {
+    const { bucket, owner, resume } = this.#options;
+    const key = cursorKey(partition);
+    const entry = await bucket.get(key);
+    if (entry === null) return;
+    const cursor = decodeCursor(key, entry.value);
+    const { rawPosition, docPosition } = cursor;
+    const resumption = resume({ partition, rawPosition, docPosition });
+    this.#add(partition, resumption, cursor, new CursorStore(bucket, partition, owner, entry, cursor.epoch));
+  }
+
+  #add(
+    partition: number,
+    { after, keepSources }: Resumption,
+    cursor: Cursor | undefined,
+    store: CursorStore,
+  ): Partition {
+    const { neighbours, abort } = this.#options;
+    const known = cursor !== undefined && keepSources;
+    const start = {
+      partition,
+      rawPosition: comparePositions(after, this.#floor) < 0 ? this.#floor : after,
+      docPosition: known ? cursor.docPosition : START,
+      sources: known ? cursor.sources : [],
+      store,
+    };
+    const added = new Partition(start, neighbours, abort);
+    this.#partitions.set(partition, added);
+    return added;
+  }
+
+  async #saveNowAndThen(): Promise<void> {
+    const { clock } = this.#options.neighbours;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await clock.sleep(SAVE_INTERVAL_MS, signal);
+      if (signal.aborted) return;
+      await this.#save(SAVES_PER_INTERVAL);
+      if (clock.monotonic() - this.#floorSavedMs < FLOOR_INTERVAL_MS) continue;
+      await this.#tryFloor();
+    }
+  }
+
+  /** Stores at most `limit` cursors, those first whose stored position is lowest. */
+  async #save(limit: number): Promise<void> {
+    const moved = [...this.#partitions.values()].filter(({ canSave }) => canSave);
+    moved.sort((a, b) => comparePositions(a.savedPosition, b.savedPosition));
+    await Promise.all(moved.slice(0, limit).map((partition) => this.#saveOne(partition)));
+  }
+
+  async #saveOne(partition: Partition): Promise<void> {
+    const { neighbours, events } = this.#options;
+    const { log, metrics } = neighbours;
+    try {
+      const event = await partition.save();
+      metrics.cursorSaves.inc();
+      events.onCursor?.(event);
+    } catch (error) {
+      const failure: AppError = toAppError(error);
+      if (failure.code !== "journal_conflict") {
+        log.warn({ err: error, partition: partition.partition }, "a cursor wasn't stored; it is tried again");
+        return;
+      }
+      metrics.cursorConflicts.inc();
+      log.error({ partition: partition.partition }, "another hub has taken a partition over; it stops here");
+      events.onPartitionStopped?.(partition.partition, failure);
+    }
+  }
+
+  async #tryFloor(): Promise<void> {
+    try {
+      await this.#saveFloor();
+    } catch (error) {
+      this.#options.neighbours.log.warn(
+        { err: error },
+        "the pipeline's floor wasn't stored; it is tried again",
+      );
+    }
+  }
+
+  async #saveFloor(): Promise<void> {
+    const { bucket, neighbours } = this.#options;
+    this.#floorSavedMs = neighbours.clock.monotonic();
+    let rawPosition = this.#readPosition();
+    let docPosition: Position = START;
+    for (const partition of this.#partitions.values()) {
+      if (comparePositions(partition.docPosition, docPosition) > 0) docPosition = partition.docPosition;
+      if (partition.isBehind && comparePositions(partition.savedPosition, rawPosition) < 0) {
+        rawPosition = partition.savedPosition;
+      }
+    }
+    if (comparePositions(rawPosition, this.#floor) <= 0) return;
+    const stored: StoredFloor = { rawPosition, docPosition };
+    await bucket.put(this.#floorKey, Buffer.from(JSON.stringify(stored)));
+    this.#floor = rawPosition;
+  }
+}

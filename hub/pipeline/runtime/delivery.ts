@@ -1,0 +1,90 @@
+/** From a worker's packed documents to the sink and to those who watch. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+import type { PackedDocuments } from "./packed-documents.ts";
+import type { DocumentOrigin, EventListener, ProcessedDocument, SourceRange } from "./ports.ts";
+
+export interface Delivery {
+  readonly documents: PackedDocuments;
+  readonly origin: DocumentOrigin;
+  /** The ranges of the message's source that were processed, ascending. */
+  readonly ranges: readonly SourceRange[];
+  /** Writes; throws what can't pass. */
+  readonly write: (
+    sources: readonly SourceRange[],
+    documents: readonly ProcessedDocument[],
+  ) => Promise<Position>;
+  /** Takes a document that the sink refuses for good. */
+  readonly reject: (document: ProcessedDocument, reason: string) => Promise<void>;
+  readonly listener: EventListener | undefined;
+}
+
+/**
+ * Writes the documents of one message; returns the position of the last DOC message, or undefined without one.
+ * Where the sink refuses them together, each index is tried by itself, and what is refused then is rejected.
+ */
+export async function deliverDocuments(delivery: Delivery): Promise<Position | undefined> {
+  const { ranges, listener } = delivery;
+  const documents = unpack(delivery.documents, ranges);
+  if (documents.length === 0) return undefined;
+  let position: Position | undefined;
+  try {
+    position = await delivery.write(ranges, documents);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    position = await writeByIndex(delivery, documents);
+  }
+  if (listener?.listening) listener.offer(documents);
+  return position;
+}
+
+async function writeByIndex(
+  { ranges, write, reject }: Delivery,
+  documents: readonly ProcessedDocument[],
+): Promise<Position | undefined> {
+  let last: Position | undefined;
+  for (const group of Map.groupBy(documents, ({ index }) => index).values()) {
+    try {
+      const position = await write(ranges, group);
+      if (last === undefined || comparePositions(position, last) > 0) last = position;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      for (const document of group) await reject(document, error.message);
+    }
+  }
+  return last;
+}
+
+function isRefusal(error: unknown): error is AppError {
+  return (
+    error instanceof AppError && !error.retryable && error.code !== "cancelled" && error.code !== "internal"
+  );
+}
+
+/** Returns the documents as objects over the packed bytes. */
+export function unpack(packed: PackedDocuments, ranges: readonly SourceRange[]): ProcessedDocument[] {
+  const documents: ProcessedDocument[] = [];
+  const { bytes, ends, ids, idEnds, indexNames, indices, ordinals, offsets, timesMs } = packed;
+  let start = 0;
+  let idStart = 0;
+  let range = 0;
+  for (let at = 0; at < ends.length; at++) {
+    const end = ends[at]!;
+    const idEnd = idEnds[at]!;
+    const offset = offsets[at]!;
+    while (range < ranges.length - 1 && offset >= ranges[range]!.to) range++;
+    documents.push({
+      index: indexNames[indices[at]!]!,
+      id: ids.slice(idStart, idEnd),
+      source: bytes.subarray(start, end),
+      ordinal: ordinals[at]!,
+      sourceIndex: range + 1,
+      offset,
+      timestampMs: timesMs[at]!,
+    });
+    start = end;
+    idStart = idEnd;
+  }
+  return documents;
+}

@@ -1,0 +1,104 @@
+/** Writes JSON as bytes into one growing buffer, without strings in between. */
+
+const BACKSLASH = 0x5c;
+
+/** What stands for a byte in a JSON string: 0 itself, 'u' a \u00XX escape, else the letter behind the backslash. */
+const ESCAPES = new Uint8Array(256);
+ESCAPES.fill(0x75, 0, 0x20);
+ESCAPES[0x08] = 0x62;
+ESCAPES[0x09] = 0x74;
+ESCAPES[0x0a] = 0x6e;
+ESCAPES[0x0c] = 0x66;
+ESCAPES[0x0d] = 0x72;
+ESCAPES[0x22] = 0x22;
+ESCAPES[BACKSLASH] = BACKSLASH;
+ESCAPES[0x7f] = 0;
+
+/** Bytes that one byte takes at most in a JSON string: \u00XX. */
+export const MAX_ESCAPED_BYTES = 6;
+
+/** Up to this length a loop copies faster than the call of the runtime's copy. */
+const LOOP_BYTES = 32;
+
+const HEX = "0123456789abcdef";
+const ENCODER = new TextEncoder();
+
+/** `bytes` up to `at` is what was written. Callers reserve before they write. */
+export class JsonWriter {
+  bytes: Uint8Array<ArrayBuffer>;
+  at = 0;
+
+  /** `capacity`: first size of the buffer, bytes. */
+  constructor(capacity: number) {
+    this.bytes = new Uint8Array(capacity);
+  }
+
+  /** Makes room for `count` further bytes. */
+  reserve(count: number): void {
+    const needed = this.at + count;
+    if (needed <= this.bytes.length) return;
+    this.bytes = new Uint8Array(this.bytes.buffer.transfer(Math.max(needed, this.bytes.length * 2)));
+  }
+
+  /** Copies bytes that are JSON already. */
+  raw(piece: Uint8Array): void {
+    const { length } = piece;
+    if (length > LOOP_BYTES) this.bytes.set(piece, this.at);
+    else for (let place = 0; place < length; place++) this.bytes[this.at + place] = piece[place]!;
+    this.at += length;
+  }
+
+  /** Copies `source` from `start` to `end`, which is JSON already. */
+  copy(source: Uint8Array, start: number, end: number): void {
+    const { bytes } = this;
+    let { at } = this;
+    for (let place = start; place < end; place++) bytes[at++] = source[place]!;
+    this.at = at;
+  }
+
+  /** Writes UTF-8 text as the inside of a JSON string. Takes up to MAX_ESCAPED_BYTES per byte. */
+  escaped(source: Uint8Array, start: number, end: number): void {
+    const { bytes } = this;
+    let { at } = this;
+    for (let place = start; place < end; place++) {
+      const byte = source[place]!;
+      const escaped = ESCAPES[byte]!;
+      if (escaped === 0) {
+        bytes[at++] = byte;
+        continue;
+      }
+      bytes[at++] = BACKSLASH;
+      bytes[at++] = escaped;
+      if (escaped !== 0x75) continue;
+      bytes[at++] = 0x30;
+      bytes[at++] = 0x30;
+      bytes[at++] = HEX.charCodeAt(byte >> 4);
+      bytes[at++] = HEX.charCodeAt(byte & 15);
+    }
+    this.at = at;
+  }
+
+  /** Writes an integer from 0 to 2^53. Takes up to 16 bytes. */
+  integer(value: number): void {
+    let digits = 1;
+    for (let limit = 10; value >= limit; limit *= 10) digits++;
+    let rest = value;
+    for (let place = this.at + digits - 1; place >= this.at; place--) {
+      const quotient = Math.floor(rest / 10);
+      this.bytes[place] = 0x30 + (rest - quotient * 10);
+      rest = quotient;
+    }
+    this.at += digits;
+  }
+
+  /** Writes text that is JSON already; makes the room itself. */
+  text(json: string): void {
+    this.reserve(json.length * 3);
+    this.at += ENCODER.encodeInto(json, this.bytes.subarray(this.at)).written;
+  }
+}
+
+/** Returns the bytes of a text that is written often. */
+export function piece(text: string): Uint8Array {
+  return ENCODER.encode(text);
+}

@@ -1,0 +1,149 @@
+/**
+ * Documents on their way from a worker to the main thread: columns over a few buffers that are handed over, not
+ * copied, and one string for all ids.
+ */
+
+import { JsonWriter } from "./json-writer.ts";
+
+/** An event that no output will take. */
+export interface RejectedEvent {
+  readonly offset: number;
+  /** Why, for people. */
+  readonly reason: string;
+  /** Name of the plugin that refused it, or empty. */
+  readonly plugin: string;
+  /** The event as JSON. */
+  readonly event: Uint8Array;
+}
+
+/** What one RAW message became. Columns run in parallel, one entry a document. */
+export interface PackedDocuments {
+  /** All documents' JSON, one behind the other. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where each document ends in `bytes`. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+  readonly ids: string;
+  /** Where each id ends in `ids`. */
+  readonly idEnds: Uint32Array<ArrayBuffer>;
+  readonly indexNames: readonly string[];
+  /** Place of each document's index in `indexNames`. */
+  readonly indices: Uint32Array<ArrayBuffer>;
+  readonly ordinals: Uint32Array<ArrayBuffer>;
+  readonly offsets: Float64Array<ArrayBuffer>;
+  /** `@timestamp` of each, ms since 1970-01-01 UTC. */
+  readonly timesMs: Float64Array<ArrayBuffer>;
+  readonly rejected: readonly RejectedEvent[];
+  readonly counts: PackCounts;
+}
+
+/** What happened to the message's lines. */
+export interface PackCounts {
+  events: number;
+  emptyLines: number;
+  nulBytes: number;
+  invalidUtf8: number;
+  /** Events that a filter dropped. */
+  dropped: number;
+}
+
+/** Room for the first document's columns; they double. */
+const FIRST_CAPACITY = 256;
+
+/** Gathers the documents of one RAW message. Write the JSON to `json`, then call `add`. */
+export class DocumentPacker {
+  readonly json: JsonWriter;
+  readonly counts: PackCounts = { events: 0, emptyLines: 0, nulBytes: 0, invalidUtf8: 0, dropped: 0 };
+  readonly rejected: RejectedEvent[] = [];
+  #count = 0;
+  #ends = new Uint32Array(FIRST_CAPACITY);
+  #idEnds = new Uint32Array(FIRST_CAPACITY);
+  #indices = new Uint32Array(FIRST_CAPACITY);
+  #ordinals = new Uint32Array(FIRST_CAPACITY);
+  #offsets = new Float64Array(FIRST_CAPACITY);
+  #timesMs = new Float64Array(FIRST_CAPACITY);
+  #ids = "";
+  readonly #indexNames: string[] = [];
+  #lastIndex = -1;
+  #nextOrdinal = 0;
+
+  /** `capacity`: expected bytes of all documents. */
+  constructor(capacity: number) {
+    this.json = new JsonWriter(capacity);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Ends the document whose JSON was written since the last call. `eventNumber` is the place of its line in the
+   * message: ordinals follow it with room for children, so that a redo that drops other lines keeps them.
+   */
+  add(index: string, id: string, eventNumber: number, offset: number, timeMs: number): void {
+    const at = this.#count;
+    if (at === this.#ends.length) this.#grow();
+    this.#count++;
+    const ordinal = Math.max(this.#nextOrdinal, eventNumber * 256);
+    this.#nextOrdinal = ordinal + 1;
+    this.#ids += id;
+    this.#ends[at] = this.json.at;
+    this.#idEnds[at] = this.#ids.length;
+    this.#indices[at] = this.#indexPlace(index);
+    this.#ordinals[at] = ordinal;
+    this.#offsets[at] = offset;
+    this.#timesMs[at] = timeMs;
+  }
+
+  /** Returns what was gathered; the packer is used up. */
+  pack(): PackedDocuments {
+    const count = this.#count;
+    return {
+      bytes: new Uint8Array(this.json.bytes.buffer.transfer(this.json.at)),
+      ends: this.#ends.slice(0, count),
+      ids: this.#ids,
+      idEnds: this.#idEnds.slice(0, count),
+      indexNames: this.#indexNames,
+      indices: this.#indices.slice(0, count),
+      ordinals: this.#ordinals.slice(0, count),
+      offsets: this.#offsets.slice(0, count),
+      timesMs: this.#timesMs.slice(0, count),
+      rejected: this.rejected,
+      counts: this.counts,
+    };
+  }
+
+  #indexPlace(name: string): number {
+    if (this.#lastIndex >= 0 && this.#indexNames[this.#lastIndex] === name) return this.#lastIndex;
+    this.#lastIndex = this.#indexNames.indexOf(name);
+    if (this.#lastIndex < 0) this.#lastIndex = this.#indexNames.push(name) - 1;
+    return this.#lastIndex;
+  }
+
+  #grow(): void {
+    const capacity = this.#ends.length * 2;
+    this.#ends = enlarged(this.#ends, new Uint32Array(capacity));
+    this.#idEnds = enlarged(this.#idEnds, new Uint32Array(capacity));
+    this.#indices = enlarged(this.#indices, new Uint32Array(capacity));
+    this.#ordinals = enlarged(this.#ordinals, new Uint32Array(capacity));
+    this.#offsets = enlarged(this.#offsets, new Float64Array(capacity));
+    this.#timesMs = enlarged(this.#timesMs, new Float64Array(capacity));
+  }
+}
+
+/** Returns the buffers of `packed` that are handed over. */
+export function transferList(packed: PackedDocuments): ArrayBuffer[] {
+  return [
+    packed.bytes.buffer,
+    packed.ends.buffer,
+    packed.idEnds.buffer,
+    packed.indices.buffer,
+    packed.ordinals.buffer,
+    packed.offsets.buffer,
+    packed.timesMs.buffer,
+  ];
+}
+
+function enlarged<T extends Uint32Array | Float64Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}

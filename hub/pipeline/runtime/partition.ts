@@ -1,0 +1,309 @@
+/**
+ * The processor of one partition of RAW: what it takes up comes out in the same order, each message's documents
+ * are in DOC before the next one's, and its cursor covers a message only after that.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Interval } from "#proto/kit/interval-set.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
+import type { CursorStore } from "./cursor.ts";
+import { deliverDocuments } from "./delivery.ts";
+import type { PipelineMetrics } from "./pipeline-metrics.ts";
+import type {
+  CursorEvent,
+  DeadLetter,
+  DeadLetterSink,
+  DocumentOrigin,
+  DocumentSink,
+  EventListener,
+  RawEntry,
+  SourceRange,
+} from "./ports.ts";
+import type { RawHeader } from "./raw-header.ts";
+import { SourceRanges, type StoredSource } from "./source-ranges.ts";
+import type { WorkItem, WorkResult } from "./worker-protocol.ts";
+
+const RETRY = { firstMs: 50, capMs: 5_000 };
+
+export interface PartitionNeighbours {
+  readonly sink: DocumentSink;
+  readonly deadLetters: DeadLetterSink;
+  readonly listener: EventListener | undefined;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly metrics: PipelineMetrics;
+  /** Hands a message to the workers. */
+  readonly process: (item: WorkItem, events: number) => Promise<WorkResult>;
+  /** Hears that a message taken up is finished, or given back unfinished at the stop. */
+  readonly release: (bytes: number) => void;
+}
+
+export interface PartitionStart {
+  readonly partition: number;
+  readonly rawPosition: Position;
+  readonly docPosition: Position;
+  readonly sources: readonly StoredSource[];
+  readonly store: CursorStore;
+}
+
+/** A message on its way. */
+interface Passage {
+  readonly entry: RawEntry;
+  /** Undefined where the message can't be read. */
+  readonly header: RawHeader | undefined;
+  readonly ranges: readonly Interval[];
+  readonly bytes: number;
+  readonly result: Promise<WorkResult>;
+  readonly startedMs: number;
+}
+
+export class Partition {
+  readonly partition: number;
+  readonly #neighbours: PartitionNeighbours;
+  readonly #store: CursorStore;
+  readonly #ranges: SourceRanges;
+  readonly #queue: Passage[] = [];
+  readonly #moved = new Map<string, Interval>();
+  readonly #abort: AbortSignal;
+  #taken: Position;
+  #finished: Position;
+  #saved: Position;
+  #docPosition: Position;
+  #draining: Promise<void> = Promise.resolve();
+  #isDraining = false;
+  #failure: AppError | undefined;
+
+  /** `abort` ends the tries to write what is in flight. */
+  constructor(start: PartitionStart, neighbours: PartitionNeighbours, abort: AbortSignal) {
+    this.partition = start.partition;
+    this.#neighbours = neighbours;
+    this.#store = start.store;
+    this.#ranges = new SourceRanges(start.sources);
+    this.#taken = start.rawPosition;
+    this.#finished = start.rawPosition;
+    this.#saved = start.rawPosition;
+    this.#docPosition = start.docPosition;
+    this.#abort = abort;
+  }
+
+  /** Messages at or before need nothing any more and the stored cursor says so. */
+  get savedPosition(): Position {
+    return this.#saved;
+  }
+
+  get docPosition(): Position {
+    return this.#docPosition;
+  }
+
+  /** True where the stored cursor doesn't cover everything that was read: after a failure that may be anything. */
+  get isBehind(): boolean {
+    return this.#failure !== undefined || comparePositions(this.#taken, this.#saved) > 0;
+  }
+
+  /** True where saving would move the stored cursor. */
+  get canSave(): boolean {
+    return this.#failure === undefined && comparePositions(this.#finished, this.#saved) > 0;
+  }
+
+  get sources(): number {
+    return this.#ranges.size;
+  }
+
+  get forgottenSources(): number {
+    return this.#ranges.forgotten;
+  }
+
+  /** Returns false for a message that is behind this partition already or, after a failure, none of its business. */
+  wants(position: Position): boolean {
+    return this.#failure === undefined && comparePositions(position, this.#taken) > 0;
+  }
+
+  /** Takes up a message that `wants` accepted; `bytes` are released when it is finished. `header` undefined: unreadable. */
+  accept(entry: RawEntry, header: RawHeader | undefined, bytes: number): void {
+    const { clock, metrics, process } = this.#neighbours;
+    this.#taken = entry.position;
+    metrics.messages.inc();
+    const ranges =
+      header === undefined ? [] : this.#ranges.plan(header.sourceKey, header.from, header.to, clock.now());
+    if (header !== undefined) metrics.repeatedBytes.inc(header.to - header.from - lengthOf(ranges));
+    const result =
+      header !== undefined && ranges.length > 0
+        ? process({ data: entry.data, ranges }, header.events)
+        : UNREAD;
+    // The queue awaits it in its turn; until then a rejection is nobody's.
+    result.catch(() => undefined);
+    this.#queue.push({ entry, header, ranges, bytes, result, startedMs: clock.monotonic() });
+    if (!this.#isDraining) this.#draining = this.#drain();
+  }
+
+  /** Resolves when nothing is in flight. */
+  async idle(): Promise<void> {
+    while (this.#isDraining) await this.#draining;
+  }
+
+  /** Stores the cursor and returns what it covers now. Throws journal_conflict, after which the partition is dead. */
+  async save(): Promise<CursorEvent> {
+    const rawPosition = this.#finished;
+    const docPosition = this.#docPosition;
+    const sources = this.#ranges.store(this.#neighbours.clock.now());
+    const moved = [...this.#moved];
+    this.#moved.clear();
+    try {
+      await this.#store.save({ rawPosition, docPosition, sources });
+    } catch (error) {
+      for (const [key, range] of moved) if (!this.#moved.has(key)) this.#moved.set(key, range);
+      const failure = toAppError(error);
+      if (failure.code === "journal_conflict") this.#failure = failure;
+      throw failure;
+    }
+    this.#saved = rawPosition;
+    const ranges = moved.map(([key, [from, to]]): SourceRange => ({ key, from, to }));
+    return { partition: this.partition, rawPosition, docPosition, sources: ranges };
+  }
+
+  async #drain(): Promise<void> {
+    this.#isDraining = true;
+    try {
+      while (this.#queue.length > 0 && !this.#abort.aborted && this.#failure === undefined) {
+        const passage = this.#queue[0]!;
+        await this.#finish(passage);
+        this.#queue.shift();
+        this.#neighbours.release(passage.bytes);
+      }
+    } catch (error) {
+      if (!this.#abort.aborted) {
+        this.#failure = toAppError(error);
+        this.#neighbours.log.error(
+          { err: error, partition: this.partition },
+          "a partition of the pipeline stopped",
+        );
+      }
+    } finally {
+      this.#isDraining = false;
+    }
+    for (const { bytes } of this.#queue.splice(0)) this.#neighbours.release(bytes);
+  }
+
+  async #finish({ entry, header, ranges, result, startedMs }: Passage): Promise<void> {
+    const { metrics, clock } = this.#neighbours;
+    if (header === undefined) {
+      await this.#giveUp(entry, "", 0, "the message is no LogBatch");
+    } else if (ranges.length > 0) {
+      await this.#deliver(entry, header, ranges, await result);
+      this.#moved.set(header.sourceKey, this.#ranges.finish(header.sourceKey, ranges));
+    }
+    this.#finished = entry.position;
+    metrics.seconds.observe((clock.monotonic() - startedMs) / 1000);
+  }
+
+  async #deliver(
+    entry: RawEntry,
+    header: RawHeader,
+    ranges: readonly Interval[],
+    result: WorkResult,
+  ): Promise<void> {
+    const { sourceKey, from } = header;
+    if ("failure" in result) return this.#giveUp(entry, sourceKey, from, result.failure.reason);
+    const { metrics, sink, listener } = this.#neighbours;
+    const { documents } = result;
+    const { counts } = documents;
+    metrics.events.inc(counts.events);
+    metrics.dropped.inc(counts.dropped);
+    metrics.emptyLines.inc(counts.emptyLines);
+    metrics.nulBytes.inc(counts.nulBytes);
+    metrics.invalidUtf8.inc(counts.invalidUtf8);
+    const origin = originOf(entry);
+    for (const { reason, plugin, offset, event } of documents.rejected) {
+      await this.#bury({ reason, plugin, origin, sourceKey, offset, kind: "event", data: event });
+    }
+    const docPosition = await deliverDocuments({
+      documents,
+      origin,
+      ranges: ranges.map(([start, end]) => ({ key: sourceKey, from: start, to: end })),
+      write: (sources, list) => this.#insist(() => sink.write(origin, sources, list)),
+      reject: (document, reason) =>
+        this.#bury({
+          reason,
+          plugin: "sink",
+          origin,
+          sourceKey,
+          offset: document.offset,
+          kind: "event",
+          data: document.source,
+        }),
+      listener,
+    });
+    metrics.documents.inc(documents.ends.length);
+    if (comparePositions(docPosition ?? START, this.#docPosition) > 0)
+      this.#docPosition = docPosition ?? START;
+  }
+
+  #giveUp(entry: RawEntry, sourceKey: string, offset: number, reason: string): Promise<void> {
+    const { log } = this.#neighbours;
+    log.error(
+      { reason, sourceKey, sequence: entry.position.sequence },
+      "a message is given up; see the dead letters",
+    );
+    const origin = originOf(entry);
+    return this.#bury({
+      reason,
+      plugin: "worker",
+      origin,
+      sourceKey,
+      offset,
+      kind: "batch",
+      data: entry.data,
+    });
+  }
+
+  async #bury(letter: DeadLetter): Promise<void> {
+    const { metrics, deadLetters, log } = this.#neighbours;
+    metrics.deadLetters.inc({ plugin: letter.plugin });
+    try {
+      await this.#insist(() => deadLetters.write(letter));
+    } catch (error) {
+      if (this.#abort.aborted) throw error;
+      const { reason, sourceKey, offset } = letter;
+      log.error(
+        { err: error, reason, sourceKey, offset },
+        "a dead letter was refused: the event is lost to the hub",
+      );
+    }
+  }
+
+  /** Tries until it works, the failure can't pass, or the pipeline stops. */
+  async #insist<T>(attempt: () => Promise<T>): Promise<T> {
+    const { clock, log, metrics } = this.#neighbours;
+    const backoff = new Backoff(RETRY);
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const failure = toAppError(error);
+        if (this.#abort.aborted) throw failure;
+        if (!failure.retryable && failure.code !== "internal") throw failure;
+        metrics.sinkRetries.inc();
+        log.warn(
+          { err: error, partition: this.partition, tries: backoff.tries + 1 },
+          "a write to the log failed and is tried again",
+        );
+        await clock.sleep(backoff.next(), this.#abort);
+        if (this.#abort.aborted) throw new AppError("cancelled", "the pipeline stops");
+      }
+    }
+  }
+}
+
+/** The result of a message that no worker sees. */
+const UNREAD: Promise<WorkResult> = Promise.resolve({ failure: { reason: "", retryable: false } });
+
+function originOf({ position, partition }: RawEntry): DocumentOrigin {
+  return { rawIncarnation: position.incarnation, partition, rawSequence: position.sequence };
+}
+
+function lengthOf(ranges: readonly Interval[]): number {
+  return ranges.reduce((sum, [from, to]) => sum + to - from, 0);
+}

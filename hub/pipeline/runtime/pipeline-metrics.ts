@@ -1,0 +1,74 @@
+/** Metrics of the pipeline, all in one place. */
+
+import type { Counter, Gauge, Histogram, Metrics } from "#proto/kit/metrics.ts";
+
+export interface PipelineMetrics {
+  readonly messages: Counter;
+  readonly events: Counter;
+  readonly documents: Counter;
+  readonly dropped: Counter;
+  readonly emptyLines: Counter;
+  readonly nulBytes: Counter;
+  readonly invalidUtf8: Counter;
+  readonly repeatedBytes: Counter;
+  readonly deadLetters: Counter<"plugin">;
+  readonly sinkRetries: Counter;
+  readonly cursorSaves: Counter;
+  readonly cursorConflicts: Counter;
+  readonly readErrors: Counter;
+  readonly inFlightBytes: Gauge;
+  readonly sources: Gauge;
+  readonly forgottenSources: Gauge;
+  readonly seconds: Histogram;
+}
+
+/** What the gauges ask for. */
+export interface PipelineGauges {
+  inFlightBytes(): number;
+  sources(): number;
+  forgottenSources(): number;
+}
+
+/** Makes the metrics; once per process. */
+export function pipelineMetrics(metrics: Metrics, gauges: PipelineGauges): PipelineMetrics {
+  const counter = (name: string, help: string): Counter =>
+    metrics.counter(`tailrace_pipeline_${name}_total`, help);
+  return {
+    messages: counter("messages", "messages of the log RAW taken up"),
+    events: counter("events", "events that entered the pipeline"),
+    documents: counter("documents", "documents written to the log DOC"),
+    dropped: counter("events_dropped", "events that a filter dropped on purpose"),
+    emptyLines: counter("empty_lines", "lines without a byte; they make no event"),
+    nulBytes: counter(
+      "nul_bytes",
+      "NULs at the start of lines passed over, as truncating rotation leaves them",
+    ),
+    invalidUtf8: counter("invalid_utf8_events", "events whose text had bytes that are no UTF-8"),
+    repeatedBytes: counter("repeated_bytes", "bytes of sources sent once more and dropped"),
+    deadLetters: metrics.counter(
+      "tailrace_pipeline_dead_letters_total",
+      "events given up, by who gave them up",
+      ["plugin"],
+    ),
+    sinkRetries: counter("sink_retries", "failed tries to write documents or dead letters"),
+    cursorSaves: counter("cursor_saves", "cursors stored"),
+    cursorConflicts: counter("cursor_conflicts", "partitions that another process took over"),
+    readErrors: counter("read_errors", "failed reads of the log RAW; each is tried again"),
+    inFlightBytes: metrics.gauge(
+      "tailrace_pipeline_in_flight_bytes",
+      "bytes read from the log RAW and not yet finished",
+      [],
+      (gauge) => gauge.set(gauges.inFlightBytes()),
+    ),
+    sources: metrics.gauge("tailrace_pipeline_cursor_sources", "sources whose ranges are kept", [], (gauge) =>
+      gauge.set(gauges.sources()),
+    ),
+    forgottenSources: metrics.gauge(
+      "tailrace_pipeline_cursor_forgotten_sources",
+      "sources forgotten since the start because a partition has too many",
+      [],
+      (gauge) => gauge.set(gauges.forgottenSources()),
+    ),
+    seconds: metrics.histogram("tailrace_pipeline_message_seconds", "time from the log RAW to the log DOC"),
+  };
+}

@@ -1,0 +1,131 @@
+/** What the pipeline needs of its neighbours: the log it reads, the place documents go to, those who look on. */
+
+import type { AppError } from "#proto/kit/errors.ts";
+import type { Position } from "#proto/position.ts";
+
+/** A message of RAW. */
+export interface RawEntry {
+  readonly position: Position;
+  /** 0..255 */
+  readonly partition: number;
+  /** An encoded LogBatch. */
+  readonly data: Uint8Array;
+}
+
+/** The stream RAW. */
+export interface RawSource {
+  /**
+   * Yields the messages of all partitions behind `after` in the order of the stream, then waits for further ones
+   * until `signal` is aborted. A position of an older incarnation means the beginning of the newest.
+   */
+  read(options: { after: Position; signal: AbortSignal }): AsyncIterable<RawEntry>;
+}
+
+/** Where the documents of a message come from. */
+export interface DocumentOrigin {
+  readonly rawIncarnation: number;
+  readonly partition: number;
+  readonly rawSequence: number;
+}
+
+/** A range of a source that a message brought and that hadn't been processed before. */
+export interface SourceRange {
+  /** `<agent id>/<file key>/<generation>`. */
+  readonly key: string;
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+export interface ProcessedDocument {
+  readonly index: string;
+  readonly id: string;
+  /** The document as JSON, UTF-8. */
+  readonly source: Uint8Array;
+  /** Ascends within a message; the same in each redo. */
+  readonly ordinal: number;
+  /** 1-based index into the sources, as DocOperation.source_index. */
+  readonly sourceIndex: number;
+  readonly offset: number;
+  /** ms since 1970-01-01 UTC. */
+  readonly timestampMs: number;
+}
+
+/** Takes documents into the log DOC. */
+export interface DocumentSink {
+  /**
+   * Stores the documents of one RAW message (at least one, ascending ordinals) and returns the position of the last
+   * DOC message written, when it is durable. Called again with the same arguments after a retryable error.
+   */
+  write(
+    origin: DocumentOrigin,
+    sources: readonly SourceRange[],
+    documents: readonly ProcessedDocument[],
+  ): Promise<Position>;
+}
+
+/** What no output will ever take, with the reason. */
+export interface DeadLetter {
+  readonly reason: string;
+  /** Name of the plugin, "sink" or "worker". */
+  readonly plugin: string;
+  readonly origin: DocumentOrigin;
+  readonly sourceKey: string;
+  readonly offset: number;
+  /** "event": JSON of an event or document; "batch": an encoded LogBatch. */
+  readonly kind: "event" | "batch";
+  readonly data: Uint8Array;
+}
+
+/** The stream DEAD. */
+export interface DeadLetterSink {
+  /** Resolves when the letter is durable. */
+  write(letter: DeadLetter): Promise<void>;
+}
+
+/** Those who watch events go by. */
+export interface EventListener {
+  /** False while nobody looks: then nothing is offered. */
+  readonly listening: boolean;
+  offer(
+    events: readonly {
+      readonly index: string;
+      readonly id: string;
+      readonly timestampMs: number;
+      readonly source: Uint8Array;
+    }[],
+  ): void;
+}
+
+/** What a cursor covers when it was saved. */
+export interface CursorEvent {
+  readonly partition: number;
+  readonly rawPosition: Position;
+  /** Of the last DOC message that anything at or before `rawPosition` led to. */
+  readonly docPosition: Position;
+  /** Sources that moved since the last event, each with the unbroken range that was extended last. */
+  readonly sources: readonly SourceRange[];
+}
+
+/** A cursor as it was found at the start. */
+export interface StoredCursor {
+  /** null: the floor, which says of all partitions that they were processed at least so far. */
+  readonly partition: number | null;
+  readonly rawPosition: Position;
+  readonly docPosition: Position;
+}
+
+/** How a partition goes on after the start. */
+export interface Resumption {
+  /** Messages at or before are passed over. */
+  readonly after: Position;
+  /** False: the ranges known as processed are forgotten, as the documents they led to were lost with the log DOC. */
+  readonly keepSources: boolean;
+}
+
+export interface PipelineEvents {
+  /** A cursor was saved. */
+  onCursor?(event: CursorEvent): void;
+  /** A partition stopped for good: journal_conflict where another hub took it over. */
+  onPartitionStopped?(partition: number, error: AppError): void;
+}

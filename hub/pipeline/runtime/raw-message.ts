@@ -1,0 +1,91 @@
+/** RAW messages as a worker sees them: decoded, decompressed, with the parts that are to be processed. */
+
+import { zstdDecompressSync } from "node:zlib";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Interval } from "#proto/kit/interval-set.ts";
+import { Compression, LogBatch, type tailrace } from "#proto/messages.ts";
+import type { DocumentPacker } from "./packed-documents.ts";
+
+/** A block holds at most this much uncompressed (log.proto, LogBlock.data_bytes). */
+const MAX_DATA_BYTES = 8 * 1024 * 1024;
+
+export interface RawMessage {
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly agentVersion: string;
+  readonly hostName: string;
+  /** `{"fields": {}, "tags": []}` of the input's settings; empty for none. */
+  readonly fieldsJson: Uint8Array;
+  /** `<agent id>/<file key>/<generation>`. */
+  readonly sourceKey: string;
+  readonly inputType: string;
+  /** Path of the file, or empty. */
+  readonly path: string;
+  /** Offset of the first byte of `data`, or number of the first event. */
+  readonly from: number;
+  /** ms since 1970-01-01 UTC. */
+  readonly readTimeMs: number;
+  readonly firstLineContinued: boolean;
+  /** Bytes of the file; empty with `events`. */
+  readonly data: Uint8Array;
+  readonly events: readonly tailrace.LogEvent.$Properties[];
+  /** Parts of the source to process, ascending. */
+  readonly ranges: readonly Interval[];
+}
+
+/** A pipeline at work in one thread. */
+export interface MessageProcessor {
+  /** Turns a message into documents. Throws where the message as a whole can't be processed. */
+  process(message: RawMessage, out: DocumentPacker): void;
+}
+
+/** Returns `<agent id>/<file key>/<generation>`. */
+export function sourceKeyOf(agentId: string, fileKey: string, generation: number): string {
+  return `${agentId}/${fileKey}/${generation}`;
+}
+
+/** Decodes a LogBatch. Throws data_corrupt where it is none. */
+export function decodeRawMessage(bytes: Uint8Array, ranges: readonly Interval[]): RawMessage {
+  const batch = decodeBatch(bytes);
+  const block = batch.block;
+  const source = block?.source;
+  if (block === null || block === undefined || source === null || source === undefined) {
+    throw new AppError("data_corrupt", "a message of the log holds no block of a source");
+  }
+  return {
+    agentId: batch.agentId,
+    agentName: batch.agentName,
+    agentVersion: batch.agentVersion,
+    hostName: batch.hostName,
+    fieldsJson: batch.fieldsJson,
+    sourceKey: sourceKeyOf(batch.agentId, source.fileKey ?? "", source.generation ?? 0),
+    inputType: source.inputType ?? "",
+    path: source.path ?? "",
+    from: block.from ?? 0,
+    readTimeMs: block.readTimeMs ?? 0,
+    firstLineContinued: block.firstLineContinued ?? false,
+    data: blockData(block),
+    events: block.events ?? [],
+    ranges,
+  };
+}
+
+function decodeBatch(bytes: Uint8Array): tailrace.LogBatch {
+  try {
+    return LogBatch.decode(bytes);
+  } catch (error) {
+    throw new AppError("data_corrupt", "a message of the log is no LogBatch", { cause: error });
+  }
+}
+
+function blockData(block: tailrace.LogBlock.$Properties): Uint8Array {
+  const data = block.data ?? new Uint8Array();
+  if (block.compression !== Compression.ZSTD) return data;
+  try {
+    return zstdDecompressSync(data, { maxOutputLength: MAX_DATA_BYTES });
+  } catch (error) {
+    throw new AppError("data_corrupt", "a block's data is no zstd frame, or is longer than 8 MiB", {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Access logs of web servers: the Common Log Format and the combined one of Apache httpd and nginx, with or without
+ * a leading virtual host (Apache's vhost_combined). What follows the user agent is left in the message.
+ */
+
+import { isCivil, monthAt, twoDigits, utcMs } from "./time.ts";
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const DASH = 0x2d;
+const SLASH = 0x2f;
+const COLON = 0x3a;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+
+/** The bracket of the time stands within this many bytes of the line; users may be long, lines longer. */
+const HEAD_LIMIT = 512;
+
+/** "17/May/2015:10:05:03 +0000" */
+const TIME_LENGTH = 26;
+
+/** Longest number of body bytes, digits; below 2^53. */
+const MAX_DIGITS = 15;
+
+/** A part of a line's bytes; start -1: absent or written as "-". */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** Reads a line; its fields are those of the last line that `read` returned true for. */
+export class AccessLogLine {
+  readonly host = span();
+  readonly client = span();
+  readonly user = span();
+  readonly method = span();
+  readonly url = span();
+  readonly httpVersion = span();
+  readonly status = span();
+  readonly bodyBytes = span();
+  readonly referrer = span();
+  readonly userAgent = span();
+  /** ms since 1970-01-01 UTC. */
+  timeMs = 0;
+  readonly #timeText = new Uint8Array(TIME_LENGTH);
+  #at = 0;
+
+  /** Returns true where `bytes` from `start` to `end` are a line of an access log. */
+  read(bytes: Uint8Array, start: number, end: number): boolean {
+    const bracket = this.#head(bytes, start, end);
+    if (bracket < 0) return false;
+    const timeEnd = bracket + 1 + TIME_LENGTH;
+    if (timeEnd + 3 > end || bytes[timeEnd] !== 0x5d || bytes[timeEnd + 1] !== SPACE) return false;
+    if (bytes[timeEnd + 2] !== QUOTE || !this.#time(bytes, bracket + 1)) return false;
+    const requestEnd = closingQuote(bytes, timeEnd + 3, end);
+    if (requestEnd < 0 || !this.#answer(bytes, requestEnd + 1, end)) return false;
+    this.#request(bytes, timeEnd + 3, requestEnd);
+    clear(this.referrer);
+    clear(this.userAgent);
+    if (this.#quoted(bytes, this.#at, end, this.referrer)) {
+      this.#quoted(bytes, this.#at, end, this.userAgent);
+    }
+    return true;
+  }
+
+  /** Reads what stands before the time; returns the place of its bracket, or -1. */
+  #head(bytes: Uint8Array, start: number, end: number): number {
+    const limit = Math.min(end, start + HEAD_LIMIT);
+    let first = -1;
+    let second = -1;
+    let third = -1;
+    let at = start;
+    for (; at < limit; at++) {
+      if (bytes[at] !== SPACE) continue;
+      if (first < 0) first = at;
+      else if (second < 0) second = at;
+      else if (third < 0) third = at;
+      if (bytes[at + 1] === BRACKET) break;
+    }
+    if (at >= limit || second < 0 || first === start) return -1;
+    clear(this.host);
+    if (third > 0 && third < at && isHostAndPort(bytes, start, first)) {
+      set(this.host, bytes, start, first);
+      set(this.client, bytes, first + 1, second);
+      set(this.user, bytes, third + 1, at);
+    } else {
+      set(this.client, bytes, start, first);
+      set(this.user, bytes, second + 1, at);
+    }
+    return at + 1;
+  }
+
+  /** Reads "17/May/2015:10:05:03 +0000" at `at`; the text read last is known already. */
+  #time(bytes: Uint8Array, at: number): boolean {
+    const text = this.#timeText;
+    let same = 0;
+    while (same < TIME_LENGTH && text[same] === bytes[at + same]) same++;
+    if (same === TIME_LENGTH) return true;
+    const day = twoDigits(bytes, at);
+    const month = monthAt(bytes, at + 3);
+    const century = twoDigits(bytes, at + 7);
+    const year = century * 100 + twoDigits(bytes, at + 9);
+    const hour = twoDigits(bytes, at + 12);
+    const minute = twoDigits(bytes, at + 15);
+    const second = twoDigits(bytes, at + 18);
+    const offset = twoDigits(bytes, at + 22) * 60 + twoDigits(bytes, at + 24);
+    if (!isCivil(month, day, hour, minute, second) || century < 0 || year < 0 || offset < 0) return false;
+    if (bytes[at + 2] !== SLASH || bytes[at + 6] !== SLASH || bytes[at + 11] !== COLON) return false;
+    const sign = bytes[at + 21] === DASH ? -1 : bytes[at + 21] === PLUS ? 1 : 0;
+    if (sign === 0) return false;
+    this.timeMs = utcMs(year, month, day, hour, minute, second) - sign * offset * 60_000;
+    text.set(bytes.subarray(at, at + TIME_LENGTH));
+    return true;
+  }
+
+  /** Splits `GET /path HTTP/1.1`; anything else leaves the three parts absent. */
+  #request(bytes: Uint8Array, start: number, end: number): void {
+    clear(this.method);
+    clear(this.url);
+    clear(this.httpVersion);
+    let methodEnd = start;
+    while (methodEnd < end && isMethodByte(bytes[methodEnd]!)) methodEnd++;
+    if (methodEnd === start || bytes[methodEnd] !== SPACE) return;
+    const version = bytes.lastIndexOf(SPACE, end - 1);
+    const hasVersion = version > methodEnd && isHttpVersion(bytes, version + 1, end);
+    const urlEnd = hasVersion ? version : end;
+    if (urlEnd <= methodEnd + 1) return;
+    set(this.method, bytes, start, methodEnd);
+    set(this.url, bytes, methodEnd + 1, urlEnd);
+    if (hasVersion) set(this.httpVersion, bytes, version + 6, end);
+  }
+
+  /** Reads ` 200 1234` behind the request; sets where it ends. */
+  #answer(bytes: Uint8Array, at: number, end: number): boolean {
+    if (at + 6 > end || bytes[at] !== SPACE || bytes[at + 4] !== SPACE) return false;
+    const status = bytes[at + 1] === DASH ? -1 : twoDigits(bytes, at + 1);
+    if (status < 10 || twoDigits(bytes, at + 2) < 0) return false;
+    set(this.status, bytes, at + 1, at + 4);
+    let digits = at + 5;
+    while (digits < end && bytes[digits]! >= 0x30 && bytes[digits]! <= 0x39) digits++;
+    clear(this.bodyBytes);
+    if (digits === at + 5) {
+      if (bytes[digits] !== DASH) return false;
+      digits++;
+    } else {
+      let first = at + 5;
+      while (first < digits - 1 && bytes[first] === 0x30) first++;
+      if (digits - first <= MAX_DIGITS) set(this.bodyBytes, bytes, first, digits);
+    }
+    if (digits < end && bytes[digits] !== SPACE) return false;
+    this.#at = digits;
+    return true;
+  }
+
+  /** Reads ` "text"` at `at` into `target`. */
+  #quoted(bytes: Uint8Array, at: number, end: number, target: Span): boolean {
+    if (at + 2 >= end || bytes[at] !== SPACE || bytes[at + 1] !== QUOTE) return false;
+    const close = closingQuote(bytes, at + 2, end);
+    if (close < 0) return false;
+    set(target, bytes, at + 2, close);
+    this.#at = close + 1;
+    return true;
+  }
+}
+
+/** Returns the place of the quote that ends the text from `at`; a backslash hides the byte behind it. -1: none. */
+function closingQuote(bytes: Uint8Array, at: number, end: number): number {
+  for (let place = at; place < end; place++) {
+    const byte = bytes[place];
+    if (byte === QUOTE) return place;
+    if (byte === BACKSLASH) place++;
+  }
+  return -1;
+}
+
+/** "example.com:80": exactly one colon, digits behind it. */
+function isHostAndPort(bytes: Uint8Array, start: number, end: number): boolean {
+  let colon = -1;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte === COLON) {
+      if (colon >= 0) return false;
+      colon = at;
+    } else if (colon >= 0 && (byte < 0x30 || byte > 0x39)) return false;
+  }
+  return colon > start && colon < end - 1;
+}
+
+function isHttpVersion(bytes: Uint8Array, start: number, end: number): boolean {
+  return (
+    end - start > 5 &&
+    end - start <= 8 &&
+    bytes[start] === 0x48 &&
+    bytes[start + 1] === 0x54 &&
+    bytes[start + 2] === 0x54 &&
+    bytes[start + 3] === 0x50 &&
+    bytes[start + 4] === 0x2f
+  );
+}
+
+function isMethodByte(byte: number): boolean {
+  return (byte >= 0x41 && byte <= 0x5a) || byte === DASH || byte === 0x5f;
+}
+
+function span(): Span {
+  return { start: -1, end: -1 };
+}
+
+function clear(target: Span): void {
+  target.start = -1;
+  target.end = -1;
+}
+
+function set(target: Span, bytes: Uint8Array, start: number, end: number): void {
+  const absent = start >= end || (end - start === 1 && bytes[start] === DASH);
+  target.start = absent ? -1 : start;
+  target.end = absent ? -1 : end;
+}

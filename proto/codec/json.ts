@@ -1,0 +1,51 @@
+/** Codec json: one JSON object a line, integers beyond 2^53 kept exactly. */
+
+/** A JSON object. Numbers that a double can't hold are RawJson. */
+export type JsonObject = { [key: string]: unknown };
+
+/** The runtime's marker of a number kept as it was written; JSON.stringify writes `rawJSON` verbatim. */
+interface RawJson {
+  readonly rawJSON: string;
+}
+
+/** TC39 "JSON.parse source text access", which the runtime has and the compiler's library doesn't know yet. */
+interface ExactJson {
+  rawJSON(text: string): RawJson;
+  isRawJSON(value: unknown): boolean;
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+}
+
+const EXACT = JSON as unknown as ExactJson;
+
+/** Only a text with such a run of digits can hold an integer beyond 2^53. */
+const LONG_DIGITS = /[0-9]{16}/;
+
+/** Returns the object that `text` holds, or undefined where it is no JSON or no object. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  const value = parseJson(text);
+  return value !== null && typeof value === "object" && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
+}
+
+/** Returns the value that `text` holds, or undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return LONG_DIGITS.test(text) ? EXACT.parse(text, keepLongIntegers) : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns true for a number kept as it was written. */
+export function isRawJson(value: unknown): value is RawJson {
+  return EXACT.isRawJSON(value);
+}
+
+function keepLongIntegers(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== "number" || Number.isSafeInteger(value) || context.source === undefined) return value;
+  return /^-?[0-9]+$/.test(context.source) ? EXACT.rawJSON(context.source) : value;
+}

@@ -1,0 +1,240 @@
+/**
+ * Lines of syslog as daemons write them to files and send them: RFC 3164 (`Mon dd hh:mm:ss host tag[pid]: text`),
+ * the same with an RFC 3339 time (rsyslog's default since Debian 12), and RFC 5424; each with or without `<priority>`.
+ */
+
+import type { Span } from "./access-log.ts";
+import { IsoTime, isCivil, type LocalTime, monthAt, twoDigits } from "./time.ts";
+
+const SPACE = 0x20;
+const COLON = 0x3a;
+const DASH = 0x2d;
+const NEWLINE = 0x0a;
+
+/** RFC 5424 §6.2.1: facility 23 × 8 + severity 7. */
+const MAX_PRIORITY = 191;
+
+/** RFC 5424 §6.2.4; RFC 1123 names are no longer either. */
+const MAX_HOST_BYTES = 255;
+
+/** Daemons' names are short; what is longer is text that happens to have a colon. RFC 5424 §6.2.5 allows 48. */
+const MAX_TAG_BYTES = 64;
+
+/** Names of the severities 0..7 as `log.level` has them. */
+export const SEVERITY_LEVELS = [
+  "emergency",
+  "alert",
+  "critical",
+  "error",
+  "warning",
+  "notice",
+  "info",
+  "debug",
+] as const;
+
+/** Reads a line; its fields are those of the last line that `read` returned true for. */
+export class SyslogLine {
+  /** 0..191, or -1 where none was written. */
+  priority = -1;
+  /** True for RFC 5424. */
+  isRfc5424 = false;
+  /** ms since 1970-01-01 UTC; NaN where an RFC 5424 line has none. */
+  timeMs = 0;
+  readonly host: Span = { start: -1, end: -1 };
+  /** Name of the process: the tag, or APP-NAME. */
+  readonly process: Span = { start: -1, end: -1 };
+  /** Digits of the process id; other PROCIDs are left out. */
+  readonly pid: Span = { start: -1, end: -1 };
+  readonly messageId: Span = { start: -1, end: -1 };
+  /** RFC 5424 structured data with its brackets. */
+  readonly structuredData: Span = { start: -1, end: -1 };
+  readonly message: Span = { start: -1, end: -1 };
+  readonly #local: LocalTime;
+  readonly #iso: IsoTime;
+  #at = 0;
+  #timeIsIso = false;
+
+  constructor(local: LocalTime) {
+    this.#local = local;
+    this.#iso = new IsoTime(local);
+  }
+
+  /** Returns true where `bytes` from `start` to `end` are a line of syslog; `readTimeMs` gives the year that RFC 3164 leaves out. */
+  read(bytes: Uint8Array, start: number, end: number, readTimeMs: number): boolean {
+    for (const span of [this.process, this.pid, this.messageId, this.structuredData]) clear(span);
+    const at = this.#readPriority(bytes, start, end);
+    this.isRfc5424 = this.priority >= 0 && bytes[at] === 0x31 && bytes[at + 1] === SPACE;
+    if (this.isRfc5424) return this.#read5424(bytes, at + 2, end);
+    if (!this.#readTime(bytes, at, end, readTimeMs) || bytes[this.#at] !== SPACE) return false;
+    const hostEnd = tokenEnd(bytes, this.#at + 1, end);
+    if (hostEnd >= end || hostEnd === this.#at + 1 || hostEnd - this.#at > MAX_HOST_BYTES) return false;
+    if (bytes[hostEnd - 1] === COLON || !isHost(bytes, this.#at + 1, hostEnd)) return false;
+    this.host.start = this.#at + 1;
+    this.host.end = hostEnd;
+    this.#readTag(bytes, hostEnd + 1, end);
+    this.message.end = end;
+    return this.process.start >= 0 || !this.#timeIsIso;
+  }
+
+  /** Reads `<13>`; returns the place behind it. */
+  #readPriority(bytes: Uint8Array, start: number, end: number): number {
+    this.priority = -1;
+    if (bytes[start] !== 0x3c) return start;
+    let value = 0;
+    let at = start + 1;
+    for (; at < end && at < start + 4; at++) {
+      const digit = bytes[at]! - 0x30;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+    }
+    if (at === start + 1 || bytes[at] !== 0x3e || value > MAX_PRIORITY) return start;
+    this.priority = value;
+    return at + 1;
+  }
+
+  /** Reads `Mar 27 13:06:56` or an RFC 3339 time. */
+  #readTime(bytes: Uint8Array, at: number, end: number, readTimeMs: number): boolean {
+    this.#timeIsIso = bytes[at]! >= 0x30 && bytes[at]! <= 0x39;
+    if (this.#timeIsIso) {
+      if (bytes[at + 10] !== 0x54 || !this.#iso.read(bytes, at, end) || !this.#iso.hasZone) return false;
+      this.timeMs = this.#iso.timeMs;
+      this.#at = this.#iso.end;
+      return true;
+    }
+    if (at + 16 > end || bytes[at + 3] !== SPACE || bytes[at + 6] !== SPACE) return false;
+    if (bytes[at + 9] !== COLON || bytes[at + 12] !== COLON) return false;
+    const month = monthAt(bytes, at);
+    const day = bytes[at + 4] === SPACE ? bytes[at + 5]! - 0x30 : twoDigits(bytes, at + 4);
+    const hour = twoDigits(bytes, at + 7);
+    const minute = twoDigits(bytes, at + 10);
+    const second = twoDigits(bytes, at + 13);
+    if (!isCivil(month, day, hour, minute, second)) return false;
+    this.timeMs = this.#local.withoutYear(readTimeMs, month, day, hour, minute, second);
+    this.#at = at + 15;
+    return true;
+  }
+
+  /** Reads `name[pid]: ` or `name: `; without one the message begins at `at`. */
+  #readTag(bytes: Uint8Array, at: number, end: number): void {
+    this.message.start = at;
+    let place = at;
+    const limit = Math.min(end, at + MAX_TAG_BYTES);
+    while (place < limit && bytes[place] !== COLON && bytes[place] !== 0x5b && bytes[place] !== SPACE)
+      place++;
+    const nameEnd = place;
+    if (nameEnd === at || nameEnd >= limit) return;
+    let pidEnd = -1;
+    if (bytes[place] === 0x5b) {
+      pidEnd = bytes.indexOf(0x5d, place + 1);
+      if (pidEnd < 0 || pidEnd >= end || pidEnd - place > MAX_TAG_BYTES) return;
+      place = pidEnd + 1;
+    }
+    if (bytes[place] !== COLON || place >= end) return;
+    this.process.start = at;
+    this.process.end = nameEnd;
+    if (pidEnd > 0) this.#setPid(bytes, nameEnd + 1, pidEnd);
+    this.message.start = place + 1 < end && bytes[place + 1] === SPACE ? place + 2 : place + 1;
+  }
+
+  /** RFC 5424 §6 from TIMESTAMP on. */
+  #read5424(bytes: Uint8Array, start: number, end: number): boolean {
+    let at = start;
+    if (bytes[at] === DASH && bytes[at + 1] === SPACE) {
+      this.timeMs = Number.NaN;
+      at++;
+    } else {
+      if (!this.#iso.read(bytes, at, end) || !this.#iso.hasZone) return false;
+      this.timeMs = this.#iso.timeMs;
+      at = this.#iso.end;
+    }
+    const processId: Span = { start: -1, end: -1 };
+    for (const target of [this.host, this.process, processId, this.messageId]) {
+      if (bytes[at] !== SPACE || at >= end) return false;
+      const stop = tokenEnd(bytes, at + 1, end);
+      setToken(target, bytes, at + 1, stop);
+      at = stop;
+    }
+    if (processId.start >= 0) this.#setPid(bytes, processId.start, processId.end);
+    if (bytes[at] !== SPACE || at + 1 >= end) return false;
+    const dataEnd = structuredDataEnd(bytes, at + 1, end);
+    if (dataEnd < 0) return false;
+    setToken(this.structuredData, bytes, at + 1, dataEnd);
+    at = bytes[dataEnd] === SPACE && dataEnd < end ? dataEnd + 1 : dataEnd;
+    // RFC 5424 §6.4: UTF-8 messages may begin with a byte order mark.
+    if (bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf && at + 3 <= end) at += 3;
+    this.message.start = at;
+    this.message.end = end;
+    return true;
+  }
+
+  #setPid(bytes: Uint8Array, start: number, end: number): void {
+    if (end <= start || end - start > 10 || bytes[start] === 0x30) return;
+    for (let at = start; at < end; at++) if (bytes[at]! < 0x30 || bytes[at]! > 0x39) return;
+    this.pid.start = start;
+    this.pid.end = end;
+  }
+}
+
+/** Returns the elements of RFC 5424 structured data (§6.3) by id, each with its parameters; `text` with its brackets. */
+export function parseStructuredData(text: string): Record<string, Record<string, string>> {
+  const elements: [string, Record<string, string>][] = [];
+  for (const [, id = "", rest = ""] of text.matchAll(
+    /\[([^ =\]"]{1,32})((?: [^ =\]"]{1,32}="(?:[^"\\]|\\.)*")*)\]/gs,
+  )) {
+    const parameters: [string, string][] = [];
+    for (const [, name = "", value = ""] of rest.matchAll(/ ([^ =\]"]{1,32})="((?:[^"\\]|\\.)*)"/gs)) {
+      parameters.push([name, value.replace(/\\(["\\\]])/g, "$1")]);
+    }
+    elements.push([id, Object.fromEntries(parameters)]);
+  }
+  return Object.fromEntries(elements);
+}
+
+/** Returns the place behind `-` or the last element's bracket, or -1. */
+function structuredDataEnd(bytes: Uint8Array, at: number, end: number): number {
+  if (bytes[at] === DASH) return at + 1;
+  let place = at;
+  while (place < end && bytes[place] === 0x5b) {
+    let quoted = false;
+    for (place++; place < end; place++) {
+      const byte = bytes[place];
+      if (quoted && byte === 0x5c) place++;
+      else if (byte === 0x22) quoted = !quoted;
+      else if (byte === 0x5d && !quoted) break;
+    }
+    if (place >= end) return -1;
+    place++;
+  }
+  return place === at ? -1 : place;
+}
+
+function tokenEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] !== SPACE && bytes[at] !== NEWLINE) at++;
+  return at;
+}
+
+/** Letters, digits and `._-:%` (IPv6 addresses too). */
+function isHost(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]! | 0x20;
+    const letterOrDigit = (byte >= 0x61 && byte <= 0x7a) || (bytes[at]! >= 0x30 && bytes[at]! <= 0x3a);
+    if (!letterOrDigit && !isHostMark(bytes[at]!)) return false;
+  }
+  return true;
+}
+
+function isHostMark(byte: number): boolean {
+  return byte === 0x2e || byte === DASH || byte === 0x5f || byte === 0x25;
+}
+
+function setToken(target: Span, bytes: Uint8Array, start: number, end: number): void {
+  const absent = start >= end || (end - start === 1 && bytes[start] === DASH);
+  target.start = absent ? -1 : start;
+  target.end = absent ? -1 : end;
+}
+
+function clear(target: Span): void {
+  target.start = -1;
+  target.end = -1;
+}
