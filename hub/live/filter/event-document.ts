@@ -1,0 +1,120 @@
+/** One processed event as filters and rows see it: decoded at most once, however many viewers look at it. */
+
+/** An event that has passed the pipeline. */
+export interface LiveEvent {
+  readonly index: string;
+  /** The document's `_id`. */
+  readonly id: string;
+  /** @timestamp, ms since 1970-01-01 UTC. */
+  readonly timestampMs: number;
+  /** The document as JSON in UTF-8. */
+  readonly source: Uint8Array;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Deeper paths aren't followed: the ways to cut a dotted name grow with its dots. */
+const MAX_PATH_PARTS = 16;
+const NO_TEXTS: readonly string[] = [];
+
+export class EventDocument {
+  readonly event: LiveEvent;
+  #bytes: string | undefined;
+  #ascii: boolean | undefined;
+  #fields: Fields | undefined;
+  #text: string | undefined;
+  readonly #texts = new Map<string, readonly string[]>();
+
+  constructor(event: LiveEvent) {
+    this.event = event;
+  }
+
+  /** True where the JSON is decoded already, so that a test of its bytes saves nothing. */
+  get isDecoded(): boolean {
+    return this.#fields !== undefined;
+  }
+
+  /**
+   * Returns false where `literal` (lower-case ASCII that JSON never escapes) can't be in any value. Documents with
+   * other letters always may: some of those fold to ASCII ones.
+   */
+  mayContain(literal: string): boolean {
+    const { source } = this.event;
+    this.#bytes ??= latin1(source).toLowerCase();
+    if (this.#bytes.includes(literal)) return true;
+    this.#ascii ??= !/[\u0080-\u00ff]/.test(this.#bytes);
+    return !this.#ascii;
+  }
+
+  /** The document; empty where its bytes aren't a JSON object. */
+  get fields(): Fields {
+    this.#fields ??= decode(this.event.source);
+    return this.#fields;
+  }
+
+  /** The message in lower case, or the whole document's JSON where it has none. */
+  get text(): string {
+    this.#text ??= this.message.toLowerCase();
+    return this.#text;
+  }
+
+  /** The message, or the whole document's JSON where it has none. */
+  get message(): string {
+    const message = this.fields["message"];
+    if (typeof message === "string") return message;
+    return new TextDecoder().decode(this.event.source);
+  }
+
+  /** Returns the values of a dotted field as lower-case texts; none where it is missing. */
+  texts(field: string): readonly string[] {
+    const known = this.#texts.get(field);
+    if (known !== undefined) return known;
+    const values: string[] = [];
+    collect(valueAt(this.fields, field.split(".", MAX_PATH_PARTS)), values);
+    const texts = values.length === 0 ? NO_TEXTS : values;
+    this.#texts.set(field, texts);
+    return texts;
+  }
+
+  /** Returns the value of a dotted field as it stands; undefined where it is missing. */
+  value(field: string): unknown {
+    return valueAt(this.fields, field.split(".", MAX_PATH_PARTS));
+  }
+}
+
+function latin1(source: Uint8Array): string {
+  return Buffer.from(source.buffer, source.byteOffset, source.byteLength).toString("latin1");
+}
+
+function decode(source: Uint8Array): Fields {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(source));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Follows nested objects and dotted keys, in any mixture; the longest key wins. */
+function valueAt(value: unknown, parts: readonly string[]): unknown {
+  if (parts.length === 0) return value;
+  if (Array.isArray(value)) {
+    const found = value.map((item) => valueAt(item, parts)).filter((item) => item !== undefined);
+    return found.length === 0 ? undefined : found;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  for (let count = parts.length; count > 0; count--) {
+    const key = count === 1 ? parts[0]! : parts.slice(0, count).join(".");
+    if (!Object.hasOwn(value, key)) continue;
+    const found = valueAt((value as Fields)[key], parts.slice(count));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function collect(value: unknown, into: string[]): void {
+  if (typeof value === "string") into.push(value.toLowerCase());
+  else if (typeof value === "number" || typeof value === "boolean") into.push(String(value));
+  else if (Array.isArray(value)) for (const item of value) collect(item, into);
+  else if (typeof value === "object" && value !== null) into.push("");
+}

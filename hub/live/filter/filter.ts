@@ -1,0 +1,145 @@
+/** A live filter: parsed once, then asked for every event. */
+
+import type { EventDocument } from "./event-document.ts";
+import { parseFilter } from "./parser.ts";
+import { compileContains, compileValue } from "./pattern.ts";
+import type { Bound, FilterNode, Pattern } from "./syntax.ts";
+
+type Predicate = (document: EventDocument) => boolean;
+
+export interface Filter {
+  matches(document: EventDocument): boolean;
+}
+
+/** Returns the filter of `query` and index patterns (none: all); throws `parsing` with `data.at` and `data.hint`. */
+export function compileFilter(query: string, indexPatterns: readonly string[]): Filter {
+  const tree = parseFilter(query);
+  const predicate = compile(tree);
+  const literal = requiredLiteral(tree);
+  const takesIndex = compileIndexPatterns(indexPatterns);
+  return {
+    matches(document) {
+      if (!takesIndex(document.event.index)) return false;
+      // Fast path: most events fall here, before anybody had to decode them.
+      if (literal !== "" && !document.isDecoded && !document.mayContain(literal)) return false;
+      return predicate(document);
+    },
+  };
+}
+
+/** Returns a test of index names; `-pattern` leaves out. The answer of the last name is kept, runs of one are usual. */
+export function compileIndexPatterns(patterns: readonly string[]): (index: string) => boolean {
+  const wanted = patterns.filter((pattern) => !pattern.startsWith("-")).map(compileName);
+  const unwanted = patterns
+    .filter((pattern) => pattern.startsWith("-"))
+    .map((name) => compileName(name.slice(1)));
+  let last = "";
+  let answer = false;
+  return (index) => {
+    if (index === last) return answer;
+    last = index;
+    answer =
+      (wanted.length === 0 || wanted.some((test) => test(index))) && !unwanted.some((test) => test(index));
+    return answer;
+  };
+}
+
+function compileName(pattern: string): (index: string) => boolean {
+  if (pattern === "*" || pattern === "_all") return () => true;
+  if (!pattern.includes("*")) return (index) => index === pattern;
+  return compileValue(pattern.split("*"));
+}
+
+/** Loops instead of array methods: these run for each event and viewer. */
+function compile(node: FilterNode): Predicate {
+  switch (node.type) {
+    case "all":
+      return () => true;
+    case "and": {
+      const tests = node.children.map(compile);
+      return (document) => {
+        for (const test of tests) if (!test(document)) return false;
+        return true;
+      };
+    }
+    case "or": {
+      const tests = node.children.map(compile);
+      return (document) => {
+        for (const test of tests) if (test(document)) return true;
+        return false;
+      };
+    }
+    case "not": {
+      const test = compile(node.child);
+      return (document) => !test(document);
+    }
+    case "text": {
+      const contains = compileContains(node.pattern);
+      return (document) => contains(document.text);
+    }
+    case "term":
+      return compileTerm(node.field, node.pattern);
+    case "exists":
+      return (document) => document.texts(node.field).length > 0;
+    case "range": {
+      const { field, low, high } = node;
+      return (document) => document.texts(field).some((value) => isAbove(value, low) && isBelow(value, high));
+    }
+  }
+}
+
+function compileTerm(field: string, pattern: Pattern): Predicate {
+  if (field === "_index") {
+    const takes = compileName(pattern.join("*"));
+    return (document) => takes(document.event.index);
+  }
+  const test = field === "message" ? compileContains(pattern) : compileValue(pattern);
+  return (document) => {
+    for (const value of document.texts(field)) if (test(value)) return true;
+    return false;
+  };
+}
+
+function isAbove(value: string, low: Bound | undefined): boolean {
+  if (low === undefined) return true;
+  const order = compare(value, low.value);
+  return low.inclusive ? order >= 0 : order > 0;
+}
+
+function isBelow(value: string, high: Bound | undefined): boolean {
+  if (high === undefined) return true;
+  const order = compare(value, high.value);
+  return high.inclusive ? order <= 0 : order < 0;
+}
+
+/** Numbers as numbers; else by code units, as which ISO times order right. NaN where one side is a number only. */
+function compare(value: string, bound: string): number {
+  const numeric = Number(bound);
+  if (bound !== "" && !Number.isNaN(numeric)) return value === "" ? Number.NaN : Number(value) - numeric;
+  return value < bound ? -1 : value > bound ? 1 : 0;
+}
+
+/** Returns text that the JSON of each match must hold, "" where there is none. */
+function requiredLiteral(node: FilterNode): string {
+  switch (node.type) {
+    case "and":
+      return node.children.map(requiredLiteral).reduce(longer, "");
+    case "text":
+      return node.pattern.map(safeRun).reduce(longer, "");
+    case "term":
+      // The same number can be written in several ways.
+      if (node.field === "_index" || node.pattern.every((piece) => /^[-+.\de]*$/.test(piece))) return "";
+      return node.pattern.map(safeRun).reduce(longer, "");
+    default:
+      return "";
+  }
+}
+
+/** Returns the longest run of characters that JSON writes as they are. */
+function safeRun(piece: string): string {
+  return piece.split(/[^a-z0-9 _.:;,=@#$%&()[\]{}<>|+*~^!'-]/).reduce(longer, "");
+}
+
+function longer(a: string, b: string): string {
+  return b.length > a.length ? b : a;
+}

@@ -1,0 +1,85 @@
+/** Matching of wildcard patterns in time linear in the text for each piece, so that no filter can stall the hub. */
+
+import { LITERAL_QUESTION_MARK } from "./parser.ts";
+import type { Pattern } from "./syntax.ts";
+
+/** Returns a test for: `pattern` is found anywhere in a lower-case text. */
+export function compileContains(pattern: Pattern): (text: string) => boolean {
+  const pieces = pattern.filter((piece) => piece !== "").map(compilePiece);
+  if (pieces.length === 0) return () => true;
+  if (pieces.length === 1) {
+    const only = pieces[0]!;
+    return (text) => only.find(text, 0) >= 0;
+  }
+  return (text) => findInOrder(pieces, text, 0) >= 0;
+}
+
+/** Returns a test for: a lower-case value is as `pattern`, or, without wildcards, holds it as whole words. */
+export function compileValue(pattern: Pattern): (value: string) => boolean {
+  if (pattern.length === 1) return compileWords(compilePiece(pattern[0]!));
+  const first = compilePiece(pattern[0]!);
+  const last = compilePiece(pattern.at(-1)!);
+  const middle = pattern.slice(1, -1).map(compilePiece);
+  return (value) => {
+    const end = value.length - last.length;
+    if (!first.at(value, 0) || end < first.length || !last.at(value, end)) return false;
+    const reached = findInOrder(middle, value, first.length);
+    return reached >= 0 && reached <= end;
+  };
+}
+
+interface Piece {
+  readonly length: number;
+  /** Returns the first place at or behind `from`, or -1. */
+  find(text: string, from: number): number;
+  at(text: string, place: number): boolean;
+}
+
+function compilePiece(source: string): Piece {
+  const text = source.replaceAll(LITERAL_QUESTION_MARK, "?");
+  if (!source.includes("?"))
+    return {
+      length: text.length,
+      find: (value, from) => value.indexOf(text, from),
+      at: (value, place) => value.startsWith(text, place),
+    };
+  const at = (value: string, place: number): boolean => {
+    if (place + source.length > value.length) return false;
+    for (let i = 0; i < source.length; i++)
+      if (source[i] !== "?" && text[i] !== value[place + i]) return false;
+    return true;
+  };
+  const find = (value: string, from: number): number => {
+    for (let place = from; place + source.length <= value.length; place++) if (at(value, place)) return place;
+    return -1;
+  };
+  return { length: source.length, find, at };
+}
+
+/** Returns the place behind the last piece when all are found one behind another, or -1. */
+function findInOrder(pieces: readonly Piece[], text: string, from: number): number {
+  let place = from;
+  for (const piece of pieces) {
+    const found = piece.find(text, place);
+    if (found < 0) return -1;
+    place = found + piece.length;
+  }
+  return place;
+}
+
+function compileWords(piece: Piece): (value: string) => boolean {
+  return (value) => {
+    if (value.length === piece.length) return piece.at(value, 0);
+    for (let place = piece.find(value, 0); place >= 0; place = piece.find(value, place + 1)) {
+      if (piece.length === 0) return false;
+      if (!isWord(value, place - 1) && !isWord(value, place + piece.length)) return true;
+    }
+    return false;
+  };
+}
+
+/** Letters and digits; everything outside ASCII counts as a letter. */
+function isWord(text: string, place: number): boolean {
+  const code = text.charCodeAt(place);
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x7a) || code > 0x7f;
+}

@@ -1,0 +1,187 @@
+/**
+ * The WebSocket side of the live socket: checks an upgrade before it answers, counts sockets, keeps them alive and
+ * ends them with the hub. No compression: it costs more CPU than the lines themselves.
+ */
+
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { CLOSE, DEFAULT_LIMITS, LIVE_PROTOCOL, type LiveLimits } from "#proto/live.ts";
+import { Connection, type Viewer } from "./connection.ts";
+import { type LiveMetrics, liveMetrics } from "./live-metrics.ts";
+import { LiveTail } from "./live-tail.ts";
+import { compileOrigins } from "./origin.ts";
+
+export type { Viewer } from "./connection.ts";
+
+export interface LiveServerOptions {
+  /** The dashboard's addresses as browsers see them. */
+  readonly allowedOrigins: readonly string[];
+  /** Resolves to who looks, or undefined where nobody is signed in. */
+  readonly authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly limits?: Partial<LiveLimits>;
+}
+
+/** How often sign-ins are looked at again. */
+const SIGN_IN_CHECK_MS = 60_000;
+/** Viewers come back to a hub that restarts after so long. */
+const RETRY_AFTER_MS = 2_000;
+/** At a stop a viewer has so long to answer the close frame. */
+const CLOSE_DEADLINE_MS = 1_000;
+
+const REASONS: Readonly<Record<number, string>> = {
+  401: "Unauthorized",
+  403: "Forbidden",
+  503: "Service Unavailable",
+};
+
+export class LiveServer implements Component {
+  /** Takes the pipeline's events. */
+  readonly tail: LiveTail;
+  readonly #authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
+  readonly #isAllowedOrigin: (origin: string) => boolean;
+  readonly #metrics: LiveMetrics;
+  readonly #log: Logger;
+  readonly #limits: LiveLimits;
+  readonly #server: WebSocketServer;
+  readonly #connections = new Set<Connection>();
+  #heartbeat: NodeJS.Timeout | undefined;
+  #signInCheck: NodeJS.Timeout | undefined;
+  #stopping = false;
+  #onClosed: (() => void) | undefined;
+
+  constructor({ allowedOrigins, authenticate, metrics, log, limits }: LiveServerOptions) {
+    this.#authenticate = authenticate;
+    this.#isAllowedOrigin = compileOrigins(allowedOrigins);
+    this.#metrics = liveMetrics(metrics);
+    this.#log = log;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.tail = new LiveTail(this.#limits, this.#metrics);
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: this.#limits.inboundSizeBytes,
+      handleProtocols: (protocols) => (protocols.has(LIVE_PROTOCOL) ? LIVE_PROTOCOL : false),
+    });
+  }
+
+  get openSockets(): number {
+    return this.#connections.size;
+  }
+
+  start(): Promise<void> {
+    this.#heartbeat = setInterval(() => this.#beat(), this.#limits.heartbeatMs).unref();
+    this.#signInCheck = setInterval(() => this.#checkSignIns(), SIGN_IN_CHECK_MS).unref();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#heartbeat);
+    clearInterval(this.#signInCheck);
+    this.tail.stop();
+    const closed = this.#allClosed();
+    for (const connection of this.#connections) connection.sayBye("the hub restarts", RETRY_AFTER_MS);
+    const deadline = setTimeout(() => {
+      for (const connection of this.#connections) connection.terminate();
+    }, CLOSE_DEADLINE_MS);
+    await closed;
+    clearTimeout(deadline);
+  }
+
+  /** Answers an HTTP upgrade at LIVE_PATH. Never throws; what isn't allowed gets a plain 401, 403 or 503. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on("error", (err) => this.#log.debug({ err }, "live upgrade failed"));
+    this.#accept(request, socket, head).catch((cause: unknown) => {
+      this.#log.error({ err: toAppError(cause) }, "a live upgrade failed");
+      this.#refuse(socket, 503, "the sign-in can't be checked now; try again");
+    });
+  }
+
+  async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { origin } = request.headers;
+    if (origin !== undefined && !this.#isAllowedOrigin(origin))
+      return this.#refuse(
+        socket,
+        403,
+        `origin ${printable(origin)} isn't the dashboard's; set public.url to its address`,
+      );
+    const viewer = await this.#authenticate(request);
+    if (viewer === undefined) return this.#refuse(socket, 401, "sign in first");
+    // A browser always says its origin; without one a cookie may have been sent by anybody's page.
+    if (origin === undefined && viewer.byCookie)
+      return this.#refuse(
+        socket,
+        403,
+        "a session needs an Origin header; use an API key outside of browsers",
+      );
+    if (this.#stopping) return this.#refuse(socket, 503, "the hub stops");
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => this.#connect(webSocket, viewer));
+  }
+
+  #connect(socket: WebSocket, viewer: Viewer): void {
+    // A browser can't read the answer to a refused upgrade, a close code it can.
+    const others = [...this.#connections].filter((connection) => connection.viewer.id === viewer.id).length;
+    if (others >= this.#limits.socketsPerViewer) {
+      this.#metrics.refused.inc({ reason: "too_many_sockets" });
+      socket.on("error", (err) => this.#log.debug({ err }, "live socket failed"));
+      socket.close(CLOSE.tooMany, `you have ${others} live pages open, the limit; close some of them`);
+      return;
+    }
+    const connection = new Connection({
+      socket,
+      viewer,
+      session: randomUUID(),
+      tail: this.tail,
+      limits: this.#limits,
+      metrics: this.#metrics,
+      log: this.#log,
+    });
+    this.#connections.add(connection);
+    this.#metrics.sockets.set(this.#connections.size);
+    socket.on("close", () => {
+      connection.release();
+      this.#connections.delete(connection);
+      this.#metrics.sockets.set(this.#connections.size);
+      this.#onClosed?.();
+    });
+  }
+
+  #allClosed(): Promise<void> {
+    if (this.#connections.size === 0) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onClosed = () => {
+      if (this.#connections.size === 0) resolve();
+    };
+    return promise;
+  }
+
+  #beat(): void {
+    for (const connection of this.#connections) connection.beat();
+  }
+
+  #checkSignIns(): void {
+    for (const connection of this.#connections)
+      connection
+        .checkSignIn()
+        .catch((err: unknown) => this.#log.warn({ err }, "a viewer's sign-in can't be checked"));
+  }
+
+  #refuse(socket: Duplex, status: number, message: string): void {
+    this.#metrics.refused.inc({ reason: `http_${status}` });
+    const head = `HTTP/1.1 ${status} ${REASONS[status]}\r\nConnection: close\r\nContent-Type: text/plain\r\n`;
+    socket.end(`${head}Content-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`);
+  }
+}
+
+function printable(origin: string): string {
+  return origin.slice(0, 100).replaceAll(/[^\x20-\x7e]/g, "?");
+}

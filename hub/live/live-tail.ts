@@ -1,0 +1,213 @@
+/**
+ * Fans processed events out to the tails that viewers have open. Must never hold the pipeline up: what a viewer
+ * can't take is dropped and counted.
+ */
+
+import { randomBytes } from "node:crypto";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Cursor, LiveLimits, TailOpen } from "#proto/live.ts";
+import { EventDocument, type LiveEvent } from "./filter/event-document.ts";
+import { compileFilter, type Filter } from "./filter/filter.ts";
+import type { LiveMetrics } from "./live-metrics.ts";
+import { RecentEvents } from "./recent-events.ts";
+import { type RenderedRow, renderRow } from "./rendered-row.ts";
+import { Subscription, type TailSink } from "./subscription.ts";
+
+export type { LiveEvent } from "./filter/event-document.ts";
+
+/** After the last viewer the hub listens on, so that one who comes back soon has missed nothing. */
+const LINGER_MS = 30_000;
+const STATS_INTERVAL_MS = 1_000;
+
+/** Tails with the same filter: it is asked once for all of them. */
+interface FilterGroup {
+  readonly key: string;
+  readonly filter: Filter;
+  readonly subscriptions: Set<Subscription>;
+}
+
+/** The client of a tail. */
+export interface TailClient {
+  readonly sink: TailSink;
+  /** True where documents of this index may be shown. */
+  readonly mayRead: (index: string) => boolean;
+  /** Gets the tail's first cursor before its first row is sent. */
+  readonly onOpened: (cursor: Cursor) => void;
+}
+
+export class LiveTail {
+  readonly #limits: LiveLimits;
+  readonly #metrics: LiveMetrics;
+  /** Tells cursors of this run from those of another. */
+  readonly #epoch = randomBytes(6).toString("base64url");
+  readonly #recent = new RecentEvents();
+  readonly #groups = new Map<string, FilterGroup>();
+  /** The values of #groups, as a list that is quick to walk. */
+  #groupList: readonly FilterGroup[] = [];
+  readonly #groupOf = new Map<Subscription, FilterGroup>();
+  readonly #pending = new Set<Subscription>();
+  #flushTimer: NodeJS.Timeout | undefined;
+  #statsTimer: NodeJS.Timeout | undefined;
+  #lingerTimer: NodeJS.Timeout | undefined;
+  #listening = false;
+
+  constructor(limits: LiveLimits, metrics: LiveMetrics) {
+    this.#limits = limits;
+    this.#metrics = metrics;
+  }
+
+  /** True while events are wanted. */
+  get listening(): boolean {
+    return this.#listening;
+  }
+
+  get openTails(): number {
+    return this.#groupOf.size;
+  }
+
+  /** Takes events in their order. Their bytes may change when it returns. */
+  offer(events: readonly LiveEvent[]): void {
+    if (!this.#listening) return;
+    const nowMs = performance.now();
+    for (const event of events) this.#offerOne(event, this.#recent.push(event), nowMs);
+    for (const subscription of this.#pending) if (subscription.isBatchFull) subscription.flush(false);
+  }
+
+  /** Opens a tail. Throws `parsing` for a filter that isn't right and `overloaded` with too many tails. */
+  open(open: TailOpen, { sink, mayRead, onOpened }: TailClient): Subscription {
+    if (this.#groupOf.size >= this.#limits.tailsPerHub)
+      throw new AppError(
+        "overloaded",
+        `this hub has ${this.#limits.tailsPerHub} tails open, its limit; close others or try again later`,
+      );
+    const group = this.#groupFor(open);
+    const subscription: Subscription = new Subscription({
+      open,
+      sink,
+      mayRead,
+      limits: this.#limits,
+      metrics: this.#metrics,
+      cursorOf: (sequence) => this.#cursorOf(sequence),
+      onPending: () => this.#markPending(subscription),
+    });
+    group.subscriptions.add(subscription);
+    this.#groups.set(group.key, group);
+    this.#groupList = [...this.#groups.values()];
+    this.#groupOf.set(subscription, group);
+    this.#metrics.tails.set(this.#groupOf.size);
+    this.#listen();
+    onOpened(this.#cursorOf(this.#recent.sequence));
+    this.#replay(subscription, group.filter, open.from);
+    return subscription;
+  }
+
+  /** Ends a tail; a second time does nothing. */
+  close(subscription: Subscription): void {
+    const group = this.#groupOf.get(subscription);
+    if (group === undefined) return;
+    this.#groupOf.delete(subscription);
+    group.subscriptions.delete(subscription);
+    if (group.subscriptions.size === 0) {
+      this.#groups.delete(group.key);
+      this.#groupList = [...this.#groups.values()];
+    }
+    this.#pending.delete(subscription);
+    this.#metrics.tails.set(this.#groupOf.size);
+    if (this.#groupOf.size > 0) return;
+    clearInterval(this.#statsTimer);
+    this.#statsTimer = undefined;
+    this.#lingerTimer = setTimeout(() => this.#stopListening(), LINGER_MS).unref();
+  }
+
+  /** Ends all tails and timers. */
+  stop(): void {
+    for (const subscription of this.#groupOf.keys()) this.close(subscription);
+    this.#stopListening();
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+  }
+
+  #offerOne(event: LiveEvent, sequence: number, nowMs: number): void {
+    const document = new EventDocument(event);
+    let row: RenderedRow | undefined;
+    for (const { filter, subscriptions } of this.#groupList) {
+      if (!filter.matches(document)) continue;
+      row ??= renderRow(document, this.#limits.messageSize);
+      for (const subscription of subscriptions) subscription.accept(document, row, sequence, nowMs);
+    }
+  }
+
+  #groupFor(open: TailOpen): FilterGroup {
+    const key = JSON.stringify([open.q, open.index]);
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    return { key, filter: compileFilter(open.q, open.index), subscriptions: new Set() };
+  }
+
+  #listen(): void {
+    this.#listening = true;
+    clearTimeout(this.#lingerTimer);
+    this.#statsTimer ??= setInterval(() => this.#sendStats(), STATS_INTERVAL_MS).unref();
+  }
+
+  #stopListening(): void {
+    clearTimeout(this.#lingerTimer);
+    this.#listening = false;
+    // What passes now isn't seen: a cursor of before must not look complete.
+    this.#recent.clear();
+  }
+
+  #replay(subscription: Subscription, filter: Filter, from: TailOpen["from"]): void {
+    if (from === undefined) return;
+    const start = typeof from === "string" ? this.#sequenceOf(from) : 0;
+    if (start === undefined) {
+      subscription.markMissing("hub_restart");
+      return;
+    }
+    const { complete, events } = this.#recent.after(start);
+    if (typeof from === "string" && !complete) subscription.markMissing("reconnect");
+    const matches: { document: EventDocument; sequence: number }[] = [];
+    for (const { sequence, event } of events) {
+      const document = new EventDocument(event);
+      if (filter.matches(document)) matches.push({ document, sequence });
+    }
+    const wanted =
+      typeof from === "string" ? matches : matches.slice(Math.max(0, matches.length - from.last));
+    const nowMs = performance.now();
+    for (const { document, sequence } of wanted)
+      subscription.replay(document, renderRow(document, this.#limits.messageSize), sequence, nowMs);
+  }
+
+  #markPending(subscription: Subscription): void {
+    this.#pending.add(subscription);
+    this.#flushTimer ??= setTimeout(() => this.#flush(), this.#limits.batchDelayMs);
+  }
+
+  #flush(): void {
+    this.#flushTimer = undefined;
+    for (const subscription of this.#pending) {
+      subscription.flush(true);
+      if (!subscription.isPending) this.#pending.delete(subscription);
+    }
+    // What a full socket has left is tried again.
+    if (this.#pending.size > 0) this.#flushTimer = setTimeout(() => this.#flush(), this.#limits.batchDelayMs);
+  }
+
+  #sendStats(): void {
+    const nowMs = performance.now();
+    for (const subscription of this.#groupOf.keys()) subscription.sendStats(nowMs);
+  }
+
+  #cursorOf(sequence: number): Cursor {
+    return Buffer.from(`${this.#epoch}.${sequence}`).toString("base64url");
+  }
+
+  /** Returns the number in a cursor of this run; undefined for any other text. */
+  #sequenceOf(cursor: Cursor): number | undefined {
+    const [epoch, digits] = Buffer.from(cursor, "base64url").toString().split(".");
+    const sequence = Number(digits);
+    if (epoch !== this.#epoch || !Number.isSafeInteger(sequence) || sequence > this.#recent.sequence)
+      return undefined;
+    return sequence;
+  }
+}

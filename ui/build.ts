@@ -1,0 +1,125 @@
+/**
+ * Builds the dashboard into ui/dist: scripts split by page, names with a hash of their content, one index.html.
+ * Each file that compresses also lies there as `.gz`. Fails when the first page is larger than its budget or a file
+ * names an address on another host.
+ */
+
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build, type Metafile, type Plugin } from "esbuild";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const DIST = join(HERE, "dist");
+
+/** Compressed bytes of all that Discover loads first. */
+const FIRST_LOAD_LIMIT_BYTES = 150 * 1024;
+/** Names of languages and namespaces, never asked for. */
+const HARMLESS_ADDRESSES = /^https?:\/\/(www\.w3\.org\/|lit\.dev\/)/;
+
+/** Style sheets imported by scripts become texts; the page's own stays a file. */
+const cssText: Plugin = {
+  name: "css-text",
+  setup(builder) {
+    builder.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      if (basename(path) === "tokens.css") return undefined;
+      return { contents: await readFile(path, "utf8"), loader: "text" };
+    });
+  },
+};
+
+export interface BuildResult {
+  /** Compressed bytes of what Discover loads first. */
+  readonly firstLoadBytes: number;
+}
+
+/** Builds; throws when a rule is broken. */
+export async function buildDashboard(): Promise<BuildResult> {
+  await rm(DIST, { recursive: true, force: true });
+  const { metafile } = await build({
+    absWorkingDir: HERE,
+    entryPoints: ["main.ts", "theme-first.ts", "tokens.css"],
+    outdir: DIST,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    metafile: true,
+    entryNames: "[name]-[hash]",
+    chunkNames: "chunk-[hash]",
+    plugins: [cssText],
+  });
+  const outputs = Object.entries(metafile.outputs);
+  const fileOf = (entry: string): string => {
+    const found = outputs.find(([, { entryPoint }]) => entryPoint === entry);
+    if (found === undefined) throw new Error(`the build made nothing of ${entry}`);
+    return basename(found[0]);
+  };
+  const page = await firstPage(metafile, fileOf);
+  await writeFile(join(DIST, "index.html"), page.html);
+  await checkAddresses();
+  const firstLoadBytes = await compress(["index.html", ...page.files]);
+  if (firstLoadBytes > FIRST_LOAD_LIMIT_BYTES)
+    throw new Error(
+      `the first page takes ${firstLoadBytes} bytes compressed, ${FIRST_LOAD_LIMIT_BYTES} are allowed`,
+    );
+  return { firstLoadBytes };
+}
+
+async function firstPage(
+  metafile: Metafile,
+  fileOf: (entry: string) => string,
+): Promise<{ html: string; files: string[] }> {
+  const scripts = [...withImports(metafile, [fileOf("main.ts"), fileOf("pages/discover.ts")])];
+  const theme = fileOf("theme-first.ts");
+  const style = fileOf("tokens.css");
+  const template = await readFile(join(HERE, "index.html"), "utf8");
+  const preloads = scripts.map((file) => `<link rel="modulepreload" href="/${file}">`).join("\n    ");
+  const html = template
+    .replace("%STYLE%", style)
+    .replace("%THEME%", theme)
+    .replace("%MAIN%", fileOf("main.ts"))
+    .replace("%PRELOADS%", preloads);
+  const themed = [...withImports(metafile, [theme])];
+  return { html, files: [...new Set([...scripts, ...themed, style])] };
+}
+
+/** Returns the files and all that they import at once. */
+function withImports(metafile: Metafile, files: readonly string[]): Set<string> {
+  const byName = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
+  const found = new Set(files);
+  for (const file of found)
+    for (const { path, kind } of byName.get(file)?.imports ?? [])
+      if (kind === "import-statement") found.add(basename(path));
+  return found;
+}
+
+/** Writes a `.gz` beside each file; returns the compressed size of `counted`. */
+async function compress(counted: readonly string[]): Promise<number> {
+  let sizeBytes = 0;
+  for (const file of await readdir(DIST)) {
+    const packed = gzipSync(await readFile(join(DIST, file)), { level: 9 });
+    await writeFile(join(DIST, `${file}.gz`), packed);
+    if (counted.includes(file)) sizeBytes += packed.length;
+  }
+  return sizeBytes;
+}
+
+/** The dashboard asks nobody but its hub. */
+async function checkAddresses(): Promise<void> {
+  for (const file of await readdir(DIST)) {
+    const text = await readFile(join(DIST, file), "utf8");
+    for (const [address] of text.matchAll(/https?:\/\/[\w.-]+[^\s"'`)]*/g))
+      if (!HARMLESS_ADDRESSES.test(address))
+        throw new Error(`${file} names ${address}, an address on another host`);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { firstLoadBytes } = await buildDashboard();
+  const where = relative(process.cwd(), DIST) || ".";
+  process.stdout.write(`${where}: first page ${(firstLoadBytes / 1024).toFixed(1)} KiB compressed\n`);
+}

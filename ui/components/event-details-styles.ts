@@ -1,0 +1,99 @@
+/** Looks of the details of a line. */
+
+import { css } from "lit";
+
+export const eventDetailsStyles = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    min-width: 0;
+    min-height: 0;
+    background: var(--surface);
+  }
+  header {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 4px;
+    padding: 7px 8px 7px 14px;
+    border-bottom: 1px solid var(--line);
+  }
+  h2 {
+    flex: 1;
+    margin: 0;
+    font: 600 var(--text) var(--font-mono);
+    white-space: nowrap;
+  }
+  .message {
+    margin: 0;
+    padding: 10px 14px;
+    max-height: 11rem;
+    overflow: auto;
+    border-bottom: 1px solid var(--line);
+    background: var(--surface-sunken);
+    font: var(--text-small) / 1.55 var(--font-mono);
+    white-space: pre-wrap;
+    overflow-wrap: anywhere;
+  }
+  .tools {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 6px;
+    align-items: center;
+    padding: 8px 14px;
+  }
+  .tools .button {
+    margin-left: auto;
+  }
+  .content {
+    flex: 1;
+    min-height: 0;
+    overflow: auto;
+    padding: 0 14px 16px;
+  }
+  table {
+    width: 100%;
+    border-collapse: collapse;
+    font-size: var(--text-small);
+  }
+  th,
+  td {
+    padding: 3px 8px 3px 0;
+    border-top: 1px solid var(--line);
+    text-align: left;
+    vertical-align: top;
+    line-height: 24px;
+  }
+  th {
+    width: 40%;
+    color: var(--ink-muted);
+    font-weight: 500;
+    overflow-wrap: anywhere;
+  }
+  td {
+    font-family: var(--font-mono);
+    overflow-wrap: anywhere;
+  }
+  td.actions {
+    width: 1%;
+    padding: 3px 0;
+    white-space: nowrap;
+  }
+  td.actions button {
+    color: var(--ink-faint);
+  }
+  tr:hover td.actions button,
+  td.actions button:focus-visible {
+    color: var(--ink);
+  }
+  .content pre {
+    margin: 0;
+    padding: 10px 12px;
+    border: 1px solid var(--line);
+    border-radius: var(--radius);
+    background: var(--surface-sunken);
+    font: var(--text-small) / 1.6 var(--font-mono);
+    white-space: pre-wrap;
+    overflow-wrap: anywhere;
+  }
+`;

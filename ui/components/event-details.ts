@@ -1,0 +1,135 @@
+/** One document with all its fields, as a table or as JSON. Fires `tr-filter`, `tr-column`, `tr-step` and `tr-close`. */
+
+import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { formatTime } from "../services/format.ts";
+import { filterValues, type LogDocument, valueText } from "../services/log-document.ts";
+import { eventDetailsStyles } from "./event-details-styles.ts";
+import { fireColumn, fireFilter } from "./filter-events.ts";
+import { icon } from "./icons.ts";
+import { controls } from "./styles.ts";
+
+type View = "table" | "json";
+
+export class EventDetails extends LitElement {
+  static override properties = {
+    document: { attribute: false },
+    columns: { attribute: false },
+    isUtc: { type: Boolean },
+    surroundings: {},
+    _view: { state: true },
+    _copied: { state: true },
+  };
+
+  declare document: LogDocument | undefined;
+  /** Fields shown as columns; undefined where the page has none. */
+  declare columns: readonly string[] | undefined;
+  declare isUtc: boolean;
+  /** Address of the lines around; "" where there is none. */
+  declare surroundings: string;
+  declare _view: View;
+  declare _copied: boolean;
+
+  static override styles = [controls, eventDetailsStyles];
+
+  constructor() {
+    super();
+    this.document = undefined;
+    this.columns = undefined;
+    this.isUtc = false;
+    this.surroundings = "";
+    this._view = "table";
+    this._copied = false;
+  }
+
+  override render(): TemplateResult | typeof nothing {
+    const { document } = this;
+    if (document === undefined) return nothing;
+    return html`
+      <header>
+        <h2>${formatTime(document.timestampMs, this.isUtc)}</h2>
+        <button class="plain icon" aria-label="Newer line" title="Newer line (k)" @click=${() => this.#step(-1)}>${icon("chevronLeft")}</button>
+        <button class="plain icon" aria-label="Older line" title="Older line (j)" @click=${() => this.#step(1)}>${icon("chevronRight")}</button>
+        <button class="plain icon" aria-label="Close" title="Close (Esc)" @click=${this.#close}>${icon("close")}</button>
+      </header>
+      <pre class="message" tabindex="0" aria-label="Message">${document.message}</pre>
+      <div class="tools" role="group" aria-label="View">
+        ${this.#viewButton("table", "Fields")}${this.#viewButton("json", "JSON")}
+        <button class="small" @click=${this.#copy}>${icon(this._copied ? "check" : "copy")}${this._copied ? "Copied" : "Copy JSON"}</button>
+        ${this.surroundings === "" ? nothing : html`<a class="button small" href=${this.surroundings}>Lines around it</a>`}
+      </div>
+      <div class="content">${this._view === "json" ? html`<pre>${this.#json(document)}</pre>` : this.#table(document)}</div>
+    `;
+  }
+
+  #viewButton(view: View, text: string): TemplateResult {
+    return html`<button class="small" aria-pressed=${this._view === view} @click=${() => {
+      this._view = view;
+    }}>${text}</button>`;
+  }
+
+  #table(document: LogDocument): TemplateResult {
+    return html`<table>
+      <caption class="hidden-text">Fields of the line</caption>
+      <tbody>
+        ${[...document.fields].map(([name, value]) => (value === document.message ? nothing : this.#field(name, value)))}
+        ${this.#field("_index", document.index)}
+        <tr><th scope="row">_id</th><td>${document.id}</td><td></td></tr>
+      </tbody>
+    </table>`;
+  }
+
+  #field(name: string, value: unknown): TemplateResult {
+    const values = filterValues(value);
+    const only = values[0];
+    return html`<tr>
+      <th scope="row">${name}</th>
+      <td>${valueText(value)}</td>
+      <td class="actions">
+        ${
+          only === undefined || values.length > 1 || name === "@timestamp"
+            ? nothing
+            : html`<button class="plain small icon" aria-label="Only this ${name}" title="Only this value"
+                  @click=${() => fireFilter(this, { field: name, value: only, exclude: false })}>${icon("plus")}</button>
+                <button class="plain small icon" aria-label="Without this ${name}" title="Without this value"
+                  @click=${() => fireFilter(this, { field: name, value: only, exclude: true })}>${icon("minus")}</button>`
+        }
+        ${
+          this.columns === undefined
+            ? nothing
+            : html`<button class="plain small icon" aria-label="Column ${name}" title="Show as column"
+                aria-pressed=${this.columns.includes(name)} @click=${() => fireColumn(this, name)}>${icon("columns")}</button>`
+        }
+      </td>
+    </tr>`;
+  }
+
+  #json({ index, id, source }: LogDocument): string {
+    return JSON.stringify({ _index: index, _id: id, _source: source }, undefined, 2);
+  }
+
+  #copy(): void {
+    if (this.document === undefined) return;
+    void navigator.clipboard.writeText(this.#json(this.document)).then(() => {
+      this._copied = true;
+      setTimeout(() => {
+        this._copied = false;
+      }, 1_500);
+    });
+  }
+
+  #step(detail: -1 | 1): void {
+    this.dispatchEvent(new CustomEvent<-1 | 1>("tr-step", { detail }));
+  }
+
+  #close(): void {
+    this.dispatchEvent(new CustomEvent("tr-close"));
+  }
+}
+
+customElements.define("tr-event-details", EventDetails);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-event-details": EventDetails;
+  }
+}

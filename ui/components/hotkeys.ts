@@ -1,0 +1,37 @@
+/** Single-letter shortcuts of a page; off while somebody types, with a modifier, or behind a dialog. */
+
+import type { ReactiveController, ReactiveControllerHost } from "lit";
+
+export type Hotkeys = Readonly<Record<string, () => void>>;
+
+const TYPING = "input, textarea, select, [contenteditable]";
+
+export class HotkeyController implements ReactiveController {
+  readonly #keys: Hotkeys;
+  readonly #listen = (event: KeyboardEvent): void => this.#press(event);
+
+  /** `keys` by KeyboardEvent.key. */
+  constructor(host: ReactiveControllerHost, keys: Hotkeys) {
+    this.#keys = keys;
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    document.addEventListener("keydown", this.#listen);
+  }
+
+  hostDisconnected(): void {
+    document.removeEventListener("keydown", this.#listen);
+  }
+
+  #press(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const action = Object.hasOwn(this.#keys, event.key) ? this.#keys[event.key] : undefined;
+    if (action === undefined) return;
+    const path = event.composedPath().filter((target) => target instanceof Element);
+    const inDialog = path.some((element) => element.matches("dialog"));
+    if (inDialog || (event.key !== "Escape" && path[0]?.matches(TYPING))) return;
+    event.preventDefault();
+    action();
+  }
+}

@@ -1,0 +1,45 @@
+/** Icons: strokes on a grid of 24, coloured as the text beside them. They say nothing to a screen reader. */
+
+import { html, svg, type TemplateResult } from "lit";
+
+const PATHS = {
+  calendar: svg`<rect x="3.5" y="5" width="17" height="15.5" rx="2"/><path d="M3.5 10h17M8 2.5V6M16 2.5V6"/>`,
+  check: svg`<path d="m5 12.5 4.5 4.5L19 7.5"/>`,
+  chevronDown: svg`<path d="m6 9 6 6 6-6"/>`,
+  chevronLeft: svg`<path d="m15 6-6 6 6 6"/>`,
+  chevronRight: svg`<path d="m9 6 6 6-6 6"/>`,
+  close: svg`<path d="M6 6l12 12M18 6 6 18"/>`,
+  columns: svg`<rect x="3.5" y="4" width="17" height="16" rx="2"/><path d="M9.5 4v16M15 4v16"/>`,
+  copy: svg`<rect x="8.5" y="8.5" width="12" height="12" rx="2"/><path d="M15.5 8.5v-3a2 2 0 0 0-2-2h-8a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h3"/>`,
+  eye: svg`<path d="M2 12s3.6-7 10-7 10 7 10 7-3.6 7-10 7S2 12 2 12Z"/><circle cx="12" cy="12" r="3"/>`,
+  end: svg`<path d="M12 4v12M6.5 11 12 16.5 17.5 11M5 20.5h14"/>`,
+  help: svg`<circle cx="12" cy="12" r="9"/><path d="M9.2 9.2a2.8 2.8 0 1 1 4.2 2.5c-.9.5-1.4 1-1.4 2M12 17h.01"/>`,
+  list: svg`<path d="M8.5 6H21M8.5 12H21M8.5 18H21M3.5 6h.01M3.5 12h.01M3.5 18h.01"/>`,
+  minus: svg`<circle cx="12" cy="12" r="8.5"/><path d="M8.5 12h7"/>`,
+  moon: svg`<path d="M20.5 14.5A8.7 8.7 0 0 1 9.5 3.5a8.7 8.7 0 1 0 11 11Z"/>`,
+  pause: svg`<path d="M8 5v14M16 5v14"/>`,
+  play: svg`<path d="M7 4.5v15l12-7.5-12-7.5Z"/>`,
+  plus: svg`<circle cx="12" cy="12" r="8.5"/><path d="M12 8.5v7M8.5 12h7"/>`,
+  refresh: svg`<path d="M20 11a8 8 0 1 0-.6 4M20 4.5V11h-6.5"/>`,
+  search: svg`<circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/>`,
+  sun: svg`<circle cx="12" cy="12" r="4"/><path d="M12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4"/>`,
+  system: svg`<rect x="3" y="4.5" width="18" height="12" rx="2"/><path d="M8.5 20.5h7M12 16.5v4"/>`,
+  target: svg`<circle cx="12" cy="12" r="8.5"/><circle cx="12" cy="12" r="2.5"/><path d="M12 1.5v4M12 18.5v4M1.5 12h4M18.5 12h4"/>`,
+  trash: svg`<path d="M4 6.5h16M9.5 6.5V4h5v2.5M6.5 6.5l1 14h9l1-14"/>`,
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** Returns an icon. */
+export function icon(name: IconName): TemplateResult {
+  return html`<svg viewBox="0 0 24 24" aria-hidden="true">${PATHS[name]}</svg>`;
+}
+
+/** Returns the mark of the product: water that leaves a wheel. */
+export function logo(): TemplateResult {
+  return html`<svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
+    <path d="M3 7.2c3 0 3-2.2 6-2.2s3 2.2 6 2.2 3-2.2 6-2.2" />
+    <path d="M3 12.6c3 0 3-2.2 6-2.2s3 2.2 6 2.2 3-2.2 6-2.2" opacity=".72" />
+    <path d="M3 18c3 0 3-2.2 6-2.2s3 2.2 6 2.2 3-2.2 6-2.2" opacity=".45" />
+  </svg>`;
+}

@@ -1,0 +1,211 @@
+/** Discover's data: one search at a time, rows and histogram apart so that the rows don't wait for it. */
+
+import type { TopValues } from "../components/field-list.ts";
+import type { DiscoverState } from "../services/discover-state.ts";
+import { countValues, type Field, type FieldCatalogue, readFields } from "../services/fields.ts";
+import { type Histogram, readHistogram } from "../services/histogram.ts";
+import { chooseInterval } from "../services/interval.ts";
+import { filterValues, LogDocument } from "../services/log-document.ts";
+import {
+  type SearchClient,
+  SearchError,
+  type SearchResponse,
+  shardFailureOf,
+  totalOf,
+} from "../services/search-client.ts";
+import {
+  histogramRequest,
+  levelFieldOf,
+  newestRequest,
+  PAGE_ROWS,
+  rowsRequest,
+  topValuesRequest,
+} from "../services/search-request.ts";
+import { type ResolvedRange, resolveRange } from "../services/time-range.ts";
+
+/** Loaded rows end here: more than anybody reads, less than a browser holds. */
+const MAX_ROWS = 100_000;
+const MAX_BUCKETS = 120;
+/** New fields come with new lines. */
+const FIELDS_FRESH_MS = 60_000;
+const TOP_VALUES = 10;
+
+export class DiscoverModel {
+  rows: readonly LogDocument[] = [];
+  total = 0;
+  tookMs = 0;
+  /** Undefined until the first answer. */
+  range: ResolvedRange | undefined;
+  histogram: Histogram | undefined;
+  fields: FieldCatalogue | undefined;
+  indexNames: readonly string[] = [];
+  fault: SearchError | undefined;
+  warning: string | undefined;
+  /** Where the range is empty: ms of the newest line that matches outside of it. */
+  newestMs: number | undefined;
+  isLoading = false;
+  isLoadingMore = false;
+  hasMore = false;
+
+  readonly #client: SearchClient;
+  readonly #onChange: () => void;
+  #abort = new AbortController();
+  #state: DiscoverState | undefined;
+  #fieldsIndex: string | undefined;
+  #fieldsAtMs = 0;
+  #keys = new Set<string>();
+
+  constructor(client: SearchClient, onChange: () => void) {
+    this.#client = client;
+    this.#onChange = onChange;
+  }
+
+  /** Searches; a search that still runs is given up. */
+  async run(state: DiscoverState, nowMs = Date.now()): Promise<void> {
+    this.stop();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const range = resolveRange(state.range, nowMs);
+    this.#state = state;
+    this.fault = undefined;
+    if (range === undefined) {
+      this.fault = new SearchError(400, "range", "The time range can't be read.", "Choose another one.");
+      this.#onChange();
+      return;
+    }
+    this.isLoading = true;
+    this.#onChange();
+    const fields = this.#loadFields(state.index, signal);
+    await Promise.all([
+      this.#settle(this.#loadRows(state, range, signal), signal),
+      this.#settle(this.#loadHistogram(state, range, fields, signal), signal),
+    ]);
+    if (signal.aborted) return;
+    this.isLoading = false;
+    this.#onChange();
+  }
+
+  /** Loads the next rows, where there are any and none are on their way. */
+  async more(): Promise<void> {
+    if (!this.hasMore || this.isLoadingMore || this.isLoading || this.#state === undefined) return;
+    const last = this.rows.at(-1);
+    if (last === undefined || this.range === undefined) return;
+    const { signal } = this.#abort;
+    this.isLoadingMore = true;
+    this.#onChange();
+    const rowsAtLast = this.rows.filter(({ timestampMs }) => timestampMs === last.timestampMs).length;
+    const body = rowsRequest(this.#state, this.range, { lastMs: last.timestampMs, rowsAtLast });
+    await this.#settle(
+      this.#client.search(this.#state.index, body, signal).then((response) => this.#append(response)),
+      signal,
+    );
+    if (signal.aborted) return;
+    this.isLoadingMore = false;
+    this.#onChange();
+  }
+
+  /** Counts a field's values in all matching lines, or in the loaded ones where the index can't. */
+  async topValues(field: Field): Promise<TopValues | undefined> {
+    if (this.#state === undefined || this.range === undefined) return undefined;
+    const name = field.aggregatableName;
+    if (name === undefined) {
+      const texts = this.rows.map((row) => filterValues(row.fields.get(field.name)));
+      return { values: countValues(texts, TOP_VALUES), total: this.rows.length, isSample: true };
+    }
+    try {
+      const body = topValuesRequest(this.#state, this.range, name);
+      const { aggregations } = await this.#client.search(this.#state.index, body, this.#abort.signal);
+      const values = (aggregations?.values?.buckets ?? []).map((bucket) => ({
+        value: bucket.key_as_string ?? String(bucket.key),
+        count: bucket.doc_count,
+      }));
+      return { values, total: aggregations?.existing?.doc_count ?? this.total, isSample: false };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Learns the names of indices, for the choice of one. */
+  async loadIndexNames(): Promise<void> {
+    try {
+      this.indexNames = await this.#client.indexNames();
+      this.#onChange();
+    } catch {
+      // The choice stays empty; patterns can be written all the same.
+    }
+  }
+
+  /** Gives up what runs. */
+  stop(): void {
+    this.#abort.abort();
+    this.isLoading = false;
+    this.isLoadingMore = false;
+  }
+
+  async #loadRows(state: DiscoverState, range: ResolvedRange, signal: AbortSignal): Promise<void> {
+    const response = await this.#client.search(state.index, rowsRequest(state, range), signal);
+    this.range = range;
+    this.rows = [];
+    this.#keys = new Set();
+    this.total = totalOf(response);
+    this.tookMs = response.took;
+    this.warning = shardFailureOf(response);
+    this.newestMs = undefined;
+    this.#append(response);
+    this.#onChange();
+    if (this.total > 0) return;
+    const newest = await this.#client.search(state.index, newestRequest(state), signal);
+    const value = newest.aggregations?.newest?.value;
+    this.newestMs = typeof value === "number" && totalOf(newest) > 0 ? value : undefined;
+    this.#onChange();
+  }
+
+  async #loadHistogram(
+    state: DiscoverState,
+    range: ResolvedRange,
+    fields: Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await fields;
+    const interval = chooseInterval(range, MAX_BUCKETS);
+    const zone = state.isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const body = histogramRequest(state, range, interval, levelFieldOf(this.fields), zone);
+    const response = await this.#client.search(state.index, body, signal);
+    this.histogram = readHistogram(response, range, interval);
+    this.#onChange();
+  }
+
+  async #loadFields(index: string, signal: AbortSignal): Promise<void> {
+    const isFresh = Date.now() - this.#fieldsAtMs < FIELDS_FRESH_MS;
+    if (this.#fieldsIndex === index && isFresh && (this.fields?.size ?? 0) > 0) return;
+    try {
+      this.fields = readFields(await this.#client.fieldCapabilities(index, signal));
+      this.#fieldsIndex = index;
+      this.#fieldsAtMs = Date.now();
+      this.#onChange();
+    } catch {
+      // Rows and histogram say what is wrong; without fields there is just no split by level.
+    }
+  }
+
+  #append(response: SearchResponse): void {
+    const added = response.hits.hits
+      .map((hit) => new LogDocument(hit))
+      .filter(({ key }) => !this.#keys.has(key) && this.#keys.add(key));
+    this.rows = [...this.rows, ...added];
+    this.hasMore = response.hits.hits.length >= PAGE_ROWS && added.length > 0 && this.rows.length < MAX_ROWS;
+  }
+
+  /** Takes a failure as this search's, unless it was given up. */
+  async #settle(work: Promise<void>, signal: AbortSignal): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      if (signal.aborted) return;
+      this.fault ??=
+        error instanceof SearchError
+          ? error
+          : new SearchError(0, "internal", String(error), "Load the page anew.", error);
+    }
+  }
+}

@@ -1,0 +1,193 @@
+/** Layout of Discover: fields, results and details side by side; one over another where the screen is narrow. */
+
+import { css } from "lit";
+
+export const discoverStyles = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    min-height: 0;
+    height: 100%;
+  }
+  .bar {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 8px;
+    padding: 10px 12px;
+    border-bottom: 1px solid var(--line);
+    background: var(--surface);
+  }
+  .pills {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 6px;
+    margin: 0;
+    padding: 7px 12px;
+    border-bottom: 1px solid var(--line);
+    background: var(--surface);
+    list-style: none;
+  }
+  .pill {
+    display: flex;
+    max-width: 100%;
+    border: 1px solid var(--accent);
+    border-radius: 14px;
+    background: var(--accent-soft);
+    overflow: hidden;
+  }
+  .pill.exclude {
+    border-color: var(--level-error);
+    background: none;
+  }
+  .pill.disabled {
+    border-style: dashed;
+    background: none;
+  }
+  .pill.disabled button:first-child {
+    color: var(--ink-muted);
+    text-decoration: line-through;
+  }
+  .pill button {
+    background: none;
+    border: 0;
+    color: var(--ink);
+    font-family: var(--font-mono);
+    font-weight: 400;
+    min-width: 24px;
+  }
+  .pill button span {
+    overflow: hidden;
+    text-overflow: ellipsis;
+  }
+  .pill button:first-child {
+    min-width: 0;
+    padding: 0 2px 0 10px;
+  }
+  .work {
+    flex: 1;
+    display: grid;
+    grid-template-columns: minmax(0, 1fr);
+    min-height: 0;
+  }
+  .work.with-fields {
+    grid-template-columns: 15rem minmax(0, 1fr);
+  }
+  .work.with-details {
+    grid-template-columns: minmax(0, 1fr) minmax(22rem, 36%);
+  }
+  .work.with-fields.with-details {
+    grid-template-columns: 15rem minmax(0, 1fr) minmax(22rem, 34%);
+  }
+  aside {
+    display: flex;
+    flex-direction: column;
+    min-height: 0;
+    border-right: 1px solid var(--line);
+    background: var(--surface);
+  }
+  aside tr-field-list {
+    flex: 1;
+  }
+  .main {
+    position: relative;
+    display: flex;
+    flex-direction: column;
+    min-width: 0;
+    min-height: 0;
+    background: var(--surface);
+  }
+  .main > .notice {
+    margin: 10px 12px 0;
+  }
+  .chart {
+    padding: 10px 12px 0;
+  }
+  .status {
+    display: flex;
+    align-items: center;
+    gap: 6px;
+    padding: 4px 8px;
+    border-bottom: 1px solid var(--line);
+    color: var(--ink-muted);
+    font-size: var(--text-small);
+    font-variant-numeric: tabular-nums;
+  }
+  .status .space {
+    flex: 1;
+  }
+  .status span[role="status"] {
+    min-width: 0;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  tr-event-table {
+    flex: 1;
+  }
+  tr-event-details {
+    border-left: 1px solid var(--line);
+  }
+  .empty {
+    margin: auto;
+    padding: 32px 20px;
+    max-width: 30rem;
+    text-align: center;
+    color: var(--ink-muted);
+  }
+  .empty h2 {
+    margin: 0 0 4px;
+    color: var(--ink);
+    font-size: var(--text-large);
+    font-weight: 600;
+  }
+  .empty p {
+    margin: 0 0 14px;
+  }
+  .progress {
+    position: absolute;
+    z-index: 3;
+    inset: 0 0 auto;
+    height: 2px;
+    background: linear-gradient(90deg, transparent, var(--accent), transparent) 0 0 / 40% 100% no-repeat;
+    animation: pass 1.1s linear infinite;
+  }
+  @keyframes pass {
+    from {
+      background-position: -60% 0;
+    }
+    to {
+      background-position: 160% 0;
+    }
+  }
+  @media (width < 900px) {
+    .work,
+    .work.with-fields,
+    .work.with-details,
+    .work.with-fields.with-details {
+      position: relative;
+      grid-template-columns: minmax(0, 1fr);
+    }
+    aside,
+    tr-event-details {
+      position: absolute;
+      z-index: 10;
+      border: 0;
+      box-shadow: 0 0 32px var(--shadow);
+    }
+    aside {
+      inset: 40px 20% 0 0;
+    }
+    tr-event-details {
+      inset: 0;
+    }
+  }
+  @media (width < 700px) {
+    .bar {
+      padding: 8px;
+      gap: 6px;
+    }
+    .chart {
+      padding: 6px 8px 0;
+    }
+  }
+`;

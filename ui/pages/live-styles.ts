@@ -1,0 +1,97 @@
+/** Looks of the live page. */
+
+import { css } from "lit";
+
+export const liveStyles = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    min-height: 0;
+    height: 100%;
+  }
+  .bar {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 8px;
+    padding: 10px 12px;
+    border-bottom: 1px solid var(--line);
+    background: var(--surface);
+  }
+  .tools {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 6px 14px;
+    padding: 6px 12px;
+    border-bottom: 1px solid var(--line);
+    background: var(--surface);
+    color: var(--ink-muted);
+    font-size: var(--text-small);
+    font-variant-numeric: tabular-nums;
+  }
+  .tools b {
+    color: var(--ink);
+    font-weight: 600;
+  }
+  .tools .skipped b {
+    color: var(--level-warn);
+  }
+  .space {
+    flex: 1;
+  }
+  .signal::before {
+    content: "";
+    display: inline-block;
+    width: 8px;
+    height: 8px;
+    margin-right: 6px;
+    border-radius: 50%;
+    background: var(--level-warn);
+  }
+  .signal.open::before {
+    background: var(--accent);
+  }
+  .notice {
+    margin: 10px 12px;
+  }
+  .work {
+    flex: 1;
+    position: relative;
+    display: grid;
+    grid-template-columns: minmax(0, 1fr);
+    min-height: 0;
+    background: var(--surface);
+  }
+  .work.with-details {
+    grid-template-columns: minmax(0, 1fr) minmax(22rem, 36%);
+  }
+  tr-event-details {
+    border-left: 1px solid var(--line);
+  }
+  .jump {
+    position: absolute;
+    z-index: 4;
+    bottom: 16px;
+    left: 50%;
+    translate: -50%;
+    box-shadow: 0 6px 20px var(--shadow);
+  }
+  .waiting {
+    position: absolute;
+    inset: 30% 0 auto;
+    text-align: center;
+    color: var(--ink-muted);
+    pointer-events: none;
+  }
+  @media (width < 900px) {
+    .work.with-details {
+      grid-template-columns: minmax(0, 1fr);
+    }
+    tr-event-details {
+      position: absolute;
+      z-index: 10;
+      inset: 0;
+      border: 0;
+    }
+  }
+`;

@@ -1,0 +1,90 @@
+/** Times and numbers as people read them. */
+
+const COUNT = new Intl.NumberFormat("en");
+const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** 12,345 */
+export function formatCount(count: number): string {
+  return COUNT.format(count);
+}
+
+/** 12.3K */
+export function formatShort(count: number): string {
+  return SHORT.format(count);
+}
+
+/** `1.4 MB` of bytes, in powers of 1,000. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 1_000 && unit < units.length - 1; unit++) value /= 1_000;
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** `2026-01-31 14:05:09.123`, in the browser's zone or UTC. Sliced from ISO: thousands of rows a second need it. */
+export function formatTime(atMs: number, isUtc: boolean): string {
+  if (atMs === 0) return "no time";
+  const shiftedMs = isUtc ? atMs : atMs - offsetMinutes(atMs) * 60_000;
+  const iso = new Date(shiftedMs).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}`;
+}
+
+/** `14:05:09.123` */
+export function formatClock(atMs: number, isUtc: boolean): string {
+  return formatTime(atMs, isUtc).slice(11);
+}
+
+/** `UTC+01:00`, the zone at a time. */
+export function formatZone(atMs: number, isUtc: boolean): string {
+  const minutes = isUtc ? 0 : -offsetMinutes(atMs);
+  if (minutes === 0) return "UTC";
+  const size = Math.abs(minutes);
+  const pad = (value: number): string => String(value).padStart(2, "0");
+  return `UTC${minutes < 0 ? "−" : "+"}${pad(Math.floor(size / 60))}:${pad(size % 60)}`;
+}
+
+/** `3 d 4 h`, `12 min 5 s`: the two largest units. */
+export function formatDuration(lengthMs: number): string {
+  const units: readonly (readonly [string, number])[] = [
+    ["d", 86_400],
+    ["h", 3_600],
+    ["min", 60],
+    ["s", 1],
+  ];
+  let seconds = Math.floor(lengthMs / 1_000);
+  const parts: string[] = [];
+  for (const [unit, size] of units) {
+    if (seconds >= size) parts.push(`${Math.floor(seconds / size)} ${unit}`);
+    seconds %= size;
+  }
+  return parts.slice(0, 2).join(" ") || "0 s";
+}
+
+/** `3 days ago`, `in 5 minutes` */
+export function formatAgo(atMs: number, nowMs: number): string {
+  const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+    ["year", 31_536_000],
+    ["month", 2_592_000],
+    ["day", 86_400],
+    ["hour", 3_600],
+    ["minute", 60],
+    ["second", 1],
+  ];
+  const seconds = (atMs - nowMs) / 1_000;
+  const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
+  return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.trunc(seconds / length), unit);
+}
+
+/** The zone offset of the current quarter hour: asking for each line's costs more than the line. */
+let offsetQuarter = -1;
+let offsetOfQuarter = 0;
+
+function offsetMinutes(atMs: number): number {
+  const quarter = Math.floor(atMs / 900_000);
+  if (quarter !== offsetQuarter) {
+    offsetQuarter = quarter;
+    offsetOfQuarter = new Date(atMs).getTimezoneOffset();
+  }
+  return offsetOfQuarter;
+}

@@ -1,0 +1,47 @@
+/** Which parts of a line a query asked for, marked while the line is shown. */
+
+export interface Part {
+  readonly text: string;
+  readonly isMatch: boolean;
+}
+
+/** More words would mark everything. */
+const MAX_WORDS = 20;
+const TOKEN = /(-|!|\bNOT\s+)?(?:([\w@.-]+):)?(?:"((?:[^"\\]|\\.)*)"|([^\s()"]+))/g;
+
+/** Returns the words of a query that lines may hold: no operators, no excluded ones, no other fields' values. */
+export function highlightWords(query: string): string[] {
+  const words = new Set<string>();
+  for (const [, not, field, phrase, word] of query.matchAll(TOKEN)) {
+    if (not !== undefined || (field !== undefined && field !== "message")) continue;
+    if (word === "AND" || word === "OR" || word === "NOT" || word === "TO") continue;
+    const text = phrase?.replaceAll(/\\(.)/g, "$1") ?? word ?? "";
+    for (const piece of phrase === undefined ? text.split(/[*?+&|![\]{}^~]+/) : [text])
+      if (piece.length > 1) words.add(piece.toLowerCase());
+  }
+  return [...words].slice(0, MAX_WORDS);
+}
+
+/** Compiles words to one expression that finds any of them; undefined without words. */
+export function compileHighlight(words: readonly string[]): RegExp | undefined {
+  if (words.length === 0) return undefined;
+  const longestFirst = words.toSorted((a, b) => b.length - a.length);
+  return new RegExp(
+    longestFirst.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\/-]/g, "\\$&")).join("|"),
+    "gi",
+  );
+}
+
+/** Cuts a text into parts; one part where nothing matches. */
+export function splitMatches(text: string, expression: RegExp | undefined): Part[] {
+  if (expression === undefined) return [{ text, isMatch: false }];
+  const parts: Part[] = [];
+  let at = 0;
+  for (const match of text.matchAll(expression)) {
+    if (match.index > at) parts.push({ text: text.slice(at, match.index), isMatch: false });
+    parts.push({ text: match[0], isMatch: true });
+    at = match.index + match[0].length;
+  }
+  if (at < text.length || parts.length === 0) parts.push({ text: text.slice(at), isMatch: false });
+  return parts;
+}

@@ -1,0 +1,32 @@
+/** The histogram's numbers, from the answer of a search. */
+
+import { levelOf } from "#proto/live.ts";
+import type { Interval } from "./interval.ts";
+import type { SearchResponse } from "./search-client.ts";
+import type { ResolvedRange } from "./time-range.ts";
+
+export interface TimeBucket {
+  /** ms since 1970-01-01 UTC */
+  readonly startMs: number;
+  readonly total: number;
+  /** Counts by level, 0 to 6; lines without one that counts are in 0. */
+  readonly levels: readonly number[];
+}
+
+export interface Histogram {
+  readonly range: ResolvedRange;
+  readonly intervalMs: number;
+  readonly buckets: readonly TimeBucket[];
+}
+
+/** Returns the histogram of an answer to `histogramRequest`. */
+export function readHistogram(response: SearchResponse, range: ResolvedRange, interval: Interval): Histogram {
+  const buckets = (response.aggregations?.times?.buckets ?? []).map((bucket): TimeBucket => {
+    const levels = [0, 0, 0, 0, 0, 0, 0];
+    for (const { key, doc_count } of bucket.levels?.buckets ?? []) levels[levelOf(key)]! += doc_count;
+    const known = levels.reduce((sum, count) => sum + count, 0);
+    levels[0]! += Math.max(0, bucket.doc_count - known);
+    return { startMs: Number(bucket.key), total: bucket.doc_count, levels };
+  });
+  return { range, intervalMs: interval.ms, buckets };
+}

@@ -1,0 +1,20 @@
+/** What a browser remembers of its reader. A browser that forbids storage just forgets. */
+
+/** Returns a remembered text, or undefined. */
+export function readPreference(name: string): string | undefined {
+  try {
+    return localStorage.getItem(`tailrace.${name}`) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Remembers a text; undefined forgets. */
+export function writePreference(name: string, value: string | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(`tailrace.${name}`);
+    else localStorage.setItem(`tailrace.${name}`, value);
+  } catch {
+    // Nothing is lost but comfort.
+  }
+}

@@ -1,0 +1,187 @@
+/** The search interface under the page's own origin. */
+
+import type { FieldCapabilities } from "./fields.ts";
+import type { Hit } from "./log-document.ts";
+
+/** A failed call, in words for the reader: what failed and what to do. */
+export class SearchError extends Error {
+  /** HTTP status; 0 where the hub couldn't be reached. */
+  readonly status: number;
+  /** The interface's own words for it: `query_shard_exception` … */
+  readonly type: string;
+  /** What to do; "" where nothing is known. */
+  readonly hint: string;
+
+  constructor(status: number, type: string, message: string, hint: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "SearchError";
+    this.status = status;
+    this.type = type;
+    this.hint = hint;
+  }
+}
+
+export interface Bucket {
+  readonly key: number | string;
+  readonly key_as_string?: string;
+  readonly doc_count: number;
+  readonly levels?: { readonly buckets: readonly Bucket[] };
+}
+
+interface ShardFailure {
+  readonly index?: string;
+  readonly reason?: { readonly type?: string; readonly reason?: string };
+}
+
+export interface SearchResponse {
+  /** ms */
+  readonly took: number;
+  readonly timed_out: boolean;
+  readonly _shards?: {
+    readonly total: number;
+    readonly failed: number;
+    readonly failures?: readonly ShardFailure[];
+  };
+  readonly hits: { readonly total: number | { readonly value: number }; readonly hits: readonly Hit[] };
+  readonly aggregations?: {
+    readonly times?: { readonly buckets: readonly Bucket[] };
+    readonly values?: { readonly buckets: readonly Bucket[]; readonly sum_other_doc_count?: number };
+    readonly existing?: { readonly doc_count: number };
+    readonly newest?: { readonly value: number | null };
+  };
+}
+
+interface ErrorCause {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly caused_by?: ErrorCause;
+  readonly root_cause?: readonly ErrorCause[];
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  index_not_found_exception:
+    "Choose another index at the left of the query, or wait until its first line is stored.",
+  query_shard_exception:
+    "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
+  parsing_exception: "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
+  parse_exception: "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
+  too_many_buckets_exception: "Choose a shorter time range.",
+  circuit_breaking_exception: "The hub is short of memory: choose a shorter time range or a narrower query.",
+};
+
+const STATUS_HINTS: Readonly<Record<number, string>> = {
+  0: "Is the hub running? The page tries again when you press Search.",
+  401: "Sign in again.",
+  403: "Ask an administrator for the right to read this index.",
+  429: "The hub is busy: try again in a moment.",
+  503: "The hub isn't ready: try again in a moment.",
+  504: "The search took too long: choose a shorter time range or a narrower query.",
+};
+
+export class SearchClient {
+  readonly #fetch: typeof fetch;
+  readonly #base: string;
+
+  constructor(fetcher: typeof fetch = (...call) => fetch(...call), base = "/es") {
+    this.#fetch = fetcher;
+    this.#base = base;
+  }
+
+  /** Searches an index expression; no index at all is no error but an empty answer. Throws SearchError. */
+  search(index: string, body: unknown, signal?: AbortSignal): Promise<SearchResponse> {
+    const path = `/${encodeIndex(index)}/_search?ignore_unavailable=true&allow_no_indices=true`;
+    return this.#call("POST", path, body, signal) as Promise<SearchResponse>;
+  }
+
+  fieldCapabilities(index: string, signal?: AbortSignal): Promise<FieldCapabilities> {
+    const path = `/${encodeIndex(index)}/_field_caps?fields=*&ignore_unavailable=true&allow_no_indices=true`;
+    return this.#call("GET", path, undefined, signal) as Promise<FieldCapabilities>;
+  }
+
+  /** Returns a document as it is now, searchable yet or not. */
+  async document(index: string, id: string, signal?: AbortSignal): Promise<Hit> {
+    return (await this.#call(
+      "GET",
+      `/${encodeIndex(index)}/_doc/${encodeURIComponent(id)}`,
+      undefined,
+      signal,
+    )) as Hit;
+  }
+
+  /** Returns the names of all open indices, sorted. */
+  async indexNames(signal?: AbortSignal): Promise<string[]> {
+    const rows = await this.#call("GET", "/_cat/indices?format=json&h=index,status", undefined, signal);
+    return (rows as { index: string; status?: string }[])
+      .filter(({ index, status }) => status !== "close" && !index.startsWith("."))
+      .map(({ index }) => index)
+      .toSorted();
+  }
+
+  async #call(
+    method: string,
+    path: string,
+    body: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    const init: RequestInit = { method, headers: { accept: "application/json" } };
+    if (signal !== undefined) init.signal = signal;
+    if (body !== undefined) {
+      init.body = JSON.stringify(body);
+      init.headers = { accept: "application/json", "content-type": "application/json" };
+    }
+    let response: Response;
+    try {
+      response = await this.#fetch(`${this.#base}${path}`, init);
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      throw new SearchError(0, "unreachable", "The hub can't be reached.", STATUS_HINTS[0]!, cause);
+    }
+    const text = await response.text();
+    if (!response.ok) throw toSearchError(response.status, text);
+    return JSON.parse(text) as unknown;
+  }
+}
+
+/** Returns hits.total, a number or since 7 an object. */
+export function totalOf({ hits }: SearchResponse): number {
+  return typeof hits.total === "number" ? hits.total : hits.total.value;
+}
+
+/** Returns what went wrong on single shards, or undefined. */
+export function shardFailureOf({ _shards: shards, timed_out: timedOut }: SearchResponse): string | undefined {
+  if (shards !== undefined && shards.failed > 0) {
+    const first = shards.failures?.[0];
+    const why = first?.reason?.reason ?? "no reason given";
+    return `${shards.failed} of ${shards.total} shards failed, lines are missing: ${why}`;
+  }
+  return timedOut
+    ? "The search took too long and was cut: lines are missing. Choose a shorter time range."
+    : undefined;
+}
+
+function toSearchError(status: number, text: string): SearchError {
+  let cause: ErrorCause | undefined;
+  try {
+    const { error } = JSON.parse(text) as { error?: ErrorCause | string };
+    cause = typeof error === "string" ? { reason: error } : error;
+  } catch {
+    // A proxy's page, say: the status has to do.
+  }
+  const root = deepestCause(cause?.root_cause?.[0] ?? cause);
+  const type = root?.type ?? `status_${status}`;
+  const hint = HINTS[type] ?? STATUS_HINTS[status] ?? "";
+  return new SearchError(status, type, root?.reason ?? `The hub answered with status ${status}.`, hint);
+}
+
+function deepestCause(cause: ErrorCause | undefined): ErrorCause | undefined {
+  let deepest = cause;
+  while (deepest?.caused_by?.reason !== undefined) deepest = deepest.caused_by;
+  return deepest;
+}
+
+/** Commas and stars stay readable. */
+function encodeIndex(index: string): string {
+  return encodeURIComponent(index.trim() || "*")
+    .replaceAll("%2C", ",")
+    .replaceAll("%2A", "*");
+}

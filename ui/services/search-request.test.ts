@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readFields } from "./fields.ts";
+import { chooseInterval } from "./interval.ts";
+import { buildQuery, histogramRequest, levelFieldOf, rowsRequest } from "./search-request.ts";
+
+const RANGE = { fromMs: 1_000, toMs: 61_000 };
+const EVERYTHING = { query: "", filters: [] };
+
+test("query, filters and range become clauses; disabled filters don't", () => {
+  const query = buildQuery(
+    {
+      query: " error ",
+      filters: [
+        { field: "host.name", value: "web", exclude: false, disabled: false },
+        { field: "tags", value: undefined, exclude: true, disabled: false },
+        { field: "off", value: "x", exclude: false, disabled: true },
+      ],
+    },
+    RANGE,
+  );
+  assert.deepEqual(query, {
+    bool: {
+      must: [{ query_string: { query: "error", default_operator: "AND", lenient: true } }],
+      filter: [
+        { match_phrase: { "host.name": "web" } },
+        { range: { "@timestamp": { gte: 1_000, lt: 61_000, format: "epoch_millis" } } },
+      ],
+      must_not: [{ exists: { field: "tags" } }],
+    },
+  });
+});
+
+test("an empty query and a star ask for everything", () => {
+  for (const query of ["", "  ", "*"])
+    assert.deepEqual(buildQuery({ query, filters: [] }, undefined), {
+      bool: { must: [], filter: [], must_not: [] },
+    });
+});
+
+test("the next page begins at the last time once more, with room for the rows that are there", () => {
+  assert.equal(rowsRequest(EVERYTHING, RANGE)["search_after"], undefined);
+  const next = rowsRequest(EVERYTHING, RANGE, { lastMs: 5_000, rowsAtLast: 7 });
+  assert.deepEqual([next["search_after"], next["size"]], [[5_001], 107]);
+});
+
+test("the histogram is split by the level that can be counted", () => {
+  const fields = readFields({
+    fields: {
+      "log.level": { text: { aggregatable: false } },
+      "log.level.keyword": { keyword: { aggregatable: true } },
+      _id: { _id: { aggregatable: true } },
+      mixed: { long: { aggregatable: true }, keyword: { aggregatable: true } },
+      message: { text: { aggregatable: false } },
+      log: { object: {} },
+    },
+  });
+  assert.deepEqual([...fields.keys()], ["log.level", "message", "mixed"]);
+  assert.equal(fields.get("mixed")?.type, "conflict");
+  assert.equal(levelFieldOf(fields), "log.level.keyword");
+  assert.equal(levelFieldOf(undefined), undefined);
+  const body = histogramRequest(EVERYTHING, RANGE, chooseInterval(RANGE, 120), "log.level.keyword", "UTC");
+  assert.deepEqual(body["aggs"], {
+    times: {
+      date_histogram: {
+        field: "@timestamp",
+        interval: "1s",
+        min_doc_count: 0,
+        extended_bounds: { min: 1_000, max: 60_999 },
+        time_zone: "UTC",
+      },
+      aggs: { levels: { terms: { field: "log.level.keyword", size: 20 } } },
+    },
+  });
+});
+
+test("an interval never cuts a range into more buckets than wanted", () => {
+  for (const lengthMs of [1, 5_000, 900_000, 86_400_000, 30 * 86_400_000, 3_650 * 86_400_000]) {
+    const { ms } = chooseInterval({ fromMs: 0, toMs: lengthMs }, 120);
+    assert.ok(lengthMs / ms <= 120, `${lengthMs} by ${ms}`);
+  }
+});

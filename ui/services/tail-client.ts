@@ -1,0 +1,219 @@
+/** One tail over the live socket: credit, reconnects with a growing wait, and going on where it broke off. */
+
+import {
+  CLOSE,
+  type ClientMessage,
+  type Cursor,
+  type HubMessage,
+  LIVE_PATH,
+  LIVE_PROTOCOL,
+  type LiveError,
+  type Row,
+  type RowSource,
+  START_CREDIT_ROWS,
+  type TailGap,
+  type TailRows,
+  type TailStats,
+} from "#proto/live.ts";
+import { RecentKeys } from "./tail-ring.ts";
+
+export interface TailRequest {
+  readonly query: string;
+  readonly index: readonly string[];
+}
+
+/** A line as it arrived. */
+export interface TailLine {
+  readonly row: Row;
+  readonly source: RowSource;
+}
+
+export type TailState =
+  | { readonly name: "connecting" }
+  | { readonly name: "open" }
+  /** The connection broke; the next try is at `retryAtMs`, wall time. */
+  | { readonly name: "waiting"; readonly retryAtMs: number; readonly reason: string }
+  /** The hub ended it, and trying again would end the same. */
+  | { readonly name: "ended"; readonly reason: string };
+
+export interface TailListener {
+  onLines(lines: readonly TailLine[]): void;
+  onGap(gap: TailGap): void;
+  onStats(stats: TailStats): void;
+  onState(state: TailState): void;
+  /** The hub refused the filter. */
+  onRefused(error: LiveError): void;
+}
+
+/** What a tail needs of a browser's WebSocket. */
+export type SocketLike = Pick<WebSocket, "send" | "close" | "readyState"> & {
+  onopen: ((event: Event) => void) | null;
+  onmessage: ((event: MessageEvent) => void) | null;
+  onclose: ((event: CloseEvent) => void) | null;
+};
+
+const SUB = 1;
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 15_000;
+/** Lines remembered, as a line can come twice around a reconnect. */
+const REMEMBERED_LINES = 2_000;
+const OPEN = 1;
+
+const NO_RETRY: ReadonlySet<number> = new Set([CLOSE.badMessage, CLOSE.signedOut, CLOSE.forbidden]);
+
+export class TailClient {
+  readonly #connect: () => SocketLike;
+  readonly #listener: TailListener;
+  readonly #seen = new RecentKeys(REMEMBERED_LINES);
+  #socket: SocketLike | undefined;
+  #request: TailRequest | undefined;
+  #cursor: Cursor | undefined;
+  #used = 0;
+  #failures = 0;
+  #isPaused = false;
+  #retryAfterMs = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(listener: TailListener, connect: () => SocketLike = connectHere) {
+    this.#listener = listener;
+    this.#connect = connect;
+  }
+
+  /** Begins, or begins anew with another filter. */
+  start(request: TailRequest): void {
+    this.#request = request;
+    this.#cursor = undefined;
+    this.#isPaused = false;
+    this.#seen.clear();
+    if (this.#socket?.readyState === OPEN) {
+      this.#send({ t: "tail.close", sub: SUB });
+      this.#open();
+    } else if (this.#socket === undefined) this.#dial();
+  }
+
+  /** Ends; `start` begins again. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#request = undefined;
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (socket === undefined) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close(1000);
+  }
+
+  /** Takes note of lines that came another way; returns those that were new. */
+  remember(lines: readonly TailLine[]): TailLine[] {
+    return lines.filter(({ row, source }) => this.#seen.add(`${source[0]}/${row[0]}`));
+  }
+
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#send({ t: "tail.pause", sub: SUB });
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#send({ t: "tail.resume", sub: SUB });
+  }
+
+  /** Tries at once where it waits: the network is back, the page is in sight. */
+  retryNow(): void {
+    if (this.#socket !== undefined || this.#request === undefined) return;
+    clearTimeout(this.#timer);
+    this.#dial();
+  }
+
+  #dial(): void {
+    this.#listener.onState({ name: "connecting" });
+    const socket = this.#connect();
+    this.#socket = socket;
+    socket.onopen = () => this.#open();
+    socket.onmessage = (event) => this.#receive(JSON.parse(String(event.data)) as HubMessage);
+    socket.onclose = (event) => this.#closed(event.code, event.reason);
+  }
+
+  #open(): void {
+    if (this.#request === undefined) return;
+    const { query, index } = this.#request;
+    this.#used = 0;
+    this.#send({
+      t: "tail.open",
+      sub: SUB,
+      index: [...index],
+      q: query,
+      credit: START_CREDIT_ROWS,
+      ...(this.#cursor === undefined ? {} : { from: this.#cursor }),
+    });
+    if (this.#isPaused) this.#send({ t: "tail.pause", sub: SUB });
+  }
+
+  #receive(message: HubMessage): void {
+    switch (message.t) {
+      case "tail.opened":
+        this.#failures = 0;
+        this.#cursor ??= message.cursor;
+        this.#listener.onState({ name: "open" });
+        break;
+      case "tail.rows":
+        this.#takeRows(message);
+        break;
+      case "tail.gap":
+        this.#listener.onGap(message);
+        break;
+      case "tail.stats":
+        this.#listener.onStats(message);
+        break;
+      case "error":
+        this.#listener.onRefused(message);
+        break;
+      case "bye":
+        this.#retryAfterMs = message.retryAfterMs;
+        break;
+      default:
+    }
+  }
+
+  #takeRows({ srcs, rows, cursor }: TailRows): void {
+    this.#cursor = cursor;
+    const lines = this.remember(rows.map((row) => ({ row, source: srcs[row[3]] ?? ["", "", ""] })));
+    if (lines.length > 0) this.#listener.onLines(lines);
+    this.#used += rows.length;
+    if (this.#used < START_CREDIT_ROWS / 2) return;
+    this.#send({ t: "tail.credit", sub: SUB, add: this.#used });
+    this.#used = 0;
+  }
+
+  #closed(code: number, reason: string): void {
+    this.#socket = undefined;
+    const text =
+      reason ||
+      (code === 1006 ? "the connection to the hub broke" : `the hub closed the connection (${code})`);
+    if (NO_RETRY.has(code)) {
+      this.#request = undefined;
+      this.#listener.onState({ name: "ended", reason: text });
+      return;
+    }
+    const waitMs = Math.max(
+      this.#retryAfterMs,
+      Math.random() * Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures),
+    );
+    this.#failures += 1;
+    this.#retryAfterMs = 0;
+    this.#listener.onState({ name: "waiting", retryAtMs: Date.now() + waitMs, reason: text });
+    this.#timer = setTimeout(() => this.#dial(), waitMs);
+  }
+
+  #send(message: ClientMessage): void {
+    if (this.#socket?.readyState === OPEN) this.#socket.send(JSON.stringify(message));
+  }
+}
+
+function connectHere(): SocketLike {
+  return new WebSocket(
+    `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${LIVE_PATH}`,
+    LIVE_PROTOCOL,
+  );
+}

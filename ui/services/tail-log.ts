@@ -1,0 +1,65 @@
+/** What a live page knows: its lines and gaps, its counts, its rates. */
+
+import type { TailGap, TailStats } from "#proto/live.ts";
+import type { TailLine } from "./tail-client.ts";
+import { TailRing } from "./tail-ring.ts";
+
+/** Lines a page holds; the older ones are found in Discover. */
+export const RING_ENTRIES = 20_000;
+
+export interface GapEntry {
+  readonly gap: TailGap;
+}
+
+export type TailEntry = TailLine | GapEntry;
+
+export class TailLog {
+  readonly ring = new TailRing<TailEntry>(RING_ENTRIES);
+  /** Rows left out since the tail was opened. */
+  skipped = 0;
+  /** Lines a second, of those that match and of those shown. */
+  matchedRate = 0;
+  shownRate = 0;
+  lagMs = 0;
+  /** Lines that came while the reader held the window. */
+  unseen = 0;
+  #last: { stats: TailStats; atMs: number } | undefined;
+
+  addLines(lines: readonly TailLine[], isSeen: boolean): void {
+    for (const line of lines) this.ring.push(line);
+    if (!isSeen) this.unseen += lines.length;
+  }
+
+  /** Adds a gap where it happened. */
+  addGap(gap: TailGap): void {
+    this.skipped += gap.n;
+    this.ring.push({ gap });
+  }
+
+  /** Takes the hub's counts; rates are those since the counts before. */
+  addStats(stats: TailStats, nowMs: number): void {
+    const before = this.#last;
+    this.#last = { stats, atMs: nowMs };
+    this.lagMs = stats.lagMs;
+    if (before === undefined || stats.matched < before.stats.matched) return;
+    const seconds = Math.max(0.1, (nowMs - before.atMs) / 1_000);
+    this.matchedRate = (stats.matched - before.stats.matched) / seconds;
+    this.shownRate = (stats.sent - before.stats.sent) / seconds;
+  }
+
+  /** Forgets the lines; counts and rates go on. */
+  clear(): void {
+    this.ring.clear();
+    this.unseen = 0;
+    this.skipped = 0;
+  }
+
+  /** Begins anew with another filter. */
+  reset(): void {
+    this.clear();
+    this.#last = undefined;
+    this.matchedRate = 0;
+    this.shownRate = 0;
+    this.lagMs = 0;
+  }
+}

@@ -1,0 +1,5 @@
+/** Style sheets that the build puts into the scripts as text. */
+declare module "*.css" {
+  const text: string;
+  export default text;
+}
