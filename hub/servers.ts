@@ -44,7 +44,7 @@ export class Servers implements Component {
         if (url.startsWith("/metrics")) return response.end(await metrics.text());
         if (url.startsWith("/api/agents")) return response.end(JSON.stringify(this.fleet!.agents()));
         const indices = catalog.all();
-        await host.refresh(indices);
+
         const shards = host.searchers(indices);
         try {
           if (url.includes("_count"))

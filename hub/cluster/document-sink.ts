@@ -7,6 +7,7 @@ import { comparePositions, type Position } from "#proto/position.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
+import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 
 /** The RAW message that documents were made of. */
@@ -56,9 +57,13 @@ export interface DocumentSinkOptions {
   readonly refuse: (refused: RefusedDocument) => Promise<void>;
 }
 
+/** Indices whose documents' shapes are remembered. */
+const SHAPED_INDICES = 256;
+
 export class DocumentSink {
   readonly #options: DocumentSinkOptions;
   readonly #documents: Counter;
+  readonly #shapes = new Map<string, KnownShapes>();
   #last: Position;
 
   constructor(options: DocumentSinkOptions) {
@@ -111,7 +116,7 @@ export class DocumentSink {
       const known = indices.get(document.index) ?? (await catalog.ensure(document.index));
       if (known instanceof AppError) return known;
       if (known.state === "close") throw new AppError("index_closed", `index [${known.name}] is closed`);
-      const fields = known.mapping.dynamicUpdate(document.source, true);
+      const fields = this.#shapesOf(known).missing(known.mapping, document.source, true);
       if (fields !== null) await catalog.putMapping(known.name, fields);
       const index = fields === null ? known : (catalog.get(known.name) ?? known);
       indices.set(document.index, index);
@@ -121,6 +126,16 @@ export class DocumentSink {
       if (refused.retryable || refused.code === "internal") throw error;
       return refused;
     }
+  }
+
+  #shapesOf(index: IndexMetadata): KnownShapes {
+    let shapes = this.#shapes.get(index.uuid);
+    if (shapes === undefined) {
+      if (this.#shapes.size >= SHAPED_INDICES) this.#shapes.clear();
+      shapes = new KnownShapes();
+      this.#shapes.set(index.uuid, shapes);
+    }
+    return shapes;
   }
 
   async #publish(origin: Origin, batch: EncodedBatch, signal: AbortSignal | undefined): Promise<void> {

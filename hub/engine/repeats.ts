@@ -22,6 +22,8 @@ interface PartitionProgress {
   sequence: number;
   /** First ordinal of the message that isn't in yet. */
   nextOrdinal: number;
+  /** Offset of the last event of the message that is in; -1 for none. */
+  lastOffset: number;
   /** Ranges of this message; they count as taken in once another message follows. */
   ranges: SourceRange[];
 }
@@ -53,7 +55,10 @@ export class Repeats {
   filter(batch: tailrace.IDocBatch): (operation: tailrace.IDocOperation) => boolean {
     const sequence = batch.rawSequence ?? 0;
     if (sequence === 0) return () => true;
-    const progress = this.#partitions.get(keyOf(batch.rawIncarnation ?? 0, batch.rawPartition ?? 0));
+    const incarnation = batch.rawIncarnation ?? 0;
+    const partition = batch.rawPartition ?? 0;
+    const progress = this.#partitions.get(keyOf(incarnation, partition));
+    if (progress === undefined) this.#closeOlder(incarnation, partition);
     if (progress !== undefined && sequence < progress.sequence) return () => false;
     const nextOrdinal = progress?.sequence === sequence ? progress.nextOrdinal : 0;
     // Ranges of earlier messages of the partition are in; those of this very message aren't yet.
@@ -76,16 +81,19 @@ export class Repeats {
     let progress = this.#partitions.get(key);
     if (progress !== undefined && sequence < progress.sequence) return;
     if (progress === undefined) {
-      this.#closeOlder(incarnation, partition);
-      progress = { incarnation, partition, sequence, nextOrdinal: 0, ranges: [] };
+      progress = { incarnation, partition, sequence, nextOrdinal: 0, lastOffset: -1, ranges: [] };
       this.#partitions.set(key, progress);
     } else if (progress.sequence !== sequence) {
       this.#close(progress);
       progress.sequence = sequence;
       progress.nextOrdinal = 0;
+      progress.lastOffset = -1;
     }
-    const last = batch.operations?.at(-1)?.ordinal ?? -1;
-    progress.nextOrdinal = Math.max(progress.nextOrdinal, last + 1);
+    const last = batch.operations?.at(-1);
+    if (last !== undefined && (last.ordinal ?? 0) >= progress.nextOrdinal) {
+      progress.nextOrdinal = (last.ordinal ?? 0) + 1;
+      progress.lastOffset = last.offset ?? 0;
+    }
     for (const source of batch.sources ?? []) {
       progress.ranges.push([source.key ?? "", source.from ?? 0, source.to ?? 0]);
     }
@@ -114,10 +122,15 @@ export class Repeats {
     }
   }
 
-  /** A new life of the log: messages of the lives before the previous one don't come any more. */
+  /**
+   * A new life of the log: messages of the lives before the previous one don't come any more. The last message of
+   * the old life may be in only in part, as the rest was lost with the log: its ranges count up to its last event.
+   */
   #closeOlder(incarnation: number, partition: number): void {
     for (const [key, progress] of this.#partitions) {
       if (progress.partition !== partition || progress.incarnation >= incarnation) continue;
+      const end = progress.lastOffset + 1;
+      progress.ranges = progress.ranges.map(([source, from, to]) => [source, from, Math.min(to, end)]);
       this.#close(progress);
       if (progress.incarnation < incarnation - 1) this.#partitions.delete(key);
     }

@@ -4,26 +4,17 @@
  */
 
 import { AppError } from "#proto/kit/errors.ts";
-import type { Analysis } from "../analysis/analysis.ts";
 import { toBytes } from "../bytes.ts";
 import * as json from "../json/scanner.ts";
 import type { Field } from "../mapping/field.ts";
 import type { Mapping } from "../mapping/mapping.ts";
-import { MAX_TERM_BYTES } from "../segment/dictionary-writer.ts";
 import { IGNORED_FIELD, ROUTING_FIELD } from "../segment/reader.ts";
 import type { SegmentBuffer } from "../segment/segment-buffer.ts";
-import { parseIp } from "./ip.ts";
 import { metadataField } from "./metadata-field.ts";
 import { type Leaf, makePlan, type PlanNode } from "./plan.ts";
-import {
-  checkedPoint,
-  parseBoolean,
-  parseDate,
-  parseDouble,
-  parsePoint,
-  parseWhole,
-  ValueError,
-} from "./values.ts";
+import { readPoints } from "./points.ts";
+import { ValueWriter } from "./value-writer.ts";
+import { ValueError } from "./values.ts";
 
 /** Fields named in `_ignored` of one document, at most. */
 const MAX_IGNORED = 64;
@@ -48,7 +39,7 @@ const METADATA = new Set([
 export class DocumentWriter {
   readonly #buffer: SegmentBuffer;
   readonly #scanner = new json.JsonScanner();
-  #analysis: Analysis;
+  readonly #values: ValueWriter;
   #plan: PlanNode;
   #doc = 0;
   #lenient = false;
@@ -56,13 +47,12 @@ export class DocumentWriter {
 
   constructor(buffer: SegmentBuffer, mapping: Mapping) {
     this.#buffer = buffer;
-    this.#analysis = mapping.analysis;
+    this.#values = new ValueWriter(buffer, this.#scanner);
     this.#plan = makePlan(mapping, buffer);
   }
 
   /** Goes on with another mapping. */
   setMapping(mapping: Mapping): void {
-    this.#analysis = mapping.analysis;
     this.#plan = makePlan(mapping, this.#buffer);
   }
 
@@ -105,7 +95,8 @@ export class DocumentWriter {
     if (node.path === "" && METADATA.has(name)) {
       const message = `Field [${name}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`;
       this.#fail(name, new AppError("mapping_parse", message));
-      return scanner.skip(scanner.value());
+      scanner.skip(scanner.value());
+      return;
     }
     let target: PlanNode | undefined = node;
     let dynamic = node.dynamic;
@@ -114,7 +105,10 @@ export class DocumentWriter {
       target = target?.leaf === undefined ? target?.byName.get(part) : undefined;
     }
     const kind = scanner.value();
-    if (target !== undefined) return this.#value(target, kind);
+    if (target !== undefined) {
+      this.#value(target, kind);
+      return;
+    }
     scanner.skip(kind);
     if (kind === json.NULL || dynamic === "false") return;
     const path = node.path === "" ? name : `${node.path}.${name}`;
@@ -124,12 +118,12 @@ export class DocumentWriter {
 
   #value(node: PlanNode, kind: number): void {
     const { leaf } = node;
-    if (leaf !== undefined) return this.#leafValue(leaf, kind);
-    if (!node.enabled) return this.#scanner.skip(kind);
-    if (kind === json.OBJECT) return this.#object(node);
-    if (kind === json.ARRAY) {
-      for (let first = true; this.#scanner.element(first); first = false)
-        this.#value(node, this.#scanner.value());
+    const scanner = this.#scanner;
+    if (leaf !== undefined) this.#leafValue(leaf, kind);
+    else if (!node.enabled) scanner.skip(kind);
+    else if (kind === json.OBJECT) this.#object(node);
+    else if (kind === json.ARRAY) {
+      for (let first = true; scanner.element(first); first = false) this.#value(node, scanner.value());
     } else if (kind !== json.NULL) {
       const message = `object mapping for [${node.path}] tried to parse field [${node.path}] as object, but found a concrete value`;
       this.#fail(node.path, new AppError("mapping_parse", message));
@@ -138,21 +132,14 @@ export class DocumentWriter {
 
   #leafValue(leaf: Leaf, kind: number): void {
     const scanner = this.#scanner;
-    if (leaf.field.type === "geo_point") return this.#guard(leaf, () => this.#point(leaf, kind));
-    if (kind === json.ARRAY) {
+    if (leaf.field.type === "geo_point") this.#point(leaf, kind);
+    else if (kind === json.ARRAY) {
       for (let first = true; scanner.element(first); first = false) this.#leafValue(leaf, scanner.value());
-      return;
-    }
-    if (kind === json.OBJECT) {
+    } else if (kind === json.OBJECT) {
       scanner.skip(kind);
-      this.#fail(
-        leaf.field.path,
-        valueError(leaf.field, new ValueError("Can't get text on a START_OBJECT", "illegal_state_exception")),
-      );
-      return;
-    }
-    if (kind === json.NULL) return this.#nullValue(leaf);
-    this.#feed(leaf, kind);
+      this.#refuse(leaf.field, new ValueError("Can't get text on a START_OBJECT", "illegal_state_exception"));
+    } else if (kind === json.NULL) this.#nullValue(leaf);
+    else this.#feed(leaf, kind);
   }
 
   /** Gives the value at hand to a field, its multi-fields and the fields it is copied to. */
@@ -187,195 +174,26 @@ export class DocumentWriter {
   #scalar(leaf: Leaf, kind: number): void {
     if (leaf.buffer === undefined) return;
     try {
-      this.#index(leaf, kind);
+      this.#values.write(leaf, kind, this.#doc);
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       this.#refuse(leaf.field, error);
     }
   }
 
-  #index(leaf: Leaf, kind: number): void {
-    const { field } = leaf;
-    const buffer = leaf.buffer!;
-    const doc = this.#doc;
-    switch (field.type) {
-      case "text":
-        return this.#text(leaf, kind);
-      case "keyword":
-        return this.#keyword(leaf, kind);
-      case "date":
-        return buffer.addNumber(doc, parseDate(field, this.#scalarText(kind)));
-      case "boolean":
-        if (kind === json.NUMBER)
-          throw new ValueError(
-            `Failed to parse value [${this.#scalarText(kind)}] as only [true] or [false] are allowed.`,
-          );
-        return buffer.addNumber(doc, parseBoolean(this.#scalarText(kind)));
-      case "ip": {
-        const address = parseIp(this.#scalarText(kind));
-        if (address === null)
-          throw new ValueError(`'${this.#scalarText(kind)}' is not an IP string literal.`);
-        return this.#buffer.addKeyword(buffer, doc, address, 0, address.length);
-      }
-      case "double":
-      case "float":
-      case "half_float":
-      case "scaled_float":
-        return buffer.addNumber(doc, parseDouble(field, this.#numberText(kind), kind === json.STRING));
-      case "binary":
-        return;
-      case "long": {
-        const short = kind === json.NUMBER ? this.#scanner.wholeNumber() : Number.NaN;
-        if (!Number.isNaN(short)) return buffer.addNumber(doc, short);
-        return this.#wholeNumber(leaf, kind);
-      }
-      default:
-        return this.#wholeNumber(leaf, kind);
-    }
-  }
-
-  #wholeNumber({ field, buffer }: Leaf, kind: number): void {
-    const number = parseWhole(field, this.#numberText(kind), kind === json.STRING);
-    if (typeof number === "bigint") buffer!.addExact(this.#doc, number);
-    else buffer!.addNumber(this.#doc, number);
-  }
-
-  #text(leaf: Leaf, kind: number): void {
-    if (!leaf.field.index) return;
-    const scanner = this.#scanner;
-    const analyzer = leaf.analyzer!;
-    if (
-      analyzer.isStandard &&
-      scanner.ascii &&
-      !scanner.escaped &&
-      (kind === json.STRING || kind === json.NUMBER)
-    ) {
-      return this.#buffer.addAsciiText(leaf.buffer!, this.#doc, scanner.bytes, scanner.start, scanner.stop);
-    }
-    const text = this.#scalarText(kind);
-    if (analyzer.isStandard && scanner.ascii) {
-      const bytes = toBytes(text);
-      // An escape may have stood for a character beyond ASCII.
-      if (bytes.length === text.length) {
-        return this.#buffer.addAsciiText(leaf.buffer!, this.#doc, bytes, 0, bytes.length);
-      }
-    }
-    this.#buffer.addText(leaf.buffer!, this.#doc, text, analyzer);
-  }
-
-  #keyword(leaf: Leaf, kind: number): void {
-    const { field } = leaf;
-    const scanner = this.#scanner;
-    if (kind === json.STRING && !scanner.escaped && field.normalizer === undefined) {
-      const length = scanner.stop - scanner.start;
-      if (length <= field.ignoreAbove) {
-        return this.#addKeyword(leaf, scanner.bytes, scanner.start, scanner.stop);
-      }
-    }
-    let text = this.#scalarText(kind);
-    if (text.length > field.ignoreAbove) return;
-    if (field.normalizer !== undefined) text = this.#analysis.normalize(field.normalizer, text);
-    const bytes = toBytes(text);
-    this.#addKeyword(leaf, bytes, 0, bytes.length);
-  }
-
-  #addKeyword(leaf: Leaf, bytes: Uint8Array, from: number, to: number): void {
-    if (to - from > MAX_TERM_BYTES) {
-      throw new ValueError(
-        `Document contains at least one immense term in field="${leaf.field.path}" (whose UTF8 encoding is longer than the max length ${MAX_TERM_BYTES})`,
-      );
-    }
-    this.#buffer.addKeyword(leaf.buffer!, this.#doc, bytes, from, to);
-  }
-
-  #scalarText(kind: number): string {
-    if (kind === json.TRUE) return "true";
-    if (kind === json.FALSE) return "false";
-    return this.#scanner.text();
-  }
-
-  #numberText(kind: number): string {
-    if (kind === json.NUMBER || kind === json.STRING) return this.#scanner.text();
-    throw new ValueError(
-      `Current token (VALUE_${kind === json.TRUE ? "TRUE" : "FALSE"}) not numeric, can not use numeric value accessors`,
-      "json_parse_exception",
-    );
-  }
-
-  /** A point or an array of points; two numbers in an array are one point. */
   #point(leaf: Leaf, kind: number): void {
-    const scanner = this.#scanner;
-    if (kind === json.NULL || leaf.buffer === undefined) return scanner.skip(kind);
-    if (kind === json.STRING) {
-      const { latitude, longitude } = parsePoint(leaf.field, scanner.text());
-      leaf.buffer.addPoint(this.#doc, latitude, longitude);
-    } else if (kind === json.OBJECT) {
-      this.#pointObject(leaf);
-    } else if (kind === json.ARRAY) {
-      this.#pointArray(leaf);
-    } else {
-      throw new ValueError("geo_point expected", "parse_exception");
+    const { buffer, field } = leaf;
+    if (buffer === undefined || kind === json.NULL) {
+      this.#scanner.skip(kind);
+      return;
     }
-  }
-
-  #pointObject(leaf: Leaf): void {
-    const scanner = this.#scanner;
-    const parts = new Map<string, string>();
-    let unknown = "";
-    for (let first = true; scanner.key(first); first = false) {
-      const name = scanner.text();
-      const kind = scanner.value();
-      if (kind === json.STRING || kind === json.NUMBER) parts.set(name, scanner.text());
-      else scanner.skip(kind);
-      if (name !== "lat" && name !== "lon" && name !== "geohash") unknown = name;
-    }
-    if (unknown !== "")
-      throw new ValueError("field must be either [lat], [lon] or [geohash]", "parse_exception");
-    const geohash = parts.get("geohash");
-    if (geohash === undefined && !parts.has("lat"))
-      throw new ValueError("field [lat] missing", "parse_exception");
-    if (geohash === undefined && !parts.has("lon"))
-      throw new ValueError("field [lon] missing", "parse_exception");
-    const point =
-      geohash === undefined
-        ? checkedPoint(leaf.field, numberOf(parts.get("lat")!), numberOf(parts.get("lon")!))
-        : parsePoint(leaf.field, geohash);
-    leaf.buffer!.addPoint(this.#doc, point.latitude, point.longitude);
-  }
-
-  #pointArray(leaf: Leaf): void {
-    const scanner = this.#scanner;
-    const numbers: number[] = [];
-    let problem: unknown;
-    for (let first = true; scanner.element(first); first = false) {
-      const kind = scanner.value();
-      if (kind === json.NUMBER) {
-        numbers.push(Number(scanner.text()));
-        continue;
-      }
-      try {
-        this.#point(leaf, kind);
-      } catch (error) {
-        // The array is read to its end, so that what follows it is found.
-        if (!(error instanceof ValueError)) throw error;
-        problem ??= error;
-      }
-    }
-    if (problem !== undefined) throw problem as ValueError;
-    if (numbers.length === 0) return;
-    if (numbers.length < 2 || numbers.length > 3) {
-      throw new ValueError("[geo_point] field type does not accept that many values", "parse_exception");
-    }
-    const { latitude, longitude } = checkedPoint(leaf.field, numbers[1]!, numbers[0]!);
-    leaf.buffer!.addPoint(this.#doc, latitude, longitude);
-  }
-
-  #guard(leaf: Leaf, read: () => void): void {
     try {
-      read();
+      readPoints(this.#scanner, kind, field, (point) =>
+        buffer.addPoint(this.#doc, point.latitude, point.longitude),
+      );
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
-      this.#refuse(leaf.field, error);
+      this.#refuse(field, error);
     }
   }
 
@@ -392,10 +210,6 @@ export class DocumentWriter {
   #ignore(path: string): void {
     if (this.#ignored.size < MAX_IGNORED) this.#ignored.add(path);
   }
-}
-
-function numberOf(text: string): number {
-  return text.trim() === "" ? Number.NaN : Number(text);
 }
 
 function strictError(name: string, parent: string): AppError {

@@ -23,8 +23,8 @@ function parseIpv6(text: string): Uint8Array {
   const [head = "", tail] = hex.split("::");
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  left.forEach((group, index) => writeGroup(bytes, index, group));
-  right.forEach((group, index) => writeGroup(bytes, 8 - right.length + index, group));
+  for (const [index, group] of left.entries()) writeGroup(bytes, index, group);
+  for (const [index, group] of right.entries()) writeGroup(bytes, 8 - right.length + index, group);
   return bytes;
 }
 

@@ -15,6 +15,8 @@ export interface Leaf {
   readonly buffer: FieldBuffer | undefined;
   /** Text only. */
   readonly analyzer: Analyzer | null;
+  /** Keyword fields with a normalizer only. */
+  readonly normalize: ((text: string) => string) | null;
   readonly multiFields: readonly Leaf[];
   /** Filled once all leaves are there. */
   readonly copies: Leaf[];
@@ -34,10 +36,12 @@ export interface PlanNode {
 export function makePlan(mapping: Mapping, buffer: SegmentBuffer): PlanNode {
   const leaves = new Map<string, Leaf>();
   const makeLeaf = (field: Field): Leaf => {
+    const { normalizer } = field;
     const leaf: Leaf = {
       field,
       buffer: field.index || field.docValues ? buffer.fieldBuffer(field) : undefined,
       analyzer: field.type === "text" ? mapping.analysis.analyzer(field.analyzer) : null,
+      normalize: normalizer === undefined ? null : (text) => mapping.analysis.normalize(normalizer, text),
       multiFields: field.multiFields.map(makeLeaf),
       copies: [],
     };

@@ -116,7 +116,12 @@ export function parseDate(field: Field, text: string): number {
 export function parseBoolean(text: string): number {
   if (text === "true") return 1;
   if (text === "false" || text === "") return 0;
-  throw new ValueError(`Failed to parse value [${text}] as only [true] or [false] are allowed.`);
+  throw notBoolean(text);
+}
+
+/** The error of a value that is neither true nor false. */
+export function notBoolean(text: string): ValueError {
+  return new ValueError(`Failed to parse value [${text}] as only [true] or [false] are allowed.`);
 }
 
 /** A point in degrees. */

@@ -237,7 +237,7 @@ function compilePattern(pattern: string, strict: boolean): DateFormat {
         milli: 0,
         zoneMs: 0,
       };
-      setters.forEach((set, index) => set(parts, match[index + 1]!));
+      for (const [index, set] of setters.entries()) set(parts, match[index + 1]!);
       if (parts.afternoon !== undefined) parts.hour = (parts.hour % 12) + (parts.afternoon ? 12 : 0);
       return assemble(parts);
     },

@@ -5,7 +5,7 @@ import * as json from "../json/scanner.ts";
 import { dateFormat } from "./date-format.ts";
 import type { JsonType } from "./dynamic-templates.ts";
 import type { Mapping } from "./mapping.ts";
-import { type Dynamic, isObjectNode, type ObjectNode } from "./node.ts";
+import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "./node.ts";
 import { parseField } from "./parse-field.ts";
 
 type Properties = Record<string, Record<string, unknown>>;
@@ -82,18 +82,33 @@ class DynamicWalk {
     const head = dot > 0 ? name.slice(0, dot) : name;
     const childPath = path === "" ? head : `${path}.${head}`;
     const child = node?.children.get(head);
-    if (child !== undefined && (!isObjectNode(child) || !child.enabled)) return scanner.skip(kind);
-    if (child === undefined && (dynamic === "false" || name === "" || name.startsWith(".")))
-      return scanner.skip(kind);
-    if (child === undefined && dynamic === "strict" && kind !== json.NULL)
-      return this.#refuse(head, path, kind);
-    if (dot > 0) {
-      const inner = this.#enter(childPath, head, child !== undefined, found, depth);
-      if (inner === null) return scanner.skip(kind);
-      this.#member(child, childPath, child?.dynamic ?? dynamic, inner, depth + 1, name.slice(dot + 1), kind);
-      return this.#leave(found, head, inner, child !== undefined);
+    if (child === undefined ? !this.#mayAdd(name, head, path, dynamic, kind) : !isEnabledObject(child)) {
+      scanner.skip(kind);
+      return;
     }
-    this.#value(child, childPath, head, child?.dynamic ?? dynamic, found, depth, kind);
+    const object = child as ObjectNode | undefined;
+    if (dot < 0) {
+      this.#value(object, childPath, head, object?.dynamic ?? dynamic, found, depth, kind);
+      return;
+    }
+    const inner = this.#enter(childPath, head, child !== undefined, found, depth);
+    if (inner === null) scanner.skip(kind);
+    else {
+      const rest = name.slice(dot + 1);
+      this.#member(object, childPath, object?.dynamic ?? dynamic, inner, depth + 1, rest, kind);
+      this.#leave(found, head, inner, child !== undefined);
+    }
+  }
+
+  /** False for unknown names that the object leaves out. Throws mapping_strict where it refuses them. */
+  #mayAdd(name: string, head: string, path: string, dynamic: Dynamic, kind: number): boolean {
+    if (dynamic === "false" || name === "" || name.startsWith(".")) return false;
+    if (dynamic === "true" || kind === json.NULL) return true;
+    if (this.#lenient) return false;
+    throw new AppError(
+      "mapping_strict",
+      `mapping set to strict, dynamic introduction of [${head}] within [${path === "" ? "_doc" : path}] is not allowed`,
+    );
   }
 
   #value(
@@ -111,7 +126,10 @@ class DynamicWalk {
       }
     } else if (kind === json.OBJECT) {
       const inner = this.#enter(path, name, child !== undefined, found, depth);
-      if (inner === null) return scanner.skip(kind);
+      if (inner === null) {
+        scanner.skip(kind);
+        return;
+      }
       this.object(child, path, dynamic, inner, depth + 1);
       this.#leave(found, name, inner, child !== undefined);
     } else if (child === undefined && kind !== json.NULL && found[name] === undefined) {
@@ -201,14 +219,10 @@ class DynamicWalk {
     }
     return ["string", { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } }];
   }
+}
 
-  #refuse(name: string, path: string, kind: number): void {
-    if (this.#lenient) return scanner.skip(kind);
-    throw new AppError(
-      "mapping_strict",
-      `mapping set to strict, dynamic introduction of [${name}] within [${path === "" ? "_doc" : path}] is not allowed`,
-    );
-  }
+function isEnabledObject(node: MappingNode): boolean {
+  return isObjectNode(node) && node.enabled;
 }
 
 /** Longer texts aren't tried as dates. */

@@ -79,7 +79,8 @@ function mergeChild(
   const dot = name.indexOf(".");
   if (dot > 0) {
     const inner = { properties: { [name.slice(dot + 1)]: json } };
-    return mergeChild(children, parent, name.slice(0, dot), inner, analysis);
+    mergeChild(children, parent, name.slice(0, dot), inner, analysis);
+    return;
   }
   const path = parent === "" ? name : `${parent}.${name}`;
   const existing = children.get(name);

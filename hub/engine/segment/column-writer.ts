@@ -140,15 +140,17 @@ function writeValues(
   numbers: ColumnNumbers,
   data: ByteBuffer,
 ): void {
-  if (!(values instanceof Float64Array))
-    return writeExact(values.slice(block.from, to), block, numbers, data);
+  if (!(values instanceof Float64Array)) {
+    writeExact(values.slice(block.from, to), block, numbers, data);
+    return;
+  }
   const slice = values.subarray(block.from, to);
   block.min = slice.reduce((a, b) => (b < a ? b : a));
   block.max = slice.reduce((a, b) => (b > a ? b : a));
-  if (numbers !== "float") return writeWhole(slice, block, data);
-  const scale = decimalScale(slice);
-  if (scale === 0) return writeRaw(slice, block, data);
-  writeDecimal(slice, block, scale, data);
+  const scale = numbers === "float" ? decimalScale(slice) : 0;
+  if (numbers !== "float") writeWhole(slice, block, data);
+  else if (scale === 0) writeRaw(slice, block, data);
+  else writeDecimal(slice, block, scale, data);
 }
 
 function writeWhole(values: Float64Array, block: Block, data: ByteBuffer): void {
@@ -160,7 +162,8 @@ function writeWhole(values: Float64Array, block: Block, data: ByteBuffer): void 
   if (values.every((value, index) => value === first + index * step)) return;
   const range = block.max - block.min;
   if (bitsOf(range) > MAX_BITS || !Number.isSafeInteger(range)) {
-    return writeExact(Array.from(values, BigInt), block, "signed", data);
+    writeExact(Array.from(values, BigInt), block, "signed", data);
+    return;
   }
   let divisor = 0;
   for (let index = 0; index < values.length; index++) divisor = gcd(divisor, values[index]! - block.min);
@@ -181,8 +184,8 @@ function writeExact(values: readonly bigint[], block: Block, numbers: ColumnNumb
     if (value < min) min = value;
     if (value > max) max = value;
   }
-  block.min = Number(min);
-  block.max = Number(max);
+  block.min = roundedBelow(min);
+  block.max = -roundedBelow(-max);
   const range = Number(max - min);
   if (range <= Number.MAX_SAFE_INTEGER) {
     const packed = packedRoom(values.length);
@@ -202,6 +205,12 @@ function writeExact(values: readonly bigint[], block: Block, numbers: ColumnNumb
     else view.setBigInt64(0, value, true);
     data.append(new Uint8Array(view.buffer));
   }
+}
+
+/** The number at or next below a whole number that may have more than 53 bits. */
+function roundedBelow(value: bigint): number {
+  const number = Number(value);
+  return BigInt(number) > value ? number - Math.abs(number) * Number.EPSILON : number;
 }
 
 function writeRaw(values: Float64Array, block: Block, data: ByteBuffer): void {

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { IndexCatalog } from "./index-catalog.ts";
+
+const EMPTY = { settings: {}, mappings: {}, aliases: {} };
+
+async function openCatalog(t: TestContext, bucket = new MemoryBucket()): Promise<IndexCatalog> {
+  const catalog = new IndexCatalog({ bucket, log: silentLogger(), now: () => 1_700_000_000_000 });
+  await catalog.start();
+  t.after(() => catalog.stop());
+  return catalog;
+}
+
+test("an index is created with the defaults of 6.5, and not twice", async (t) => {
+  const catalog = await openCatalog(t);
+  const index = await catalog.create("a", EMPTY);
+  assert.equal(index.settings.numberOfShards, 5);
+  assert.equal(index.settings.numberOfReplicas, 1);
+  assert.equal(index.uuid.length, 22);
+  await assert.rejects(catalog.create("a", EMPTY), { code: "index_exists" });
+});
+
+test("an index of events takes the built-in template, and a template of the user goes over it", async (t) => {
+  const catalog = await openCatalog(t);
+  const plain = await catalog.ensure("logs-2026.11.21");
+  assert.equal(plain.settings.numberOfShards, 1);
+  assert.equal(plain.mapping.field("message")?.type, "text");
+  await catalog.putTemplate("mine", {
+    index_patterns: ["logs-x*"],
+    order: 0,
+    settings: { number_of_shards: 2 },
+    mappings: { properties: { message: { type: "keyword" } } },
+    aliases: { all: {} },
+  });
+  const own = await catalog.ensure("logs-x1");
+  assert.equal(own.settings.numberOfShards, 2);
+  assert.equal(own.mapping.field("message")?.type, "keyword");
+  assert.deepEqual(
+    catalog.resolve("all", {}).map(({ name }) => name),
+    ["logs-x1"],
+  );
+});
+
+test("two hubs that add fields at the same time lose none", async (t) => {
+  const bucket = new MemoryBucket();
+  const [one, two] = [await openCatalog(t, bucket), await openCatalog(t, bucket)];
+  await one.create("a", EMPTY);
+  await two.ensure("a");
+  const add = (catalog: IndexCatalog, name: string) =>
+    catalog.putMapping("a", { properties: { [name]: { type: "long" } } });
+  await Promise.all(
+    Array.from({ length: 8 }, (_, number) => add(number % 2 === 0 ? one : two, `f${number}`)),
+  );
+  const stored = await openCatalog(t, bucket);
+  assert.equal([...stored.get("a")!.mapping.fields()].length, 8);
+});
+
+test("what a change gives up is in nobody's view", async (t) => {
+  const catalog = await openCatalog(t);
+  await catalog.create("a", EMPTY);
+  await catalog.putMapping("a", { properties: { n: { type: "long" } } });
+  await assert.rejects(catalog.putMapping("a", { properties: { n: { type: "text" } } }), {
+    code: "mapping_conflict",
+  });
+  assert.equal(catalog.get("a")?.mapping.field("n")?.type, "long");
+});
+
+test("a deleted index is gone and its name is free", async (t) => {
+  const catalog = await openCatalog(t);
+  const first = await catalog.create("a", EMPTY);
+  const gone: string[] = [];
+  catalog.onChange((index, uuid) => {
+    if (index === undefined) gone.push(uuid);
+  });
+  await catalog.delete(["a"]);
+  assert.deepEqual(gone, [first.uuid]);
+  assert.notEqual((await catalog.create("a", EMPTY)).uuid, first.uuid);
+  await assert.rejects(catalog.delete(["b"]), { code: "index_missing" });
+});
+
+test("an index that only the disk remembers comes back, unless it was deleted", async (t) => {
+  const before = await openCatalog(t);
+  const kept = await before.create("kept", EMPTY);
+  const bucket = new MemoryBucket();
+  const after = await openCatalog(t, bucket);
+  assert.equal(await after.restore(kept), true);
+  assert.equal(after.get("kept")?.uuid, kept.uuid);
+  await after.delete(["kept"]);
+  assert.equal(await after.restore(kept), false);
+});
+
+test("an older mapping in the bucket gives way to the one of the disk", async (t) => {
+  const bucket = new MemoryBucket();
+  const catalog = await openCatalog(t, bucket);
+  const old = await catalog.create("a", EMPTY);
+  const newer = { ...old, mapping: old.mapping.merge({ properties: { n: { type: "long" } } }) };
+  assert.equal(await catalog.restore(newer), true);
+  assert.equal(catalog.get("a")?.mapping.field("n")?.type, "long");
+});
+
+test("an alias of several indices is written to only where one is marked", async (t) => {
+  const catalog = await openCatalog(t);
+  for (const name of ["a", "b"]) await catalog.create(name, { ...EMPTY, aliases: { both: {} } });
+  await assert.rejects(catalog.ensure("both"), { code: "request_invalid", message: /more than one/ });
+  await catalog.updateAliases([{ kind: "add", index: "b", alias: "both", info: { is_write_index: true } }]);
+  assert.equal((await catalog.ensure("both")).name, "b");
+  await catalog.updateAliases([{ kind: "remove", index: "b", alias: "both" }]);
+  assert.equal((await catalog.ensure("both")).name, "a");
+});
+
+test("a fixed setting of an open index is refused by its name, the number of replicas is taken", async (t) => {
+  const catalog = await openCatalog(t);
+  await catalog.create("a", EMPTY);
+  await assert.rejects(catalog.putSettings("a", { number_of_shards: 3 }), {
+    code: "settings_invalid",
+    message: /Can't update non dynamic settings \[\[index\.number_of_shards\]\]/,
+  });
+  await catalog.putSettings("a", { number_of_replicas: "0", refresh_interval: "5s" });
+  assert.equal(catalog.get("a")?.settings.numberOfReplicas, 0);
+  assert.equal(catalog.get("a")?.settings.raw["refresh_interval"], "5s");
+});

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseMapping } from "./index-metadata.ts";
+import { KnownShapes } from "./known-shapes.ts";
+
+const bytes = (document: unknown): Uint8Array => Buffer.from(JSON.stringify(document));
+
+test("a document asks for its new fields until the mapping has them", () => {
+  const shapes = new KnownShapes();
+  const mapping = parseMapping("i", {}, {});
+  const document = bytes({ a: { b: 1 }, c: ["x", null] });
+  const fields = shapes.missing(mapping, document, false);
+  assert.deepEqual(Object.keys((fields as { properties: object }).properties), ["a", "c"]);
+  const next = mapping.merge(fields);
+  assert.equal(shapes.missing(next, document, false), null);
+  assert.equal(shapes.missing(next, document, false), null, "also when the shape is remembered");
+  assert.notEqual(shapes.missing(next, bytes({ a: { d: 1 } }), false), null);
+});
+
+test("an object where a value was remembered is inspected by the mapping itself", () => {
+  const shapes = new KnownShapes();
+  const mapping = parseMapping("i", {}, { properties: { a: { type: "long" } } });
+  assert.equal(shapes.missing(mapping, bytes({ a: 1 }), false), null);
+  const document = bytes({ a: { b: 1 } });
+  const outcome = (inspect: () => unknown): unknown => {
+    try {
+      return inspect();
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const expected = outcome(() => mapping.dynamicUpdate(document, false));
+  assert.notEqual(expected, undefined);
+  assert.deepEqual(
+    outcome(() => shapes.missing(mapping, document, false)),
+    expected,
+  );
+});

@@ -1,0 +1,292 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { AppError } from "#proto/kit/errors.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import type { Position } from "#proto/position.ts";
+import { DocumentSink } from "./document-sink.ts";
+import { Documents, type WriteItem } from "./documents.ts";
+import { IndexCatalog } from "./index-catalog.ts";
+import { type DocMessage, LogFollower } from "./log-follower.ts";
+import type { LogPort } from "./log-port.ts";
+import { ShardHost } from "./shard-host.ts";
+
+/** DOC in memory: as much of a log as the cluster asks for. */
+class MemoryLog {
+  readonly messages: DocMessage[] = [];
+  readonly #ids = new Map<string, number>();
+  readonly #subscriptions = new Map<string, (data: Uint8Array, subject: string) => void>();
+  #grown = Promise.withResolvers<void>();
+
+  port(): LogPort {
+    return {
+      publish: async (_subject, data, { messageId }) => {
+        const known = this.#ids.get(messageId);
+        if (known !== undefined) return { sequence: known };
+        const sequence = this.messages.length + 1;
+        this.#ids.set(messageId, sequence);
+        this.messages.push({ position: { incarnation: 1, sequence }, data });
+        this.#grown.resolve();
+        this.#grown = Promise.withResolvers();
+        return { sequence };
+      },
+      send: (subject, data) => this.#subscriptions.get(subject.replace(/[^.]+$/, "*"))?.(data, subject),
+      subscribe: (subject, handler) => {
+        this.#subscriptions.set(subject, (data, from) =>
+          handler({ subject: from, data, respond: () => undefined }),
+        );
+        return () => this.#subscriptions.delete(subject);
+      },
+    };
+  }
+
+  async *read(after: Position, signal: AbortSignal): AsyncIterable<DocMessage> {
+    const aborted = new Promise<void>((resolve) =>
+      signal.addEventListener("abort", () => resolve(), { once: true }),
+    );
+    for (let at = after.sequence; !signal.aborted; ) {
+      const message = this.messages[at];
+      if (message === undefined) await Promise.race([this.#grown.promise, aborted]);
+      else {
+        at++;
+        yield message;
+      }
+    }
+  }
+}
+
+interface Node {
+  readonly catalog: IndexCatalog;
+  readonly host: ShardHost;
+  readonly documents: Documents;
+  readonly sink: DocumentSink;
+  readonly dead: AppError[];
+  stop(): Promise<void>;
+  /** Leaves everything as a killed process would. */
+  crash(): void;
+}
+
+async function openNode(
+  t: TestContext,
+  log: MemoryLog,
+  folder: string,
+  bucket = new MemoryBucket(),
+): Promise<Node> {
+  const logger = silentLogger();
+  const metrics = new Metrics();
+  const dead: AppError[] = [];
+  const catalog = new IndexCatalog({ bucket, log: logger, now: Date.now });
+  await catalog.start();
+  const host = new ShardHost({ folder, catalog, log: logger });
+  await host.open();
+  const port = log.port();
+  const documents = new Documents({ log: port, catalog, shards: host, now: Date.now });
+  documents.start();
+  const follower = new LogFollower({
+    host,
+    log: logger,
+    metrics,
+    clock: systemClock,
+    read: (after, signal) => log.read(after, signal),
+    oldest: async () => ({ incarnation: 1, sequence: 0 }),
+    reply: port.send,
+    deadLetter: async (_message, reason) => void dead.push(reason),
+    onCommitted: () => undefined,
+  });
+  await follower.start();
+  const sink = new DocumentSink({
+    log: port,
+    catalog,
+    metrics,
+    now: Date.now,
+    positionOf: (sequence) => ({ incarnation: 1, sequence }),
+    last: { incarnation: 1, sequence: 0 },
+    refuse: async ({ error }) => void dead.push(error),
+  });
+  let running = true;
+  const stop = async (): Promise<void> => {
+    if (!running) return;
+    running = false;
+    await follower.stop();
+    documents.stop();
+    host.close();
+    await catalog.stop();
+  };
+  const crash = (): void => {
+    running = false;
+    host.commit = () => host.position;
+    void follower.stop();
+    host.close();
+    void catalog.stop();
+  };
+  atEnd(t, stop);
+  return { catalog, host, documents, sink, dead, stop, crash };
+}
+
+const cleanups = new WeakMap<TestContext, (() => unknown)[]>();
+
+/** Runs at the end of the test, last given first. */
+function atEnd(t: TestContext, cleanup: () => unknown): void {
+  let list = cleanups.get(t);
+  if (list === undefined) {
+    const mine: (() => unknown)[] = [];
+    list = mine;
+    cleanups.set(t, mine);
+    t.after(async () => {
+      for (const each of mine.reverse()) await each();
+    });
+  }
+  list.push(cleanup);
+}
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "cluster-"));
+  atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const options = { refresh: "true", timeoutMs: 5_000, signal: new AbortController().signal } as const;
+const put = (id: string, source: unknown, index = "a"): WriteItem => ({
+  kind: "index",
+  index,
+  id,
+  source: Buffer.from(JSON.stringify(source)),
+});
+
+function count(node: Node, index: string): number {
+  const searchers = node.host.searchers([node.catalog.get(index)!]);
+  const total = searchers.reduce((sum, { searcher }) => sum + searcher.totalDocs, 0);
+  for (const { searcher } of searchers) searcher.close();
+  return total;
+}
+
+test("documents written over several shards come back by id with version and sequence number", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  const items = Array.from({ length: 40 }, (_, number) => put(String(number), { number }));
+  const results = await node.documents.write(items, options);
+  assert.ok(
+    results.every((result) => "result" in result && result.result === "created" && result.version === 1),
+  );
+  assert.equal(count(node, "a"), 40);
+  const again = await node.documents.write([put("7", { number: 70 })], options);
+  assert.equal("version" in again[0]! && again[0].version, 2);
+  const found = await node.documents.get("a", "7", {});
+  assert.deepEqual(JSON.parse(Buffer.from(found!.source).toString()), { number: 70 });
+  assert.equal(await node.documents.get("a", "none", {}), null);
+});
+
+test("items fail one by one", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  const results = await node.documents.write(
+    [
+      put("1", { n: 1 }),
+      put("2", { n: "no number" }),
+      put("3", { n: 3 }, "Bad Name"),
+      { kind: "create", index: "a", id: "1", source: Buffer.from("{}") },
+      { kind: "delete", index: "a", id: "9" },
+      {
+        kind: "update",
+        index: "a",
+        id: "8",
+        source: Buffer.from("{}"),
+        docAsUpsert: false,
+        detectNoop: true,
+      },
+    ],
+    options,
+  );
+  const outcomes = results.map((result) => ("error" in result ? result.error.code : result.result));
+  assert.deepEqual(outcomes, [
+    "created",
+    "mapping_parse",
+    "index_name_invalid",
+    "version_conflict",
+    "not_found",
+    "document_missing",
+  ]);
+});
+
+test("after a crash the log is read on from the last commit and nothing is twice", async (t) => {
+  const log = new MemoryLog();
+  const folder = temporaryFolder(t);
+  const bucket = new MemoryBucket();
+  const first = await openNode(t, log, folder, bucket);
+  await first.documents.write([put("1", { n: 1 }), put("2", { n: 2 })], options);
+  first.host.commit();
+  await first.documents.write([put("3", { n: 3 }), put("1", { n: 10 })], options);
+  first.crash();
+  const second = await openNode(t, log, folder, bucket);
+  await second.documents.write([put("4", { n: 4 })], options);
+  assert.equal(count(second, "a"), 4);
+  assert.equal((await second.documents.get("a", "1", {}))?.version, 2);
+});
+
+test("documents of the pipeline that are written again are there once", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  const sources = [{ key: "agent/8-1-1/0", from: 0, to: 30 }];
+  const documents = [0, 10, 20].map((offset, ordinal) => ({
+    index: "logs-a",
+    id: `id-${offset}`,
+    source: Buffer.from(JSON.stringify({ message: `line ${offset}` })),
+    ordinal,
+    sourceIndex: 1,
+    offset,
+  }));
+  const origin = { rawIncarnation: 1, partition: 3, rawSequence: 1 };
+  await node.sink.write(origin, sources, documents);
+  await node.sink.write({ ...origin, rawIncarnation: 2, rawSequence: 1 }, sources, documents);
+  await node.documents.write([put("barrier", {}, "logs-a")], options);
+  assert.equal(count(node, "logs-a"), 4);
+});
+
+test("a document for an index that cannot be is put aside and the rest goes on", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  const document = (index: string, ordinal: number) => ({
+    index,
+    id: `id-${ordinal}`,
+    source: Buffer.from("{}"),
+    ordinal,
+    sourceIndex: 0,
+    offset: ordinal,
+  });
+  const origin = { rawIncarnation: 1, partition: 0, rawSequence: 1 };
+  await node.sink.write(origin, [], [document("Not Allowed", 0), document("logs-a", 1)]);
+  await node.documents.write([put("barrier", {}, "logs-a")], options);
+  assert.equal(count(node, "logs-a"), 2);
+  assert.deepEqual(
+    node.dead.map(({ code }) => code),
+    ["index_name_invalid"],
+  );
+});
+
+test("a message that cannot be read is put aside and the following are applied", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  await node.documents.write([put("1", {})], options);
+  await log.port().publish("doc.0.x.0", Buffer.from([0xff, 0xff, 0xff]), { messageId: "broken" });
+  await node.documents.write([put("2", {})], options);
+  assert.equal(count(node, "a"), 2);
+  assert.equal(node.dead.length, 1);
+});
+
+test("an index deleted while messages for it are on their way takes its shards along", async (t) => {
+  const folder = temporaryFolder(t);
+  const bucket = new MemoryBucket();
+  const log = new MemoryLog();
+  const node = await openNode(t, log, folder, bucket);
+  await node.documents.write([put("1", {})], options);
+  await node.catalog.delete(["a"]);
+  await node.documents.write([put("1", {}, "b")], options);
+  await node.stop();
+  const again = await openNode(t, log, folder, bucket);
+  assert.deepEqual(
+    again.catalog.all().map(({ name }) => name),
+    ["b"],
+  );
+  assert.equal(count(again, "b"), 1);
+});

@@ -1,0 +1,125 @@
+/** Indexes single values: the scanner's value at hand goes into the buffer of a field, by the field's type. */
+
+import { toBytes } from "../bytes.ts";
+import * as json from "../json/scanner.ts";
+import type { Field } from "../mapping/field.ts";
+import { MAX_TERM_BYTES } from "../segment/dictionary-writer.ts";
+import type { SegmentBuffer } from "../segment/segment-buffer.ts";
+import { parseIp } from "./ip.ts";
+import type { Leaf } from "./plan.ts";
+import { notBoolean, parseBoolean, parseDate, parseDouble, parseWhole, ValueError } from "./values.ts";
+
+/** Writes strings, numbers and literals; arrays and objects are the document writer's. */
+export class ValueWriter {
+  readonly #buffer: SegmentBuffer;
+  readonly #scanner: json.JsonScanner;
+  #doc = 0;
+
+  constructor(buffer: SegmentBuffer, scanner: json.JsonScanner) {
+    this.#buffer = buffer;
+    this.#scanner = scanner;
+  }
+
+  /** Indexes the value as the type of `leaf` asks, which must have a buffer. Throws ValueError. */
+  write(leaf: Leaf, kind: number, doc: number): void {
+    this.#doc = doc;
+    const { type } = leaf.field;
+    if (type === "text") this.#text(leaf, kind);
+    else if (type === "keyword") this.#keyword(leaf, kind);
+    else if (type === "ip") this.#ip(leaf, kind);
+    else if (type !== "binary") this.#number(leaf, kind);
+  }
+
+  #number({ field, buffer }: Leaf, kind: number): void {
+    const number = this.#numberOf(field, kind);
+    if (typeof number === "bigint") buffer!.addExact(this.#doc, number);
+    else buffer!.addNumber(this.#doc, number);
+  }
+
+  #numberOf(field: Field, kind: number): number | bigint {
+    switch (field.type) {
+      case "date":
+        return parseDate(field, this.#scalarText(kind));
+      case "boolean":
+        if (kind === json.NUMBER) throw notBoolean(this.#scalarText(kind));
+        return parseBoolean(this.#scalarText(kind));
+      case "double":
+      case "float":
+      case "half_float":
+      case "scaled_float":
+        return parseDouble(field, this.#numberText(kind), kind === json.STRING);
+      default: {
+        const short =
+          kind === json.NUMBER && field.type === "long" ? this.#scanner.wholeNumber() : Number.NaN;
+        return Number.isNaN(short) ? parseWhole(field, this.#numberText(kind), kind === json.STRING) : short;
+      }
+    }
+  }
+
+  #ip(leaf: Leaf, kind: number): void {
+    const text = this.#scalarText(kind);
+    const address = parseIp(text);
+    if (address === null) throw new ValueError(`'${text}' is not an IP string literal.`);
+    this.#buffer.addKeyword(leaf.buffer!, this.#doc, address, 0, address.length);
+  }
+
+  #text(leaf: Leaf, kind: number): void {
+    const scanner = this.#scanner;
+    const analyzer = leaf.analyzer!;
+    const isLiteral = kind !== json.STRING && kind !== json.NUMBER;
+    if (!analyzer.isStandard || isLiteral || !scanner.ascii) {
+      this.#buffer.addText(leaf.buffer!, this.#doc, this.#scalarText(kind), analyzer);
+    } else if (scanner.escaped) {
+      this.#unescapedText(leaf, scanner.text());
+    } else {
+      this.#buffer.addAsciiText(leaf.buffer!, this.#doc, scanner.bytes, scanner.start, scanner.stop);
+    }
+  }
+
+  /** Escapes may stand for characters beyond ASCII. */
+  #unescapedText(leaf: Leaf, text: string): void {
+    const bytes = toBytes(text);
+    if (bytes.length === text.length) {
+      this.#buffer.addAsciiText(leaf.buffer!, this.#doc, bytes, 0, bytes.length);
+    } else {
+      this.#buffer.addText(leaf.buffer!, this.#doc, text, leaf.analyzer!);
+    }
+  }
+
+  #keyword(leaf: Leaf, kind: number): void {
+    const { field } = leaf;
+    const scanner = this.#scanner;
+    const isPlain = kind === json.STRING && !scanner.escaped && field.normalizer === undefined;
+    if (isPlain && scanner.stop - scanner.start <= field.ignoreAbove) {
+      this.#addKeyword(leaf, scanner.bytes, scanner.start, scanner.stop);
+      return;
+    }
+    const text = this.#scalarText(kind);
+    if (text.length > field.ignoreAbove) return;
+    const bytes = toBytes(leaf.normalize === null ? text : leaf.normalize(text));
+    this.#addKeyword(leaf, bytes, 0, bytes.length);
+  }
+
+  #addKeyword(leaf: Leaf, bytes: Uint8Array, from: number, to: number): void {
+    if (to - from > MAX_TERM_BYTES) {
+      throw new ValueError(
+        `Document contains at least one immense term in field="${leaf.field.path}" (whose UTF8 encoding is longer than the max length ${MAX_TERM_BYTES})`,
+      );
+    }
+    this.#buffer.addKeyword(leaf.buffer!, this.#doc, bytes, from, to);
+  }
+
+  #scalarText(kind: number): string {
+    if (kind === json.TRUE) return "true";
+    if (kind === json.FALSE) return "false";
+    return this.#scanner.text();
+  }
+
+  #numberText(kind: number): string {
+    if (kind === json.NUMBER || kind === json.STRING) return this.#scanner.text();
+    throw new ValueError(
+      `Current token (VALUE_${kind === json.TRUE ? "TRUE" : "FALSE"}) not numeric, can not use numeric value accessors`,
+      "json_parse_exception",
+    );
+  }
+}

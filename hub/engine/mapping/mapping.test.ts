@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { Analysis } from "../analysis/analysis.ts";
+import { dateFormat } from "./date-format.ts";
+import { Mapping, type MappingOptions } from "./mapping.ts";
+
+const options: MappingOptions = { index: "test", analysis: new Analysis() };
+
+function parse(properties: unknown, rest: object = {}, more: Partial<MappingOptions> = {}): Mapping {
+  return Mapping.parse({ properties, ...rest }, { ...options, ...more });
+}
+
+function dynamic(document: string, mapping: Mapping = Mapping.parse({}, options), lenient = false): unknown {
+  return mapping.dynamicUpdate(Buffer.from(document), lenient)?.["properties"] ?? null;
+}
+
+const TEXT = { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } };
+
+suite("a mapping", () => {
+  test("prints what differs from the defaults", () => {
+    const mapping = parse({
+      b: { type: "keyword", index: true, ignore_above: 10, doc_values: true },
+      a: { type: "text", fields: { raw: { type: "keyword", index: "false" } } },
+      t: { type: "date", format: "strict_date_optional_time||epoch_millis" },
+      o: { properties: { n: { type: "long", coerce: false } } },
+    });
+    assert.deepEqual(JSON.parse(JSON.stringify(mapping)), {
+      properties: {
+        a: { type: "text", fields: { raw: { type: "keyword", index: false } } },
+        b: { type: "keyword", ignore_above: 10 },
+        o: { properties: { n: { type: "long", coerce: false } } },
+        t: { type: "date" },
+      },
+    });
+  });
+
+  test("reads back what it prints", () => {
+    const mapping = parse(
+      { a: TEXT, g: { type: "geo_point" }, s: { type: "scaled_float", scaling_factor: 100 } },
+      {
+        dynamic: "strict",
+        date_detection: false,
+      },
+    );
+    assert.deepEqual(Mapping.parse(mapping.toJSON(), options).toJSON(), mapping.toJSON());
+  });
+
+  test("finds fields, multi-fields, aliases and objects by path", () => {
+    const mapping = parse({ a: TEXT, "o.n": { type: "long" }, al: { type: "alias", path: "o.n" } });
+    assert.equal(mapping.field("a.keyword")?.type, "keyword");
+    assert.equal(mapping.resolve("al")?.path, "o.n");
+    assert.equal(mapping.isObject("o"), true);
+    assert.deepEqual(
+      mapping.match("a*").map((field) => field.path),
+      ["a", "a.keyword", "al"],
+    );
+  });
+
+  test("merging what it has gives itself, anything else a higher version", () => {
+    const mapping = parse({ a: { type: "long" } });
+    assert.equal(mapping.merge({ properties: { a: { type: "long" } } }), mapping);
+    assert.equal(mapping.merge({ properties: { b: { type: "long" } } }).version, mapping.version + 1);
+  });
+
+  const refused: readonly (readonly [what: string, update: object, message: RegExp])[] = [
+    [
+      "another type",
+      { a: { type: "text" } },
+      /^mapper \[a\] of different type, current_type \[long\], merged_type \[text\]$/,
+    ],
+    [
+      "an object for a field",
+      { a: { properties: { b: { type: "long" } } } },
+      /^Can't merge a non object mapping \[a\]/,
+    ],
+    ["a field for an object", { o: { type: "long" } }, /^object mapping \[o\] can't be changed/],
+    ["another doc_values", { a: { type: "long", doc_values: false } }, /has different \[doc_values\] values/],
+    ["an unknown type", { x: { type: "strin" } }, /^No handler for type \[strin\] declared on field \[x\]/],
+    ["nested", { x: { type: "nested" } }, /type \[nested\] is not offered/],
+    ["an unknown parameter", { x: { type: "long", fooo: 1 } }, /unsupported parameters: {2}\[fooo : 1\]/],
+    [
+      "an unknown analyzer",
+      { x: { type: "text", analyzer: "no" } },
+      /^analyzer \[no\] not found for field \[x\]$/,
+    ],
+    ["an alias to nowhere", { x: { type: "alias", path: "no" } }, /^Invalid \[path\] value \[no\]/],
+    ["a bad date format", { x: { type: "date", format: "qqq" } }, /^Invalid format: \[qqq\]/],
+  ];
+  for (const [what, update, message] of refused) {
+    test(`refuses ${what}`, () => {
+      const mapping = parse({ a: { type: "long" }, o: { properties: {} } });
+      assert.throws(() => mapping.merge({ properties: update }), { message });
+    });
+  }
+
+  test("has limits of fields and depth", () => {
+    assert.throws(() => parse({ a: { type: "long" }, b: { type: "long" } }, {}, { totalFieldsLimit: 1 }), {
+      message: "Limit of total fields [1] in index [test] has been exceeded",
+    });
+    const deep = { a: { properties: { b: { properties: { c: { type: "long" } } } } } };
+    assert.throws(() => parse(deep, {}, { depthLimit: 2 }), { message: /Limit of mapping depth \[2\]/ });
+  });
+});
+
+suite("dynamic mapping", () => {
+  const rows: readonly (readonly [document: string, properties: unknown])[] = [
+    ['{"a":"x"}', { a: TEXT }],
+    [
+      '{"a":1,"b":1.5,"c":1.0,"d":true,"e":null,"f":[]}',
+      { a: { type: "long" }, b: { type: "float" }, c: { type: "float" }, d: { type: "boolean" } },
+    ],
+    ['{"a":"2024-01-31T10:00:00Z"}', { a: { type: "date" } }],
+    [
+      '{"a":"2024/01/31 10:00:00"}',
+      { a: { type: "date", format: "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis" } },
+    ],
+    ['{"a":"2024","b":"1d","c":"NaN"}', { a: TEXT, b: TEXT, c: TEXT }],
+    ['{"a":[null,[2,"x"]]}', { a: { type: "long" } }],
+    [
+      '{"a":{"b":{"c":1}},"a.b.d":"x"}',
+      { a: { properties: { b: { properties: { c: { type: "long" }, d: TEXT } } } } },
+    ],
+    ['{"a":[{"b":1},{"c":2}]}', { a: { properties: { b: { type: "long" }, c: { type: "long" } } } }],
+    ['{"a":{}}', { a: { type: "object" } }],
+  ];
+  for (const [document, properties] of rows) {
+    test(`makes fields of ${document}`, () => assert.deepEqual(dynamic(document), properties));
+  }
+
+  test("says nothing where all fields are known", () => {
+    const mapping = parse({ a: { type: "keyword" }, o: { properties: { n: { type: "long" } } } });
+    assert.equal(dynamic('{"a":"x","o":{"n":1},"o.n":2}', mapping), null);
+  });
+
+  test("leaves fields out under dynamic false and refuses them under strict", () => {
+    assert.equal(dynamic('{"a":1}', parse({}, { dynamic: false })), null);
+    const strict = parse({ o: { type: "object", dynamic: "strict" } });
+    assert.throws(() => dynamic('{"o":{"x":1}}', strict), {
+      code: "mapping_strict",
+      message: "mapping set to strict, dynamic introduction of [x] within [o] is not allowed",
+    });
+    assert.equal(dynamic('{"o":{"x":1}}', strict, true), null);
+  });
+
+  test("follows templates before its own rules", () => {
+    const mapping = parse(
+      {},
+      {
+        dynamic_templates: [
+          { ids: { match: "*_id", mapping: { type: "keyword" } } },
+          {
+            strings: {
+              match_mapping_type: "string",
+              path_match: "labels.*",
+              mapping: { type: "keyword", copy_to: "{name}_copy" },
+            },
+          },
+        ],
+      },
+    );
+    assert.deepEqual(dynamic('{"user_id":5,"labels":{"x":"y"}}', mapping), {
+      user_id: { type: "keyword" },
+      labels: { properties: { x: { type: "keyword", copy_to: "x_copy" } } },
+    });
+  });
+
+  test("numeric detection reads numbers in strings", () => {
+    const mapping = parse({}, { numeric_detection: true });
+    assert.deepEqual(dynamic('{"a":"12","b":"1.5"}', mapping), { a: { type: "long" }, b: { type: "float" } });
+  });
+
+  test("stops at the field limit only where documents must get through", () => {
+    const mapping = parse({ a: { type: "long" } }, {}, { totalFieldsLimit: 2 });
+    assert.deepEqual(dynamic('{"b":1,"c":2}', mapping, true), { b: { type: "long" } });
+    const update = mapping.dynamicUpdate(Buffer.from('{"b":1,"c":2}'));
+    assert.throws(() => mapping.merge(update), { message: /Limit of total fields \[2\]/ });
+  });
+
+  test("refuses whole numbers beyond a long, leniently leaves them out", () => {
+    assert.throws(() => dynamic('{"a":9223372036854775808}'), { code: "mapping_parse" });
+    assert.equal(dynamic('{"a":9223372036854775808}', Mapping.parse({}, options), true), null);
+    assert.deepEqual(dynamic('{"a":9223372036854775807}'), { a: { type: "long" } });
+  });
+});
+
+suite("date formats", () => {
+  const rows: readonly (readonly [format: string, text: string, iso: string | null])[] = [
+    ["strict_date_optional_time", "2024", "2024-01-01T00:00:00.000Z"],
+    ["strict_date_optional_time", "2024-02-29T23:59:59.123456+02:00", "2024-02-29T21:59:59.123Z"],
+    ["strict_date_optional_time", "2024-01-28T10:11:12.345Z", "2024-01-28T10:11:12.345Z"],
+    ["strict_date_optional_time", "2024-01-31T10:11:12.345Z", "2024-01-31T10:11:12.345Z"],
+    ["strict_date_optional_time", "1969-12-28T10:11:12.345Z", "1969-12-28T10:11:12.345Z"],
+    ["strict_date_optional_time", "2023-02-29", null],
+    ["strict_date_optional_time", "2024-1-1", null],
+    ["date_optional_time", "2024-1-1", "2024-01-01T00:00:00.000Z"],
+    ["epoch_millis", "1500000000000", "2017-07-14T02:40:00.000Z"],
+    ["epoch_second", "1500000000", "2017-07-14T02:40:00.000Z"],
+    ["yyyy-MM-dd||epoch_millis", "0", "1970-01-01T00:00:00.000Z"],
+    ["dd/MMM/yyyy:HH:mm:ss Z", "17/May/2015:10:05:03 +0200", "2015-05-17T08:05:03.000Z"],
+    ["yyyy-MM-dd'T'HH:mm", "2024-03-04T05:06", "2024-03-04T05:06:00.000Z"],
+    ["hh:mm a", "12:30 am", "1970-01-01T00:30:00.000Z"],
+    ["basic_date", "20240304", "2024-03-04T00:00:00.000Z"],
+  ];
+  for (const [format, text, iso] of rows) {
+    test(`${format} reads ${text}`, () => {
+      const timeMs = dateFormat(format).parse(text);
+      assert.equal(Number.isNaN(timeMs) ? null : new Date(timeMs).toISOString(), iso);
+    });
+  }
+
+  test("the first format prints", () => {
+    assert.equal(dateFormat("dd/MM/yyyy||epoch_millis").print(0), "01/01/1970");
+    assert.equal(dateFormat("strict_date_optional_time").print(0), "1970-01-01T00:00:00.000Z");
+  });
+});

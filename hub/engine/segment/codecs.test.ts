@@ -1,0 +1,353 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { formatIp, parseIp } from "../document/ip.ts";
+import { Random } from "../random.test-support.ts";
+import { NO_MORE_DOCS, type ValueBlock } from "../searcher.ts";
+import { lengthToNorm, normToLength } from "../similarity.ts";
+import { bitsOf, packNumbers, unpackNumbers } from "./bit-packing.ts";
+import { Bitset } from "./bitset.ts";
+import { BlockColumn } from "./block-column.ts";
+import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
+import { type ColumnNumbers, writeColumn } from "./column-writer.ts";
+import { crc32c } from "./crc32c.ts";
+import { Dictionary } from "./dictionary.ts";
+import { DictionaryWriter } from "./dictionary-writer.ts";
+import { IdIndex, writeIdIndex } from "./id-index.ts";
+import { PostingsList } from "./postings-writer.ts";
+import { readPresence, writePresence } from "./presence.ts";
+import { MemorySink, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
+import { StoredReader, StoredWriter } from "./stored.ts";
+
+/** Writes by `write` and opens what was written. */
+function roundTrip<T>(write: (file: SegmentFileWriter) => T): [file: SegmentFile, entry: T] {
+  const sink = new MemorySink();
+  const writer = new SegmentFileWriter(sink);
+  const entry = write(writer);
+  writer.finish(entry);
+  return [SegmentFile.ofMemory("test", sink.buffer.view().slice()), entry];
+}
+
+suite("small codecs", () => {
+  test("CRC-32C gives the values of RFC 3720", () => {
+    assert.equal(crc32c(new Uint8Array(32)), 0x8a91_36aa);
+    assert.equal(crc32c(new Uint8Array(32).fill(255)), 0x62a8_ab43);
+    assert.equal(crc32c(Buffer.from("123456789")), 0xe306_9283);
+  });
+
+  test("varints come back, up to 2^53 - 1", () => {
+    const values = [0, 1, 127, 128, 16_384, 2 ** 31 - 1, 2 ** 31, 2 ** 32 + 5, Number.MAX_SAFE_INTEGER];
+    const out = new ByteBuffer(1);
+    for (const value of values) out.varint(value);
+    const reader = new ByteReader(out.view());
+    assert.deepEqual(
+      values.map(() => reader.varint()),
+      values,
+    );
+  });
+
+  test("packed numbers come back in all widths and counts", () => {
+    const random = new Random(3);
+    for (let bits = 0; bits <= 53; bits++) {
+      for (const count of [1, 127, 128, 129, 400]) {
+        const values = Float64Array.from({ length: count }, () => random.below(2 ** bits));
+        const out = new ByteBuffer();
+        out.u8(9);
+        packNumbers(values, count, bits, out);
+        const back = new Float64Array(count);
+        assert.equal(unpackNumbers(out.view(), 1, count, bits, back), out.length);
+        assert.deepEqual(back, values, `${bits} bits, ${count} values`);
+      }
+    }
+    assert.deepEqual(
+      [0, 1, 255, 256, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1].map(bitsOf),
+      [0, 1, 8, 9, 32, 33, 53],
+    );
+  });
+
+  test("norms step as Lucene's do", () => {
+    const pairs = [
+      [40, 40],
+      [41, 40],
+      [43, 42],
+      [57, 56],
+      [100, 96],
+      [255, 248],
+      [1000, 984],
+      [10_000, 9240],
+    ] as const;
+    for (const [length, kept] of pairs) assert.equal(normToLength(lengthToNorm(length)), kept);
+  });
+
+  test("addresses print as they are usually written", () => {
+    const rows = [
+      ["1.2.3.4", "1.2.3.4"],
+      ["::1", "::1"],
+      ["2001:DB8:0:0:1::2", "2001:db8::1:0:0:2"],
+      ["::ffff:1.2.3.4", "1.2.3.4"],
+      ["::", "::"],
+    ] as const;
+    for (const [text, printed] of rows) assert.equal(formatIp(parseIp(text)!), printed);
+    for (const text of ["1.2.3", "x", "", "1.2.3.4.5", "fe80::1%eth0"]) assert.equal(parseIp(text), null);
+  });
+
+  test("a bitset finds, counts and combines", () => {
+    const set = new Bitset(100);
+    set.addRange(10, 75);
+    set.remove(40);
+    assert.deepEqual([set.count(), set.nextSet(0), set.nextSet(40), set.nextSet(75)], [64, 10, 41, -1]);
+    assert.equal(Bitset.full(100).andNot(set).count(), 36);
+  });
+});
+
+suite("a dictionary with postings", () => {
+  const random = new Random(5);
+  const docCount = 5000;
+  const terms = new Map<string, [doc: number, positions: number[]][]>();
+  for (let index = 0; index < 400; index++) {
+    const density = random.pick([1, 1, 2, 20, 127, 128, 129, 300, 4000]);
+    const docs: [number, number[]][] = [];
+    for (let doc = 0; doc < docCount && docs.length < density; doc++) {
+      if (random.below(docCount - doc) >= density - docs.length) continue;
+      const positions = new Set(
+        Array.from({ length: random.oneIn(9) ? 1 + random.below(300) : 1 }, () => random.below(500)),
+      );
+      docs.push([doc, [...positions].sort((a, b) => a - b)]);
+    }
+    terms.set(`${random.pick(["", "ab", "abc", "ü"])}${random.below(1e6).toString(36)}`, docs);
+  }
+  const sorted = [...terms.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const norms = Uint8Array.from({ length: docCount }, () => random.below(256));
+  const [file, entry] = roundTrip((writer) => {
+    const dictionary = new DictionaryWriter(writer, norms, true);
+    const list = new PostingsList();
+    for (const term of sorted) {
+      list.clear();
+      for (const [doc, positions] of terms.get(term)!) {
+        list.add(doc, positions.length);
+        for (const position of positions) list.addPosition(position);
+      }
+      dictionary.add(Buffer.from(term), list);
+    }
+    return dictionary.finish();
+  });
+  const dictionary = new Dictionary(file, entry, docCount, () => norms);
+
+  test("finds each term with its documents, frequencies and positions", () => {
+    for (const [term, docs] of terms) {
+      const cursor = dictionary.postings(term, { positions: true })!;
+      assert.equal(cursor.docFreq, docs.length);
+      for (const [doc, positions] of docs) {
+        assert.equal(cursor.next(), doc);
+        if (random.oneIn(2)) assert.deepEqual([...cursor.positions().subarray(0, cursor.freq)], positions);
+        else assert.equal(cursor.freq, positions.length);
+      }
+      assert.equal(cursor.next(), NO_MORE_DOCS);
+    }
+    assert.equal(dictionary.find("zzzzzz"), null);
+  });
+
+  test("advances to what a walk would find", () => {
+    for (const [term, docs] of terms) {
+      const cursor = dictionary.postings(term, { positions: true })!;
+      for (
+        let target = random.below(50);
+        cursor.doc !== NO_MORE_DOCS;
+        target = cursor.doc + 1 + random.below(400)
+      ) {
+        const expected = docs.find(([doc]) => doc >= target);
+        assert.equal(cursor.advance(target), expected?.[0] ?? NO_MORE_DOCS);
+        if (expected !== undefined)
+          assert.deepEqual([...cursor.positions().subarray(0, cursor.freq)], expected[1]);
+        if (cursor.doc === NO_MORE_DOCS) break;
+      }
+    }
+  });
+
+  test("gives blocks of documents and frequencies", () => {
+    const docs = new Int32Array(128);
+    const freqs = new Int32Array(128);
+    for (const [term, expected] of terms) {
+      const cursor = dictionary.postings(term)!;
+      const all: [number, number][] = [];
+      for (let count = cursor.nextBlock(docs, freqs); count > 0; count = cursor.nextBlock(docs, freqs)) {
+        for (let index = 0; index < count; index++) all.push([docs[index]!, freqs[index]!]);
+      }
+      assert.deepEqual(
+        all,
+        expected.map(([doc, positions]) => [doc, positions.length]),
+      );
+    }
+  });
+
+  test("bounds frequencies and norms of every block", () => {
+    for (const [term, docs] of terms) {
+      const cursor = dictionary.postings(term)!;
+      for (const [doc, positions] of docs) {
+        cursor.seekImpact(doc);
+        assert.ok(doc <= cursor.impactEnd);
+        assert.ok(positions.length <= cursor.impactMaxFreq && norms[doc]! >= cursor.impactMinNorm);
+      }
+    }
+  });
+
+  test("walks ranges and prefixes in the order of bytes", () => {
+    const walk = (iterator: ReturnType<Dictionary["prefix"]>): string[] => {
+      const found: string[] = [];
+      while (iterator.next()) found.push(iterator.text());
+      return found;
+    };
+    assert.deepEqual(walk(dictionary.range()), sorted);
+    assert.deepEqual(
+      walk(dictionary.prefix("ab")),
+      sorted.filter((term) => term.startsWith("ab")),
+    );
+    const [from, to] = [sorted[37]!, sorted[200]!];
+    assert.deepEqual(walk(dictionary.range(from, to)), sorted.slice(37, 200));
+    assert.deepEqual(
+      walk(dictionary.range(from, to, { fromExclusive: true, toInclusive: true })),
+      sorted.slice(38, 201),
+    );
+  });
+
+  test("turns terms to ordinals and back", () => {
+    for (const [ordinal, term] of sorted.entries()) {
+      assert.equal(dictionary.ordOf(term), ordinal);
+      assert.equal(Buffer.from(dictionary.lookup(ordinal)).toString(), term);
+    }
+    assert.equal(dictionary.ordOf(""), -1);
+    assert.equal(dictionary.ordOf("\u{10ffff}"), -sorted.length - 1);
+  });
+});
+
+suite("a column", () => {
+  const random = new Random(17);
+  const makers: readonly (readonly [name: string, numbers: ColumnNumbers, value: () => number])[] = [
+    ["small numbers", "signed", () => random.below(100)],
+    ["one value", "signed", () => 7],
+    ["multiples of a thousand", "signed", () => 1e12 + random.below(1e6) * 1000],
+    ["wide numbers", "signed", () => random.below(2 ** 52) - 2 ** 51],
+    [
+      "the widest safe numbers",
+      "signed",
+      () => (random.oneIn(2) ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER) + 0,
+    ],
+    ["decimals", "float", () => random.below(100_000) / 100],
+    ["any doubles", "float", () => (random.below(2 ** 32) / 7) * (random.oneIn(2) ? -1 : 1)],
+    ["zeros of both signs", "float", () => (random.oneIn(2) ? -0 : 0)],
+  ];
+  for (const [name, numbers, value] of makers) {
+    for (const [shape, most] of [
+      ["all documents", 1],
+      ["some documents", 1],
+      ["several values", 5],
+    ] as const) {
+      test(`keeps ${name} of ${shape}`, () => {
+        const docCount = 2500;
+        const expected = Array.from({ length: docCount }, (_, doc) => {
+          if (shape !== "all documents" && random.oneIn(3)) return [];
+          return Array.from({ length: 1 + random.below(most) }, () =>
+            name === "one value" ? 7 : value() + (doc > 3000 ? 1 : 0),
+          );
+        });
+        const docs = Int32Array.from(expected.flatMap((values, doc) => values.map(() => doc)));
+        const values = Float64Array.from(expected.flat());
+        const [file, entry] = roundTrip((writer) =>
+          writeColumn(writer, { docs, values, count: values.length }, docCount, numbers),
+        );
+        const presence = new Bitset(docCount);
+        for (const doc of docs) presence.add(doc);
+        const column = new BlockColumn(
+          file,
+          entry,
+          docCount,
+          presence.count() === docCount ? null : presence,
+        );
+        const out: number[] = [];
+        for (let doc = 0; doc < docCount; doc++) {
+          assert.deepEqual(out.slice(0, column.read(doc, out)), expected[doc]);
+          assert.ok(Object.is(column.first(doc), expected[doc]![0] ?? Number.NaN));
+        }
+        checkBlocks(column, expected);
+      });
+    }
+  }
+
+  test("keeps whole numbers beyond 2^53 exactly", () => {
+    const rows: readonly (readonly [ColumnNumbers, bigint[]])[] = [
+      ["signed", [2n ** 63n - 1n, -(2n ** 63n), 5n]],
+      ["signed", [2n ** 60n, 2n ** 60n + 1n, 2n ** 60n + 3n]],
+      ["unsigned", [2n ** 64n - 1n, 0n, 1n]],
+    ];
+    for (const [numbers, values] of rows) {
+      const docs = Int32Array.from(values, (_, doc) => doc);
+      const [file, entry] = roundTrip((writer) =>
+        writeColumn(writer, { docs, values, count: 3 }, 3, numbers),
+      );
+      const column = new BlockColumn(file, entry, 3, null);
+      const out: bigint[] = [];
+      assert.deepEqual(
+        values.map((_, doc) => out.slice(0, column.readExact(doc, out))[0]),
+        values,
+      );
+      assert.equal(column.entry.safe, false);
+    }
+  });
+});
+
+function checkBlocks(column: BlockColumn, expected: readonly number[][]): void {
+  const block: ValueBlock = { values: new Float64Array(0), slots: new Uint16Array(0) };
+  for (let index = 0; index < column.blockCount; index++) {
+    const all = expected
+      .slice(index * 1024, (index + 1) * 1024)
+      .flatMap((values, slot) => values.map((value) => [slot, value]));
+    const count = column.decodeValues(index, block);
+    assert.deepEqual(
+      Array.from({ length: count }, (_, at) => [block.slots[at], block.values[at]]),
+      all,
+    );
+    for (const [, value] of all)
+      assert.ok(value! >= column.blockMin(index) && value! <= column.blockMax(index));
+  }
+}
+
+suite("other sections", () => {
+  test("presence comes back in each of its forms", () => {
+    for (const docs of [[0, 1, 2, 3], [2], [0, 0, 5, 5, 999], Array.from({ length: 900 }, (_, doc) => doc)]) {
+      const docCount = docs.length === 4 ? 4 : 1000;
+      const [file, entry] = roundTrip((writer) => writePresence(writer, Int32Array.from(docs), docCount));
+      const presence = readPresence(file, entry, docCount) ?? Bitset.full(docCount);
+      const found: number[] = [];
+      for (let doc = presence.nextSet(0); doc >= 0; doc = presence.nextSet(doc + 1)) found.push(doc);
+      assert.deepEqual(found, [...new Set(docs)]);
+    }
+  });
+
+  test("stored documents come back while they are collected and afterwards", () => {
+    const documents = Array.from({ length: 300 }, (_, doc) =>
+      Buffer.from(`${doc}:${"x".repeat((doc * 37) % 500)}`),
+    );
+    const writer = new StoredWriter(4096, 1);
+    for (const document of documents) writer.add(document);
+    for (const [doc, document] of documents.entries())
+      assert.deepEqual(Buffer.from(writer.get(doc)), document);
+    const [file, entry] = roundTrip((out) => writer.finish(out));
+    const reader = new StoredReader(file, entry);
+    for (const [doc, document] of documents.entries())
+      assert.deepEqual(Buffer.from(reader.get(doc)), document);
+  });
+
+  test("ids lead to their documents", () => {
+    const ids = Array.from({ length: 1000 }, (_, doc) => Buffer.from(`id-${doc * 7}`));
+    const [file, entry] = roundTrip((out) => writeIdIndex(out, ids.length, (doc) => ids[doc]!));
+    const index = new IdIndex(file, entry);
+    for (const [doc, id] of ids.entries())
+      assert.equal(
+        index.find(id, (found) => ids[found]!.equals(id)),
+        doc,
+      );
+    assert.equal(
+      index.find(Buffer.from("nope"), () => false),
+      -1,
+    );
+  });
+});
