@@ -233,9 +233,9 @@ async function readRows(folder: string) {
 /** The schema with the inputs' own settings in it. */
 function fullSchema(): object {
   const inputs = INPUTS.map((plugin) => {
-    const { type, ...properties } = inputSchema(plugin).properties;
+    const { properties } = inputSchema(plugin);
     return Type.Object(
-      { type: Type.Literal(plugin.type, { description: plugin.summary }), ...properties },
+      { ...properties, type: Type.Literal(plugin.type, { description: plugin.summary }) },
       { additionalProperties: false },
     );
   });

@@ -3,8 +3,9 @@ import { test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { TestClock } from "./inputs/testing.ts";
+import { Lane } from "./lane.ts";
 import { type Acknowledgement, readAcknowledgement } from "./outputs/acknowledgement.ts";
-import { Lane, type LastAck, Publisher, type Wire, type WireMessage } from "./publisher.ts";
+import { type LastAck, Publisher, type Wire, type WireMessage } from "./publisher.ts";
 import { SlotPool } from "./slot-pool.ts";
 
 const stored = (sequence: number, duplicate = false): Acknowledgement => ({

@@ -7,11 +7,10 @@
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Histogram, Metrics } from "#proto/kit/metrics.ts";
-import { Backoff } from "#proto/kit/retry.ts";
 import { batchMessageId } from "#proto/subjects.ts";
+import type { Lane, Pending, Sendable } from "./lane.ts";
 import { type Acknowledgement, explain } from "./outputs/acknowledgement.ts";
 import type { OutputState } from "./outputs/output.ts";
-import type { Slot } from "./slot-pool.ts";
 
 /** The connection as the publisher needs it. */
 export interface Wire {
@@ -28,42 +27,6 @@ export interface WireMessage {
   readonly number: number;
   /** The slot's buffer, for the first attempt: bytes of it around `data` may be written until the answer comes. */
   readonly room: Buffer | null;
-}
-
-/** Where batches of one source wait in order. */
-export class Lane {
-  readonly subject: string;
-  readonly pending: Pending[] = [];
-  readonly backoff = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
-  /** True after a failure, until everything pending is acknowledged: one message at a time then. */
-  recovering = false;
-  retryAtMs = Number.POSITIVE_INFINITY;
-
-  constructor(subject: string) {
-    this.subject = subject;
-  }
-}
-
-/** A batch given to the publisher. */
-export interface Sendable {
-  readonly slot: Slot;
-  /** Bytes of log data in it. */
-  readonly bodyBytes: number;
-  /** Returns the message for an epoch and a number; may be called again with others. */
-  readonly encode: (epoch: number, number: number) => Buffer;
-  readonly settle: () => void;
-}
-
-interface Pending {
-  readonly sendable: Sendable;
-  readonly lane: Lane;
-  number: number;
-  messageId: string;
-  message: Buffer;
-  attempts: number;
-  sentAtMs: number;
-  /** Highest sequence known before the first attempt: the batch's own must be higher. */
-  floor: number;
 }
 
 /** What the publisher tells the watermark about the stream. */
@@ -87,8 +50,6 @@ export interface PublisherOptions {
   readonly metrics: Metrics;
 }
 
-const RETRY_FIRST_MS = 50;
-const RETRY_CAP_MS = 5_000;
 /** How often time limits are looked at. */
 const SWEEP_MS = 100;
 /** Failures in a row are told of after this time, so that a restart of the hub makes no noise. */
@@ -162,14 +123,9 @@ export class Publisher {
   acknowledge(number: number, answer: Acknowledgement): void {
     const pending = this.#pending.get(number);
     if (pending === undefined) return; // an answer to an earlier attempt came first
-    if (answer.kind === "failed") return this.#fail(pending, answer.reason, answer.text);
-    if (answer.duplicate && pending.attempts === 1) return this.#renumber(pending);
-    if (answer.sequence <= pending.floor) {
-      this.#options.onRollback(answer.sequence, pending.floor);
-      this.forgetSequences();
-    }
-    this.#highest = Math.max(this.#highest, answer.sequence);
-    this.#settle(pending, answer.sequence);
+    if (answer.kind === "failed") this.#fail(pending, answer.reason, answer.text);
+    else if (answer.duplicate && pending.attempts === 1) this.#renumber(pending);
+    else this.#take(pending, answer.sequence);
   }
 
   /** Sends everything unacknowledged again, in order: answers to what was sent before are lost with the connection. */
@@ -214,6 +170,16 @@ export class Publisher {
     const since = this.#failingSinceMs;
     const late = since !== undefined && this.#options.clock.monotonic() - since > UNHEALTHY_AFTER_MS;
     return late ? { healthy: false, reason: this.#lastFailure } : { healthy: true, reason: "" };
+  }
+
+  /** Takes the sequence that the stream gave a batch. */
+  #take(pending: Pending, sequence: number): void {
+    if (sequence <= pending.floor) {
+      this.#options.onRollback(sequence, pending.floor);
+      this.forgetSequences();
+    }
+    this.#highest = Math.max(this.#highest, sequence);
+    this.#settle(pending, sequence);
   }
 
   #transmit(pending: Pending): void {

@@ -41,7 +41,7 @@ export class CopyFinder {
   }
 
   /** Forgets a file. */
-  forget(row: FileRow, key: string): void {
+  forget(key: string, row: FileRow): void {
     for (const head of [row.head, row.previous?.head]) {
       const keys = this.#keysByHead.get(head?.hash ?? "");
       keys?.delete(key);

@@ -278,10 +278,10 @@ test("a deleted file is read to its end and held open until its lines are commit
   assert.equal(b.text, "1\n2\n");
   b.context.clock.ms += DEFAULTS.quietMs + 1;
   await b.scan();
-  assert.deepEqual([b.files.openFiles, b.files.openDeletedBytes], [1, 4]);
+  assert.deepEqual([b.files.state().files, b.files.state().openDeletedBytes], [1, 4]);
   for (const [, row] of b.context.registry.rows()) row.committed = 4;
   await b.scan();
-  assert.deepEqual([b.files.openFiles, b.files.openDeletedBytes], [0, 0]);
+  assert.deepEqual([b.files.state().files, b.files.state().openDeletedBytes], [0, 0]);
   b.context.clock.ms += 120_000;
   await b.scan();
   b.context.clock.ms += 120_000;
@@ -295,7 +295,7 @@ test("a new file that got the inode of a deleted one is read from its start", as
   await b.scan();
   const { ino } = statSync(b.path("a.log"));
   await b.scan();
-  assert.equal(b.files.openFiles, 0);
+  assert.equal(b.files.state().files, 0);
   rmSync(b.path("a.log"));
   writeFileSync(b.path("a.log"), "second\nthird\n");
   await b.scan();
@@ -452,7 +452,7 @@ test("a closed file is rewound too", async () => {
   writeFileSync(b.path("a.log"), "1\n2\n");
   await b.scan();
   await b.scan();
-  assert.equal(b.files.openFiles, 0);
+  assert.equal(b.files.state().files, 0);
   b.files.rewind();
   await b.scan();
   assert.equal(b.text, "1\n2\n1\n2\n");
@@ -464,9 +464,9 @@ test("an inactive file is closed, and read on when it grows", async () => {
   await b.scan();
   b.context.clock.ms += DEFAULTS.closeInactiveMs + 1;
   await b.scan();
-  assert.equal(b.files.openFiles, 0);
+  assert.equal(b.files.state().files, 0);
   await b.scan();
-  assert.equal(b.files.openFiles, 0);
+  assert.equal(b.files.state().files, 0);
   appendFileSync(b.path("a.log"), "2\n");
   await b.scan();
   assert.equal(b.text, "1\n2\n");
@@ -477,7 +477,7 @@ test("with a limit of open files all of them get their turn", async () => {
   for (let file = 0; file < 7; file++) writeFileSync(b.path(`${file}.log`), `${file}\n`);
   for (let round = 0; round < 7; round++) {
     await b.scan();
-    assert.ok(b.files.openFiles <= 2);
+    assert.ok(b.files.state().files <= 2);
     b.context.clock.ms += 2_000;
   }
   assert.deepEqual(b.text.trim().split("\n").sort(), ["0", "1", "2", "3", "4", "5", "6"]);
@@ -531,7 +531,7 @@ test("records, archives, links, folders and empty files are not read", async () 
   symlinkSync(b.path("target"), b.path("link.log"));
   writeFileSync(b.path("target"), "t\n");
   await b.scan();
-  assert.deepEqual([b.text, b.files.openFiles, [...b.context.registry.rows()].length], ["", 0, 0]);
+  assert.deepEqual([b.text, b.files.state().files, [...b.context.registry.rows()].length], ["", 0, 0]);
 });
 
 test("a hole of NULs that a truncation left before text passes as it is", async () => {

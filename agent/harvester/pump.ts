@@ -5,14 +5,12 @@
 
 import type { Slot, SlotPool } from "#agent/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import type { Logger } from "#proto/kit/log.ts";
 import type { Harvester } from "./harvester.ts";
 
 export interface PumpOptions {
   readonly slots: SlotPool;
   readonly lingerMs: number;
   readonly clock: Clock;
-  readonly log: Logger;
   /** Returns true where the file's last line won't grow any more. */
   readonly isFinal: (harvester: Harvester) => boolean;
   /** Told of a file that can't be read. */

@@ -132,13 +132,15 @@ class Walk {
   #file(path: RawPath, entry: Dirent<string> | Stats): void {
     const display = displayPath(path);
     if (this.#options.exclude(display) || this.#found.has(display)) return;
-    if (entry.isSymbolicLink()) {
-      if (!this.#options.symlinks)
-        return this.#skip(display, "symbolic link; set symlinks: true to follow it");
-    } else if (!entry.isFile()) {
-      if (!entry.isDirectory()) this.#skip(display, "no regular file");
-      return;
-    }
+    if (entry.isDirectory()) return;
+    const link = entry.isSymbolicLink();
+    if (link && !this.#options.symlinks)
+      this.#skip(display, "symbolic link; set symlinks: true to follow it");
+    else if (!link && !entry.isFile()) this.#skip(display, "no regular file");
+    else this.#statFile(path, display);
+  }
+
+  #statFile(path: RawPath, display: string): void {
     try {
       const stat = statSync(path);
       if (stat.isFile()) this.#found.set(display, { raw: path, path: display, stat });

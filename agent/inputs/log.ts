@@ -159,16 +159,7 @@ class LogInput implements Input {
   }
 
   state(): InputState {
-    const files = this.#files;
-    return {
-      files: files.openFiles,
-      linesRead: files.linesRead,
-      bytesRead: files.bytesRead,
-      lagBytes: files.lagBytes,
-      openDeletedBytes: files.openDeletedBytes,
-      errors: files.errors,
-      lastError: files.lastError,
-    };
+    return this.#files.state();
   }
 
   async #run(): Promise<void> {

@@ -2,7 +2,8 @@
 
 import { constants, zstdCompressSync } from "node:zlib";
 import { createInbox, headers } from "@nats-io/transport-node";
-import { Lane, Publisher, type PublisherOptions, type Wire, type WireMessage } from "#agent/publisher.ts";
+import { Lane } from "#agent/lane.ts";
+import { Publisher, type PublisherOptions, type Wire, type WireMessage } from "#agent/publisher.ts";
 import { SlotPool } from "#agent/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";

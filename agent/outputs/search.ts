@@ -50,6 +50,13 @@ interface ItemError {
   readonly reason: string;
 }
 
+interface BulkAnswer {
+  readonly errors?: boolean;
+  readonly items?: readonly {
+    readonly index?: { readonly status?: number; readonly error?: { readonly reason?: string } };
+  }[];
+}
+
 const RETRY_FIRST_MS = 50;
 const RETRY_CAP_MS = 5_000;
 const UNHEALTHY_AFTER_MS = 5_000;
@@ -175,6 +182,10 @@ export class SearchOutput implements Output {
       return documents;
     }
     const errors = itemErrors(answer.body);
+    if (errors === null) {
+      this.#fail(`the search engine answers what is no bulk response: ${answer.body.slice(0, 200)}`);
+      return documents;
+    }
     const again: string[] = [];
     for (const [index, { status, reason }] of errors) {
       if (status === TOO_MANY_REQUESTS || status >= 500) again.push(documents[index]!);
@@ -252,15 +263,18 @@ function commonFields(
   };
 }
 
-/** Returns the failed items of a bulk answer by their place; all of them where the answer can't be read. */
-function itemErrors(body: string): Map<number, ItemError> {
+/** Returns the failed items of a bulk answer by their place, or null where it is none. */
+function itemErrors(body: string): Map<number, ItemError> | null {
   const errors = new Map<number, ItemError>();
-  const answer = JSON.parse(body) as {
-    errors?: boolean;
-    items?: { index?: { status?: number; error?: { reason?: string } } }[];
-  };
-  if (answer.errors !== true) return errors;
-  for (const [place, { index }] of (answer.items ?? []).entries()) {
+  let answer: BulkAnswer | null;
+  try {
+    answer = JSON.parse(body) as BulkAnswer | null;
+  } catch {
+    return null;
+  }
+  if (answer?.errors === false) return errors;
+  if (answer?.errors !== true || !Array.isArray(answer.items)) return null;
+  for (const [place, { index }] of answer.items.entries()) {
     const status = index?.status ?? 500;
     if (status >= 300) errors.set(place, { status, reason: index?.error?.reason ?? "" });
   }

@@ -116,6 +116,12 @@ export const eventTableStyles = css`
       content: "\\a";
       white-space: pre;
     }
+    mark {
+      /* A ground would be painted behind the ellipsis too. */
+      background: none;
+      color: inherit;
+      text-decoration: underline 2px var(--level-warn);
+    }
     .label {
       display: inline;
     }

@@ -4,29 +4,15 @@
  */
 
 import { css, html, LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from "lit";
-import uPlot from "uplot";
+import type uPlot from "uplot";
 import plotStyles from "uplot/dist/uPlot.min.css";
 import { LEVEL_NAMES } from "#proto/live.ts";
-import { formatCount, formatShort, formatTime } from "../services/format.ts";
+import { formatCount, formatTime } from "../services/format.ts";
 import type { Histogram } from "../services/histogram.ts";
 import type { ResolvedRange } from "../services/time-range.ts";
 import { THEME_EVENT } from "../theme.ts";
+import { drawHistogram, PLOT_HEIGHT_PX } from "./histogram-plot.ts";
 import { controls } from "./styles.ts";
-
-const HEIGHT_PX = 104;
-/** From the bottom of a stack to its top. */
-const STACK = [0, 1, 2, 3, 4, 5, 6] as const;
-/** By level: calm where nothing is wrong, so that warnings and errors stand out. */
-const COLOURS = [
-  "--bar",
-  "--bar-soft",
-  "--bar-soft",
-  "--bar",
-  "--level-warn",
-  "--level-error",
-  "--level-fatal",
-];
-const DAY_MS = 86_400_000;
 
 export class HistogramChart extends LitElement {
   static override properties = {
@@ -91,7 +77,7 @@ export class HistogramChart extends LitElement {
     addEventListener(THEME_EVENT, this.#redraw);
     this.#resize = new ResizeObserver(([entry]) => {
       if (entry !== undefined)
-        this.#plot?.setSize({ width: Math.floor(entry.contentRect.width), height: HEIGHT_PX });
+        this.#plot?.setSize({ width: Math.floor(entry.contentRect.width), height: PLOT_HEIGHT_PX });
     });
     this.#resize.observe(this);
   }
@@ -131,71 +117,14 @@ export class HistogramChart extends LitElement {
     this.#plot = undefined;
     const target = this.renderRoot.querySelector<HTMLElement>(".plot");
     if (this.histogram === undefined || target === null) return;
-    this.#plot = new uPlot(this.#options(target, this.histogram), stackedData(this.histogram), target);
-  }
-
-  #options(target: HTMLElement, { range, intervalMs }: Histogram): uPlot.Options {
-    const colour = colourReader(target);
-    const axis = {
-      stroke: colour("--ink-faint"),
-      font: "11px system-ui, sans-serif",
-      ticks: { show: false },
-    };
-    const bars = uPlot.paths.bars!({ size: [0.86, 64], align: 1, gap: 0 });
-    return {
-      width: Math.floor(this.clientWidth),
-      height: HEIGHT_PX,
-      ms: 1,
-      padding: [8, 4, 0, 4],
-      legend: { show: false },
-      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
-      tzDate: (atMs) => (this.isUtc ? uPlot.tzDate(new Date(atMs), "Etc/UTC") : new Date(atMs)),
-      scales: {
-        x: {
-          time: true,
-          range: () => [
-            Math.min(range.fromMs, this.histogram?.buckets[0]?.startMs ?? range.fromMs),
-            Math.max(range.toMs, range.fromMs + intervalMs),
-          ],
-        },
-        y: { range: (_, __, max) => [0, Math.max(1, max)] },
-      },
-      axes: [
-        {
-          ...axis,
-          size: 22,
-          space: 76,
-          grid: { show: false },
-          values: (_, ticks, __, ___, stepMs) => ticks.map((tick) => this.#tickText(tick, stepMs)),
-        },
-        {
-          ...axis,
-          size: 44,
-          space: 30,
-          grid: { stroke: colour("--line"), width: 1 },
-          values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? formatShort(tick) : "")),
-        },
-      ],
-      // The whole stack is drawn first, what lies below over it.
-      series: [
-        {},
-        ...STACK.toReversed().map((level) => ({
-          paths: bars,
-          fill: colour(COLOURS[level]!),
-          width: 0,
-          points: { show: false },
-        })),
-      ],
-      hooks: { setCursor: [(plot) => this.#read(plot)], setSelect: [(plot) => this.#zoomSelected(plot)] },
-    };
-  }
-
-  /** The day at midnight, else the clock as exactly as the steps need it. */
-  #tickText(atMs: number, stepMs: number): string {
-    const text = formatTime(atMs, this.isUtc);
-    if (stepMs >= DAY_MS || text.endsWith("00:00:00.000")) return text.slice(5, 10);
-    if (stepMs >= 60_000) return text.slice(11, 16);
-    return stepMs >= 1_000 ? text.slice(11, 19) : text.slice(14);
+    this.#plot = drawHistogram({
+      target,
+      widthPx: Math.floor(this.clientWidth),
+      histogram: this.histogram,
+      isUtc: this.isUtc,
+      onCursor: (plot) => this.#read(plot),
+      onSelect: (plot) => this.#zoomSelected(plot),
+    });
   }
 
   #read(plot: uPlot): void {
@@ -265,24 +194,6 @@ export class HistogramChart extends LitElement {
   #zoom(detail: ResolvedRange): void {
     this.dispatchEvent(new CustomEvent<ResolvedRange>("tr-zoom", { detail }));
   }
-}
-
-/** Returns times and, from the whole stack down, the sums of the levels below and with each. */
-function stackedData({ buckets }: Histogram): uPlot.AlignedData {
-  const series = STACK.toReversed().map((top) =>
-    buckets.map(({ levels }) => levels.slice(0, top + 1).reduce((sum, count) => sum + count, 0)),
-  );
-  return [buckets.map(({ startMs }) => startMs), ...series];
-}
-
-/** Returns a reader of custom properties as colours a canvas knows, in the theme of `element`. */
-function colourReader(element: HTMLElement): (property: string) => string {
-  return (property) => {
-    element.style.color = `var(${property})`;
-    const colour = getComputedStyle(element).color;
-    element.style.color = "";
-    return colour;
-  };
 }
 
 customElements.define("tr-histogram", HistogramChart);

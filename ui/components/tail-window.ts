@@ -5,32 +5,17 @@
  */
 
 import { html, LitElement, type TemplateResult } from "lit";
-import { LEVEL_NAMES, ROW_TRUNCATED } from "#proto/live.ts";
-import { formatCount, formatTime } from "../services/format.ts";
-import { compileHighlight, splitMatches } from "../services/highlight.ts";
+import { compileHighlight } from "../services/highlight.ts";
 import { scrollToRow, visibleRows } from "../services/row-window.ts";
-import type { GapEntry, TailEntry, TailLog } from "../services/tail-log.ts";
+import type { TailEntry, TailLog } from "../services/tail-log.ts";
 import { controls, logRows } from "./styles.ts";
+import { TailRow } from "./tail-row.ts";
 import { tailWindowStyles } from "./tail-window-styles.ts";
 
 const ROW_HEIGHT_PX = 22;
 const NARROW_ROW_HEIGHT_PX = 44;
 /** Scrolled to within so many pixels of the end counts as the end. */
 const END_TOLERANCE_PX = 4;
-/** Rows show the beginning of long messages; the details show all. */
-const MAX_ROW_TEXT = 2_000;
-
-/** A row's elements, made once. */
-interface RowElements {
-  readonly row: HTMLElement;
-  readonly time: HTMLElement;
-  readonly level: HTMLElement;
-  readonly source: HTMLElement;
-  readonly message: HTMLElement;
-  /** What it shows, to patch only what has changed. */
-  shown: TailEntry | undefined;
-  number: number;
-}
 
 export class TailWindow extends LitElement {
   static override properties = {
@@ -45,7 +30,7 @@ export class TailWindow extends LitElement {
 
   static override styles = [controls, logRows, tailWindowStyles];
 
-  readonly #pool: RowElements[] = [];
+  readonly #pool: TailRow[] = [];
   readonly #narrow = globalThis.matchMedia?.("(width < 700px)");
   #frame = 0;
   #isFollowing = true;
@@ -92,7 +77,7 @@ export class TailWindow extends LitElement {
 
   protected override updated(): void {
     this.#expression = compileHighlight(this.words);
-    for (const elements of this.#pool) elements.shown = undefined;
+    for (const row of this.#pool) row.forget();
     this.draw();
   }
 
@@ -143,15 +128,13 @@ export class TailWindow extends LitElement {
     const { first, end } = visibleRows(scroller.scrollTop, viewHeight, height, ring.size);
     this.#fillPool(body, end - first);
     for (let i = 0; i < this.#pool.length; i++) {
-      const elements = this.#pool[i]!;
+      const row = this.#pool[i]!;
       const number = ring.first + first + i;
       const entry = first + i < end ? ring.at(number) : undefined;
-      elements.row.hidden = entry === undefined;
+      row.element.hidden = entry === undefined;
       if (entry === undefined) continue;
-      elements.row.style.transform = `translateY(${(first + i) * height}px)`;
-      elements.row.classList.toggle("chosen", number === this.#chosen);
-      elements.number = number;
-      if (elements.shown !== entry) this.#patch(elements, entry);
+      row.show(entry, this.#expression, this.isUtc);
+      row.place(number, (first + i) * height, number === this.#chosen);
     }
   }
 
@@ -162,62 +145,10 @@ export class TailWindow extends LitElement {
 
   #fillPool(body: HTMLElement, count: number): void {
     while (this.#pool.length < count) {
-      const make = (name: string): HTMLElement => {
-        const element = document.createElement("span");
-        element.className = name;
-        return element;
-      };
-      const row = document.createElement("div");
-      const elements = {
-        row,
-        time: make("time"),
-        level: make("level"),
-        source: make("source"),
-        message: make("message"),
-      };
-      row.append(elements.time, elements.level, elements.source, elements.message);
-      body.append(row);
-      this.#pool.push({ ...elements, shown: undefined, number: -1 });
+      const row = new TailRow();
+      body.append(row.element);
+      this.#pool.push(row);
     }
-  }
-
-  #patch(elements: RowElements, entry: TailEntry): void {
-    elements.shown = entry;
-    if ("gap" in entry) {
-      elements.row.className = "row gap";
-      elements.row.dataset["level"] = "4";
-      elements.time.textContent = elements.level.textContent = elements.source.textContent = "";
-      elements.message.textContent = gapText(entry);
-      return;
-    }
-    const [, atMs, level, , text, , flags] = entry.row;
-    const [, host, path] = entry.source;
-    elements.row.className = "row";
-    elements.row.dataset["level"] = String(level);
-    elements.time.textContent = formatTime(atMs, this.isUtc).slice(11);
-    elements.level.textContent = LEVEL_NAMES[level].slice(0, 5);
-    elements.source.textContent = [host, path.slice(path.lastIndexOf("/") + 1)]
-      .filter((part) => part !== "")
-      .join(" · ");
-    elements.source.title = `${host} ${path}`;
-    const shown = text.slice(0, MAX_ROW_TEXT).replaceAll(/[\r\n\t]+/g, " ");
-    const isCut = text.length > MAX_ROW_TEXT || (flags & ROW_TRUNCATED) !== 0;
-    this.#fillMessage(elements.message, isCut ? `${shown} …` : shown);
-  }
-
-  #fillMessage(target: HTMLElement, text: string): void {
-    if (this.#expression === undefined) {
-      target.textContent = text;
-      return;
-    }
-    target.replaceChildren(
-      ...splitMatches(text, this.#expression).map((part) => {
-        if (!part.isMatch) return part.text;
-        const mark = document.createElement("mark");
-        mark.textContent = part.text;
-        return mark;
-      }),
-    );
   }
 
   #onScroll(): void {
@@ -272,7 +203,7 @@ export class TailWindow extends LitElement {
 
   #numberOf(target: HTMLElement): number {
     const row = target.closest(".row");
-    return this.#pool.find((elements) => elements.row === row)?.number ?? -1;
+    return this.#pool.find(({ element }) => element === row)?.number ?? -1;
   }
 
   #open(number: number): void {
@@ -291,22 +222,6 @@ export class TailWindow extends LitElement {
   get #rowHeight(): number {
     return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : ROW_HEIGHT_PX;
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  slow_client: "this page couldn't take them in time",
-  rate_cap: "more lines a second than are shown",
-  paused: "while paused",
-  reconnect: "while the connection was away",
-  hub_restart: "the hub has restarted",
-};
-
-function gapText({ gap }: GapEntry): string {
-  const count =
-    gap.n === 0
-      ? "Lines may be missing here"
-      : `${formatCount(gap.n)} ${gap.n === 1 ? "line" : "lines"} skipped`;
-  return `${count}: ${REASONS[gap.why] ?? gap.why}. Show in Discover`;
 }
 
 customElements.define("tr-tail-window", TailWindow);

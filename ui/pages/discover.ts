@@ -23,7 +23,6 @@ import {
   toQueryText,
   writeState,
 } from "../services/discover-state.ts";
-import { formatAgo, formatCount } from "../services/format.ts";
 import { highlightWords } from "../services/highlight.ts";
 import { SearchClient } from "../services/search-client.ts";
 import {
@@ -35,6 +34,7 @@ import {
 } from "../services/time-range.ts";
 import { DiscoverModel } from "./discover-model.ts";
 import { discoverStyles } from "./discover-styles.ts";
+import { emptyView, footerText, pillsView, summaryText } from "./discover-views.ts";
 import { surroundingsOf } from "./surroundings.ts";
 
 /** Around the newest line of an empty range. */
@@ -112,7 +112,11 @@ export class DiscoverPage extends LitElement {
           @tr-range=${this.#onRange} @tr-refresh=${this.#onRefresh} @tr-zone=${this.#onZone}></tr-time-range-picker>
         <button @click=${this.#goLive} title="Watch new lines (l)">${icon("play")}Live</button>
       </div>
-      ${this.#pills()}
+      ${pillsView(
+        this.#state.filters,
+        (filter) => this.#toggleFilter(filter),
+        (filter) => this.#removeFilter(filter),
+      )}
       <div class="work ${this._isOpen ? "with-details" : ""} ${this._hasFields ? "with-fields" : ""}" @tr-filter=${this.#onFilter} @tr-column=${this.#onColumn}>
         ${this._hasFields ? this.#fields() : nothing}
         <div class="main">${this.#results()}</div>
@@ -140,32 +144,18 @@ export class DiscoverPage extends LitElement {
       </div>
       <div class="status">
         <button class="plain small" aria-pressed=${this._hasFields} @click=${this.#toggleFields} title="Fields (f)">${icon("list")}Fields</button>
-        <span role="status">${this.#summary()}</span>
+        <span role="status">${summaryText(model)}</span>
         <span class="space"></span>
         <button class="plain small" @click=${() => this.#zoomOut()} title="Twice the time range">Zoom out</button>
         <button class="plain small icon" @click=${() => this.#run()} aria-label="Search again" title="Search again (r)">${icon("refresh")}</button>
       </div>
-      ${model.total === 0 && model.range !== undefined && !model.isLoading && model.fault === undefined ? this.#empty() : nothing}
+      ${model.total === 0 && model.range !== undefined && !model.isLoading && model.fault === undefined ? emptyView(model.newestMs, (newestMs) => this.#jumpTo(newestMs)) : nothing}
       <tr-event-table .rows=${model.rows} .columns=${this.#state.columns} .words=${highlightWords(this.#state.query)}
         .selected=${this._selected} .isUtc=${this.#state.isUtc} .isLoadingMore=${model.isLoadingMore}
-        .footer=${this.#footer()} ?hidden=${model.rows.length === 0}
+        .footer=${footerText(model)} ?hidden=${model.rows.length === 0}
         @tr-select=${this.#onSelect} @tr-open=${(event: CustomEvent<number>) => this.#open(event.detail)}
         @tr-end=${() => void model.more()}></tr-event-table>
     `;
-  }
-
-  #pills(): TemplateResult | typeof nothing {
-    const { filters } = this.#state;
-    if (filters.length === 0) return nothing;
-    return html`<ul class="pills" aria-label="Filters">
-      ${filters.map((filter) => {
-        const text = `${filter.exclude ? "not " : ""}${filter.field}${filter.value === undefined ? " exists" : `: ${filter.value}`}`;
-        return html`<li class="pill ${filter.exclude ? "exclude" : ""} ${filter.disabled ? "disabled" : ""}">
-          <button class="plain small" aria-pressed=${!filter.disabled} title="Turn on or off" @click=${() => this.#toggleFilter(filter)}><span>${text}</span></button>
-          <button class="plain small icon" aria-label="Remove filter ${text}" title="Remove" @click=${() => this.#removeFilter(filter)}>${icon("close")}</button>
-        </li>`;
-      })}
-    </ul>`;
   }
 
   #details(): TemplateResult | typeof nothing {
@@ -174,35 +164,6 @@ export class DiscoverPage extends LitElement {
     return html`<tr-event-details role="complementary" aria-label="The chosen line" .document=${document} .columns=${this.#state.columns}
       .isUtc=${this.#state.isUtc} .surroundings=${surroundingsOf(document, this.#state)}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#step(event.detail)}></tr-event-details>`;
-  }
-
-  #empty(): TemplateResult {
-    const { newestMs } = this.#model;
-    return html`<div class="empty">
-      <h2>No lines in this time range</h2>
-      ${
-        newestMs === undefined
-          ? html`<p>Nothing matches at any time. Look at the query, the filters and the index, or at
-              <a href="#/status">Status</a> whether lines arrive at all.</p>`
-          : html`<p>The newest line that matches is from ${formatAgo(newestMs, Date.now())}.</p>
-              <button class="primary" @click=${() => this.#jumpTo(newestMs)}>${icon("end")}Jump to the newest data</button>`
-      }
-    </div>`;
-  }
-
-  #summary(): string {
-    const { range, total, tookMs, rows, isLoading } = this.#model;
-    if (range === undefined) return isLoading ? "Searching …" : "";
-    const shown = rows.length > 0 && rows.length < total ? `, ${formatCount(rows.length)} loaded` : "";
-    return `${formatCount(total)} ${total === 1 ? "line" : "lines"} in ${formatCount(tookMs)} ms${shown}`;
-  }
-
-  #footer(): string {
-    const { rows, hasMore, total } = this.#model;
-    if (hasMore) return "Scroll on for older lines";
-    return rows.length < total
-      ? `${formatCount(rows.length)} lines are loaded; choose a shorter time range for the others`
-      : "No older lines in this time range";
   }
 
   #run(): void {

@@ -36,6 +36,11 @@ export const liveStyles = css`
   .tools .skipped b {
     color: var(--level-warn);
   }
+  .tools select {
+    height: 24px;
+    padding: 0 4px;
+    font-size: inherit;
+  }
   .space {
     flex: 1;
   }

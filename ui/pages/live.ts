@@ -1,7 +1,7 @@
 /** Live: lines as they come. The filter is in the address; what is shown is held by the page alone. */
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import type { LiveError, TailGap, TailStats } from "#proto/live.ts";
+import { DEFAULT_LIMITS, type LiveError, type TailGap, type TailStats } from "#proto/live.ts";
 import "../components/event-details.ts";
 import type { FilterDetail } from "../components/filter-events.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
@@ -12,7 +12,7 @@ import { controls, notices } from "../components/styles.ts";
 import "../components/tail-window.ts";
 import { navigate } from "../router.ts";
 import { DEFAULT_INDEX, DEFAULT_STATE, toQueryText, writeState } from "../services/discover-state.ts";
-import { formatCount, formatShort } from "../services/format.ts";
+import { formatCount } from "../services/format.ts";
 import { highlightWords } from "../services/highlight.ts";
 import { LogDocument, valueText } from "../services/log-document.ts";
 import { SearchClient } from "../services/search-client.ts";
@@ -21,6 +21,7 @@ import { TailClient, type TailLine, type TailState } from "../services/tail-clie
 import { RING_ENTRIES, type TailEntry, TailLog } from "../services/tail-log.ts";
 import { absoluteRange } from "../services/time-range.ts";
 import { liveStyles } from "./live-styles.ts";
+import { noticeView, RATES, stateText, toolbarView } from "./live-views.ts";
 import { surroundingsOf } from "./surroundings.ts";
 
 /** Screen readers hear the counts no oftener. */
@@ -117,7 +118,7 @@ export class LivePage extends LitElement {
       <div class="bar">
         <tr-query-bar .query=${this.#query} .index=${this.#index} .indices=${[DEFAULT_INDEX, "*"]} action="Watch" @tr-search=${this.#onSearch}></tr-query-bar>
       </div>
-      ${this.#toolbar()}${this.#notice()}
+      ${this.#toolbar()}${noticeView(this._refused, this._state, () => this.#retry())}
       <div class="work ${this._document === undefined ? "" : "with-details"}" @tr-filter=${this.#onFilter}>
         <tr-tail-window .log=${this.#log} .words=${highlightWords(this.#query)} @tr-follow=${this.#onFollow} @tr-open=${this.#onOpen}></tr-tail-window>
         ${this.#log.ring.size === 0 && this._refused === undefined ? html`<p class="waiting">${this._isPaused ? "Paused" : "Waiting for the first line …"}</p>` : nothing}
@@ -129,39 +130,16 @@ export class LivePage extends LitElement {
   }
 
   #toolbar(): TemplateResult {
-    const { matchedRate, shownRate, skipped, lagMs, ring } = this.#log;
-    return html`<div class="tools">
-      <button class="small" aria-pressed=${this._isPaused} title="Pause or go on (p)" @click=${this.#togglePause}>
-        ${this._isPaused ? html`${icon("play")}Resume` : html`${icon("pause")}Pause`}
-      </button>
-      <span class="signal ${this._state.name}">${this.#stateText()}</span>
-      <span><b>${formatShort(matchedRate)}</b>/s match, <b>${formatShort(shownRate)}</b>/s shown</span>
-      ${skipped > 0 ? html`<span class="skipped"><b>${formatCount(skipped)}</b> skipped</span>` : nothing}
-      ${lagMs > 1_000 ? html`<span>${(lagMs / 1_000).toFixed(1)} s behind</span>` : nothing}
-      <span class="space"></span>
-      <span>${formatCount(ring.size)} of ${formatShort(RING_ENTRIES)} lines kept</span>
-      <button class="plain small" title="Clear (c)" @click=${this.#clear}>${icon("trash")}Clear</button>
-    </div>`;
-  }
-
-  #stateText(): string {
-    const state = this._state;
-    if (state.name === "open") return this._isPaused ? "Paused" : this._isFollowing ? "Following" : "Holding";
-    if (state.name === "connecting") return "Connecting";
-    return state.name === "waiting" ? "Connecting again" : "Ended";
-  }
-
-  #notice(): TemplateResult | typeof nothing {
-    const refused = this._refused;
-    if (refused !== undefined)
-      return html`<div class="notice fault" role="alert"><p><strong>${refused.message}.</strong> ${refused.hint ?? ""}</p></div>`;
-    const state = this._state;
-    if (state.name === "ended")
-      return html`<div class="notice fault" role="alert"><p><strong>${state.reason}.</strong></p>
-        <button class="small" @click=${this.#start}>Connect again</button></div>`;
-    if (state.name !== "waiting") return nothing;
-    return html`<div class="notice warning" role="status"><p>${state.reason}; trying again.</p>
-      <button class="small" @click=${() => this.#client.retryNow()}>Now</button></div>`;
+    return toolbarView({
+      log: this.#log,
+      state: this._state,
+      isPaused: this._isPaused,
+      isFollowing: this._isFollowing,
+      rate: this.#maxRate ?? DEFAULT_LIMITS.defaultRate,
+      onPause: () => this.#togglePause(),
+      onClear: () => this.#clear(),
+      onRate: (rate) => this.#chooseRate(rate),
+    });
   }
 
   #details(): TemplateResult | typeof nothing {
@@ -179,7 +157,7 @@ export class LivePage extends LitElement {
     this._refused = undefined;
     this._isPaused = false;
     this._document = undefined;
-    this.#client.start({ query: this.#query, index: this.#index.split(",") });
+    this.#client.start({ query: this.#query, index: this.#index.split(","), maxRate: this.#maxRate });
     void this.#prefill(this.#abort.signal);
     this.#window?.follow(true);
     this.#window?.draw();
@@ -227,15 +205,29 @@ export class LivePage extends LitElement {
     this.requestUpdate();
     if (nowMs - this.#announcedMs < ANNOUNCE_INTERVAL_MS) return;
     this.#announcedMs = nowMs;
-    this._announcement = `${this.#stateText()}, ${formatCount(Math.round(this.#log.matchedRate))} lines per second, ${formatCount(this.#log.skipped)} skipped`;
+    const state = { state: this._state, isPaused: this._isPaused, isFollowing: this._isFollowing };
+    this._announcement = `${stateText(state)}, ${formatCount(Math.round(this.#log.matchedRate))} lines per second, ${formatCount(this.#log.skipped)} skipped`;
   }
 
   #onSearch({ detail }: CustomEvent<SearchDetail>): void {
     const parameters = new URLSearchParams();
+    if (this.#maxRate !== undefined) parameters.set("rate", String(this.#maxRate));
     if (detail.query !== "") parameters.set("q", detail.query);
     if (detail.index !== DEFAULT_INDEX) parameters.set("index", detail.index);
     if (parameters.toString() === this.parameters.toString()) this.#start();
     else navigate({ page: "live", parameters });
+  }
+
+  #chooseRate(rate: number): void {
+    const parameters = new URLSearchParams(this.parameters);
+    if (rate === DEFAULT_LIMITS.defaultRate) parameters.delete("rate");
+    else parameters.set("rate", String(rate));
+    navigate({ page: "live", parameters });
+  }
+
+  #retry(): void {
+    if (this._state.name === "ended") this.#start();
+    else this.#client.retryNow();
   }
 
   #onFilter({ detail }: CustomEvent<FilterDetail>): void {
@@ -322,6 +314,11 @@ export class LivePage extends LitElement {
 
   get #query(): string {
     return this.parameters.get("q") ?? "";
+  }
+
+  get #maxRate(): number | undefined {
+    const rate = Number(this.parameters.get("rate"));
+    return RATES.includes(rate) ? rate : undefined;
   }
 
   get #index(): string {

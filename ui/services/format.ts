@@ -30,11 +30,6 @@ export function formatTime(atMs: number, isUtc: boolean): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 23)}`;
 }
 
-/** `14:05:09.123` */
-export function formatClock(atMs: number, isUtc: boolean): string {
-  return formatTime(atMs, isUtc).slice(11);
-}
-
 /** `UTC+01:00`, the zone at a time. */
 export function formatZone(atMs: number, isUtc: boolean): string {
   const minutes = isUtc ? 0 : -offsetMinutes(atMs);

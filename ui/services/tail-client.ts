@@ -20,6 +20,8 @@ import { RecentKeys } from "./tail-ring.ts";
 export interface TailRequest {
   readonly query: string;
   readonly index: readonly string[];
+  /** Lines a second at most; undefined: the hub's default. */
+  readonly maxRate?: number | undefined;
 }
 
 /** A line as it arrived. */
@@ -137,7 +139,7 @@ export class TailClient {
 
   #open(): void {
     if (this.#request === undefined) return;
-    const { query, index } = this.#request;
+    const { query, index, maxRate } = this.#request;
     this.#used = 0;
     this.#send({
       t: "tail.open",
@@ -145,6 +147,7 @@ export class TailClient {
       index: [...index],
       q: query,
       credit: START_CREDIT_ROWS,
+      ...(maxRate === undefined ? {} : { maxRate }),
       ...(this.#cursor === undefined ? {} : { from: this.#cursor }),
     });
     if (this.#isPaused) this.#send({ t: "tail.pause", sub: SUB });

@@ -13,7 +13,7 @@ import { syslogPatterns } from "./syslog.ts";
 const SETS = [basicPatterns, syslogPatterns, httpdPatterns, networkPatterns, applicationPatterns];
 
 /** `:legacy|ecs` within a reference, or `<legacy|ecs>` of a group. */
-const TWO_NAMES = /(%\{[A-Z0-9_a-z]+:|\(\?<)([^|{}>]+)\|([^|{}>]+)(?=[}>])/g;
+const TWO_NAMES = /(%\{[A-Za-z0-9_]+:|\(\?<)([\w@:[\]-]+)\|([\w@:[\]-]+)(?=[}>])/g;
 
 const tables = new Map<boolean, ReadonlyMap<string, string>>();
 

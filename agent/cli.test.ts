@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { INPUTS } from "./inputs/all.ts";
+
+const launcher = fileURLToPath(new URL("./bin/tailrace-agent", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "tailrace-cli-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const good = join(folder, "good.yml");
+const bad = join(folder, "bad.yml");
+writeFileSync(
+  good,
+  `shipper.inputs:\n  - type: log\n    paths: [${folder}/*.log]\nstatus.port: 0\noutput.pipeline.servers: ["nats://127.0.0.1:1"]\n`,
+  {
+    mode: 0o600,
+  },
+);
+writeFileSync(bad, "shipper.inputs:\n  - type: log\n    paths: [/a]\nnmae: x\n", { mode: 0o600 });
+
+for (const [args, status, stdout, stderr] of [
+  [["--help"], 0, /usage: tailrace-agent \[run\] -c agent\.yml/, /^$/],
+  [["--version"], 0, /^tailrace-agent 0\.1\.0 \(shipper 6\.5\.0\), node v2[4-9]/, /^$/],
+  [["--print-schema"], 0, /"harvester_limit"/, /^$/],
+  [["test", "config", "-c", good], 0, /settings are right: 1 inputs, output pipeline/, /^$/],
+  [["test", "output", "-c", good], 1, /127\.0\.0\.1:1: connect ECONNREFUSED/, /^$/],
+  [["test", "config", "-c", bad], 2, /^$/, /bad\.yml:4:1: unknown setting "nmae"; did you mean "name"\?/],
+  [
+    ["test", "config", "-c", join(folder, "none.yml")],
+    2,
+    /^$/,
+    /cannot read settings file .*none\.yml: there is no such file/,
+  ],
+  [["rnu"], 2, /^$/, /unknown command "rnu"; did you mean "run"\?/],
+  [["--colour"], 2, /^$/, /--colour.*--help shows what there is/s],
+  [["registry", "-c", good, "--path.data", join(folder, "data")], 0, /^0 files/, /^$/],
+] as const) {
+  test(`tailrace-agent ${args.join(" ").replaceAll(folder, "…")} ends with ${status}`, () => {
+    const result = spawnSync(launcher, args, {
+      encoding: "utf8",
+      env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "cache") },
+    });
+    assert.deepEqual(
+      [result.status, stdout.test(result.stdout), stderr.test(result.stderr)],
+      [status, true, true],
+      result.stdout + result.stderr,
+    );
+  });
+}
+
+test("the launcher is found through a link, keeps its process id, and ends with 0 on SIGTERM while the hub is away", async () => {
+  const link = join(folder, "agent-link");
+  symlinkSync(launcher, link);
+  writeFileSync(join(folder, "a.log"), "never acknowledged\n");
+  const child = spawn(
+    link,
+    ["-c", good, "--path.data", join(folder, "run"), "-E", "shutdown_timeout=100ms", "--ready-json"],
+    {
+      stdio: ["ignore", "pipe", "ignore"],
+    },
+  );
+  const [chunk] = (await once(child.stdout, "data")) as [Buffer];
+  const ready = JSON.parse(chunk.toString()) as { pid: number; status_port: number };
+  assert.equal(ready.pid, child.pid);
+  const health = await fetch(`http://127.0.0.1:${ready.status_port}/health`);
+  assert.equal(((await health.json()) as { status: string }).status, "degraded");
+  child.kill("SIGTERM");
+  assert.deepEqual(await once(child, "exit"), [0, null]);
+});
+
+test("every input there is stands in the list, with a description for each setting", () => {
+  const inputs = fileURLToPath(new URL("./inputs/", import.meta.url));
+  const files = readdirSync(inputs).filter((name) => INPUTS.some(({ type }) => name === `${type}.ts`));
+  assert.equal(files.length, INPUTS.length);
+  for (const { type, schema } of INPUTS) {
+    for (const [name, property] of Object.entries(schema.properties)) {
+      assert.ok((property as { description?: string }).description, `${type}.${name} has no description`);
+    }
+  }
+});

@@ -1,0 +1,191 @@
+/** Opens files: decides whether one is to be read at all and where reading begins. */
+
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import type { InputContext } from "#agent/inputs/input.ts";
+import { type FileRow, newRow } from "#agent/registry/row.ts";
+import { type Candidate, CopyFinder, type Original } from "./copies.ts";
+import type { Entry } from "./file-index.ts";
+import { Harvester } from "./harvester.ts";
+import { fileKey, HEAD_BYTES, inodeKey } from "./identity.ts";
+import type { Notices } from "./notices.ts";
+import type { Found } from "./scanner.ts";
+import { binaryKind } from "./text-probe.ts";
+
+export interface FileOpenerOptions {
+  /** 0: none. */
+  readonly ignoreOlderMs: number;
+  readonly tailFiles: boolean;
+  /** Longest line that stays whole, bytes. */
+  readonly maxBytes: number;
+}
+
+/** A copy whose original isn't truncated within this time was made by hand. */
+const COPY_HELD_MS = 10_000;
+const COPIES_HELD_MAX = 10_000;
+
+export class FileOpener {
+  readonly #options: FileOpenerOptions;
+  readonly #context: InputContext;
+  readonly #notices: Notices;
+  readonly #copies: CopyFinder;
+  /** When copies were seen first whose original isn't truncated yet, by file key. */
+  readonly #heldSinceMs = new Map<string, number>();
+  /** Inodes of files that the registry knew at the start. */
+  readonly #inodesOfRows = new Set<string>();
+  #hadRows = false;
+
+  constructor(options: FileOpenerOptions, context: InputContext, notices: Notices) {
+    this.#options = options;
+    this.#context = context;
+    this.#notices = notices;
+    this.#copies = new CopyFinder(context.registry);
+    for (const [key, row] of context.registry.rows()) {
+      this.#copies.note(key, row);
+      this.#inodesOfRows.add(inodeOf(key));
+      if (row.input === context.id) this.#hadRows = true;
+    }
+  }
+
+  /** Returns true where opening the file may bring something; a cheap answer from its stat. */
+  worthOpening(entry: Entry, { stat, path }: Found): boolean {
+    if (entry.passedOver?.mtimeMs === stat.mtimeMs) return false;
+    const row = entry.key === "" ? undefined : this.#context.registry.get(entry.key);
+    if (entry.key === "" && stat.size === 0 && !this.#inodesOfRows.has(entry.inode)) return false;
+    if (row !== undefined && row.size === stat.size && row.mtimeMs === stat.mtimeMs) return false;
+    const { ignoreOlderMs } = this.#options;
+    const old = ignoreOlderMs > 0 && this.#context.clock.now() - stat.mtimeMs > ignoreOlderMs;
+    const own = !old && this.#context.isOwnFile(stat, path);
+    if (own) this.#notices.notRead(path, "the agent writes it itself");
+    if (old || own) entry.passedOver = { mtimeMs: stat.mtimeMs };
+    return !old && !own;
+  }
+
+  /**
+   * Returns a harvester for the file, or null where it is not to be read now. `others`: open files, which may
+   * be the originals of copies. Throws the system's error where the file can't be opened.
+   */
+  open(entry: Entry, found: Found, others: Iterable<Harvester>, firstScan: boolean): Harvester | null {
+    const fd = openSync(found.raw, constants.O_RDONLY | constants.O_NONBLOCK);
+    let harvester: Harvester | null = null;
+    try {
+      const stat = fstatSync(fd, { bigint: true });
+      const replaced = inodeKey(Number(stat.dev), Number(stat.ino)) !== entry.inode;
+      if (replaced || !stat.isFile()) return null;
+      entry.key = fileKey(stat);
+      const candidate = { key: entry.key, path: found.path, fd, size: Number(stat.size) };
+      const row = this.#claimRow(entry, found, candidate, others, firstScan);
+      if (row !== null) harvester = this.#createHarvester(candidate, row);
+    } finally {
+      if (harvester === null) closeSync(fd);
+    }
+    return harvester;
+  }
+
+  /** Forgets a file that is gone. */
+  forget(key: string, row: FileRow): void {
+    this.#copies.forget(key, row);
+    this.#heldSinceMs.delete(key);
+  }
+
+  #createHarvester({ key, path, fd }: Candidate, row: FileRow): Harvester {
+    const { id, output, fieldsJson, registry, clock } = this.#context;
+    return new Harvester({
+      key,
+      path,
+      fd,
+      row,
+      maxLineBytes: this.#options.maxBytes,
+      output,
+      openChannel: (generation) =>
+        output.channel({ inputId: id, inputType: "log", fileKey: key, generation, path }, fieldsJson),
+      onChange: () => {
+        registry.touch(key);
+        this.#copies.note(key, row);
+      },
+      nowMs: () => clock.now(),
+      monotonicMs: () => clock.monotonic(),
+    });
+  }
+
+  /** Returns the file's row, made where it has none, or null where this input doesn't read it now. */
+  #claimRow(
+    entry: Entry,
+    { path, stat }: Found,
+    candidate: Candidate,
+    others: Iterable<Harvester>,
+    firstScan: boolean,
+  ): FileRow | null {
+    const { registry, id, clock } = this.#context;
+    const known = registry.get(entry.key);
+    if (known !== undefined && known.size === candidate.size && known.mtimeMs === stat.mtimeMs) return null;
+    const owner = registry.claim(entry.key, id);
+    if (owner !== id) {
+      entry.passedOver = { mtimeMs: stat.mtimeMs };
+      this.#notices.notRead(path, `input ${owner} reads it already`);
+      return null;
+    }
+    if (known === undefined) {
+      const offset = this.#firstOffset(entry, stat.mtimeMs, candidate, others, firstScan);
+      if (offset === null) {
+        registry.release(entry.key);
+        return null;
+      }
+      registry.put(entry.key, newRow(id, path, offset, clock.now()));
+    }
+    const row = registry.get(entry.key)!;
+    row.input = id;
+    return row;
+  }
+
+  /** Returns where a file nobody has read begins to be read, or null where it isn't to be read now. */
+  #firstOffset(
+    entry: Entry,
+    mtimeMs: number,
+    candidate: Candidate,
+    others: Iterable<Harvester>,
+    firstScan: boolean,
+  ): number | null {
+    const { fd, path, size } = candidate;
+    if (size === 0) return null;
+    const head = Buffer.alloc(Math.min(HEAD_BYTES, size));
+    const kind = binaryKind(path, head.subarray(0, readSync(fd, head, 0, head.length, 0)));
+    if (kind !== null) {
+      entry.passedOver = { mtimeMs };
+      this.#notices.notRead(path, `it is ${kind}, no text`);
+      return null;
+    }
+    const original = this.#copies.find(candidate);
+    if (original !== null) return this.#copyOffset(candidate, original, others);
+    return this.#options.tailFiles && firstScan && !this.#hadRows ? size : 0;
+  }
+
+  /** Returns where the copy of a file already read begins to be read: behind what was sent of its original; null while that isn't settled. */
+  #copyOffset(
+    candidate: Candidate,
+    { key, row, generation }: Original,
+    others: Iterable<Harvester>,
+  ): number | null {
+    const open = [...others].find((harvester) => harvester.key === key);
+    const truncated = generation.generation < row.generation;
+    const settled = truncated ? (open?.previousSettled ?? true) : open === undefined;
+    const now = this.#context.clock.monotonic();
+    const sinceMs = this.#heldSinceMs.get(candidate.key) ?? now;
+    const covered = !truncated && now - sinceMs > COPY_HELD_MS && row.sent >= candidate.size;
+    if (!settled && !covered) {
+      if (this.#heldSinceMs.size < COPIES_HELD_MAX) this.#heldSinceMs.set(candidate.key, sinceMs);
+      return null;
+    }
+    this.#heldSinceMs.delete(candidate.key);
+    const offset = covered ? candidate.size : Math.min(generation.offset, candidate.size);
+    this.#context.log.info(
+      { path: candidate.path, original: row.path, offset },
+      "file is the copy of one already read; going on behind that",
+    );
+    return offset;
+  }
+}
+
+/** Returns "<dev>-<inode>" of a file key. */
+export function inodeOf(key: string): string {
+  return key.slice(0, key.lastIndexOf("-"));
+}

@@ -1,0 +1,64 @@
+/** Files that the registry knows and the first scan after a start did not find. */
+
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Registry } from "#agent/registry/registry.ts";
+import { type Entry, type FileIndex, newEntry } from "./file-index.ts";
+import { inodeOf } from "./file-opener.ts";
+import { inodeKey } from "./identity.ts";
+import type { Found } from "./scanner.ts";
+import { statOrNull } from "./stats.ts";
+
+export interface OrphanOptions {
+  readonly inputId: string;
+  readonly registry: Registry;
+  readonly index: FileIndex;
+  /** Opens a file that was found again under another name. */
+  readonly open: (entry: Entry, found: Found) => void;
+}
+
+/**
+ * Puts them into the index, so that they are forgotten in time, and opens those that were given another name
+ * in their folder. Returns the bytes that are known to be lost with the rest.
+ */
+export function adoptOrphans({ inputId, registry, index, open }: OrphanOptions): number {
+  let lostBytes = 0;
+  for (const [key, row] of registry.rows()) {
+    if (row.input !== inputId) continue;
+    const inode = inodeOf(key);
+    const entry = index.get(inode);
+    if (entry !== undefined && (entry.key === key || entry.key === "")) continue;
+    if (entry === undefined) {
+      index.add(newEntry(inode, Number.NaN, row.path, key, 0));
+      const moved = row.size === row.sent ? null : findMoved(inode, row.path);
+      if (moved !== null) {
+        const again = newEntry(inode, moved.stat.birthtimeMs, moved.path, key, 0);
+        index.add(again);
+        open(again, moved);
+        if (again.harvester !== null) continue;
+      }
+    } else {
+      registry.delete(key); // its inode belongs to another file now
+    }
+    lostBytes += Math.max(0, row.size - row.sent);
+  }
+  return lostBytes;
+}
+
+function findMoved(inode: string, before: string): Found | null {
+  const folder = dirname(before);
+  for (const name of namesIn(folder)) {
+    const path = join(folder, name);
+    const stat = statOrNull(path);
+    if (stat?.isFile() && inodeKey(stat.dev, stat.ino) === inode) return { raw: path, path, stat };
+  }
+  return null;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

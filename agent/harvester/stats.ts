@@ -1,0 +1,21 @@
+/** Looks at paths that may be gone. */
+
+import { lstatSync, type Stats, statSync } from "node:fs";
+
+/** Returns the stat of what `path` leads to, or null where nothing can be seen there. */
+export function statOrNull(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** As `statOrNull`, but of a symbolic link itself. */
+export function lstatOrNull(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { SearchOutput } from "./search.ts";
+
+interface Bulk {
+  readonly action: { index: { _index: string; _type: string; _id: string } };
+  readonly source: Record<string, unknown>;
+}
+
+type Answer = (documents: Bulk[]) => { status: number; body: object };
+
+const accepted: Answer = (documents) => ({
+  status: 200,
+  body: { errors: false, items: documents.map(() => ({ index: { status: 201 } })) },
+});
+
+/** A search engine that answers each request with the next of `answers`, the last one again and again. */
+async function engine(
+  answers: Answer[],
+): Promise<{ server: Server; host: string; requests: Bulk[][]; headers: string[] }> {
+  const requests: Bulk[][] = [];
+  const headers: string[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const lines = Buffer.concat(chunks).toString().trimEnd().split("\n");
+    const documents: Bulk[] = [];
+    for (let at = 0; at < lines.length; at += 2) {
+      documents.push({
+        action: JSON.parse(lines[at]!) as Bulk["action"],
+        source: JSON.parse(lines[at + 1]!) as Bulk["source"],
+      });
+    }
+    const answer = answers[Math.min(requests.length, answers.length - 1)]!(documents);
+    requests.push(documents);
+    headers.push(request.headers.authorization ?? "");
+    response
+      .writeHead(answer.status, { "content-type": "application/json" })
+      .end(JSON.stringify(answer.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, host: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests, headers };
+}
+
+/** Sends `text` as a block of a file and resolves when it is settled. */
+async function ship(host: string, text: string): Promise<void> {
+  const output = new SearchOutput({
+    names: { agentId: "id", agentName: "web-1", agentVersion: "1", hostName: "host" },
+    settings: { hosts: [host], index: "logs-%{+yyyy.MM.dd}", username: "u", password: "p" },
+    batchBytes: 1_024,
+    inFlight: 2,
+    timeoutMs: 5_000,
+    clock: systemClock,
+    log: silentLogger(),
+    metrics: new Metrics(),
+  });
+  const fieldsJson = Buffer.from(JSON.stringify({ fields: { team: "a" }, tags: ["t"] }));
+  const channel = output.channel(
+    { inputId: "i", inputType: "log", fileKey: "1-2-3", generation: 0, path: "/l/a.log" },
+    fieldsJson,
+  );
+  const slot = (await output.slots.acquire(new AbortController().signal))!;
+  const end = slot.buffer.write(text);
+  const settled = Promise.withResolvers<void>();
+  channel.send({
+    slot,
+    body: { buffer: slot.buffer, start: 0, end, events: false },
+    block: {
+      from: 100,
+      to: 100 + end,
+      readTimeMs: Date.UTC(2026, 10, 21),
+      lastLineOpen: false,
+      firstLineContinued: false,
+      compression: 0,
+      dataBytes: end,
+    },
+    settle: settled.resolve,
+  });
+  await settled.promise;
+  await output.stop();
+}
+
+test("each line becomes a document of the day's index, with its place in the file", async () => {
+  const { server, host, requests, headers } = await engine([accepted]);
+  await ship(host, "one\r\n\ntwo\n");
+  server.close();
+  const [[one, two]] = requests as [[Bulk, Bulk]];
+  assert.equal(requests[0]!.length, 2);
+  assert.equal(one.action.index._index, "logs-2026.11.21");
+  assert.match(one.action.index._id, /^[\w-]{20}$/);
+  assert.notEqual(one.action.index._id, two.action.index._id);
+  assert.deepEqual(one.source, {
+    "@timestamp": "2026-11-21T00:00:00.000Z",
+    message: "one",
+    host: { name: "host" },
+    shipper: { id: "id", name: "web-1", version: "1" },
+    input: { type: "log" },
+    fields: { team: "a" },
+    tags: ["t"],
+    log: { file: { path: "/l/a.log" }, offset: 100 },
+  });
+  assert.deepEqual([two.source["message"], (two.source["log"] as { offset: number }).offset], ["two", 106]);
+  assert.equal(headers[0], `Basic ${Buffer.from("u:p").toString("base64")}`);
+});
+
+test("what fails for now is sent again under the same ids, and only that", async () => {
+  const { server, host, requests } = await engine([
+    () => ({ status: 503, body: {} }),
+    () => ({
+      status: 200,
+      body: {
+        errors: true,
+        items: [{ index: { status: 201 } }, { index: { status: 429, error: { reason: "busy" } } }],
+      },
+    }),
+    accepted,
+  ]);
+  await ship(host, "one\ntwo\n");
+  server.close();
+  assert.deepEqual(
+    requests.map((documents) => documents.map(({ source }) => source["message"])),
+    [["one", "two"], ["one", "two"], ["two"]],
+  );
+  assert.equal(requests[0]![1]!.action.index._id, requests[2]![0]!.action.index._id);
+});
+
+test("a document that will never be taken doesn't hold up the others", async () => {
+  const refused = { index: { status: 400, error: { reason: "mapper_parsing_exception" } } };
+  const { server, host, requests } = await engine([
+    () => ({ status: 200, body: { errors: true, items: [refused, { index: { status: 201 } }] } }),
+  ]);
+  await ship(host, "one\ntwo\n");
+  server.close();
+  assert.equal(requests.length, 1);
+});
+
+test("an answer that is no JSON counts as a failure and is asked for again", async () => {
+  let first = true;
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => response.end(first ? "<html>" : '{"errors":false}'));
+    request.on("end", () => (first = false));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await ship(`127.0.0.1:${(server.address() as AddressInfo).port}`, "one\n");
+  server.close();
+});

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import {
+  cycles,
+  emptyNames,
+  importsOf,
+  layerFaults,
+  namedPaths,
+  roomOf,
+  type Sources,
+} from "./architecture.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+/** Beyond it a file surely holds two ideas; tables make tests longer. */
+const MAX_LINES = 500;
+const MAX_TEST_LINES = 800;
+/** Beyond it somebody should look; listed, not refused. */
+const LONG_LINES = 250;
+
+const sources = readSources();
+
+test("every import leads downward", () => {
+  assert.deepEqual(layerFaults(sources), []);
+});
+
+test("no file loads itself in a circle", () => {
+  assert.deepEqual(cycles(sources), []);
+});
+
+test("no name hides what its file holds", () => {
+  assert.deepEqual(emptyNames(sources.keys()), []);
+});
+
+test(`no file has more than ${MAX_LINES} lines, no test more than ${MAX_TEST_LINES}`, (t) => {
+  const lengths = [...sources]
+    .filter(([path]) => !path.startsWith("proto/gen/"))
+    .map(([path, text]) => ({ path, lines: text.split("\n").length - 1 }));
+  for (const { path, lines } of lengths.filter((each) => each.lines > LONG_LINES)) {
+    t.diagnostic(`${path}: ${lines} lines; is it one idea?`);
+  }
+  const tooLong = ({ path, lines }: { path: string; lines: number }): boolean =>
+    lines > (path.endsWith(".test.ts") ? MAX_TEST_LINES : MAX_LINES);
+  assert.deepEqual(lengths.filter(tooLong), []);
+});
+
+test("ARCHITECTURE.md names every room, and nothing that isn't there", () => {
+  const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
+  const named = namedPaths(page);
+  const rooms = new Set([...sources.keys()].map((path) => `${roomOf(path)}/`));
+  assert.deepEqual(
+    [...rooms].filter((room) => !named.includes(room)),
+    [],
+    "rooms without a paragraph",
+  );
+  assert.deepEqual(
+    named.filter((path) => !existsSync(join(ROOT, path))),
+    [],
+    "paths that aren't there",
+  );
+});
+
+const PLANTED: readonly (readonly [what: string, files: Readonly<Record<string, string>>, fault: RegExp])[] =
+  [
+    [
+      "an upward import",
+      { "proto/kit/a.ts": 'import { b } from "#agent/b.ts";', "agent/b.ts": "" },
+      /kit\/a\.ts imports #agent\/b\.ts: proto\/kit must not see agent/,
+    ],
+    [
+      "an import of a sibling",
+      { "hub/engine/a.ts": 'import type { B } from "#hub/journal/b.ts";', "hub/journal/b.ts": "" },
+      /hub\/engine must not see hub\/journal/,
+    ],
+    [
+      "an upward export over several lines",
+      { "hub/search/a.ts": 'export {\n  b,\n  c,\n} from "#hub/api/b.ts";', "hub/api/b.ts": "" },
+      /hub\/search must not see hub\/api/,
+    ],
+    [
+      "an upward dynamic import",
+      { "hub/api/a.ts": 'const b = await import("#hub/hub.ts");', "hub/hub.ts": "" },
+      /hub\/api must not see hub$/,
+    ],
+    [
+      "a worker in a room above",
+      { "hub/engine/a.ts": 'new Worker(new URL("../api/b.ts", import.meta.url));', "hub/api/b.ts": "" },
+      /hub\/engine must not see hub\/api/,
+    ],
+    [
+      "a room above reached by a short path",
+      { "hub/engine/a.ts": 'import { b } from "../api/b.ts";', "hub/api/b.ts": "" },
+      /leaves its room/,
+    ],
+    ["a computed import", { "hub/engine/a.ts": "const b = await import(name);" }, /imports a computed path/],
+    [
+      "a product file that imports a test's part",
+      { "agent/a.ts": 'import "#test/harness/b.ts";', "test/harness/b.ts": "" },
+      /must not know its tests/,
+    ],
+    ["an import of a missing file", { "agent/a.ts": 'import "./b.ts";' }, /there is no such file/],
+    [
+      "a page that sees the engine's protocol",
+      { "ui/a.ts": 'import { b } from "#proto/position.ts";', "proto/position.ts": "" },
+      /ui must not see proto/,
+    ],
+    [
+      "a climb over two folders",
+      { "hub/api/routes/x/a.ts": 'import { b } from "../../b.ts";', "hub/api/b.ts": "" },
+      /climbs out/,
+    ],
+  ];
+
+for (const [what, files, fault] of PLANTED) {
+  test(`the checker finds ${what}`, () => {
+    assert.match(layerFaults(new Map(Object.entries(files))).join("\n"), fault);
+  });
+}
+
+test("the checker lets downward imports, the live protocol and a test's harness pass", () => {
+  const files = {
+    "hub/hub.ts": 'import { a } from "#hub/api/a.ts";\nimport { b } from "./b.ts";',
+    "hub/b.ts": "",
+    "hub/api/a.ts": 'import type { S } from "#hub/engine/s.ts";\nimport x from "fastify";',
+    "hub/engine/s.ts": 'import { k } from "#proto/kit/k.ts";',
+    "hub/engine/s.test.ts": 'import { h } from "#test/harness/h.ts";',
+    "proto/kit/k.ts": "",
+    "proto/live.ts": "",
+    "ui/a.ts": 'import type { L } from "#proto/live.ts";',
+    "test/harness/h.ts": 'import { s } from "#hub/engine/s.ts";',
+  };
+  assert.deepEqual(layerFaults(new Map(Object.entries(files))), []);
+});
+
+test("the checker finds circles of loading, not of types", () => {
+  const value = new Map([
+    ["agent/a.ts", 'import { b } from "./b.ts";'],
+    ["agent/b.ts", 'import { a } from "./a.ts";'],
+  ]);
+  assert.deepEqual(cycles(value), ["agent/a.ts → agent/b.ts → agent/a.ts"]);
+  const types = new Map([...value, ["agent/b.ts", 'import type { A } from "./a.ts";']]);
+  assert.deepEqual(cycles(types), []);
+});
+
+test("the checker sees through quotes in code", () => {
+  assert.deepEqual(importsOf("agent/a.ts", 'export const text = `from "./b.ts"`;\n// import "./c.ts"\n'), []);
+});
+
+test("the checker finds names that say nothing", () => {
+  assert.deepEqual(emptyNames(["hub/utils.ts", "hub/base64.ts", "hub/file-manager.ts", "common/x.ts"]), [
+    "hub/utils.ts",
+    "hub/file-manager.ts",
+    "common/x.ts",
+  ]);
+});
+
+/** All code of the project but this file, which quotes wrong imports. */
+function readSources(): Sources {
+  const paths = globSync("{proto,agent,hub,ui,deploy,test}/**/*.{ts,js}", {
+    cwd: ROOT,
+    exclude: [
+      "test/architecture.test.ts",
+      "ui/dist/**",
+      "hub/engine/kernel/assembly/**",
+      "test/artefacts/**",
+    ],
+  });
+  return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
+}

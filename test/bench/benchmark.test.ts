@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { SequenceLog } from "#test/harness/sequence-log.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+import { percentile } from "./benchmark.ts";
+import { fts5LinesPerCpuSecond, readLinesPerCpuSecond } from "./reference.ts";
+
+test("percentiles are values that were measured", () => {
+  assert.equal(percentile([5, 1, 9, 3], 0.5), 3);
+  assert.equal(percentile([5, 1, 9, 3], 0.99), 9);
+  assert.equal(percentile([7], 0.5), 7);
+});
+
+test("the references measure the lines of a file", (t) => {
+  const workspace = new Workspace(t);
+  const file = workspace.path("a.log");
+  writeFileSync(file, new SequenceLog("a").lines(5_000));
+  assert.ok(fts5LinesPerCpuSecond(file, workspace.path("a.db")) > 1_000);
+  assert.ok(readLinesPerCpuSecond(file) > 10_000);
+});
+
+test("without a name the benchmarks are listed; a wrong one is refused with the nearest", () => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [new URL("./run.ts", import.meta.url).pathname, ...args], {
+      encoding: "utf8",
+    });
+  assert.match(run().stdout, /^e2e\s+file → searchable/m);
+  const wrong = run("agnet");
+  assert.equal(wrong.status, 2);
+  assert.match(wrong.stderr, /did you mean "agent"/);
+});

@@ -1,0 +1,37 @@
+/** What a benchmark is, and what it says. */
+
+import type { Workspace } from "#test/harness/workspace.ts";
+
+/** One measured case. */
+export interface Result {
+  /** "access lines, parsed". */
+  readonly case: string;
+  readonly value: number;
+  /** "lines per CPU-second". */
+  readonly unit: string;
+  /** What `reference` did with the same data in the same run; null where nothing compares. */
+  readonly reference: { readonly name: string; readonly value: number } | null;
+}
+
+export interface BenchmarkContext {
+  /** Folder and ends of the run. */
+  readonly workspace: Workspace;
+  /** Multiplies the amount of data; 1 is what is published, less is a trial. */
+  readonly scale: number;
+  /** Tells the person who waits. */
+  readonly progress: (text: string) => void;
+}
+
+/** One benchmark; its file's name is its name. */
+export interface Benchmark {
+  readonly name: string;
+  /** One line for the list. */
+  readonly about: string;
+  run(context: BenchmarkContext): Promise<Result[]>;
+}
+
+/** Returns the value at the share `p` (0..1) of `values`, by nearest rank; NaN of none. */
+export function percentile(values: readonly number[], p: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(p * sorted.length) - 1)] ?? Number.NaN;
+}

@@ -1,0 +1,84 @@
+/**
+ * `npm run bench -- NAME [--json] [--scale 0.1]`: measures and prints
+ * `{name, machine, results: [{case, value, unit, reference, ratio}]}`. Without a name it lists the benchmarks.
+ */
+
+import { cpus, release, totalmem } from "node:os";
+import { parseArgs } from "node:util";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+import { agent } from "./agent.ts";
+import type { Benchmark, Result } from "./benchmark.ts";
+import { e2e } from "./e2e.ts";
+
+const BENCHMARKS: readonly Benchmark[] = [agent, e2e];
+const EXIT_USAGE = 2;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean", default: false }, scale: { type: "string", default: "1" } },
+});
+
+const [name] = positionals;
+const chosen = BENCHMARKS.find((each) => each.name === name);
+if (name === undefined) {
+  for (const each of BENCHMARKS) process.stdout.write(`${each.name.padEnd(10)} ${each.about}\n`);
+} else if (chosen === undefined) {
+  const names = BENCHMARKS.map((each) => each.name);
+  process.stderr.write(
+    `bench: there is no benchmark "${name}"${didYouMean(name, names)}; there are ${names.join(", ")}\n`,
+  );
+  process.exitCode = EXIT_USAGE;
+} else {
+  await measure(chosen);
+}
+
+async function measure(benchmark: Benchmark): Promise<void> {
+  const workspace = new Workspace();
+  try {
+    const results = await benchmark.run({
+      workspace,
+      scale: Number(values.scale),
+      progress: (text) => process.stderr.write(`bench: ${text}\n`),
+    });
+    if (values.json) print(benchmark.name, results);
+    else for (const result of results) process.stdout.write(`${readable(result)}\n`);
+  } finally {
+    await workspace.close();
+  }
+}
+
+function print(benchmark: string, results: readonly Result[]): void {
+  const rows = results.map((result) => ({
+    ...result,
+    reference: result.reference === null ? null : result.reference.value,
+    referenceName: result.reference?.name ?? null,
+    ratio: ratio(result),
+  }));
+  const machine = {
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    kernel: release(),
+    node: process.versions.node,
+  };
+  process.stdout.write(
+    `${JSON.stringify({ name: benchmark, machine, scale: Number(values.scale), results: rows }, null, 2)}\n`,
+  );
+}
+
+function ratio({ value, reference }: Result): number | null {
+  return reference === null ? null : value / reference.value;
+}
+
+function readable(result: Result): string {
+  const beside =
+    result.reference === null
+      ? ""
+      : `  (${ratio(result)!.toFixed(2)} × ${result.reference.name}: ${figure(result.reference.value)})`;
+  return `${result.case.padEnd(32)} ${figure(result.value).padStart(12)} ${result.unit}${beside}`;
+}
+
+function figure(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 1 : 0 });
+}

@@ -1,0 +1,245 @@
+/** The dashboard's pages in a browser, against a hub of canned lines under the hub's own content security policy. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { launchBrowser, openPage, type WatchedPage } from "#test/harness/browser.ts";
+import { buildDashboard } from "#ui/build.ts";
+import { type FakeHub, liveEvent, startFakeHub } from "./ui-fake-hub.ts";
+
+let hub: FakeHub;
+let browser: Browser;
+
+before(async () => {
+  await buildDashboard();
+  hub = await startFakeHub(Date.now());
+  browser = await launchBrowser();
+});
+
+after(async () => {
+  await browser.close();
+  await hub.stop();
+});
+
+/** Opens a page, runs `check`, and expects that nothing complained. */
+async function visit(
+  path: string,
+  check: (page: Page, watched: WatchedPage) => Promise<void>,
+): Promise<void> {
+  const watched = await openPage(browser, `${hub.url}${path}`);
+  try {
+    await check(watched.page, watched);
+    assert.deepEqual(watched.complaints, []);
+  } finally {
+    await watched.page.close();
+  }
+}
+
+/** An expression in the page: which lines its table has loaded, in sight or not. */
+const LOADED_KEYS = `document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot
+  .querySelector("tr-event-table").rows.map((row) => row.key)`;
+
+const rows = (page: Page) => page.locator("tr-event-table .row");
+const tailRows = (page: Page) => page.locator("tr-tail-window .row:visible");
+
+test("Discover shows the newest lines, their number and their histogram", () =>
+  visit("/", async (page) => {
+    await rows(page).first().waitFor();
+    assert.match(
+      (await page.getByRole("status").first().textContent())!,
+      /^3,000 lines in 7 ms, 100 loaded$/,
+    );
+    assert.match((await page.locator("tr-histogram .plot").getAttribute("aria-label"))!, /most at .*: \d+/);
+    assert.ok((await page.locator("tr-histogram canvas").boundingBox())!.height > 50);
+    const times = await page.locator("tr-event-table .time").allTextContents();
+    assert.deepEqual(times, times.toSorted().toReversed());
+  }));
+
+test("a query from the keyboard is searched, marked and stands in the address", () =>
+  visit("/", async (page) => {
+    await rows(page).first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("timed out");
+    await page.keyboard.press("Enter");
+    await page.locator("tr-event-table mark").first().waitFor();
+    assert.equal(new URL(page.url()).hash, "#/discover?q=timed+out");
+    await page.goBack();
+    await page.waitForURL(/\/(#\/discover)?$/);
+    await page.locator("tr-event-table mark").first().waitFor({ state: "detached" });
+  }));
+
+test("j, Enter and Escape go through lines; a field's value becomes a filter that can be turned off and removed", () =>
+  visit("/", async (page) => {
+    await rows(page).first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    const details = page.locator("tr-event-details");
+    await details
+      .getByRole("row", { name: /host.name/ })
+      .getByRole("button", { name: "Only this host.name" })
+      .click();
+    await page.waitForURL(/f=host\.name:web-/);
+    const pill = page.locator(".pill");
+    await pill.waitFor();
+    await pill.getByRole("button", { pressed: true }).click();
+    await page.waitForURL(/f=%7Ehost/);
+    await page.getByRole("button", { name: /Remove filter/ }).click();
+    await pill.waitFor({ state: "detached" });
+    await page.keyboard.press("k");
+    await page.keyboard.press("Enter");
+    await details.waitFor();
+    await page.keyboard.press("Escape");
+    await details.waitFor({ state: "detached" });
+  }));
+
+test("scrolling loads older lines, none twice and none left out", () =>
+  visit("/", async (page) => {
+    await rows(page).first().waitFor();
+    const scroller = page.locator("tr-event-table .scroll");
+    for (let loaded = 200; loaded <= 600; loaded += 100) {
+      await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await page.getByText(new RegExp(`, ${loaded} loaded`)).waitFor();
+    }
+    const keys = await page.evaluate<string[]>(LOADED_KEYS);
+    assert.equal(new Set(keys).size, keys.length);
+    assert.equal(keys.length, 600);
+  }));
+
+test("dragging over the histogram, or choosing steps by key, zooms", () =>
+  visit("/", async (page) => {
+    await rows(page).first().waitFor();
+    const box = (await page.locator("tr-histogram .u-over").boundingBox())!;
+    await page.mouse.move(box.x + box.width * 0.4, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=\d{4}-.*&to=\d{4}-/);
+    const zoomed = page.url();
+    await page.locator("tr-histogram .plot").focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Shift+ArrowLeft");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.href !== zoomed);
+  }));
+
+test("a field shows its most frequent values, and can be a column", () =>
+  visit("/", async (page) => {
+    await rows(page).first().waitFor();
+    const list = page.locator("tr-field-list");
+    await list.getByRole("button", { name: /log\.level$/, expanded: false }).click();
+    await list.getByText("INFO").waitFor();
+    await list.getByRole("button", { name: "Column host.name" }).click();
+    await page.getByRole("columnheader", { name: /host\.name/ }).waitFor();
+    assert.equal(new URL(page.url()).hash, "#/discover?cols=host.name");
+  }));
+
+test("an empty range offers the newest data", () =>
+  visit("/#/discover?from=now-3d&to=now-2d", async (page) => {
+    await page.getByRole("button", { name: /Jump to the newest data/ }).click();
+    await rows(page).first().waitFor();
+  }));
+
+test("a range that can't be is said before it is searched", () =>
+  visit("/", async (page) => {
+    await rows(page).first().waitFor();
+    await page.keyboard.press("t");
+    await page.getByLabel("From").fill("soon");
+    await page.getByRole("button", { name: "Apply range" }).click();
+    await page.getByText("Start “soon” isn't a time").waitFor();
+    await page.getByRole("button", { name: "Last hour" }).click();
+    await page.waitForURL(/#\/discover\?from=now-1h$/);
+  }));
+
+test("a search that fails says why and what to do", async () => {
+  const cause = { type: "query_shard_exception", reason: "Failed to parse query [a:]" };
+  hub.failNext(400, { error: { root_cause: [cause], ...cause }, status: 400 });
+  const watched = await openPage(browser, `${hub.url}/#/discover?q=a:`);
+  await watched.page
+    .getByRole("alert")
+    .getByText(/Failed to parse query \[a:\].*quotes/)
+    .waitFor();
+  await watched.page.close();
+});
+
+test("Live shows lines as they come, holds when its reader scrolls up, and jumps to the end", () =>
+  visit("/#/live", async (page) => {
+    await page.getByText("Following", { exact: true }).waitFor();
+    let number = 50_000;
+    const offer = (count: number): void =>
+      hub.live.tail.offer(Array.from({ length: count }, () => liveEvent(number++, Date.now())));
+    offer(200);
+    await page.getByText(/^[23]\d\d of 20K lines kept$/).waitFor();
+    await page.locator("tr-tail-window").hover();
+    await page.mouse.wheel(0, -600);
+    await page.getByText("Holding", { exact: true }).waitFor();
+    const before = await tailRows(page).first().textContent();
+    offer(60);
+    await page.getByRole("button", { name: /60 new/ }).waitFor();
+    assert.equal(await tailRows(page).first().textContent(), before);
+    await page.keyboard.press("End");
+    await page.getByText("Following", { exact: true }).waitFor();
+  }));
+
+test("Live filters, says what is wrong with a filter, and shows what was skipped", () =>
+  visit("/#/live?q=log.level:error", async (page) => {
+    await page.getByText("Following", { exact: true }).waitFor();
+    hub.live.tail.offer(
+      Array.from({ length: 2_500 }, (_, i) => ({ ...liveEvent(60_000 + i, Date.now()), source: ERROR_LINE })),
+    );
+    await page.getByText(/500 skipped/).waitFor();
+    await page
+      .getByText(/500 lines skipped: more lines a second/)
+      .first()
+      .waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("(error");
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("alert")
+      .getByText(/this \( is never closed at character 1 of the filter/)
+      .waitFor();
+  }));
+
+const ERROR_LINE = Buffer.from(JSON.stringify({ message: "broken", log: { level: "error" } }));
+
+test("Status shows the hub and its agents; help opens by key; an unknown address says so", () =>
+  visit("/#/status", async (page) => {
+    await page.getByRole("cell", { name: "web-1", exact: true }).waitFor();
+    await page.getByText("12.4 MB").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Help" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.goto(`${hub.url}/#/nowhere`);
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+  }));
+
+const SIZES = [
+  { width: 390, height: 844 },
+  { width: 1440, height: 900 },
+];
+
+test("no page is wider than its screen, in light and in dark", async () => {
+  for (const viewport of SIZES)
+    for (const colorScheme of ["light", "dark"] as const) {
+      const context = await browser.newContext({ viewport, colorScheme });
+      const page = await context.newPage();
+      for (const path of ["#/discover", "#/live", "#/status", "#/nowhere"]) {
+        await page.goto(`${hub.url}/${path}`);
+        await page.locator("main > *").first().waitFor();
+        const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+        assert.ok(width <= viewport.width, `${path} at ${viewport.width} is ${width} wide`);
+      }
+      await context.close();
+    }
+});
+
+test("a chosen theme is kept and put on before the first paint", () =>
+  visit("/#/status", async (page) => {
+    await page.getByRole("button", { name: "Theme: system" }).click();
+    await page.getByRole("button", { name: "Theme: light" }).click();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    await page.reload();
+    assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
+  }));

@@ -1,0 +1,144 @@
+/** An agent process and the RAW stream behind it, for tests. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { zstdDecompressSync } from "node:zlib";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { Compression, LogBatch, type tailrace } from "#proto/messages.ts";
+import { RAW_STREAM } from "#proto/subjects.ts";
+
+export interface AgentProcessOptions {
+  /** Folder for settings, registry and output; made where it is missing. */
+  readonly folder: string;
+  readonly paths: readonly string[];
+  readonly natsUrl: string;
+  readonly token: string;
+  /** Further settings, dotted. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Further settings of the log input. */
+  readonly input?: Readonly<Record<string, unknown>>;
+}
+
+export interface AgentProcess {
+  readonly pid: number;
+  readonly agentId: string;
+  readonly statusUrl: string;
+  /** Ends it with SIGTERM; resolves with the exit status. */
+  stop(): Promise<number | null>;
+  /** Ends it as a crash would. */
+  kill9(): Promise<void>;
+}
+
+const LAUNCHER = fileURLToPath(new URL("../../agent/bin/tailrace-agent", import.meta.url));
+
+/** Starts an agent and resolves when its inputs run. Its output is kept in <folder>/agent.out. */
+export async function startAgent(options: AgentProcessOptions): Promise<AgentProcess> {
+  mkdirSync(options.folder, { recursive: true });
+  const config = join(options.folder, "agent.yml");
+  const settings = {
+    "shipper.inputs": [{ type: "log", paths: options.paths, ...options.input }],
+    "output.pipeline.servers": [options.natsUrl],
+    "output.pipeline.token": options.token,
+    "status.port": 0,
+    "path.data": join(options.folder, "data"),
+    ...options.settings,
+  };
+  writeFileSync(config, JSON.stringify(settings), { mode: 0o600 }); // JSON is YAML
+  const child = spawn(LAUNCHER, ["run", "-c", config, "--ready-json"], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stderr.pipe(createWriteStream(join(options.folder, "agent.out"), { flags: "a" }));
+  const end = (): void => void child.kill("SIGKILL");
+  process.once("exit", end);
+  child.once("exit", () => process.removeListener("exit", end));
+  const { agent_id, status_port } = await ready(child, options.folder);
+  const finish = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const exit = once(child, "exit");
+    child.kill(signal);
+    const [code] = (await exit) as [number | null];
+    return code;
+  };
+  return {
+    pid: child.pid!,
+    agentId: agent_id,
+    statusUrl: `http://127.0.0.1:${status_port}`,
+    stop: () => finish("SIGTERM"),
+    kill9: async () => void (await finish("SIGKILL")),
+  };
+}
+
+async function ready(
+  child: ChildProcess,
+  folder: string,
+): Promise<{ agent_id: string; status_port: number }> {
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`the agent ended with ${code}; see ${join(folder, "agent.out")}`);
+  });
+  ended.catch(() => undefined);
+  const line = once(createInterface({ input: child.stdout! }), "line") as Promise<[string]>;
+  return JSON.parse((await Promise.race([line, ended]))[0]) as { agent_id: string; status_port: number };
+}
+
+/** Connects and makes the RAW stream where it is missing. */
+export async function openRaw(url: string, token: string): Promise<NatsConnection> {
+  const nats = await connect({ servers: url, token, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+  const manager = await jetstreamManager(nats);
+  await manager.streams.add({
+    name: RAW_STREAM,
+    subjects: ["raw.>"],
+    discard: "new",
+    duplicate_window: 600_000_000_000,
+  });
+  return nats;
+}
+
+/** A message of RAW, decoded; `data` uncompressed. */
+export interface RawMessage {
+  readonly sequence: number;
+  readonly batch: tailrace.LogBatch;
+  readonly data: Buffer;
+}
+
+/** Returns all messages of RAW in order. */
+export async function readRaw(nats: NatsConnection): Promise<RawMessage[]> {
+  const manager = await jetstreamManager(nats);
+  const { state } = await manager.streams.info(RAW_STREAM);
+  const messages: RawMessage[] = [];
+  for (let sequence = Math.max(1, state.first_seq); sequence <= state.last_seq; sequence++) {
+    const message = await manager.streams.getMessage(RAW_STREAM, { seq: sequence });
+    if (message === null) continue;
+    const batch = LogBatch.decode(message.data);
+    const bytes = Buffer.from(batch.block?.data ?? []);
+    const data = batch.block?.compression === Compression.ZSTD ? zstdDecompressSync(bytes) : bytes;
+    messages.push({ sequence, batch, data });
+  }
+  return messages;
+}
+
+/** Returns the bytes of each "<file_key>/<generation>", put together by offset; throws where a gap is. */
+export function assemble(messages: readonly RawMessage[]): Map<string, Buffer> {
+  const parts = new Map<string, { from: number; data: Buffer }[]>();
+  for (const { batch, data } of messages) {
+    const source = batch.block?.source;
+    const key = `${source?.fileKey}/${source?.generation}`;
+    parts.set(key, [...(parts.get(key) ?? []), { from: Number(batch.block?.from), data }]);
+  }
+  const files = new Map<string, Buffer>();
+  for (const [key, ranges] of parts) {
+    const content = Buffer.alloc(Math.max(...ranges.map(({ from, data }) => from + data.length)));
+    const covered = new Uint8Array(content.length);
+    for (const { from, data } of ranges) {
+      data.copy(content, from);
+      covered.fill(1, from, from + data.length);
+    }
+    const first = covered.indexOf(1);
+    const gap = covered.indexOf(0, first);
+    if (gap >= 0) throw new Error(`${key}: byte ${gap} of ${content.length} is missing`);
+    files.set(key, content.subarray(first));
+  }
+  return files;
+}

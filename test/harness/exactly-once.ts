@@ -1,0 +1,35 @@
+/** The promise of the product, asked of a running hub: each line is there once. */
+
+import assert from "node:assert/strict";
+import { count, searchAll, textsOf } from "./search.ts";
+import { flawless, type SequenceLog, verify } from "./sequence-log.ts";
+import { until, untilSteady } from "./until.ts";
+
+/** Longest time in which everything written must have become searchable, ms. */
+const ARRIVAL_MS = 120_000;
+
+/**
+ * Waits until the documents stand still and asserts that they are exactly the lines of `logs`. `hint` is part of
+ * the message: what is needed to repeat the run.
+ */
+export async function assertExactlyOnce(
+  searchUrl: string,
+  logs: readonly SequenceLog[],
+  hint = "",
+): Promise<void> {
+  const expected = logs.reduce((sum, log) => sum + log.count, 0);
+  await until("the arrival of all lines", async () => (await count(searchUrl)) >= expected, {
+    deadlineMs: ARRIVAL_MS,
+    everyMs: 200,
+  }).catch(() => undefined);
+  const total = await untilSteady("the number of documents", () => count(searchUrl));
+  const texts = textsOf(await searchAll(searchUrl));
+  for (const log of logs) {
+    assert.deepEqual(
+      verify(log.writer, log.count, texts),
+      flawless(log.count),
+      `lines of ${log.writer} ${hint}`,
+    );
+  }
+  assert.equal(total, expected, `documents in all ${hint}`);
+}

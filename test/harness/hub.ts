@@ -1,0 +1,164 @@
+/** A hub as a process of its own, on ports that the system chose, with its own nats-server. */
+
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { Child } from "./child.ts";
+import { findProcesses } from "./processes.ts";
+import { until } from "./until.ts";
+
+const MAIN = resolve(import.meta.dirname, "../../hub/main.ts");
+/** A hub that reads a log on after a kill may take long on a busy machine. */
+const READY_MS = 60_000;
+const STOP_MS = 60_000;
+
+export type Settings = Readonly<Record<string, unknown>>;
+
+export interface HubOptions {
+  /** Dotted keys of hub.yml. */
+  readonly settings?: Settings;
+  /** Outlives the hub; the caller removes it. */
+  readonly dataDir: string;
+  /** Its output; beside the data without it. */
+  readonly logFile?: string;
+}
+
+/** What a hub prints when it is ready. */
+interface Addresses {
+  readonly http: string;
+  readonly dashboard: string;
+  readonly nats: string;
+  readonly token_file: string;
+}
+
+/** A running hub; `restart` keeps data and ports. */
+export class TestHub {
+  readonly dataDir: string;
+  readonly logFile: string;
+  readonly #settings: Settings;
+  #child: Child | undefined;
+  #addresses: Addresses | undefined;
+
+  constructor({ settings = {}, dataDir, logFile }: HubOptions) {
+    this.dataDir = dataDir;
+    this.logFile = logFile ?? join(dirname(dataDir), "hub.log");
+    this.#settings = settings;
+  }
+
+  /** The search interface. */
+  get searchUrl(): string {
+    return this.#address("http");
+  }
+
+  /** Dashboard and hub interface. */
+  get dashboardUrl(): string {
+    return this.#address("dashboard");
+  }
+
+  get natsUrl(): string {
+    return this.#address("nats");
+  }
+
+  /** File that holds the token agents of this machine connect with. */
+  get tokenFile(): string {
+    return this.#address("token_file");
+  }
+
+  get token(): string {
+    return readFileSync(this.tokenFile, "utf8").trim();
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** True until it is told to stop or ends by itself. */
+  get running(): boolean {
+    return this.#child?.running ?? false;
+  }
+
+  /** Starts it and resolves when it is ready. */
+  async start(): Promise<void> {
+    const settings = { ...OWN_PORTS, ...this.#settings, ...this.#samePorts(), "path.data": this.dataDir };
+    const overrides = Object.entries(settings).flatMap(([key, value]) => [
+      "-E",
+      `${key}=${JSON.stringify(value)}`,
+    ]);
+    this.#child = new Child({
+      name: "hub",
+      command: process.execPath,
+      args: [MAIN, "run", ...overrides, "--ready-json"],
+      logFile: this.logFile,
+      cwd: dirname(this.dataDir),
+    });
+    this.#addresses = (await this.#child.ready(READY_MS)) as unknown as Addresses;
+  }
+
+  /** Stops it as an operator would. Throws unless it ends with status 0. */
+  async stop(): Promise<void> {
+    const status = await this.#child?.end("SIGTERM", STOP_MS);
+    if (status !== 0 && status !== undefined) {
+      throw new Error(`the hub ended with ${status}; its log ends:\n${this.#child?.logTail()}`);
+    }
+  }
+
+  /** Ends it at once; its nats-server lives on as an orphan. */
+  async kill9(): Promise<void> {
+    await this.#child?.end("SIGKILL");
+  }
+
+  /** Sends a signal and waits for nothing: SIGSTOP, SIGCONT. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.signal(signal);
+  }
+
+  /** Pids of the nats-servers that work on this hub's data. */
+  natsPids(): number[] {
+    return findProcesses("nats-server", this.dataDir);
+  }
+
+  /** Ends the hub's nats-server at once and resolves when another one runs. */
+  async killNats(): Promise<void> {
+    const before = this.natsPids();
+    for (const pid of before) kill(pid);
+    await until("a new nats-server", () => this.natsPids().some((pid) => !before.includes(pid)));
+  }
+
+  /** Ends whatever of it still runs. Safe to call at any time. */
+  async destroy(): Promise<void> {
+    await this.kill9();
+    for (const pid of this.natsPids()) kill(pid);
+    await until("the end of all nats-servers", () => this.natsPids().length === 0, { deadlineMs: 5_000 });
+  }
+
+  /** After the first start its ports are settings, so that agents and pages find it again. */
+  #samePorts(): Settings {
+    if (this.#addresses === undefined) return {};
+    const { http, dashboard, nats } = this.#addresses;
+    const ports = { "http.port": http, "dashboard.port": dashboard, "nats.port": nats };
+    return Object.fromEntries(Object.entries(ports).map(([key, url]) => [key, Number(new URL(url).port)]));
+  }
+
+  #address(name: keyof Addresses): string {
+    const address = this.#addresses?.[name];
+    if (address === undefined) throw new Error("the hub has not been started");
+    return address;
+  }
+}
+
+/** Port 0: the system chooses. */
+const OWN_PORTS: Settings = { "http.port": 0, "dashboard.port": 0, "transport.port": 0, "nats.port": 0 };
+
+/** Starts a hub and resolves when it is ready. */
+export async function startHub(options: HubOptions): Promise<TestHub> {
+  const hub = new TestHub(options);
+  await hub.start();
+  return hub;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}

@@ -1,0 +1,43 @@
+/** What Linux tells about running processes. */
+
+import { readdirSync, readFileSync } from "node:fs";
+
+/** CPU time in /proc is counted in hundredths of a second on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** Returns the pids whose command line holds every one of `words`. */
+export function findProcesses(...words: string[]): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      const command = read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+      return pid !== process.pid && words.every((word) => command.includes(word));
+    });
+}
+
+/** Returns the CPU-seconds (user and system, all threads) a process has used; 0 where it is gone. */
+export function cpuSeconds(pid: number): number {
+  const fields = read(`/proc/${pid}/stat`)
+    .replace(/^.*\) /, "")
+    .split(" ");
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
+}
+
+/** Returns the resident memory of a process, bytes; 0 where it is gone. */
+export function residentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+}
+
+/** Returns the largest resident memory a process ever had, bytes; 0 where it is gone. */
+export function peakResidentBytes(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,61 @@
+/** Questions that tests put to the search interface. */
+
+import { ask, request } from "./http.ts";
+
+export interface Hit {
+  readonly _index: string;
+  readonly _id: string;
+  readonly _source: Readonly<Record<string, unknown>>;
+}
+
+interface SearchAnswer {
+  readonly _scroll_id?: string;
+  readonly hits: { readonly total: number; readonly hits: readonly Hit[] };
+}
+
+/** The default pipeline's indices. */
+export const LOGS = "logs-*";
+/** Documents a request may answer. */
+const PAGE = 5_000;
+
+/** Returns how many documents a search would find; 0 where there is no index yet. */
+export async function count(searchUrl: string, query?: unknown, index = LOGS): Promise<number> {
+  const body = query === undefined ? undefined : { query };
+  const answer = await request<{ count?: number }>("POST", `${searchUrl}/${index}/_count`, body);
+  if (answer.status === 404) return 0;
+  if (answer.status !== 200 || typeof answer.body.count !== "number") {
+    throw new Error(`_count answered ${answer.status}: ${JSON.stringify(answer.body).slice(0, 300)}`);
+  }
+  return answer.body.count;
+}
+
+/** Returns all documents, in no order that means anything. */
+export async function searchAll(searchUrl: string, index = LOGS): Promise<Hit[]> {
+  const hits: Hit[] = [];
+  const url = `${searchUrl}/${index}/_search?scroll=1m`;
+  let page = await ask<SearchAnswer>("POST", url, { size: PAGE, sort: ["_doc"] });
+  const total = page.hits.total;
+  while (page.hits.hits.length > 0) {
+    hits.push(...page.hits.hits);
+    page = await ask<SearchAnswer>("POST", `${searchUrl}/_search/scroll`, {
+      scroll: "1m",
+      scroll_id: page._scroll_id,
+    });
+  }
+  if (hits.length !== total) throw new Error(`a scroll over ${total} documents gave ${hits.length}`);
+  return hits;
+}
+
+/** Returns the text of each document in which a mark may be. */
+export function textsOf(hits: readonly Hit[]): string[] {
+  return hits.map(({ _source }) => {
+    const { message } = _source;
+    return typeof message === "string" && message.includes("crc=") ? message : allStrings(_source).join(" ");
+  });
+}
+
+/** All strings of a document as they are, without JSON's escapes. */
+function allStrings(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return value !== null && typeof value === "object" ? Object.values(value).flatMap(allStrings) : [];
+}

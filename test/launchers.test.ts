@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { type TestContext, test } from "node:test";
+import { Workspace } from "#test/harness/workspace.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+/** Prints what the launcher made of its surroundings. */
+const MAIN = `console.log(JSON.stringify({
+  node: process.versions.node, cache: process.env.NODE_COMPILE_CACHE, args: process.argv.slice(2), ppid: process.ppid,
+}));
+process.exitCode = 3;`;
+
+interface Seen {
+  readonly node: string;
+  readonly cache: string;
+  readonly args: readonly string[];
+  readonly ppid: number;
+}
+
+for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
+  const name = basename(launcher);
+
+  test(`${name} finds the bundled Node through a link, and becomes it`, (t) => {
+    const { link, home } = install(t, launcher, { bundled: true });
+    const { status, stdout, stderr } = start(link, home);
+    assert.equal(status, 3, stderr);
+    const seen = JSON.parse(stdout) as Seen;
+    assert.equal(seen.node, process.versions.node);
+    assert.deepEqual(seen.args, ["run", "two words", "*.log"]);
+    assert.equal(seen.ppid, process.pid, "no shell stays between");
+    assert.ok(seen.cache.startsWith(home), `compile cache in ${seen.cache}`);
+  });
+
+  test(`${name} takes a Node of the system that is new enough`, (t) => {
+    const { link, home, folder } = install(t, launcher, { bundled: false });
+    symlinkSync(process.execPath, join(folder, "node"));
+    assert.equal(start(link, home, folder).status, 3);
+  });
+
+  test(`${name} says what is missing where there is only an older Node`, (t) => {
+    const { link, home, folder } = install(t, launcher, { bundled: false });
+    writeFileSync(join(folder, "node"), "#!/bin/sh\necho 20\n", { mode: 0o755 });
+    const { status, stderr } = start(link, home, folder);
+    assert.equal(status, 1);
+    assert.match(stderr, /Node (≥ )?24/);
+  });
+}
+
+/** Lays a launcher out as in a checkout, with a link to it from elsewhere. */
+function install(t: TestContext, launcher: string, { bundled }: { readonly bundled: boolean }) {
+  const workspace = new Workspace(t);
+  const copy = workspace.path("checkout", launcher);
+  copyFileSync(join(ROOT, launcher), copy);
+  writeFileSync(join(dirname(copy), "..", "main.ts"), MAIN);
+  writeFileSync(workspace.path("checkout", "package.json"), '{"type":"module"}');
+  if (bundled) {
+    const platform = `node-linux-${process.arch}`;
+    mkdirSync(workspace.path("checkout", "node_modules", platform), { recursive: true });
+    const bin = join(ROOT, "node_modules", platform, "bin");
+    assert.ok(existsSync(bin), `${platform} is installed`);
+    symlinkSync(bin, workspace.path("checkout", "node_modules", platform, "bin"));
+  }
+  const link = workspace.path("links", "tailrace");
+  symlinkSync(copy, link);
+  const home = workspace.path("home", "of", "user");
+  mkdirSync(home);
+  const folder = join(workspace.folder, "programs");
+  mkdirSync(folder);
+  return { link, home, folder };
+}
+
+function start(link: string, home: string, programs = "/nowhere") {
+  const { NODE_COMPILE_CACHE: _, XDG_CACHE_HOME: __, ...env } = process.env;
+  return spawnSync(link, ["run", "two words", "*.log"], {
+    encoding: "utf8",
+    env: { ...env, HOME: home, PATH: `${programs}:/usr/bin:/bin` },
+  });
+}

@@ -1,0 +1,74 @@
+/** Parts of the live page: its toolbar and what it has to say. */
+
+import { html, nothing, type TemplateResult } from "lit";
+import { DEFAULT_LIMITS, type LiveError } from "#proto/live.ts";
+import { icon } from "../components/icons.ts";
+import { formatCount, formatShort } from "../services/format.ts";
+import type { TailState } from "../services/tail-client.ts";
+import { RING_ENTRIES, type TailLog } from "../services/tail-log.ts";
+
+/** Lines a second to choose from, the usual first: nobody reads more. */
+export const RATES: readonly number[] = [DEFAULT_LIMITS.defaultRate, 10_000, DEFAULT_LIMITS.maxRate];
+
+export interface ToolbarOptions {
+  readonly log: TailLog;
+  readonly state: TailState;
+  readonly isPaused: boolean;
+  readonly isFollowing: boolean;
+  /** One of RATES. */
+  readonly rate: number;
+  readonly onPause: () => void;
+  readonly onClear: () => void;
+  readonly onRate: (rate: number) => void;
+}
+
+/** Returns the toolbar: pause, state, rates, what was skipped, the most lines a second. */
+export function toolbarView(options: ToolbarOptions): TemplateResult {
+  const { log, state, isPaused, rate, onPause, onClear, onRate } = options;
+  const { matchedRate, shownRate, skipped, lagMs, ring } = log;
+  const choose = (event: Event): void => onRate(Number((event.currentTarget as HTMLSelectElement).value));
+  return html`<div class="tools">
+    <button class="small" aria-pressed=${isPaused} title="Pause or go on (p)" @click=${onPause}>
+      ${isPaused ? html`${icon("play")}Resume` : html`${icon("pause")}Pause`}
+    </button>
+    <span class="signal ${state.name}">${stateText(options)}</span>
+    <span><b>${formatShort(matchedRate)}</b>/s match, <b>${formatShort(shownRate)}</b>/s shown</span>
+    ${skipped > 0 ? html`<span class="skipped"><b>${formatCount(skipped)}</b> skipped</span>` : nothing}
+    ${lagMs > 1_000 ? html`<span>${(lagMs / 1_000).toFixed(1)} s behind</span>` : nothing}
+    <span class="space"></span>
+    <label>Up to
+      <select @change=${choose}>
+        ${RATES.map((one) => html`<option value=${one} ?selected=${one === rate}>${formatCount(one)}/s</option>`)}
+      </select>
+    </label>
+    <span>${formatCount(ring.size)} of ${formatShort(RING_ENTRIES)} lines kept</span>
+    <button class="plain small" title="Clear (c)" @click=${onClear}>${icon("trash")}Clear</button>
+  </div>`;
+}
+
+/** Returns the state in a word. */
+export function stateText({
+  state,
+  isPaused,
+  isFollowing,
+}: Pick<ToolbarOptions, "state" | "isPaused" | "isFollowing">): string {
+  if (state.name === "open") return isPaused ? "Paused" : isFollowing ? "Following" : "Holding";
+  if (state.name === "connecting") return "Connecting";
+  return state.name === "waiting" ? "Connecting again" : "Ended";
+}
+
+/** Returns what keeps lines away: a refused filter, an ended or a broken connection. */
+export function noticeView(
+  refused: LiveError | undefined,
+  state: TailState,
+  onRetry: () => void,
+): TemplateResult | typeof nothing {
+  if (refused !== undefined)
+    return html`<div class="notice fault" role="alert"><p><strong>${refused.message}.</strong> ${refused.hint ?? ""}</p></div>`;
+  if (state.name === "ended")
+    return html`<div class="notice fault" role="alert"><p><strong>${state.reason}.</strong></p>
+      <button class="small" @click=${onRetry}>Connect again</button></div>`;
+  if (state.name !== "waiting") return nothing;
+  return html`<div class="notice warning" role="status"><p>${state.reason}; trying again.</p>
+    <button class="small" @click=${onRetry}>Now</button></div>`;
+}
