@@ -35,7 +35,7 @@ export const hubSchema = Type.Object(
     "nats.token": text("", "token for nats.servers"),
     "journal.max_bytes": text(
       "",
-      "limit of each of the streams RAW and DOC, e.g. 2gb; empty: 10gb, at most 20 % of the free disk",
+      "limit of each of the streams RAW and DOC, e.g. 2gb, at least 16mb; empty: 10gb, at most 20 % of the free disk",
     ),
     "path.data": text("./data", "folder of everything the hub keeps"),
     "path.config": list(["pipelines/*.conf"], "pipeline files, as globs"),
