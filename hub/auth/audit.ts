@@ -1,0 +1,52 @@
+/** What happened around access, for the audit log. Never a secret: a credential stands as the first 8 characters of its hash. */
+
+export type AuditAction =
+  | "sign_in"
+  | "sign_out"
+  | "session_ended"
+  | "account_added"
+  | "account_changed"
+  | "account_removed"
+  | "setup_link_made"
+  | "consent"
+  | "consent_withdrawn"
+  | "code_issued"
+  | "code_replayed"
+  | "token_issued"
+  | "token_refreshed"
+  | "token_reused"
+  | "token_revoked"
+  | "token_refused"
+  | "client_registered"
+  | "client_rotated"
+  | "client_removed"
+  | "api_key_issued"
+  | "api_key_used_first"
+  | "api_key_revoked"
+  | "agent_issued"
+  | "agent_enrolled"
+  | "agent_revoked"
+  | "request_refused"
+  | "provider_defined"
+  | "provider_removed"
+  | "connection_made"
+  | "connection_reconnect"
+  | "connection_removed"
+  | "vault_key_changed";
+
+/** One entry. */
+export interface AuditEvent {
+  readonly action: AuditAction;
+  readonly outcome: "ok" | "refused";
+  /** Who did it: an account's name, a client, "system". */
+  readonly actor: string;
+  /** Address the request came from; absent where it came from the machine itself. */
+  readonly ip?: string;
+  /** What it was done to. */
+  readonly subject?: string;
+  /** Why it was refused, or what changed. */
+  readonly reason?: string;
+}
+
+/** Takes entries; must not throw or wait. */
+export type AuditSink = (event: AuditEvent) => void;

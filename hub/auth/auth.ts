@@ -1,0 +1,219 @@
+/** The room as one component: builds its parts from the settings and hands out what the rest of the hub uses. */
+
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import { Accounts } from "./accounts.ts";
+import { addAdminRoutes } from "./admin-plugin.ts";
+import { AgentCredentials } from "./agents.ts";
+import { ApiKeys } from "./api-keys.ts";
+import type { AuditSink } from "./audit.ts";
+import { Authenticator } from "./authenticator.ts";
+import { Connections } from "./client/connections.ts";
+import { addConnectionRoutes } from "./client/connections-plugin.ts";
+import { Endpoints, type Fetch } from "./client/endpoints.ts";
+import { Cookies } from "./cookies.ts";
+import { DashboardSignIn } from "./dashboard-sign-in.ts";
+import { IdentityProvider } from "./identity-provider.ts";
+import { type InstallationKeys, loadInstallationKeys } from "./installation-keys.ts";
+import { Passwords } from "./passwords.ts";
+import type { Role } from "./principal.ts";
+import type { Store } from "./records.ts";
+import { addSessionRoutes, type SessionPluginParts } from "./session-plugin.ts";
+import { Sessions } from "./sessions.ts";
+import { type AuthSettings, checkAuthSettings } from "./settings.ts";
+import { SignIn } from "./sign-in.ts";
+import { embeddedSignIn, upstreamSignIn } from "./sign-in-provider.ts";
+import { StateFollower } from "./state-follower.ts";
+import { Tickets } from "./tickets.ts";
+import { checkVault, hasSealed, Vault } from "./vault.ts";
+import { loadVaultKeys } from "./vault-keys.ts";
+
+/** Name of the vault's key file in the data directory. */
+const KEY_FILE = "vault.keys";
+
+export interface AuthParts {
+  readonly settings: AuthSettings;
+  /** The hub's data directory. */
+  readonly dataPath: string;
+  readonly bucket: StateBucket;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly audit: AuditSink;
+  /** The dashboard's address where `public.url` is empty, without a slash at the end; asked once it listens. */
+  readonly dashboardUrl: () => string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock?: Clock;
+  readonly passwords?: Passwords;
+  /** `fetch`, or another for tests. */
+  readonly fetch?: Fetch;
+}
+
+/** What most parts of the room are made of. */
+interface Shared {
+  readonly settings: AuthSettings;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly audit: AuditSink;
+  readonly publicUrl: () => string;
+  readonly cookies: () => Cookies;
+  readonly vault: Vault;
+  readonly keys: InstallationKeys;
+  readonly fetch: Fetch;
+}
+
+/** What stands once the vault is open. */
+export class Auth implements Component {
+  readonly accounts: Accounts;
+  readonly apiKeys: ApiKeys;
+  readonly agents: AgentCredentials;
+  readonly sessions: Sessions;
+  readonly provider: IdentityProvider;
+  readonly connections: Connections;
+  readonly authenticator: Authenticator;
+  readonly follower: StateFollower;
+  readonly #shared: Shared;
+
+  /**
+   * Opens the vault and builds the room. Throws settings_invalid for settings that contradict each other and for
+   * vault keys that lack or are wrong.
+   */
+  static async open(parts: AuthParts): Promise<Auth> {
+    const { settings, bucket, clock = systemClock, log, audit, dashboardUrl } = parts;
+    checkAuthSettings(settings);
+    const store: Store = { bucket, clock };
+    const path = settings["auth.vault.key_file"] || join(parts.dataPath, KEY_FILE);
+    const vault = new Vault(await loadVaultKeys(path, parts.env, async () => !(await hasSealed(store))));
+    if ((await checkVault(store, vault)) === "renewed") {
+      audit({ action: "vault_key_changed", outcome: "ok", actor: "system", subject: vault.activeId });
+    }
+    const keys = await loadInstallationKeys(store, vault);
+    const publicUrl = (): string => settings["public.url"] || dashboardUrl();
+    const cookies = (): Cookies => new Cookies(publicUrl());
+    const fetch: Fetch = parts.fetch ?? ((url, init) => globalThis.fetch(url, init));
+    const shared = { settings, store, clock, log, audit, publicUrl, cookies, vault, keys, fetch };
+    return new Auth(shared, parts.metrics, parts.passwords ?? new Passwords());
+  }
+
+  private constructor(shared: Shared, metrics: Metrics, passwords: Passwords) {
+    this.#shared = shared;
+    const { settings, store, clock, log, audit, keys } = shared;
+    const accounts = new Accounts(store, passwords, audit);
+    const apiKeys = new ApiKeys(store, audit);
+    const sessions = new Sessions(store, accounts, {
+      idleMs: parseDuration(settings["auth.session.idle"]),
+      absoluteMs: parseDuration(settings["auth.session.absolute"]),
+    });
+    const signIn = new SignIn(accounts, clock, audit, keys.device);
+    const { requests, refreshes, swept } = metricsOf(metrics);
+    this.accounts = accounts;
+    this.apiKeys = apiKeys;
+    this.agents = new AgentCredentials(store, audit);
+    this.sessions = sessions;
+    this.provider = new IdentityProvider({ ...shared, accounts, signIn, requests });
+    this.connections = new Connections({ ...shared, refreshes });
+    this.follower = new StateFollower(store, log, swept);
+    this.authenticator = new Authenticator({
+      ...shared,
+      mode: settings["auth.mode"],
+      sessions,
+      apiKeys,
+      accounts,
+      signIn,
+      accessTokens: this.provider.accessTokens,
+      tickets: new Tickets(store),
+      roleIndices: roleIndices(settings),
+    });
+  }
+
+  /** The fastify plugin of the dashboard's server: sign-in, administration, connected accounts, identity provider. */
+  readonly plugin = (app: FastifyInstance): Promise<void> => {
+    const { settings, keys } = this.#shared;
+    const { sessions, accounts, authenticator, apiKeys, agents, provider } = this;
+    const session: SessionPluginParts = {
+      ...this.#shared,
+      mode: settings["auth.mode"],
+      authenticator,
+      sessions,
+      accounts,
+      signIn: this.#dashboardSignIn(app),
+      formKey: keys.form,
+      endProviderSession: (header) => provider.endBrowserSession(header),
+    };
+    const administration = { ...this.#shared, authenticator, accounts, apiKeys, agents, sessions, provider };
+    // Each in a scope of its own: they differ in how they parse bodies and answer errors.
+    void app.register((scope) => Promise.resolve(addSessionRoutes(scope, session)));
+    void app.register((scope) => Promise.resolve(addAdminRoutes(scope, administration)));
+    const connected = { ...this.#shared, connections: this.connections, authenticator };
+    void app.register((scope) => Promise.resolve(addConnectionRoutes(scope, connected)));
+    if (settings["auth.provider.enabled"]) {
+      void app.register((scope) => Promise.resolve(provider.addRoutes(scope)));
+    }
+    return Promise.resolve();
+  };
+
+  async start(): Promise<void> {
+    await this.follower.start();
+    const resealed = await this.connections.reseal();
+    if (resealed > 0)
+      this.#shared.log.info({ records: resealed }, "secrets sealed anew with the vault's active key");
+  }
+
+  async stop(): Promise<void> {
+    await this.connections.stop();
+    await this.follower.stop();
+  }
+
+  /** Returns the one-time address at which the first administrator is made, or null where there are accounts. */
+  async setupLink(): Promise<string | null> {
+    const token = await this.accounts.newSetupToken();
+    return token === null ? null : `${this.#shared.publicUrl()}/api/auth/setup/${token}`;
+  }
+
+  #dashboardSignIn(app: FastifyInstance): DashboardSignIn {
+    const { settings, store, publicUrl, keys, clock, fetch } = this.#shared;
+    return new DashboardSignIn({
+      store,
+      publicUrl,
+      accounts: this.accounts,
+      accessTokens: this.provider.accessTokens,
+      endpoints: new Endpoints(clock, fetch),
+      provider: () =>
+        upstreamSignIn(settings, fetch) ?? embeddedSignIn(app, publicUrl(), keys.dashboardSecret),
+    });
+  }
+}
+
+interface AuthMetrics {
+  readonly requests: Counter<"endpoint" | "status">;
+  readonly refreshes: Counter<"outcome">;
+  readonly swept: Counter;
+}
+
+function metricsOf(metrics: Metrics): AuthMetrics {
+  return {
+    requests: metrics.counter("tailrace_auth_provider_requests_total", "Requests at the identity provider.", [
+      "endpoint",
+      "status",
+    ]),
+    refreshes: metrics.counter("tailrace_auth_token_refreshes_total", "Refreshes of connected accounts.", [
+      "outcome",
+    ]),
+    swept: metrics.counter("tailrace_auth_records_swept_total", "Expired records deleted from the state."),
+  };
+}
+
+function roleIndices(settings: AuthSettings): Readonly<Record<Role, readonly string[]>> {
+  return {
+    admin: ["*"],
+    editor: settings["auth.roles.editor.indices"],
+    viewer: settings["auth.roles.viewer.indices"],
+    ingest: settings["auth.roles.ingest.indices"],
+  };
+}

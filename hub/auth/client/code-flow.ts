@@ -1,0 +1,113 @@
+/** The authorization code flow from the client's side: PKCE, `state` and `iss` (RFC 6749 section 4.1, 7636, 9207, 9700). */
+
+import * as oauth from "oauth4webapi";
+import { Records, type Store } from "#hub/auth/records.ts";
+import { hashOf, newSecret, sameText } from "#hub/auth/secrets.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Endpoints } from "./endpoints.ts";
+import type { ProviderDefinition } from "./provider-definition.ts";
+import { exchangeCode, type TokenCaller, type TokenSet } from "./token-endpoint.ts";
+
+/** Time to sign in at the provider and come back. */
+const FLOW_MS = 15 * 60_000;
+
+/** What is remembered between leaving and coming back. */
+interface Flow<T> {
+  readonly verifier: string;
+  /** Hash of what ties the flow to the browser that began it. */
+  readonly bindingHash: string;
+  readonly purpose: T;
+}
+
+/** Asks where the browser goes. */
+export interface FlowStart<T> {
+  readonly definition: ProviderDefinition;
+  readonly redirectUri: string;
+  /** A secret of the browser, from a cookie. */
+  readonly binding: string;
+  /** Given back at the end. */
+  readonly purpose: T;
+}
+
+/** Begins and ends flows of one kind. `T` must survive JSON. */
+export class CodeFlow<T> {
+  readonly #flows: Records<Flow<T>>;
+  readonly #store: Store;
+  readonly #endpoints: Endpoints;
+
+  /** `kind` names the flows' records. */
+  constructor(store: Store, kind: string, endpoints: Endpoints) {
+    this.#flows = new Records(store, kind);
+    this.#store = store;
+    this.#endpoints = endpoints;
+  }
+
+  /** Returns the address to send the browser to. Throws unavailable, settings_invalid. */
+  async start({ definition, redirectUri, binding, purpose }: FlowStart<T>): Promise<string> {
+    const server = await this.#endpoints.of(definition);
+    if (server.authorization_endpoint === undefined) {
+      throw new AppError("settings_invalid", `provider ${definition.name} has no authorization endpoint`);
+    }
+    const state = newSecret();
+    const verifier = oauth.generateRandomCodeVerifier();
+    const flow: Flow<T> = { verifier, bindingHash: hashOf(binding), purpose };
+    await this.#flows.create(hashOf(state), flow, this.#store.clock.now() + FLOW_MS);
+    const url = new URL(server.authorization_endpoint);
+    const parameters = {
+      ...definition.authorization_parameters,
+      client_id: definition.client_id,
+      redirect_uri: redirectUri,
+      response_type: "code",
+      scope: definition.scope,
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  /**
+   * Returns what the flow of a callback was begun for. Each `state` counts once and only in the browser that began it.
+   * Throws request_invalid.
+   */
+  async recall(
+    parameters: URLSearchParams,
+    binding: string | undefined,
+  ): Promise<{ verifier: string; purpose: T; state: string }> {
+    const state = parameters.get("state") ?? "";
+    const flow = state === "" ? null : await this.#flows.take(hashOf(state));
+    if (flow === null || binding === undefined || !sameText(flow.bindingHash, hashOf(binding))) {
+      throw new AppError(
+        "request_invalid",
+        "this answer belongs to no request of this browser: it was used already, is too old, or was begun elsewhere; start again",
+      );
+    }
+    return { verifier: flow.verifier, purpose: flow.purpose, state };
+  }
+
+  /**
+   * Ends a flow: checks `iss` and the provider's refusal, then exchanges the code. Throws forbidden where the person
+   * or the provider refused, request_invalid for an answer of another provider, TokenRefused, unavailable.
+   */
+  async finish(
+    caller: TokenCaller,
+    parameters: URLSearchParams,
+    redirectUri: string,
+    { verifier, state }: { verifier: string; state: string },
+  ): Promise<TokenSet> {
+    const { server, definition } = caller;
+    let checked: URLSearchParams;
+    try {
+      checked = oauth.validateAuthResponse(server, { client_id: definition.client_id }, parameters, state);
+    } catch (cause) {
+      if (cause instanceof oauth.AuthorizationResponseError) {
+        const reason = cause.error_description ?? cause.error;
+        throw new AppError("forbidden", `${definition.name} refused: ${reason.slice(0, 300)}`, { cause });
+      }
+      const message = `the answer isn't one of ${definition.name}: ${(cause as Error).message}`;
+      throw new AppError("request_invalid", message, { cause });
+    }
+    return exchangeCode(caller, checked, redirectUri, verifier);
+  }
+}

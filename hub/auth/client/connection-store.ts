@@ -1,0 +1,131 @@
+/** Connected accounts as they are stored: tokens sealed for their account, a state, and a lease of who refreshes. */
+
+import { Records, type Store, type Stored, won } from "#hub/auth/records.ts";
+import type { Vault } from "#hub/auth/vault.ts";
+import type { TokenSet } from "./token-endpoint.ts";
+
+/** Refresh this long before the end, at most, ms … */
+const MAX_AHEAD_MS = 60_000;
+/** … and this part of the token's life, so that short lives aren't refreshed all the time. */
+const AHEAD_SHARE = 0.1;
+
+/** Tokens in the clear: in memory only. */
+export interface HeldTokens {
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+}
+
+/** Who refreshes now. One that is past its end was left by a process that died. */
+export interface Lease {
+  readonly holder: string;
+  /** ms since 1970. */
+  readonly until: number;
+}
+
+/** A connected account as it is stored. */
+export interface ConnectionRecord {
+  readonly providerId: string;
+  readonly name: string;
+  /** reconnect: the provider refuses; a person must go through the prompt again. */
+  readonly state: "connected" | "reconnect";
+  /** Why it must be reconnected. */
+  readonly reason?: string;
+  /** {accessToken, refreshToken} sealed for "account:<id>". */
+  readonly sealed: string;
+  /** ms since 1970; null: the provider doesn't say, so the token is used until it is refused. */
+  readonly expiresAt: number | null;
+  /** From when on it is refreshed, ms since 1970; null as `expiresAt`. */
+  readonly refreshAt: number | null;
+  readonly scope: string;
+  readonly connectedAt: number;
+  readonly lease: Lease | null;
+  /** A refresh was sent whose answer never came: a provider that changes refresh tokens may refuse the old one now. */
+  readonly answerLost: boolean;
+}
+
+export type StoredConnection = Stored<ConnectionRecord>;
+
+export class ConnectionStore {
+  readonly #records: Records<ConnectionRecord>;
+  readonly #vault: Vault;
+  readonly #store: Store;
+
+  constructor(store: Store, vault: Vault) {
+    this.#records = new Records(store, CONNECTION_KIND);
+    this.#vault = vault;
+    this.#store = store;
+  }
+
+  get(id: string): Promise<StoredConnection | null> {
+    return this.#records.get(id);
+  }
+
+  list(): Promise<StoredConnection[]> {
+    return this.#records.list();
+  }
+
+  take(id: string): Promise<ConnectionRecord | null> {
+    return this.#records.take(id);
+  }
+
+  put(id: string, record: ConnectionRecord): Promise<number> {
+    return this.#records.put(id, record);
+  }
+
+  /** Replaces what was read; false where it has changed since. */
+  replace(read: StoredConnection, record: ConnectionRecord): Promise<boolean> {
+    return won(this.#records.update(read, record));
+  }
+
+  change(
+    id: string,
+    change: (record: ConnectionRecord) => ConnectionRecord | null,
+  ): Promise<ConnectionRecord | null> {
+    return this.#records.change(id, change);
+  }
+
+  /** Returns the tokens of a record. Throws data_corrupt naming the vault's key. */
+  open(id: string, record: ConnectionRecord): HeldTokens {
+    return JSON.parse(this.#vault.open(record.sealed, placeOf(id))) as HeldTokens;
+  }
+
+  /** Returns what a token response changes in a record; a refresh token that isn't replaced is kept. */
+  sealed(
+    id: string,
+    set: TokenSet,
+    before?: HeldTokens,
+  ): Pick<ConnectionRecord, "sealed" | "expiresAt" | "refreshAt"> {
+    const refreshToken = set.refreshToken ?? before?.refreshToken;
+    const held: HeldTokens = {
+      accessToken: set.accessToken,
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+    };
+    const sealed = this.#vault.seal(JSON.stringify(held), placeOf(id));
+    if (set.expiresInSeconds === undefined) return { sealed, expiresAt: null, refreshAt: null };
+    const lifeMs = set.expiresInSeconds * 1_000;
+    const expiresAt = this.#store.clock.now() + lifeMs;
+    return { sealed, expiresAt, refreshAt: expiresAt - Math.min(MAX_AHEAD_MS, lifeMs * AHEAD_SHARE) };
+  }
+
+  /** Seals tokens anew that are sealed with an older key. Returns how many. */
+  async reseal(): Promise<number> {
+    let count = 0;
+    for (const { id, data } of await this.list()) {
+      if (!this.#vault.isOld(data.sealed)) continue;
+      await this.change(id, (record) => {
+        if (!this.#vault.isOld(record.sealed)) return null;
+        const text = this.#vault.open(record.sealed, placeOf(id));
+        return { ...record, sealed: this.#vault.seal(text, placeOf(id)) };
+      });
+      count++;
+    }
+    return count;
+  }
+}
+
+/** Prefix of the connections' keys in the bucket. */
+export const CONNECTION_KIND = "connection";
+
+function placeOf(id: string): string {
+  return `account:${id}`;
+}

@@ -1,0 +1,214 @@
+/** Accounts of people at other providers: connected through the provider's prompt, used by inputs, removed with revocation. */
+
+import type { AuditSink } from "#hub/auth/audit.ts";
+import type { Store } from "#hub/auth/records.ts";
+import { newId } from "#hub/auth/secrets.ts";
+import type { Vault } from "#hub/auth/vault.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Counter } from "#proto/kit/metrics.ts";
+import { type ApiRequest, callApi } from "./api-call.ts";
+import { CodeFlow } from "./code-flow.ts";
+import { type ConnectionRecord, ConnectionStore } from "./connection-store.ts";
+import { Endpoints, type Fetch } from "./endpoints.ts";
+import { Providers } from "./providers.ts";
+import { Refresher } from "./refresher.ts";
+import { refreshTokens, revokeToken, type TokenCaller, TokenRefused } from "./token-endpoint.ts";
+
+/** Path of the callback below the hub's address. */
+export const CONNECTIONS_CALLBACK = "/api/connections/callback";
+
+/** A connected account for people, without its tokens. */
+export interface ConnectionView {
+  readonly id: string;
+  readonly name: string;
+  readonly providerId: string;
+  readonly state: "connected" | "reconnect";
+  readonly reason?: string;
+  readonly scope: string;
+  readonly connectedAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** What a flow was begun for. */
+interface Purpose {
+  readonly providerId: string;
+  /** The account that is connected, a new or a present one. */
+  readonly id: string;
+  readonly name: string;
+  readonly actor: string;
+}
+
+export interface ConnectionsParts {
+  readonly store: Store;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly audit: AuditSink;
+  readonly publicUrl: () => string;
+  readonly refreshes: Counter<"outcome">;
+  /** `fetch`, or another for tests. */
+  readonly fetch: Fetch;
+}
+
+export class Connections {
+  readonly providers: Providers;
+  readonly #parts: ConnectionsParts;
+  readonly #store: ConnectionStore;
+  readonly #endpoints: Endpoints;
+  readonly #flow: CodeFlow<Purpose>;
+  readonly #refresher: Refresher;
+
+  constructor(parts: ConnectionsParts) {
+    const { store, vault, clock, log, audit, refreshes } = parts;
+    this.#parts = parts;
+    this.providers = new Providers(store, vault, audit);
+    this.#store = new ConnectionStore(store, vault);
+    this.#endpoints = new Endpoints(clock, parts.fetch);
+    this.#flow = new CodeFlow(store, "connection-flow", this.#endpoints);
+    this.#refresher = new Refresher({
+      store: this.#store,
+      refresh: async (record, token) => refreshTokens(await this.#caller(record.providerId), token),
+      clock,
+      log,
+      audit,
+      refreshes,
+    });
+  }
+
+  /**
+   * Returns the address to send the browser to, to connect an account (or, with `id`, to connect it again).
+   * `binding`: a secret of the browser, from a cookie. Throws not_found, unavailable, settings_invalid.
+   */
+  async connect(
+    { providerId, name, id = newId() }: { providerId: string; name: string; id?: string },
+    binding: string,
+    actor: string,
+  ): Promise<string> {
+    const definition = await this.providers.get(providerId);
+    const purpose: Purpose = { providerId, id, name, actor };
+    return this.#flow.start({ definition, redirectUri: this.#redirectUri(), binding, purpose });
+  }
+
+  /** Ends a flow with the callback's parameters and stores the account. Throws request_invalid, forbidden, unavailable. */
+  async finish(parameters: URLSearchParams, binding: string | undefined): Promise<ConnectionView> {
+    const flow = await this.#flow.recall(parameters, binding);
+    const { providerId, id, name, actor } = flow.purpose;
+    const caller = await this.#caller(providerId);
+    try {
+      const set = await this.#flow.finish(caller, parameters, this.#redirectUri(), flow);
+      const record: ConnectionRecord = {
+        providerId,
+        name,
+        state: "connected",
+        ...this.#store.sealed(id, set),
+        scope: set.scope ?? caller.definition.scope,
+        connectedAt: this.#parts.clock.now(),
+        lease: null,
+        answerLost: false,
+      };
+      await this.#store.put(id, record);
+      this.#parts.audit({ action: "connection_made", outcome: "ok", actor, subject: `${name} ${id}` });
+      return view(id, record);
+    } catch (error) {
+      const reason = (error as Error).message;
+      this.#parts.audit({ action: "connection_made", outcome: "refused", actor, subject: name, reason });
+      if (!(error instanceof TokenRefused)) throw error;
+      throw new AppError("forbidden", `${caller.definition.name} refused the code: ${reason}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async list(): Promise<ConnectionView[]> {
+    const all = await this.#store.list();
+    return all.map(({ id, data }) => view(id, data)).sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** Returns an access token of the account, fresh enough to be used now; see Refresher. */
+  accessToken(id: string, rejected?: string): Promise<string> {
+    return this.#refresher.accessToken(id, rejected);
+  }
+
+  /**
+   * Calls an API with the account's token and returns its answer. A 401 is tried once more with a new token. The token
+   * goes to hosts of the provider's `api_hosts` only. Throws as `accessToken`, forbidden for other hosts, unavailable.
+   */
+  async call(id: string, request: ApiRequest): Promise<Response> {
+    const read = await this.#store.get(id);
+    if (read === null) throw new AppError("not_found", `there is no connected account ${id}`);
+    const { api_hosts } = await this.providers.get(read.data.providerId);
+    return callApi(request, {
+      hosts: api_hosts,
+      fetch: this.#parts.fetch,
+      accessToken: (rejected) => this.accessToken(id, rejected),
+    });
+  }
+
+  /** Removes an account; the provider is told so where it has an address for that, but isn't waited for in vain. Throws not_found. */
+  async remove(id: string, actor: string): Promise<void> {
+    const record = await this.#store.take(id);
+    if (record === null) throw new AppError("not_found", `there is no connected account ${id}`);
+    let reason = "revoked at the provider";
+    try {
+      const { refreshToken, accessToken } = this.#store.open(id, record);
+      await revokeToken(await this.#caller(record.providerId), refreshToken ?? accessToken);
+    } catch (error) {
+      reason = `not revoked at the provider: ${(error as Error).message}`;
+      this.#parts.log.warn({ account: id, reason }, "removed account may still be valid at its provider");
+    }
+    this.#parts.audit({
+      action: "connection_removed",
+      outcome: "ok",
+      actor,
+      subject: `${record.name} ${id}`,
+      reason,
+    });
+  }
+
+  /** Removes a provider. Throws not_found, request_invalid while accounts are connected there. */
+  async removeProvider(id: string, actor: string): Promise<void> {
+    const inUse = (await this.list()).filter(({ providerId }) => providerId === id);
+    if (inUse.length > 0) {
+      const names = inUse.map(({ name }) => name).join(", ");
+      throw new AppError(
+        "request_invalid",
+        `provider ${id} has connected accounts (${names}); remove them first`,
+      );
+    }
+    await this.providers.remove(id, actor);
+  }
+
+  /** Seals everything anew that is sealed with an older key of the vault. Returns how many. */
+  async reseal(): Promise<number> {
+    return (await this.#store.reseal()) + (await this.providers.reseal());
+  }
+
+  stop(): Promise<void> {
+    return this.#refresher.stop();
+  }
+
+  #redirectUri(): string {
+    return this.#parts.publicUrl() + CONNECTIONS_CALLBACK;
+  }
+
+  async #caller(providerId: string): Promise<TokenCaller> {
+    const definition = await this.providers.get(providerId);
+    return { definition, server: await this.#endpoints.of(definition), fetch: this.#parts.fetch };
+  }
+}
+
+function view(id: string, record: ConnectionRecord): ConnectionView {
+  const { name, providerId, state, reason, scope, connectedAt, expiresAt } = record;
+  return {
+    id,
+    name,
+    providerId,
+    state,
+    ...(reason === undefined ? {} : { reason }),
+    scope,
+    connectedAt,
+    expiresAt,
+  };
+}

@@ -1,0 +1,95 @@
+/** Where a provider's endpoints are: from its definition, or from its metadata (RFC 8414), kept for an hour. */
+
+import * as oauth from "oauth4webapi";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { isLoopback, type ProviderDefinition } from "./provider-definition.ts";
+
+/** Metadata change rarely; an hour bounds how long an old endpoint is asked. */
+const KEEP_MS = 3_600_000;
+/** Providers whose metadata are kept. */
+const MAX_KEPT = 200;
+const DEADLINE_MS = 10_000;
+
+/** A request, as `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+interface Kept {
+  readonly server: oauth.AuthorizationServer;
+  readonly until: number;
+}
+
+export class Endpoints {
+  readonly #clock: Clock;
+  readonly #fetch: Fetch;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(clock: Clock, fetch: Fetch) {
+    this.#clock = clock;
+    this.#fetch = fetch;
+  }
+
+  /** Returns the endpoints of a provider. Throws unavailable where its metadata can't be had, settings_invalid where they are wrong. */
+  async of(definition: ProviderDefinition): Promise<oauth.AuthorizationServer> {
+    const given = givenEndpoints(definition);
+    if (definition.issuer === undefined) return given;
+    const { issuer } = definition;
+    const kept = this.#kept.get(issuer);
+    if (kept !== undefined && kept.until > this.#clock.now()) return { ...kept.server, ...given };
+    const server = await this.#discover(issuer);
+    this.#kept.set(issuer, { server, until: this.#clock.now() + KEEP_MS });
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size > MAX_KEPT && !oldest.done) this.#kept.delete(oldest.value);
+    return { ...server, ...given };
+  }
+
+  async #discover(issuer: string): Promise<oauth.AuthorizationServer> {
+    const url = new URL(issuer);
+    for (const algorithm of ["oauth2", "oidc"] as const) {
+      const response = await this.#ask(url, algorithm);
+      if (response.status === 404) continue;
+      try {
+        return await oauth.processDiscoveryResponse(url, response);
+      } catch (cause) {
+        const message = `metadata of provider ${issuer} are wrong: ${(cause as Error).message}`;
+        throw new AppError("settings_invalid", message, { cause });
+      }
+    }
+    throw new AppError(
+      "settings_invalid",
+      `provider ${issuer} has no metadata; give its auth_url and token_url`,
+    );
+  }
+
+  async #ask(url: URL, algorithm: "oauth2" | "oidc"): Promise<Response> {
+    try {
+      return await oauth.discoveryRequest(url, {
+        algorithm,
+        signal: AbortSignal.timeout(DEADLINE_MS),
+        [oauth.allowInsecureRequests]: isLoopback(url.href),
+        [oauth.customFetch]: (address, { method, headers, redirect, signal }) =>
+          this.#fetch(address, { method, headers, redirect, ...(signal === undefined ? {} : { signal }) }),
+      });
+    } catch (cause) {
+      const message = `provider ${url.href} can't be reached: ${(cause as Error).message}`;
+      throw new AppError("unavailable", message, { cause });
+    }
+  }
+}
+
+/** The specification's paths stand below `auth_url` and `token_url`. */
+function givenEndpoints(definition: ProviderDefinition): oauth.AuthorizationServer {
+  const { auth_url, token_url, revocation_endpoint } = definition;
+  const below = (base: string, path: string): string => base.replace(/\/+$/, "") + path;
+  const authorization =
+    definition.authorization_endpoint ??
+    (auth_url === undefined ? undefined : below(auth_url, "/o/oauth2/v2/auth"));
+  const token =
+    definition.token_endpoint ?? (token_url === undefined ? undefined : below(token_url, "/token"));
+  return {
+    issuer: definition.issuer ?? new URL(authorization ?? token ?? "").origin,
+    ...(authorization === undefined ? {} : { authorization_endpoint: authorization }),
+    ...(token === undefined ? {} : { token_endpoint: token }),
+    ...(revocation_endpoint === undefined ? {} : { revocation_endpoint }),
+  };
+}

@@ -1,0 +1,315 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, mock, suite, test } from "node:test";
+import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
+import { PERSON, World } from "#test/conformance/oauth/world.ts";
+
+const HOUR_MS = 3_600_000;
+
+suite("sign-in on the dashboard", () => {
+  let world: World;
+  before(async () => {
+    world = await World.start();
+    await world.addPerson();
+  });
+  after(() => world.stop());
+  afterEach(() => mock.timers.reset());
+
+  async function signIn(
+    returnTo = "/api/auth/me",
+    browser = new Browser(),
+  ): Promise<{ browser: Browser; page: Page }> {
+    const url = `${world.origin}/api/auth/login?return_to=${encodeURIComponent(returnTo)}`;
+    const form = await browser.follow(await browser.get(url), world.origin);
+    const page = await browser.follow(await browser.submit(form, "/sign-in", PERSON), world.origin);
+    return { browser, page };
+  }
+
+  function me(browser: Browser): Promise<Page> {
+    return browser.get(`${world.origin}/api/auth/me`);
+  }
+
+  test("leads over the provider's prompt to where one wanted to go, without a consent page", async () => {
+    const { page } = await signIn();
+    assert.equal(page.status, 200);
+    assert.deepEqual(JSON.parse(page.text).name, "ada");
+    assert.equal(JSON.parse(page.text).role, "admin");
+  });
+
+  test("its cookie can't be read by scripts and is sent along from other sites' links only", async () => {
+    const { browser } = await signIn();
+    const line = browser.setCookies.find((each) => each.startsWith("tailrace_session="));
+    assert.match(line ?? "", /^tailrace_session=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+  });
+
+  test("never leads to another site", async () => {
+    for (const evil of [
+      "https://evil.example/",
+      "//evil.example",
+      "/\\evil.example",
+      "javascript:alert(1)",
+      "/\t/evil.example",
+    ]) {
+      const { page } = await signIn(evil);
+      assert.equal(new URL(page.url).origin, world.origin, evil);
+      assert.ok(page.location === null || new URL(page.location).origin === world.origin, evil);
+    }
+  });
+
+  test("an answer that another browser began is refused (login CSRF)", async () => {
+    const attacker = new Browser();
+    const form = await attacker.follow(await attacker.get(`${world.origin}/api/auth/login`), world.origin);
+    const resumed = await attacker.submit(form, "/sign-in", PERSON);
+    const callback = (await attacker.get(resumed.location ?? "")).location ?? "";
+    assert.match(callback, /\/api\/auth\/callback\?code=/);
+    const victim = new Browser();
+    const page = await victim.get(callback);
+    assert.equal(page.status, 400);
+    assert.equal(victim.cookie("tailrace_session"), undefined);
+    assert.equal((await attacker.get(callback)).status, 400, "and is used up");
+  });
+
+  test("two tabs may sign in at the same time", async () => {
+    const browser = new Browser();
+    const login = `${world.origin}/api/auth/login?return_to=/api/auth/me`;
+    const [first, second] = [await browser.get(login), await browser.get(login)];
+    const form = await browser.follow(first, world.origin);
+    assert.equal(
+      (await browser.follow(await browser.submit(form, "/sign-in", PERSON), world.origin)).status,
+      200,
+    );
+    assert.equal((await browser.follow(second, world.origin)).status, 200);
+  });
+
+  test("a planted session id is worth nothing, and each sign-in gives a new one", async () => {
+    const browser = new Browser();
+    browser.setCookie("tailrace_session", "planted");
+    await signIn("/", browser);
+    const first = browser.cookie("tailrace_session");
+    assert.notEqual(first, "planted");
+    await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
+    assert.notEqual(browser.cookie("tailrace_session"), first);
+    const old = new Browser();
+    old.setCookie("tailrace_session", first ?? "");
+    assert.equal((await me(old)).status, 401, "the session before is over");
+  });
+
+  test("unsafe methods with the cookie need our own Origin", async () => {
+    const { browser } = await signIn();
+    const cookie = `tailrace_session=${browser.cookie("tailrace_session")}`;
+    const post = async (origin: Record<string, string>): Promise<number> => {
+      const headers = { "content-type": "application/json", cookie, ...origin };
+      const answer = await fetch(`${world.origin}/sample/save`, { method: "POST", body: "{}", headers });
+      await answer.body?.cancel();
+      return answer.status;
+    };
+    assert.equal(await post({ origin: "https://evil.example" }), 403);
+    assert.equal(await post({}), 403);
+    assert.equal(await post({ origin: `${world.origin}.evil.example` }), 403);
+    assert.equal(await post({ origin: world.origin }), 200);
+  });
+
+  test("logging out ends the session at once, tells who listens, and asks for the password again", async () => {
+    const { browser } = await signIn();
+    const ended = Promise.withResolvers<string>();
+    const stop = world.auth.follower.onSessionEnd(ended.resolve);
+    const cookie = `tailrace_session=${browser.cookie("tailrace_session")}`;
+    const principal = await world.auth.authenticator.authenticate({
+      method: "GET",
+      headers: { cookie },
+      ip: "127.0.0.1",
+    });
+    assert.equal(await world.auth.authenticator.stillValid(principal), true);
+    const answer = await browser.post(`${world.origin}/api/auth/logout`, {}, { origin: world.origin });
+    assert.equal(answer.status, 204);
+    assert.equal(await ended.promise, principal.sessionKey);
+    stop();
+    assert.equal(await world.auth.authenticator.stillValid(principal), false);
+    const replayed = new Browser();
+    replayed.setCookie("tailrace_session", cookie.split("=")[1] ?? "");
+    assert.equal((await me(replayed)).status, 401);
+    const page = await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
+    assert.match(page.text, /type="password"/);
+  });
+
+  test("sessions are listed and ended one by one, one's own only", async () => {
+    const [first, second] = [await signIn(), await signIn()];
+    const list = JSON.parse((await first.browser.get(`${world.origin}/api/auth/sessions`)).text).sessions as {
+      key: string;
+      current: boolean;
+    }[];
+    assert.ok(list.length >= 2);
+    const mine = list.filter(({ current }) => current);
+    assert.equal(mine.length, 1);
+    const url = `${world.origin}/api/auth/sessions/${mine[0]?.key}`;
+    const headers = {
+      origin: world.origin,
+      cookie: `tailrace_session=${second.browser.cookie("tailrace_session")}`,
+    };
+    assert.equal((await fetch(url, { method: "DELETE", headers })).status, 204);
+    assert.equal((await me(first.browser)).status, 401);
+    assert.equal((await me(second.browser)).status, 200);
+    assert.equal((await fetch(url, { method: "DELETE", headers })).status, 404);
+  });
+
+  test("a session ends 12 h after its last use and 7 d after sign-in", async () => {
+    const { browser } = await signIn();
+    const start = Date.now();
+    mock.timers.enable({ apis: ["Date"], now: start });
+    for (let hours = 10; hours < 7 * 24; hours += 10) {
+      mock.timers.setTime(start + hours * HOUR_MS);
+      assert.equal((await me(browser)).status, 200, `${hours} h`);
+    }
+    mock.timers.setTime(start + 7 * 24 * HOUR_MS + 1_000);
+    assert.equal((await me(browser)).status, 401);
+    mock.timers.reset();
+    const idle = await signIn();
+    mock.timers.enable({ apis: ["Date"], now: Date.now() + 12 * HOUR_MS + 1_000 });
+    assert.equal((await me(idle.browser)).status, 401);
+  });
+
+  test("a new password or role ends the account's sessions", async () => {
+    await world.auth.accounts.add({ name: "eve", password: "first password", role: "viewer" }, "test");
+    const { id, account } = (await world.auth.accounts.find("eve"))!;
+    for (const change of [
+      () => world.auth.accounts.setPassword("eve", "second password", "test"),
+      () => world.auth.accounts.setRole("eve", "editor", ["*"], "test"),
+    ]) {
+      const epoch = (await world.auth.accounts.get(id))?.epoch ?? account.epoch;
+      const secret = await world.auth.sessions.open(id, epoch, "127.0.0.1", "test");
+      assert.notEqual(await world.auth.sessions.find(secret), null);
+      await change();
+      assert.equal(await world.auth.sessions.find(secret), null);
+    }
+  });
+
+  test("a viewer may search but not change", async () => {
+    const key = await world.auth.apiKeys.issue({ name: "reader", role: "viewer" }, "test");
+    const headers = { authorization: `Bearer ${key.key}` };
+    assert.equal((await world.api("/sample/search", headers)).status, 200);
+    assert.equal((await world.api("/sample/save", headers)).status, 403);
+    assert.equal((await world.api("/api/auth/accounts", headers)).status, 403);
+  });
+
+  test("a WebSocket opens with our Origin or a ticket that is good once", async () => {
+    const { browser } = await signIn();
+    const cookie = `tailrace_session=${browser.cookie("tailrace_session")}`;
+    const { authenticator } = world.auth;
+    const upgrade = (headers: Record<string, string>) =>
+      authenticator.authenticateUpgrade({ method: "GET", headers, ip: "127.0.0.1" });
+    await assert.rejects(upgrade({ cookie }), { code: "forbidden" });
+    await assert.rejects(upgrade({ cookie, origin: "https://evil.example" }), { code: "forbidden" });
+    await assert.rejects(upgrade({}), { code: "unauthenticated" });
+    const principal = await upgrade({ cookie, origin: world.origin });
+    const ticket = await authenticator.ticketFor(principal);
+    const uses = await Promise.allSettled(
+      Array.from({ length: 10 }, () => authenticator.redeemTicket(ticket)),
+    );
+    assert.equal(uses.filter(({ status }) => status === "fulfilled").length, 1);
+    const late = await authenticator.ticketFor(principal);
+    mock.timers.enable({ apis: ["Date"], now: Date.now() + 31_000 });
+    await assert.rejects(authenticator.redeemTicket(late), { code: "unauthenticated" });
+  });
+
+  test("by another name of the host one is sent to the public address first", async () => {
+    const page = await new Browser().get(
+      `${world.origin.replace("127.0.0.1", "localhost")}/api/auth/login?return_to=/x`,
+    );
+    assert.equal(page.location, `${world.origin}/api/auth/login?return_to=/x`);
+  });
+
+  test("failures are told on a page, and in the audit log", async () => {
+    const page = await new Browser().get(
+      `${world.origin}/api/auth/callback?error=access_denied&state=unknown`,
+    );
+    assert.equal(page.status, 400);
+    assert.match(page.text, /You aren&#39;t signed in/);
+    assert.ok(world.audit.some(({ action, outcome }) => action === "sign_in" && outcome === "refused"));
+  });
+});
+
+suite("the first administrator", () => {
+  test("is made by a link that works once", async () => {
+    const world = await World.start();
+    try {
+      const stale = await world.auth.setupLink();
+      const link = await world.auth.setupLink();
+      assert.ok(link?.startsWith(`${world.origin}/api/auth/setup/`));
+      const browser = new Browser();
+      assert.equal((await browser.get(stale ?? "")).status, 403, "a newer link replaces it");
+      const page = await browser.get(link ?? "");
+      const short = await browser.submit(page, new URL(link ?? "").pathname, {
+        name: "root",
+        password: "short",
+      });
+      assert.equal(short.status, 400);
+      assert.match(short.text, /10 to 256/);
+      const fields = { name: "root", password: "a long password" };
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => new Browser().submit(page, new URL(link ?? "").pathname, fields)),
+      );
+      assert.deepEqual(
+        answers.map(({ status }) => status).sort((a, b) => a - b),
+        [303, 403, 403, 403, 403],
+      );
+      assert.deepEqual(
+        (await world.auth.accounts.list()).map(({ name, role }) => [name, role]),
+        [["root", "admin"]],
+      );
+      assert.equal(await world.auth.setupLink(), null);
+      assert.ok(!world.logs.join("").includes(new URL(link ?? "").pathname.split("/").pop() ?? "-"));
+    } finally {
+      await world.stop();
+    }
+  });
+
+  test("can't be the last one to be removed or demoted", async () => {
+    const world = await World.start();
+    try {
+      await world.addPerson();
+      await assert.rejects(world.auth.accounts.remove("ada", "test"), { code: "request_invalid" });
+      await assert.rejects(world.auth.accounts.setRole("ada", "viewer", ["*"], "test"), {
+        code: "request_invalid",
+      });
+    } finally {
+      await world.stop();
+    }
+  });
+});
+
+suite("behind https", () => {
+  test("cookies are bound to the host and to https", async () => {
+    const publicUrl = "https://logs.example.com";
+    const world = await World.start({ publicUrl, settings: { "public.url": publicUrl } });
+    try {
+      const answer = await world.app.inject({
+        url: "/api/auth/login",
+        headers: { host: "logs.example.com" },
+      });
+      assert.match(String(answer.headers["set-cookie"]), /^__Host-tailrace_sign_in=.*; Path=\/; .*; Secure$/);
+      const target = String(answer.headers["location"]);
+      assert.ok(target.startsWith(`${publicUrl}/o/oauth2/v2/auth?`));
+      const prompt = await world.app.inject({
+        url: new URL(target).pathname + new URL(target).search,
+        headers: { host: "logs.example.com" },
+      });
+      const cookies = [prompt.headers["set-cookie"]].flat().map(String);
+      assert.ok(cookies.length > 0);
+      for (const line of cookies) assert.match(line, /^__Secure-.*; secure/i);
+      assert.ok(String(prompt.headers["location"]).startsWith("/o/oauth2/v2/prompt/"));
+    } finally {
+      await world.stop();
+    }
+  });
+});
+
+test("without authentication everybody is the administrator, and login leads home", async () => {
+  const world = await World.start({ settings: { "auth.mode": "off" } });
+  try {
+    const answer = await fetch(`${world.origin}/api/auth/me`);
+    assert.equal(((await answer.json()) as { kind: string }).kind, "anonymous");
+    const login = await new Browser().get(`${world.origin}/api/auth/login`);
+    assert.equal(login.location, `${world.origin}/`);
+  } finally {
+    await world.stop();
+  }
+});

@@ -1,0 +1,115 @@
+/** The embedded identity provider with everything it consists of. */
+
+import type { FastifyInstance } from "fastify";
+import type { Provider } from "oidc-provider";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Counter } from "#proto/kit/metrics.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import type { Accounts } from "./accounts.ts";
+import type { AuditSink } from "./audit.ts";
+import type { Cookies } from "./cookies.ts";
+import { SIGN_IN_CALLBACK } from "./dashboard-sign-in.ts";
+import type { InstallationKeys } from "./installation-keys.ts";
+import { AccessTokens } from "./provider/access-tokens.ts";
+import { createAuthorizationServer, PROVIDER_COOKIE } from "./provider/authorization-server.ts";
+import { Clients } from "./provider/clients.ts";
+import { Consents } from "./provider/consents.ts";
+import { TokenFamilies } from "./provider/families.ts";
+import { addProviderRoutes, tell } from "./provider/plugin.ts";
+import { type Scope, scopesOf, signInScope } from "./provider/scopes.ts";
+import { Records, type Store } from "./records.ts";
+import { hashOf } from "./secrets.ts";
+import type { AuthSettings } from "./settings.ts";
+import type { SignIn } from "./sign-in.ts";
+
+export interface IdentityProviderParts {
+  readonly settings: AuthSettings;
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly signIn: SignIn;
+  readonly keys: InstallationKeys;
+  readonly cookies: () => Cookies;
+  readonly publicUrl: () => string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly audit: AuditSink;
+  readonly requests: Counter<"endpoint" | "status">;
+}
+
+export class IdentityProvider {
+  readonly families: TokenFamilies;
+  readonly clients: Clients;
+  readonly consents: Consents;
+  readonly accessTokens: AccessTokens;
+  readonly #parts: IdentityProviderParts;
+  readonly #sessions: Records<unknown>;
+  #server: Provider | undefined;
+
+  constructor(parts: IdentityProviderParts) {
+    const { store, accounts, audit, publicUrl, keys } = parts;
+    this.#parts = parts;
+    this.families = new TokenFamilies(store);
+    this.clients = new Clients(store, this.families, audit, () => ({
+      redirectUri: publicUrl() + SIGN_IN_CALLBACK,
+      scope: signInScope(publicUrl()),
+      secret: keys.dashboardSecret,
+    }));
+    this.consents = new Consents(store, this.families, audit);
+    this.accessTokens = new AccessTokens(store, this.families, accounts);
+    this.#sessions = new Records(store, "oauth.Session");
+  }
+
+  /** Scopes that clients may ask for. */
+  scopes(): Scope[] {
+    return scopesOf(this.#parts.publicUrl(), this.#parts.settings["auth.provider.scopes"]);
+  }
+
+  /** Adds the provider's routes to `app`, a plugin's own scope. */
+  addRoutes(app: FastifyInstance): void {
+    addProviderRoutes(app, {
+      ...this.#parts,
+      provider: () => this.#authorizationServer(),
+      consents: this.consents,
+      formKey: this.#parts.keys.form,
+      scopes: () => this.scopes(),
+      queryCredentials: this.#parts.settings["auth.provider.query_credentials"],
+    });
+  }
+
+  /** Ends the provider's session of the browser that sent this Cookie header; returns the Set-Cookie values for it. */
+  async endBrowserSession(cookieHeader: string | undefined): Promise<string[]> {
+    const cookies = this.#parts.cookies();
+    const id = cookies.read(cookieHeader, PROVIDER_COOKIE);
+    if (id === undefined) return [];
+    await this.#sessions.delete(hashOf(id));
+    return [cookies.clear(PROVIDER_COOKIE), cookies.clear(`${PROVIDER_COOKIE}.sig`)];
+  }
+
+  /** Made at the first request: the address is known only once the dashboard listens. */
+  #authorizationServer(): Provider {
+    if (this.#server !== undefined) return this.#server;
+    const { settings, publicUrl, keys, audit, log } = this.#parts;
+    const refreshTokenSeconds = seconds(settings["auth.provider.refresh_token_ttl"]);
+    this.#server = createAuthorizationServer({
+      ...this.#parts,
+      publicUrl: publicUrl(),
+      clients: this.clients,
+      consents: this.consents,
+      families: this.families,
+      scopes: this.scopes(),
+      lives: {
+        accessTokenSeconds: seconds(settings["auth.provider.access_token_ttl"]),
+        refreshTokenSeconds,
+        sessionSeconds: seconds(settings["auth.session.idle"]),
+      },
+      cookieKey: keys.cookie,
+    });
+    tell(this.#server, { audit, log });
+    return this.#server;
+  }
+}
+
+function seconds(duration: string): number {
+  return Math.max(1, Math.round(parseDuration(duration) / 1_000));
+}

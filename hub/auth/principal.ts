@@ -1,0 +1,147 @@
+/** Who asks, and what they may do: roles, index patterns, actions. */
+
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Kinds of deeds that routes ask for. */
+export const ACTIONS = [
+  "monitor",
+  "search",
+  "ingest",
+  "index_manage",
+  "index_delete",
+  "save",
+  "pipeline",
+  "alert",
+  "administer",
+] as const;
+
+export type Action = (typeof ACTIONS)[number];
+
+/** Deeds of each role. Deleting an index destroys logs, so an editor may not. */
+const ROLE_ACTIONS = {
+  admin: ACTIONS,
+  editor: ["monitor", "search", "ingest", "index_manage", "save", "pipeline", "alert"],
+  viewer: ["monitor", "search"],
+  ingest: ["monitor", "ingest"],
+} as const satisfies Record<string, readonly Action[]>;
+
+export type Role = keyof typeof ROLE_ACTIONS;
+
+/** All roles, most powerful first. */
+export const ROLES = Object.keys(ROLE_ACTIONS) as readonly Role[];
+
+/** Deeds that concern one index, so that index patterns apply. */
+const INDEX_ACTIONS: ReadonlySet<Action> = new Set(["search", "ingest", "index_manage", "index_delete"]);
+
+/** Scopes of access tokens (the last part of their URL) and what they allow; administering isn't delegated. */
+export const SCOPE_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
+  "logs.read": ["monitor", "search"],
+  "logs.write": ["monitor", "ingest"],
+  manage: ["monitor", "index_manage", "index_delete", "save", "pipeline", "alert"],
+};
+
+/** The outcome of authentication. */
+export interface Principal {
+  readonly kind: "user" | "api_key" | "access_token" | "anonymous";
+  /** Account id, key id; "anonymous" where authentication is off. */
+  readonly id: string;
+  /** For people and the audit log. */
+  readonly name: string;
+  readonly role: Role;
+  readonly actions: ReadonlySet<Action>;
+  /** Patterns of index names, `*` for any characters. */
+  readonly indices: readonly string[];
+  /** The dashboard session it came by, as a key that may be shown (see Sessions). */
+  readonly sessionKey?: string;
+  /** What all scope URLs of this hub begin with; present on access tokens, for the answer to a scope that is missing. */
+  readonly scopeBase?: string;
+}
+
+/** Everything, where `auth.mode` is off. */
+export const ANONYMOUS: Principal = {
+  kind: "anonymous",
+  id: "anonymous",
+  name: "anonymous",
+  role: "admin",
+  actions: new Set(ACTIONS),
+  indices: ["*"],
+};
+
+/** Returns true where `text` names a role. */
+export function isRole(text: string): text is Role {
+  return Object.hasOwn(ROLE_ACTIONS, text);
+}
+
+/** Returns the deeds of a role. */
+export function actionsOf(role: Role): ReadonlySet<Action> {
+  return new Set(ROLE_ACTIONS[role]);
+}
+
+/** Returns the deeds of a role that the given scopes (last parts of their URLs) leave. */
+export function actionsOfScopes(role: Role, scopes: Iterable<string>): ReadonlySet<Action> {
+  const allowed = new Set<Action>();
+  const mine = actionsOf(role);
+  for (const scope of scopes) {
+    for (const action of SCOPE_ACTIONS[scope] ?? []) if (mine.has(action)) allowed.add(action);
+  }
+  return allowed;
+}
+
+/**
+ * Lets `principal` do `action` (on `index`, a concrete name, where it concerns one).
+ * Throws forbidden; for access tokens with `data.wwwAuthenticate` as RFC 6750 section 3.1 wants it.
+ */
+export function authorize(principal: Principal, action: Action, index?: string): void {
+  if (!principal.actions.has(action)) {
+    const scope = neededScope(principal, action);
+    const data = scope === undefined ? {} : { wwwAuthenticate: insufficientScope(scope) };
+    const remedy = scope === undefined ? "ask an administrator for another role" : `ask for scope ${scope}`;
+    throw new AppError("forbidden", `${principal.name} (${principal.role}) may not ${action}; ${remedy}`, {
+      data,
+    });
+  }
+  if (index === undefined || !INDEX_ACTIONS.has(action) || mayReach(principal, index)) return;
+  throw new AppError(
+    "forbidden",
+    `${principal.name} (${principal.role}) may not ${action} index [${index}]; allowed are ${principal.indices.join(", ") || "none"}`,
+  );
+}
+
+/** Throws forbidden where it isn't a person who is signed in: a key or token has no sessions and consents of its own. */
+export function requirePerson(principal: Principal): void {
+  if (principal.kind === "user") return;
+  throw new AppError(
+    "forbidden",
+    `${principal.name} is no person who is signed in; sign in on the dashboard for this`,
+  );
+}
+
+/** Returns true where the principal's patterns cover `index`. */
+export function mayReach(principal: Principal, index: string): boolean {
+  return principal.indices.some((pattern) => matches(pattern, index));
+}
+
+/** Returns true where `text` fits `pattern`; `*` stands for any characters. Linear but for the number of stars. */
+export function matches(pattern: string, text: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return pattern === text;
+  if (!text.startsWith(first)) return false;
+  const last = rest.pop() ?? "";
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+function neededScope(principal: Principal, action: Action): string | undefined {
+  if (principal.scopeBase === undefined || !actionsOf(principal.role).has(action)) return undefined;
+  const name = Object.keys(SCOPE_ACTIONS).find((scope) => SCOPE_ACTIONS[scope]?.includes(action));
+  return name === undefined ? undefined : principal.scopeBase + name;
+}
+
+function insufficientScope(scope: string): string {
+  return `Bearer realm="tailrace", error="insufficient_scope", error_description="the access token lacks a scope", scope="${scope}"`;
+}

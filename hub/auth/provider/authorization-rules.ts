@@ -1,0 +1,113 @@
+/** Our rules where oidc-provider leaves a choice: scopes, consent, introspection, the page of an error. */
+
+import { errors, interactionPolicy, type KoaContextWithOIDC, type Provider } from "oidc-provider";
+import type { Accounts } from "#hub/auth/accounts.ts";
+import { type Html, html } from "#hub/auth/html.ts";
+import { page } from "#hub/auth/page.ts";
+import { DASHBOARD_CLIENT_ID } from "./clients.ts";
+import type { Consents } from "./consents.ts";
+import { type Scope, signInScope } from "./scopes.ts";
+
+/** What the rules look at. */
+export interface RuleParts {
+  readonly publicUrl: string;
+  readonly consents: Consents;
+  readonly scopes: readonly Scope[];
+}
+
+/**
+ * Returns the check of the scope as it came (RFC 6749 section 3.3): oidc-provider leaves unknown ones out without a
+ * word, and the specification calls the parameter required.
+ */
+export function scopeCheck({ scopes, publicUrl }: RuleParts): (context: KoaContextWithOIDC) => void {
+  const known = new Set(scopes.map(({ url }) => url));
+  return function checkScope({ query, oidc }): void {
+    const asked = query["scope"];
+    if (typeof asked !== "string" || asked === "") {
+      throw new errors.InvalidRequest("missing required parameter 'scope'");
+    }
+    if (oidc.client?.clientId === DASHBOARD_CLIENT_ID && asked === signInScope(publicUrl)) return;
+    const unknown = asked.split(" ").filter((scope) => scope !== "" && !known.has(scope));
+    if (unknown.length > 0) throw new errors.InvalidScope("requested scope is unknown", unknown.join(" "));
+  };
+}
+
+/** A client may ask about its own tokens, a resource server about all (RFC 7662 section 2.1). */
+export function mayIntrospect(
+  _context: KoaContextWithOIDC,
+  client: { clientId: string; [key: string]: unknown },
+  token: { clientId?: string | undefined },
+): boolean {
+  return client["client_kind"] === "resource_server" || client.clientId === token.clientId;
+}
+
+/** Returns the account as oidc-provider wants it, or undefined where it is gone. */
+export async function findAccount(
+  accounts: Accounts,
+  id: string,
+): Promise<{ accountId: string; claims(): { sub: string } } | undefined> {
+  const account = await accounts.get(id);
+  return account === null ? undefined : { accountId: id, claims: () => ({ sub: id }) };
+}
+
+/**
+ * Returns a new grant where the person has allowed all that is asked for: each code gets a grant of its own, so that
+ * a code used twice ends what came from it and nothing else. Undefined: the prompt is needed.
+ */
+export async function loadGrant(
+  context: KoaContextWithOIDC,
+  { consents, publicUrl }: RuleParts,
+): Promise<InstanceType<Provider["Grant"]> | undefined> {
+  const { result, client, session, provider, params, prompts } = context.oidc;
+  const given = result?.consent?.grantId;
+  if (given !== undefined) return provider.Grant.find(given);
+  const accountId = session?.accountId;
+  if (client === undefined || accountId === undefined || prompts.has("consent")) return undefined;
+  if (client.tokenEndpointAuthMethod === "none") return undefined;
+  const asked = textOf(params?.["scope"]).split(" ");
+  const own = client.clientId === DASHBOARD_CLIENT_ID;
+  const allowed = own ? [signInScope(publicUrl)] : await consents.scopes(accountId, client.clientId);
+  if (!asked.every((scope) => allowed.includes(scope))) return undefined;
+  const grant = new provider.Grant({ accountId, clientId: client.clientId });
+  grant.addOIDCScope(asked.join(" "));
+  await grant.save();
+  return grant;
+}
+
+/** Returns a parameter that oidc-provider has checked as text; empty where it is absent. */
+export function textOf(parameter: unknown): string {
+  return typeof parameter === "string" ? parameter : "";
+}
+
+/** The library's policy, and: a public client, which anybody can pretend to be, always asks (RFC 6749 section 10.2). */
+export function consentPolicy(): interactionPolicy.DefaultPolicy {
+  const policy = interactionPolicy.base();
+  const always = new interactionPolicy.Check(
+    "public_client",
+    "public clients always ask",
+    "consent_required",
+    ({ oidc }) => oidc.client?.tokenEndpointAuthMethod === "none" && oidc.result?.consent === undefined,
+  );
+  policy.get("consent")?.checks.add(always);
+  return policy;
+}
+
+/** Shows an error that can't go back to the client: a page, or JSON for who asks for it. */
+export function renderError(
+  context: KoaContextWithOIDC,
+  out: { error: string; error_description?: string | undefined },
+): void {
+  if (context.accepts("html", "json") === "json") {
+    context.body = { error: out.error, error_description: out.error_description };
+    return;
+  }
+  context.type = "text/html; charset=utf-8";
+  context.body = page("Request refused", errorBody(out.error, out.error_description ?? ""));
+}
+
+function errorBody(error: string, description: string): Html {
+  return html`<h1>This request can't go on</h1>
+<p>The application that sent you here made a mistake, or the page was open for too long. Go back and start again; if it
+happens again, show this to whoever runs the application.</p>
+<dl><dt>Error</dt><dd>${error}</dd><dt>Reason</dt><dd>${description}</dd></dl>`;
+}

@@ -1,0 +1,191 @@
+/** oidc-provider set up as a plain OAuth 2.0 authorization server (RFC 6749, 7009, 7636, 7662, 8414, 9207, 9700). */
+
+import { generateKeyPairSync } from "node:crypto";
+import { type Configuration, type Interaction, Provider } from "oidc-provider";
+import type { Accounts } from "#hub/auth/accounts.ts";
+import type { AuditSink } from "#hub/auth/audit.ts";
+import { Cookies } from "#hub/auth/cookies.ts";
+import type { Store } from "#hub/auth/records.ts";
+import { StateAdapter } from "./adapter.ts";
+import {
+  consentPolicy,
+  findAccount,
+  loadGrant,
+  mayIntrospect,
+  type RuleParts,
+  renderError,
+  scopeCheck,
+} from "./authorization-rules.ts";
+import { type Clients, DASHBOARD_CLIENT_ID } from "./clients.ts";
+import type { TokenFamilies } from "./families.ts";
+import { signInScope } from "./scopes.ts";
+
+/** Paths below the hub's address; the first two are the specification's. */
+export const PATHS = {
+  authorization: "/o/oauth2/v2/auth",
+  token: "/token",
+  prompt: "/o/oauth2/v2/prompt",
+  revocation: "/revoke",
+  introspection: "/introspect",
+  metadata: "/.well-known/oauth-authorization-server",
+} as const;
+
+/** RFC 6749 section 4.1.2 allows 10 minutes; a client exchanges at once. */
+const CODE_SECONDS = 60;
+/** Time to read, sign in and decide. */
+const INTERACTION_SECONDS = 15 * 60;
+
+/** Features that oidc-provider has on by default and this server hasn't. */
+const NOT_OFFERED = {
+  devInteractions: { enabled: false },
+  userinfo: { enabled: false },
+  rpInitiatedLogout: { enabled: false },
+  pushedAuthorizationRequests: { enabled: false },
+  resourceIndicators: { enabled: false },
+  dPoP: { enabled: false },
+} as const;
+
+/** Lives, in seconds. */
+export interface ProviderLives {
+  readonly accessTokenSeconds: number;
+  /** Also the longest life of a whole family. */
+  readonly refreshTokenSeconds: number;
+  /** How long the provider remembers who is signed in. */
+  readonly sessionSeconds: number;
+}
+
+/** `publicUrl`: the hub's address without a slash at the end. */
+export interface AuthorizationServerParts extends RuleParts {
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly clients: Clients;
+  readonly families: TokenFamilies;
+  readonly lives: ProviderLives;
+  readonly cookieKey: Uint8Array;
+  readonly audit: AuditSink;
+}
+
+/** Returns the server; its requests must come with the public address in X-Forwarded-Proto and -Host (see the plugin). */
+export function createAuthorizationServer(parts: AuthorizationServerParts): Provider {
+  const { publicUrl, clients } = parts;
+  const provider = new Provider(publicUrl, configurationOf(parts));
+  provider.proxy = true;
+  provider.Client.prototype.compareClientSecret = function compare(actual: string): Promise<boolean> {
+    return clients.checkSecret(this.clientId, actual);
+  };
+  provider.use(async (context, next) => {
+    await next();
+    correctAnswer(context);
+  });
+  return provider;
+}
+
+function configurationOf(parts: AuthorizationServerParts): Configuration {
+  const { publicUrl, store, families, audit, clients, scopes } = parts;
+  const adapterParts = { store, families, audit, findClient: (id: string) => clients.metadata(id) };
+  return {
+    adapter: (model: string) => new StateAdapter(model, adapterParts),
+    scopes: [...scopes.map(({ url }) => url), signInScope(publicUrl)],
+    responseTypes: ["code"],
+    clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
+    allowOmittingSingleRegisteredRedirectUri: false,
+    clockTolerance: 0,
+    jwks: { keys: [unusedSigningKey()] },
+    clientDefaults: { id_token_signed_response_alg: "ES256" },
+    extraClientMetadata: { properties: ["client_kind", "rotate_refresh_tokens"] },
+    extraParams: { scope: scopeCheck(parts) },
+    routes: {
+      authorization: PATHS.authorization,
+      token: PATHS.token,
+      revocation: PATHS.revocation,
+      introspection: PATHS.introspection,
+      jwks: "/o/oauth2/v2/jwks",
+      end_session: "/o/oauth2/v2/end",
+    },
+    features: {
+      ...NOT_OFFERED,
+      introspection: { enabled: true, allowedPolicy: mayIntrospect },
+      // RFC 7009 section 2.1: a foreign token is left alone.
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_context, client, token) => token.clientId === client.clientId,
+      },
+    },
+    cookies: cookiesOf(parts),
+    ttl: lives(parts.lives),
+    pkce: { required: (_context, client) => client.tokenEndpointAuthMethod === "none" },
+    clientBasedCORS: () => false,
+    expiresWithSession: () => false,
+    issueRefreshToken: (_context, client) => Promise.resolve(client.clientId !== DASHBOARD_CLIENT_ID),
+    rotateRefreshToken: ({ oidc }) => oidc.client?.["rotate_refresh_tokens"] === true,
+    revokeGrantPolicy: () => true,
+    findAccount: (_context, id) => findAccount(parts.accounts, id),
+    loadExistingGrant: (context) => loadGrant(context, parts),
+    interactions: {
+      policy: consentPolicy(),
+      url: (_context, interaction: Interaction) => `${PATHS.prompt}/${interaction.uid}`,
+    },
+    renderError,
+  };
+}
+
+function lives(of: ProviderLives): NonNullable<Configuration["ttl"]> {
+  return {
+    AccessToken: () => of.accessTokenSeconds,
+    AuthorizationCode: () => CODE_SECONDS,
+    RefreshToken: () => of.refreshTokenSeconds,
+    Grant: () => of.refreshTokenSeconds,
+    Interaction: () => INTERACTION_SECONDS,
+    Session: () => of.sessionSeconds,
+  };
+}
+
+/** Base name of the cookie by which the provider knows who is signed in; see Cookies. */
+export const PROVIDER_COOKIE = "tailrace_provider";
+
+/** Names as `Cookies` makes them: bound to host and https where there is https. */
+function cookiesOf({
+  publicUrl,
+  cookieKey,
+}: AuthorizationServerParts): NonNullable<Configuration["cookies"]> {
+  const secure = publicUrl.startsWith("https:");
+  const options = { httpOnly: true, sameSite: "lax", signed: true, secure } as const;
+  return {
+    names: {
+      session: new Cookies(publicUrl).nameOf(PROVIDER_COOKIE),
+      interaction: new Cookies(publicUrl).nameOf("tailrace_prompt", true),
+      resume: new Cookies(publicUrl).nameOf("tailrace_resume", true),
+    },
+    long: { ...options },
+    short: { ...options },
+    keys: [Buffer.from(cookieKey).toString("base64url")],
+  };
+}
+
+/**
+ * RFC 6749 section 5.2 has a word of its own for a grant that this client may not use; section 5.1 wants Pragma; and no
+ * page of another origin is to read what clients are told.
+ */
+function correctAnswer(context: {
+  path: string;
+  body: unknown;
+  set(name: string, value: string): void;
+  remove(name: string): void;
+}): void {
+  context.remove("access-control-allow-origin");
+  context.remove("access-control-expose-headers");
+  // RFC 7009 section 2.2 leaves the body open; some clients read nothing but JSON.
+  if (context.path === PATHS.revocation && context.body === "") context.body = {};
+  if (context.path !== PATHS.token) return;
+  context.set("pragma", "no-cache");
+  const body = context.body as { error?: string; error_description?: string } | null | undefined;
+  if (body?.error_description === "requested grant type is not allowed for this client") {
+    body.error = "unauthorized_client";
+  }
+}
+
+/** oidc-provider wants a key for ID tokens, which this server never issues. */
+function unusedSigningKey(): Record<string, unknown> {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return { ...privateKey.export({ format: "jwk" }), alg: "ES256", use: "sig" };
+}

@@ -1,0 +1,154 @@
+/**
+ * Typed records in a state bucket, each under `<prefix>.<id>`, changed by compare-and-set, with an expiry.
+ * The stored form is JSON: {"v":1,"exp":<ms since 1970 or null>,"data":<record>}.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+
+/** Version of the stored form. */
+const VERSION = 1;
+/** Tries of a compare-and-set before the record counts as too contended. Each try lost means another one won. */
+const TRIES = 32;
+
+/** What every store of the room works on. */
+export interface Store {
+  readonly bucket: StateBucket;
+  readonly clock: Clock;
+}
+
+/** A record as it was read. */
+export interface Stored<T> {
+  readonly id: string;
+  readonly data: T;
+  /** ms since 1970, null: never. */
+  readonly expiresAt: number | null;
+  readonly revision: number;
+}
+
+interface Envelope {
+  readonly v: number;
+  readonly exp: number | null;
+  readonly data: unknown;
+}
+
+/** The records of one kind. `T` must survive JSON. */
+export class Records<T> {
+  readonly #bucket: StateBucket;
+  readonly #clock: Clock;
+  readonly #prefix: string;
+
+  /** `prefix`: the kind's name, of [a-z0-9-], dots allowed between parts. */
+  constructor({ bucket, clock }: Store, prefix: string) {
+    this.#bucket = bucket;
+    this.#clock = clock;
+    this.#prefix = `${prefix}.`;
+  }
+
+  /** Returns the record, or null where there is none or its time is over. */
+  async get(id: string): Promise<Stored<T> | null> {
+    const entry = await this.#bucket.get(this.#prefix + id);
+    if (entry === null) return null;
+    const envelope = readEnvelope(entry.key, entry.value);
+    if (envelope.exp !== null && envelope.exp <= this.#clock.now()) return null;
+    return { id, data: envelope.data as T, expiresAt: envelope.exp, revision: entry.revision };
+  }
+
+  /** Stores a new record. Throws journal_conflict where there is one. */
+  create(id: string, data: T, expiresAt: number | null = null): Promise<number> {
+    return this.#bucket.create(this.#prefix + id, writeEnvelope(data, expiresAt));
+  }
+
+  /** Stores the record whatever is there. */
+  put(id: string, data: T, expiresAt: number | null = null): Promise<number> {
+    return this.#bucket.put(this.#prefix + id, writeEnvelope(data, expiresAt));
+  }
+
+  /** Replaces what was read. Throws journal_conflict where it has changed since. */
+  update(read: Stored<T>, data: T, expiresAt: number | null = read.expiresAt): Promise<number> {
+    return this.#bucket.update(this.#prefix + read.id, writeEnvelope(data, expiresAt), read.revision);
+  }
+
+  /**
+   * Changes a record by compare-and-set until it wins; `change` may be called again with a newer record and
+   * returns null to leave it. Returns the record after it, or null where there is none. Throws unavailable.
+   */
+  async change(id: string, change: (data: T) => T | null): Promise<T | null> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const read = await this.get(id);
+      if (read === null) return null;
+      const data = change(read.data);
+      if (data === null) return read.data;
+      if (await won(this.update(read, data))) return data;
+    }
+    throw new AppError("unavailable", `record ${this.#prefix}${id} changes too often; try again`);
+  }
+
+  /** Removes a record and returns it; of many callers at once exactly one gets it. */
+  async take(id: string): Promise<T | null> {
+    const read = await this.get(id);
+    if (read === null) return null;
+    return (await won(this.delete(id, read.revision))) ? read.data : null;
+  }
+
+  /** Deletes; with `revision` only where it is the newest, else throws journal_conflict. */
+  delete(id: string, revision?: number): Promise<void> {
+    return this.#bucket.delete(this.#prefix + id, revision);
+  }
+
+  /** Returns the ids that start with `start`, in no order; some of them may have expired. */
+  async ids(start = ""): Promise<string[]> {
+    const keys = await this.#bucket.keys(this.#prefix + start);
+    return keys.map((key) => key.slice(this.#prefix.length));
+  }
+
+  /** Returns the living records whose ids start with `start`. */
+  async list(start = ""): Promise<Stored<T>[]> {
+    const found: Stored<T>[] = [];
+    for (const id of await this.ids(start)) {
+      const read = await this.get(id);
+      if (read !== null) found.push(read);
+    }
+    return found;
+  }
+}
+
+/** Returns true where the compare-and-set won, false where somebody else was first; other errors are thrown. */
+export async function won(attempt: Promise<unknown>): Promise<boolean> {
+  try {
+    await attempt;
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "journal_conflict") return false;
+    throw error;
+  }
+}
+
+/** Returns when a stored record ends, ms since 1970; null where never or where the value is no record. */
+export function expiryOf(value: Uint8Array): number | null {
+  try {
+    const { exp } = JSON.parse(Buffer.from(value).toString()) as Partial<Envelope>;
+    return typeof exp === "number" ? exp : null;
+  } catch {
+    return null;
+  }
+}
+
+function writeEnvelope(data: unknown, expiresAt: number | null): Uint8Array {
+  const envelope: Envelope = { v: VERSION, exp: expiresAt, data };
+  return Buffer.from(JSON.stringify(envelope));
+}
+
+function readEnvelope(key: string, value: Uint8Array): Envelope {
+  let envelope: Partial<Envelope> | null = null;
+  try {
+    envelope = JSON.parse(Buffer.from(value).toString()) as Partial<Envelope> | null;
+  } catch (cause) {
+    throw new AppError("data_corrupt", `record ${key} of the state is no JSON`, { cause });
+  }
+  if (envelope?.v !== VERSION) {
+    throw new AppError("data_corrupt", `record ${key} of the state has version ${envelope?.v}, known is 1`);
+  }
+  return { v: VERSION, exp: envelope.exp ?? null, data: envelope.data };
+}

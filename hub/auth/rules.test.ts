@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Clock } from "#proto/kit/clock.ts";
+import { settingsWith } from "#test/conformance/oauth/settings.ts";
+import { Cookies } from "./cookies.ts";
+import { html } from "./html.ts";
+import { Passwords } from "./passwords.ts";
+import { actionsOf, authorize, matches, type Principal, type Role } from "./principal.ts";
+import { redactUrl } from "./redaction.ts";
+import { checkAuthSettings, checkListeners, isLoopbackHost } from "./settings.ts";
+import { networkOf, RateLimit, Throttle } from "./throttle.ts";
+
+function principal(role: Role, indices: string[]): Principal {
+  return { kind: "user", id: "1", name: "ada", role, actions: actionsOf(role), indices };
+}
+
+function handClock(): Clock & { ms: number } {
+  return {
+    ms: 0,
+    now() {
+      return this.ms;
+    },
+    monotonic() {
+      return this.ms;
+    },
+    sleep: () => Promise.resolve(),
+  };
+}
+
+suite("roles", () => {
+  const rows: [Role, string, boolean][] = [
+    ["admin", "administer", true],
+    ["editor", "administer", false],
+    ["editor", "save", true],
+    ["editor", "index_delete", false],
+    ["viewer", "search", true],
+    ["viewer", "save", false],
+    ["viewer", "ingest", false],
+    ["ingest", "ingest", true],
+    ["ingest", "search", false],
+  ];
+  for (const [role, action, allowed] of rows) {
+    test(`${role} ${allowed ? "may" : "may not"} ${action}`, () => {
+      const attempt = () => authorize(principal(role, ["*"]), action as "search");
+      if (allowed) attempt();
+      else assert.throws(attempt, { code: "forbidden" });
+    });
+  }
+
+  test("reach the indices of their patterns only", () => {
+    const viewer = principal("viewer", ["logs-*", "audit"]);
+    authorize(viewer, "search", "logs-2026");
+    authorize(viewer, "search", "audit");
+    assert.throws(() => authorize(viewer, "search", "secrets"), {
+      code: "forbidden",
+      message: /secrets.*logs-\*/,
+    });
+    assert.throws(() => authorize(viewer, "search", "audit-2"), { code: "forbidden" });
+    authorize(viewer, "monitor", "secrets");
+  });
+
+  test("patterns", () => {
+    const rows: [string, string, boolean][] = [
+      ["*", "", true],
+      ["a*", "a", true],
+      ["a*b", "ab", true],
+      ["a*b", "a", false],
+      ["ab*ba", "aba", false],
+      ["*x*y*", "1x2y3", true],
+      ["*x*y*", "yx", false],
+      ["a.c", "abc", false],
+    ];
+    for (const [pattern, text, fits] of rows)
+      assert.equal(matches(pattern, text), fits, `${pattern} ${text}`);
+    const started = performance.now();
+    matches("*a".repeat(200), "a".repeat(199));
+    assert.ok(performance.now() - started < 100, "no pattern takes long");
+  });
+});
+
+suite("settings", () => {
+  const listener = { setting: "http.host", host: "0.0.0.0", encrypted: false };
+
+  test("a listener beyond loopback needs authentication and TLS, and the message says how", () => {
+    const off = settingsWith({ "auth.mode": "off" });
+    assert.throws(() => checkListeners(off, [listener]), {
+      code: "settings_invalid",
+      message: /http.host.*auth.mode: required/,
+    });
+    const required = settingsWith({});
+    assert.throws(() => checkListeners(required, [listener]), { message: /tls.certificate/ });
+    checkListeners(required, [{ ...listener, encrypted: true }]);
+    checkListeners(off, [{ ...listener, host: "127.0.0.1" }]);
+  });
+
+  test("loopback is what only this machine reaches", () => {
+    for (const host of ["localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"])
+      assert.ok(isLoopbackHost(host), host);
+    for (const host of ["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.evil.example", "localhost.evil", ""]) {
+      assert.ok(!isLoopbackHost(host), host);
+    }
+  });
+
+  test("contradictions are named", () => {
+    const rows: [Parameters<typeof settingsWith>[0], RegExp][] = [
+      [{ "public.url": "https://x.example/path" }, /public.url/],
+      [{ "public.url": "x.example" }, /public.url/],
+      [{ "public.url": "http://x.example" }, /in the clear/],
+      [{ "auth.provider.enabled": false }, /nobody could sign in/],
+      [{ "auth.upstream.issuer": "https://x.example" }, /client_id/],
+      [{ "auth.provider.scopes": ["two words"] }, /resource URL/],
+    ];
+    for (const [change, message] of rows) {
+      assert.throws(() => checkAuthSettings(settingsWith(change)), { code: "settings_invalid", message });
+    }
+    checkAuthSettings(settingsWith({ "public.url": "https://logs.example.com:8443" }));
+  });
+});
+
+suite("brakes", () => {
+  test("waits double with each failure up to the cap, and a success forgets them", () => {
+    const clock = handClock();
+    const throttle = new Throttle(clock, { free: 1, firstMs: 1_000, capMs: 4_000 });
+    const waits: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      throttle.failed("x");
+      let waitMs = 0;
+      while (isBlocked(() => throttle.check("x"))) {
+        clock.ms += 500;
+        waitMs += 500;
+      }
+      waits.push(waitMs);
+    }
+    assert.deepEqual(waits, [0, 1_000, 2_000, 4_000, 4_000]);
+    throttle.failed("x");
+    throttle.succeeded("x");
+    throttle.check("x");
+    throttle.check("y");
+  });
+
+  test("a rate limit opens again with the next window", () => {
+    const clock = handClock();
+    const limit = new RateLimit(clock, 2);
+    limit.count("x");
+    limit.check("x");
+    limit.count("x");
+    assert.ok(isBlocked(() => limit.check("x")));
+    limit.check("y");
+    limit.forgive("x");
+    limit.check("x");
+    limit.count("x");
+    clock.ms += 60_000;
+    limit.check("x");
+    const said = Array.from({ length: 3 }, () => new RateLimit(clock, 1)).map((each) => [
+      each.allows("a"),
+      each.allows("a"),
+    ]);
+    assert.deepEqual(said, [
+      [true, false],
+      [true, false],
+      [true, false],
+    ]);
+  });
+
+  test("one person's IPv6 addresses count as one network", () => {
+    assert.equal(networkOf("2001:db8:1:2:3:4:5:6"), networkOf("2001:db8:1:2::9"));
+    assert.notEqual(networkOf("2001:db8:1:2::1"), networkOf("2001:db8:1:3::1"));
+    assert.equal(networkOf("::ffff:10.0.0.1"), "10.0.0.1");
+    assert.equal(networkOf("::1"), "0:0:0:0::/64");
+  });
+});
+
+suite("texts", () => {
+  test("credentials in URLs are hidden in logs, whatever their names' encoding", () => {
+    assert.equal(
+      redactUrl("/token?code=a&x=1&client%5Fsecret=b"),
+      "/token?code=[hidden]&x=1&client%5Fsecret=[hidden]",
+    );
+    assert.equal(redactUrl("/api/auth/setup/abc"), "/api/auth/setup/[hidden]");
+    assert.equal(redactUrl("/o/oauth2/v2/prompt/abc/sign-in"), "/o/oauth2/v2/prompt/[hidden]/sign-in");
+    assert.equal(redactUrl("/logs/_search?q=code"), "/logs/_search?q=code");
+    assert.equal(redactUrl("/x?%zz=1"), "/x?%zz=1");
+  });
+
+  test("what is put into a page is escaped", () => {
+    assert.equal(
+      html`<p title="${`"'<&>`}">${[html`<b>${"<"}</b>`]}</p>`.text,
+      '<p title="&quot;&#39;&lt;&amp;&gt;"><b>&lt;</b></p>',
+    );
+  });
+
+  test("a cookie is found among others, by its whole name", () => {
+    const cookies = new Cookies("http://127.0.0.1");
+    assert.equal(cookies.read("a=1; tailrace=2; xtailrace=3", "tailrace"), "2");
+    assert.equal(cookies.read("xtailrace=3", "tailrace"), undefined);
+    assert.equal(cookies.read(undefined, "tailrace"), undefined);
+    assert.equal(
+      new Cookies("https://x.example").read("tailrace=1", "tailrace"),
+      undefined,
+      "only __Host- counts over https",
+    );
+  });
+});
+
+suite("passwords", () => {
+  const passwords = new Passwords({ N: 1024, r: 8, p: 1 });
+
+  test("are hashed with a salt and checked by the hash's own cost", async () => {
+    const hash = await passwords.hash("a long password");
+    assert.notEqual(await passwords.hash("a long password"), hash);
+    const costlier = new Passwords({ N: 2048, r: 8, p: 1 });
+    assert.equal(await costlier.verify("a long password", hash), true);
+    assert.equal(await costlier.verify("another password", hash), false);
+    assert.equal(await costlier.verify("a long password", undefined), false);
+  });
+
+  test("that are too short or long are refused", async () => {
+    for (const password of ["", "short", "x".repeat(257)]) {
+      await assert.rejects(passwords.hash(password), { code: "request_invalid" });
+    }
+  });
+
+  test("that come by the hundred wait in a bounded queue", async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 100 }, () => passwords.verify("x", undefined)),
+    );
+    const refused = results.filter(({ status }) => status === "rejected");
+    assert.equal(refused.length, 100 - 2 - 64);
+    assert.equal(await passwords.verify("x", undefined), false);
+  });
+});
+
+function isBlocked(check: () => void): boolean {
+  try {
+    check();
+    return false;
+  } catch (error) {
+    assert.equal((error as { code?: string }).code, "overloaded");
+    return true;
+  }
+}

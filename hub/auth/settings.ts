@@ -1,0 +1,167 @@
+/** Settings of the room: `auth.*` and `public.url`, and what they demand of the listeners. */
+
+import { isIP } from "node:net";
+import { type Static, Type } from "typebox";
+import { AppError } from "#proto/kit/errors.ts";
+
+const Duration = (fallback: string, description: string) => Type.String({ default: fallback, description });
+
+/** Properties for the hub's settings schema; the names are the full dotted keys. */
+export const authProperties = {
+  "public.url": Type.String({
+    default: "",
+    description:
+      "The dashboard's address as browsers see it, https://logs.example.com. Redirect URIs, cookies and Origin checks come from it, never from a request. Empty: the dashboard's own listener.",
+  }),
+  "auth.mode": Type.Union([Type.Literal("off"), Type.Literal("required")], {
+    default: "off",
+    description:
+      "off: everybody may do everything, on loopback only. required: sign-in, API keys or access tokens.",
+  }),
+  "auth.session.idle": Duration("12h", "A dashboard session ends this long after its last use."),
+  "auth.session.absolute": Duration("7d", "A dashboard session ends this long after sign-in in any case."),
+  "auth.roles.editor.indices": Type.Array(Type.String(), {
+    default: ["*"],
+    description:
+      "Index patterns that editors reach, unless the account says otherwise. Likewise viewer and ingest.",
+  }),
+  "auth.roles.viewer.indices": Type.Array(Type.String(), {
+    default: ["*"],
+    description: "Index patterns that viewers reach.",
+  }),
+  "auth.roles.ingest.indices": Type.Array(Type.String(), {
+    default: ["*"],
+    description: "Index patterns that ingest keys write to.",
+  }),
+  "auth.vault.key_file": Type.String({
+    default: "",
+    description:
+      "File of the keys that seal secrets, mode 0600. Empty: vault.keys in path.data. TAILRACE_VAULT_KEYS in the environment goes first. Every hub needs the same keys.",
+  }),
+  "auth.provider.enabled": Type.Boolean({
+    default: true,
+    description: "The embedded identity provider: accounts here sign in, other applications are clients.",
+  }),
+  "auth.provider.query_credentials": Type.Union(
+    [Type.Literal("accept"), Type.Literal("warn"), Type.Literal("refuse")],
+    {
+      default: "warn",
+      description:
+        "Credentials in the query string of the token endpoint: accepted, accepted with a warning, refused.",
+    },
+  ),
+  "auth.provider.scopes": Type.Array(Type.String(), {
+    default: [],
+    description:
+      "Further scopes (resource URLs) that clients may ask for, for APIs that introspect tokens here.",
+  }),
+  "auth.provider.access_token_ttl": Duration("1h", "Life of an access token."),
+  "auth.provider.refresh_token_ttl": Duration(
+    "180d",
+    "Life of a refresh token and of all that comes from one consent.",
+  ),
+  "auth.upstream.issuer": Type.String({
+    default: "",
+    description: "Another OpenID Connect provider for the dashboard's sign-in, https://login.example.com.",
+  }),
+  "auth.upstream.client_id": Type.String({ default: "", description: "This hub's registration there." }),
+  "auth.upstream.client_secret": Type.String({
+    default: "",
+    description: "Its secret; taken from the environment, it stays out of the file.",
+  }),
+  "auth.upstream.scope": Type.String({
+    default: "openid profile email",
+    description: "Scopes asked for there.",
+  }),
+  "auth.upstream.name_claim": Type.String({ default: "email", description: "Claim that names the person." }),
+  "auth.upstream.role_claim": Type.String({
+    default: "",
+    description: "Claim whose value, or one of whose values, auth.upstream.roles maps to a role.",
+  }),
+  "auth.upstream.roles": Type.Record(Type.String(), Type.String(), {
+    default: {},
+    description:
+      "Claim value or person's name → admin, editor, viewer or ingest. Who isn't named can't sign in.",
+  }),
+} as const;
+
+const schema = Type.Object(authProperties);
+
+export type AuthSettings = Static<typeof schema>;
+
+/** A listener that people or machines reach. */
+export interface Listener {
+  /** Setting it comes from: "http.host". */
+  readonly setting: string;
+  /** Address or name it binds. */
+  readonly host: string;
+  /** TLS here, or in front of it (`tls.terminated_upstream`). */
+  readonly encrypted: boolean;
+}
+
+/** Throws settings_invalid where a listener beyond loopback lacks authentication or TLS, saying what to do. */
+export function checkListeners(settings: AuthSettings, listeners: readonly Listener[]): void {
+  for (const { setting, host, encrypted } of listeners) {
+    if (isLoopbackHost(host)) continue;
+    if (settings["auth.mode"] === "off") {
+      throw new AppError(
+        "settings_invalid",
+        `${setting} is ${host}, which others can reach, but auth.mode is off; set auth.mode: required, or bind 127.0.0.1`,
+      );
+    }
+    if (!encrypted) {
+      throw new AppError(
+        "settings_invalid",
+        `${setting} is ${host}, where passwords and tokens would travel in the clear; set tls.certificate and tls.key, or tls.terminated_upstream: true behind a proxy that does TLS`,
+      );
+    }
+  }
+}
+
+/** Throws settings_invalid where the settings contradict each other. */
+export function checkAuthSettings(settings: AuthSettings): void {
+  const publicUrl = settings["public.url"];
+  if (publicUrl !== "" && !isOrigin(publicUrl)) {
+    throw new AppError(
+      "settings_invalid",
+      `public.url is "${publicUrl}"; write https://host or https://host:port, without a path`,
+    );
+  }
+  if (
+    settings["auth.mode"] === "required" &&
+    publicUrl.startsWith("http:") &&
+    !isLoopbackHost(new URL(publicUrl).hostname)
+  ) {
+    throw new AppError(
+      "settings_invalid",
+      `public.url is ${publicUrl}: passwords would travel in the clear; write https://`,
+    );
+  }
+  for (const scope of settings["auth.provider.scopes"]) {
+    if (!URL.canParse(scope) || !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) {
+      throw new AppError("settings_invalid", `auth.provider.scopes: "${scope}" is no resource URL`);
+    }
+  }
+  const upstream = settings["auth.upstream.issuer"] !== "";
+  if (upstream && settings["auth.upstream.client_id"] === "") {
+    throw new AppError("settings_invalid", "auth.upstream.issuer needs auth.upstream.client_id");
+  }
+  if (settings["auth.mode"] === "required" && !upstream && !settings["auth.provider.enabled"]) {
+    throw new AppError(
+      "settings_invalid",
+      "auth.mode is required, but nobody could sign in: set auth.provider.enabled: true or auth.upstream.issuer",
+    );
+  }
+}
+
+/** Returns true where only this machine reaches `host`. */
+export function isLoopbackHost(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, "").toLowerCase();
+  if (bare === "localhost" || bare === "::1") return true;
+  return isIP(bare) === 4 && bare.startsWith("127.");
+}
+
+function isOrigin(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed !== null && /^https?:$/.test(parsed.protocol) && parsed.origin === url;
+}

@@ -1,0 +1,133 @@
+/** Brakes against guessing: waits that double with each failure, and limits per minute. Kept in memory, bounded. */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Names remembered; the one unused for longest goes first. */
+const MAX_NAMES = 20_000;
+
+export interface ThrottleOptions {
+  /** Failures without any wait. */
+  readonly free: number;
+  /** Wait after the first failure beyond them; doubles, ms. */
+  readonly firstMs: number;
+  /** Longest wait, ms. Never for ever: a lock would be a weapon against the owner. */
+  readonly capMs: number;
+}
+
+interface Failures {
+  count: number;
+  /** No try before, ms since 1970. */
+  notBefore: number;
+}
+
+/** Makes each further failure of a name cost more time; a success forgets them. */
+export class Throttle {
+  readonly #clock: Clock;
+  readonly #options: ThrottleOptions;
+  readonly #names = new Map<string, Failures>();
+
+  constructor(clock: Clock, options: ThrottleOptions) {
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** Throws overloaded with `data.retryAfterSeconds` while the name must wait. */
+  check(name: string): void {
+    const found = this.#names.get(name);
+    const waitMs = (found?.notBefore ?? 0) - this.#clock.now();
+    if (waitMs > 0) throw tooMany(waitMs);
+  }
+
+  failed(name: string): void {
+    const { free, firstMs, capMs } = this.#options;
+    const count = (this.#names.get(name)?.count ?? 0) + 1;
+    const beyond = count - free;
+    const waitMs = beyond <= 0 ? 0 : Math.min(capMs, firstMs * 2 ** Math.min(beyond - 1, 30));
+    remember(this.#names, name, { count, notBefore: this.#clock.now() + waitMs });
+  }
+
+  succeeded(name: string): void {
+    this.#names.delete(name);
+  }
+}
+
+interface Window {
+  startedAt: number;
+  count: number;
+}
+
+/** Allows a number of events per name and window. */
+export class RateLimit {
+  readonly #clock: Clock;
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #names = new Map<string, Window>();
+
+  constructor(clock: Clock, limit: number, windowMs = 60_000) {
+    this.#clock = clock;
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+  }
+
+  /** Throws overloaded with `data.retryAfterSeconds` where the name has used its window up. */
+  check(name: string): void {
+    const window = this.#names.get(name);
+    if (window === undefined || window.count < this.#limit) return;
+    const waitMs = window.startedAt + this.#windowMs - this.#clock.now();
+    if (waitMs > 0) throw tooMany(waitMs);
+  }
+
+  /** Counts an event of the name. */
+  count(name: string): void {
+    const now = this.#clock.now();
+    const window = this.#names.get(name);
+    const fresh = window === undefined || now - window.startedAt >= this.#windowMs;
+    remember(
+      this.#names,
+      name,
+      fresh ? { startedAt: now, count: 1 } : { startedAt: window.startedAt, count: window.count + 1 },
+    );
+  }
+
+  /** Takes one event of the name back. */
+  forgive(name: string): void {
+    const window = this.#names.get(name);
+    if (window !== undefined && window.count > 0) window.count--;
+  }
+
+  /** Returns true the first `limit` times of a window and counts; for things to be said now and then. */
+  allows(name: string): boolean {
+    const window = this.#names.get(name);
+    this.count(name);
+    if (window === undefined || this.#clock.now() - window.startedAt >= this.#windowMs) return true;
+    return window.count < this.#limit;
+  }
+}
+
+/** Returns the network an address stands for: itself, or the /64 of an IPv6 address, which one person can fill. */
+export function networkOf(ip: string): string {
+  const address = ip.replace(/^::ffff:(?=\d+\.)/, "");
+  if (!address.includes(":")) return address;
+  const [head = ""] = address.split("%");
+  const [left = "", right = ""] = head.split("::");
+  const groups = left === "" ? [] : left.split(":");
+  const missing = 8 - groups.length - (right === "" ? 0 : right.split(":").length);
+  if (head.includes("::")) groups.push(...Array<string>(Math.max(0, missing)).fill("0"), ...right.split(":"));
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+function remember<T>(names: Map<string, T>, name: string, value: T): void {
+  names.delete(name);
+  names.set(name, value);
+  if (names.size <= MAX_NAMES) return;
+  const oldest = names.keys().next();
+  if (!oldest.done) names.delete(oldest.value);
+}
+
+function tooMany(waitMs: number): AppError {
+  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+  return new AppError("overloaded", `too many failed tries; try again in ${retryAfterSeconds} s`, {
+    data: { retryAfterSeconds },
+  });
+}

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, suite, test } from "node:test";
+import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
+import { SampleProvider } from "#test/conformance/oauth/sample-provider.ts";
+import { PERSON, World } from "#test/conformance/oauth/world.ts";
+
+suite("sign-in at another provider", () => {
+  const upstream = new SampleProvider();
+  let world: World;
+  before(async () => {
+    await upstream.start();
+    world = await World.start({
+      settings: {
+        "auth.provider.enabled": false,
+        "auth.upstream.issuer": upstream.origin,
+        "auth.upstream.client_id": upstream.clientId,
+        "auth.upstream.client_secret": upstream.clientSecret,
+        "auth.upstream.role_claim": "groups",
+        "auth.upstream.roles": { operators: "editor", "boss@example.com": "admin" },
+      },
+    });
+    await world.addPerson();
+  });
+  after(async () => {
+    await world.stop();
+    await upstream.stop();
+  });
+  beforeEach(() => {
+    upstream.claims = { sub: "u1", email: "eve@example.com", groups: ["staff", "operators"] };
+  });
+
+  async function signIn(): Promise<{ browser: Browser; page: Page }> {
+    const browser = new Browser();
+    const left = await browser.get(`${world.origin}/api/auth/login?return_to=/api/auth/me`);
+    const back = await browser.get(left.location ?? "");
+    return { browser, page: await browser.follow(await browser.get(back.location ?? ""), world.origin) };
+  }
+
+  test("makes an account of the person, with the role of a claim", async () => {
+    const { page } = await signIn();
+    const me = JSON.parse(page.text) as { name: string; role: string };
+    assert.deepEqual([me.name, me.role], ["eve@example.com", "editor"]);
+    assert.ok(upstream.seen.some(({ path, query }) => path.endsWith("/auth") && query.has("code_challenge")));
+  });
+
+  test("knows the person again by sub, and a new role counts", async () => {
+    const { browser } = await signIn();
+    upstream.claims = { sub: "u1", email: "eve@example.com", groups: [] };
+    assert.equal((await signIn()).page.status, 403, "no role any more");
+    upstream.claims = { sub: "u1", email: "boss@example.com" };
+    const { page } = await signIn();
+    assert.equal((JSON.parse(page.text) as { role: string }).role, "admin");
+    assert.equal(
+      (await browser.get(`${world.origin}/api/auth/me`)).status,
+      401,
+      "the session with the old role is over",
+    );
+  });
+
+  test("lets nobody in who has no role, no verified address, or the name of a local account", async () => {
+    const refused = [
+      { sub: "u2", email: "stranger@example.com" },
+      { sub: "u3", email: "boss@example.com", email_verified: false },
+      { sub: "u4", email: PERSON.name, groups: ["operators"] },
+      { sub: "u5", groups: ["operators"] },
+    ];
+    for (const claims of refused) {
+      upstream.claims = claims;
+      const { browser, page } = await signIn();
+      assert.equal(page.status, 403, JSON.stringify(claims));
+      assert.equal(browser.cookie("tailrace_session"), undefined);
+    }
+  });
+
+  test("refuses an ID token that was made for somebody else, or is over", async () => {
+    for (const change of [{ aud: "another-client" }, { iss: "https://evil.example" }, { exp: 1 }]) {
+      upstream.claims = { sub: "u1", email: "boss@example.com", ...change };
+      const { browser, page } = await signIn();
+      assert.ok(page.status >= 400, JSON.stringify(change));
+      assert.equal(browser.cookie("tailrace_session"), undefined);
+    }
+  });
+
+  test("the embedded provider's routes aren't there when it is off", async () => {
+    for (const path of ["/o/oauth2/v2/auth", "/.well-known/oauth-authorization-server"]) {
+      assert.equal((await fetch(world.origin + path)).status, 404);
+    }
+  });
+});
+
+suite("connected accounts over HTTP", () => {
+  const other = new SampleProvider();
+  let world: World;
+  let key: string;
+  before(async () => {
+    await other.start();
+    world = await World.start();
+    key = (await world.auth.apiKeys.issue({ name: "root", role: "admin" }, "test")).key;
+  });
+  after(async () => {
+    await world.stop();
+    await other.stop();
+  });
+
+  function ask(method: string, path: string, body?: object): Promise<Response> {
+    return fetch(world.origin + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  test("a provider is defined, an account connected through it, used and removed", async () => {
+    const made = await ask("POST", "/api/connections/providers", {
+      name: "Sample",
+      auth_url: other.origin,
+      token_url: other.origin,
+      client_id: other.clientId,
+      client_secret: other.clientSecret,
+      scope: "https://api.example.com/auth/read",
+      api_hosts: [new URL(other.origin).host],
+    });
+    const { id: provider } = (await made.json()) as { id: string };
+    const started = await ask("POST", "/api/connections", { provider, name: "eve@sample" });
+    const { url } = (await started.json()) as { url: string };
+    const cookie = (started.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const back = (await fetch(url, { redirect: "manual" })).headers.get("location") ?? "";
+    assert.equal((await fetch(back)).status, 400, "not in another browser");
+    const again = (await (
+      await ask("POST", "/api/connections", { provider, name: "eve@sample" })
+    ).json()) as { url: string };
+    assert.notEqual(again.url, url);
+    const third = await ask("POST", "/api/connections", { provider, name: "eve@sample" });
+    const binding = (third.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    assert.notEqual(binding, cookie);
+    const target = ((await third.json()) as { url: string }).url;
+    const callback = (await fetch(target, { redirect: "manual" })).headers.get("location") ?? "";
+    const page = await fetch(callback, { headers: { cookie: binding } });
+    assert.equal(page.status, 200);
+    assert.match(await page.text(), /eve@sample is connected/);
+    const list = await (await ask("GET", "/api/connections")).text();
+    const [{ id }] = (JSON.parse(list) as { connections: [{ id: string }] }).connections;
+    assert.ok(!list.includes("token"));
+    assert.equal((await ask("DELETE", `/api/connections/providers/${provider}`)).status, 400, "in use");
+    assert.equal((await ask("DELETE", `/api/connections/${id}`)).status, 204);
+    assert.equal((await ask("DELETE", `/api/connections/providers/${provider}`)).status, 204);
+  });
+
+  test("a viewer sees none of it", async () => {
+    const viewer = await world.auth.apiKeys.issue({ name: "v", role: "viewer" }, "test");
+    const headers = { authorization: `Bearer ${viewer.key}` };
+    for (const path of ["/api/connections", "/api/connections/providers"]) {
+      assert.equal((await fetch(world.origin + path, { headers })).status, 403);
+    }
+  });
+});
