@@ -9,6 +9,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StatusServer } from "#proto/kit/status-server.ts";
 import type { AgentSettings } from "./config.ts";
+import { systemTellsBirth } from "./harvester/identity.ts";
 import type { InputContext } from "./inputs/input.ts";
 import { inputMetrics } from "./inputs/metrics.ts";
 import { Connection } from "./outputs/connection.ts";
@@ -189,6 +190,7 @@ export class Agent implements Component {
   #createInputs(registry: Registry, output: Output): NamedInput[] {
     const metrics = inputMetrics(this.#metrics);
     const isOwnFile = ownFiles(this.#settings.pathData);
+    const tellsBirth = this.#tellsBirth();
     let running = this.#settings.inputs.length;
     return this.#settings.inputs.map(({ id, plugin, options, fieldsJson }) => {
       const context: InputContext = {
@@ -202,12 +204,30 @@ export class Agent implements Component {
         lingerMs: this.#settings.lingerMs,
         batchBytes: this.#settings.batchBytes,
         isOwnFile,
+        tellsBirth,
         onEnd: () => {
           if (--running === 0) this.#ended.resolve();
         },
       };
       return { id, type: plugin.type, input: plugin.create(options, context) };
     });
+  }
+
+  #tellsBirth(): boolean {
+    try {
+      const tells = systemTellsBirth(this.#settings.pathData);
+      if (!tells)
+        this.#log.info(
+          "the system doesn't tell when files were made; only their content tells reused inodes",
+        );
+      return tells;
+    } catch (error) {
+      this.#log.warn(
+        { error },
+        "can't find out whether the system tells when files were made; taking it that it does",
+      );
+      return true;
+    }
   }
 
   #rewind(): void {

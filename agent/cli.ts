@@ -31,6 +31,7 @@ usage: tailrace-agent [run] -c agent.yml     read and ship until SIGTERM or Ctrl
        tailrace-agent test output            check that the output can be reached
        tailrace-agent registry [--json]      show how far each file is sent and committed
        tailrace-agent --print-schema         print the settings' schema as JSON
+       tailrace-agent --print-settings       print the settings reference as Markdown
        tailrace-agent --version
 
 options:

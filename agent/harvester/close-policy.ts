@@ -28,7 +28,8 @@ const PRESSURE_INACTIVE_MS = 1_000;
 /**
  * Returns why `harvester` may be closed now, or null. Except for the time limit, which people must ask for,
  * nothing is closed before the end of the file is reached and acknowledged. A deleted file is also held
- * until it is committed: if the hub's log were lost, nobody else would have its lines.
+ * until it is committed, unless so many are that new ones can't be opened: if the hub's log were lost,
+ * nobody else would have its lines.
  */
 export function closeReason(
   harvester: Harvester,
@@ -41,7 +42,8 @@ export function closeReason(
   if (!harvester.atEnd || !harvester.idle) return null;
   if (harvester.deleted) {
     if (options.closeRemoved) return "removed";
-    return facts.final && harvester.complete && harvester.committed ? "removed" : null;
+    const safe = harvester.committed || facts.pressed;
+    return facts.final && harvester.complete && safe ? "removed" : null;
   }
   if (harvester.movedAway && options.closeRenamed) return "renamed";
   if (options.closeEof) return "eof";

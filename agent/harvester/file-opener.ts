@@ -71,7 +71,7 @@ export class FileOpener {
       const stat = fstatSync(fd, { bigint: true });
       const replaced = inodeKey(Number(stat.dev), Number(stat.ino)) !== entry.inode;
       if (replaced || !stat.isFile()) return null;
-      entry.key = fileKey(stat);
+      entry.key = fileKey(stat, this.#context.tellsBirth);
       const candidate = { key: entry.key, path: found.path, fd, size: Number(stat.size) };
       const row = this.#claimRow(entry, found, candidate, others, firstScan);
       if (row !== null) harvester = this.#createHarvester(candidate, row);

@@ -7,6 +7,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -22,7 +23,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type TestContext, type TestContextOptions, testContext } from "#agent/inputs/testing.ts";
 import { newRow } from "#agent/registry/row.ts";
 import { FileSet, type FileSetOptions } from "./file-set.ts";
-import { fileKey } from "./identity.ts";
+import { fileKey, systemTellsBirth } from "./identity.ts";
 import { compilePattern } from "./pattern.ts";
 import { scan } from "./scanner.ts";
 
@@ -397,7 +398,7 @@ test("offsets beyond 2^32 are exact", async () => {
   writeSync(fd, "far out\n", offset);
   closeSync(fd);
   b.context.registry.put(
-    fileKey(statSync(b.path("a.log"), { bigint: true })),
+    fileKey(statSync(b.path("a.log"), { bigint: true }), true),
     newRow("test", b.path("a.log"), offset, 0),
   );
   await b.scan();
@@ -540,4 +541,59 @@ test("a hole of NULs that a truncation left before text passes as it is", async 
   writeFileSync(b.path("a.log"), content);
   await b.scan();
   assert.deepEqual(Buffer.from(b.text, "latin1"), content);
+});
+
+test("the lines of a file deleted while the output is away are held, and all arrive when it is back", async () => {
+  const b = await bench({}, { slots: 1, batchBytes: 16_384 });
+  b.context.output.acking = false;
+  writeFileSync(b.path("a.log"), LONG.repeat(30));
+  const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
+  const signal = new AbortController().signal;
+  b.files.update((await scan(options, signal)).found, true);
+  await b.context.output.until(() => b.context.output.sent.length === 1);
+  rmSync(b.path("a.log"));
+  b.context.clock.ms += 3_600_000;
+  b.files.update((await scan(options, signal)).found, true);
+  assert.deepEqual([b.files.state().files, b.files.state().openDeletedBytes], [1, LONG.length * 30]);
+  b.context.output.acking = true;
+  b.context.output.sent[0]!.ack();
+  while (b.files.busy) await turn();
+  assert.equal(b.text, LONG.repeat(30));
+});
+
+test("a rewind in the middle of a read begins the read again, in the same generation", async () => {
+  const b = await bench({}, { confirmsCommits: true });
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  appendFileSync(b.path("a.log"), "more\n");
+  const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
+  b.files.update((await scan(options, new AbortController().signal)).found, true);
+  b.files.rewind();
+  await b.context.output.until(() => b.text.endsWith(`${LONG}more\n`));
+  assert.equal(b.context.output.sent.at(-1)!.source.generation, 0);
+});
+
+test("where the system doesn't tell times of birth, content tells a reused inode", async () => {
+  const b = await bench({ closeEof: true }, { tellsBirth: false });
+  writeFileSync(b.path("a.log"), "first\n");
+  await b.scan();
+  await b.scan();
+  const { ino } = statSync(b.path("a.log"));
+  rmSync(b.path("a.log"));
+  writeFileSync(b.path("a.log"), "second\nthird\n");
+  await b.scan();
+  await b.scan();
+  appendFileSync(b.path("a.log"), "fourth\n");
+  await b.scan();
+  assert.equal(
+    b.text,
+    "first\nsecond\nthird\nfourth\n",
+    `inode ${ino} before, ${statSync(b.path("a.log")).ino} now`,
+  );
+});
+
+test("the system of this machine is asked whether it tells times of birth, and nothing is left behind", async () => {
+  const b = await bench();
+  assert.equal(typeof systemTellsBirth(b.logs), "boolean");
+  assert.deepEqual(readdirSync(b.logs), []);
 });

@@ -138,12 +138,13 @@ export class FileSet {
   #inspect(found: Found, scan: number): void {
     const { stat, path } = found;
     const inode = inodeKey(stat.dev, stat.ino);
+    const birthtimeMs = this.#context.tellsBirth ? stat.birthtimeMs : 0;
     const known = this.#index.get(inode);
-    if (known !== undefined && known.birthtimeMs === stat.birthtimeMs) {
+    if (known !== undefined && known.birthtimeMs === birthtimeMs) {
       this.#revisit(known, found, scan);
       return;
     }
-    const entry = newEntry(inode, stat.birthtimeMs, path, "", scan);
+    const entry = newEntry(inode, birthtimeMs, path, "", scan);
     this.#index.add(entry);
     this.#consider(entry, found);
   }
@@ -187,9 +188,9 @@ export class FileSet {
   }
 
   #adoptOrphans(): void {
-    const { registry, metrics, log, id } = this.#context;
+    const { registry, metrics, log, id, tellsBirth } = this.#context;
     const open = (entry: Entry, found: Found): void => this.#consider(entry, found);
-    const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, open });
+    const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, tellsBirth, open });
     if (lostBytes === 0) return;
     metrics.lostBytes.inc({ input: id }, lostBytes);
     log.warn(
@@ -205,7 +206,9 @@ export class FileSet {
       if (entry.scan === scan) continue;
       const { harvester } = entry;
       if (harvester !== null) {
+        const { deleted } = harvester;
         const changed = harvester.observeOpen();
+        if (harvester.deleted && !deleted) this.#tellDeleted(harvester);
         if (changed || (this.#isFinal(harvester) && !harvester.complete)) this.#pump.wake(harvester);
         continue;
       }
@@ -251,7 +254,25 @@ export class FileSet {
     }
   }
 
+  /** The lines of a deleted file are safe only as long as it is held open; its disk space is taken meanwhile. */
+  #tellDeleted({ path, uncommittedBytes }: Harvester): void {
+    if (uncommittedBytes === 0) return;
+    const { log } = this.#context;
+    log.info(
+      { path, bytes: uncommittedBytes },
+      "file was deleted; it is held open until its lines are committed",
+    );
+  }
+
   #close(harvester: Harvester): void {
+    if (harvester.deleted && harvester.lagBytes > 0) {
+      const { path, lagBytes } = harvester;
+      this.#context.metrics.lostBytes.inc({ input: this.#context.id }, lagBytes);
+      this.#context.log.warn(
+        { path, bytes: lagBytes },
+        "deleted file closed before its lines were shipped; they are lost",
+      );
+    }
     const entry = this.#open.get(harvester);
     this.#pump.forget(harvester);
     this.#open.delete(harvester);

@@ -188,7 +188,7 @@ export class Harvester {
       const offset = this.#offset;
       const room = Math.min(slot.buffer.length - start - tailroom, maxBodyBytes);
       const length = await readFully(this.#fd, slot.buffer, start - before, before + room, offset - before);
-      if (offset !== this.#offset) return "rewritten"; // a rewind came in between
+      if (offset !== this.#offset) return "nothing"; // a rewind came in between, and wakes the file
       if (length < before || !fits(this.#anchor, slot.buffer, start)) {
         this.#beginGeneration();
         return "rewritten";

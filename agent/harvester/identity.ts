@@ -5,7 +5,8 @@
  */
 
 import { hash } from "node:crypto";
-import { type BigIntStats, readSync } from "node:fs";
+import { type BigIntStats, chmodSync, readSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Anchor, NO_ANCHOR } from "#agent/registry/ack-tracker.ts";
 
 /** Bytes before an offset that the anchor covers. */
@@ -13,12 +14,40 @@ export const ANCHOR_BYTES = 256;
 /** First bytes of a file that its head fingerprint covers once there are so many. */
 export const HEAD_BYTES = 1_024;
 
+/** About 50 ms of changes to a file, more than a tick of any file system's clock that has one. */
+const PROBE_TRIES = 5_000;
+
 /** Bits of a hash that are kept, as characters of base64url: 132. */
 const HASH_LENGTH = 22;
 
-/** Returns "<dev>-<inode>-<birth time in ns>", lower-case hexadecimal each. */
-export function fileKey(stat: Pick<BigIntStats, "dev" | "ino" | "birthtimeNs">): string {
-  return `${stat.dev.toString(16)}-${stat.ino.toString(16)}-${stat.birthtimeNs.toString(16)}`;
+/**
+ * Returns "<dev>-<inode>-<birth time in ns>", lower-case hexadecimal each; 0 for the time where the system
+ * doesn't tell it. Then only the content tells whether an inode was given to a new file.
+ */
+export function fileKey(stat: Pick<BigIntStats, "dev" | "ino" | "birthtimeNs">, tellsBirth: boolean): string {
+  const birth = tellsBirth ? stat.birthtimeNs : 0n;
+  return `${stat.dev.toString(16)}-${stat.ino.toString(16)}-${birth.toString(16)}`;
+}
+
+/**
+ * Returns false where the system gives the time of change for the time of birth, as it does when statx(2) is
+ * forbidden (old container runtimes). Writes a file into `folder` for a moment.
+ */
+export function systemTellsBirth(folder: string): boolean {
+  const path = join(folder, `birth-probe.${process.pid}`);
+  writeFileSync(path, "");
+  try {
+    const before = statSync(path, { bigint: true });
+    let after = before;
+    // The clock of file systems ticks every few milliseconds only.
+    for (let tries = 0; tries < PROBE_TRIES && after.ctimeNs === before.ctimeNs; tries++) {
+      chmodSync(path, 0o600);
+      after = statSync(path, { bigint: true });
+    }
+    return after.birthtimeNs === before.birthtimeNs;
+  } finally {
+    rmSync(path);
+  }
 }
 
 /** Returns the part of a file key that a cheap stat gives as well: "<dev>-<inode>". Inodes above 2^53 are rounded. */

@@ -13,6 +13,7 @@ export interface OrphanOptions {
   readonly inputId: string;
   readonly registry: Registry;
   readonly index: FileIndex;
+  readonly tellsBirth: boolean;
   /** Opens a file that was found again under another name. */
   readonly open: (entry: Entry, found: Found) => void;
 }
@@ -21,7 +22,7 @@ export interface OrphanOptions {
  * Puts them into the index, so that they are forgotten in time, and opens those that were given another name
  * in their folder. Returns the bytes that are known to be lost with the rest.
  */
-export function adoptOrphans({ inputId, registry, index, open }: OrphanOptions): number {
+export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: OrphanOptions): number {
   let lostBytes = 0;
   for (const [key, row] of registry.rows()) {
     if (row.input !== inputId) continue;
@@ -32,7 +33,7 @@ export function adoptOrphans({ inputId, registry, index, open }: OrphanOptions):
       index.add(newEntry(inode, Number.NaN, row.path, key, 0));
       const moved = row.size === row.sent ? null : findMoved(inode, row.path);
       if (moved !== null) {
-        const again = newEntry(inode, moved.stat.birthtimeMs, moved.path, key, 0);
+        const again = newEntry(inode, tellsBirth ? moved.stat.birthtimeMs : 0, moved.path, key, 0);
         index.add(again);
         open(again, moved);
         if (again.harvester !== null) continue;

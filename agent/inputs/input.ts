@@ -31,6 +31,8 @@ export interface InputContext {
   readonly batchBytes: number;
   /** Returns true for a file the agent must not read, as it writes it itself. */
   readonly isOwnFile: (file: { readonly dev: number; readonly ino: number }, path: string) => boolean;
+  /** False where the system doesn't tell when files were made. */
+  readonly tellsBirth: boolean;
   /** Ends the agent in order: for inputs that come to an end themselves. */
   readonly onEnd: () => void;
 }

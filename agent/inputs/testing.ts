@@ -113,6 +113,7 @@ export interface TestContextOptions {
   readonly confirmsCommits?: boolean;
   readonly batchBytes?: number;
   readonly slots?: number;
+  readonly tellsBirth?: boolean;
   readonly folder?: string;
 }
 
@@ -136,6 +137,7 @@ export async function testContext(options: TestContextOptions = {}): Promise<Tes
     lingerMs: 0,
     batchBytes,
     isOwnFile: () => false,
+    tellsBirth: options.tellsBirth ?? true,
     onEnd: () => undefined,
     folder,
     async dispose() {

@@ -19,29 +19,32 @@ const accepted: Answer = (documents) => ({
   body: { errors: false, items: documents.map(() => ({ index: { status: 201 } })) },
 });
 
+function readBulk(body: string): Bulk[] {
+  const lines = body.trimEnd().split("\n");
+  return Array.from({ length: lines.length / 2 }, (_, index) => ({
+    action: JSON.parse(lines[2 * index]!) as Bulk["action"],
+    source: JSON.parse(lines[2 * index + 1]!) as Bulk["source"],
+  }));
+}
+
 /** A search engine that answers each request with the next of `answers`, the last one again and again. */
 async function engine(
   answers: Answer[],
 ): Promise<{ server: Server; host: string; requests: Bulk[][]; headers: string[] }> {
   const requests: Bulk[][] = [];
   const headers: string[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const lines = Buffer.concat(chunks).toString().trimEnd().split("\n");
-    const documents: Bulk[] = [];
-    for (let at = 0; at < lines.length; at += 2) {
-      documents.push({
-        action: JSON.parse(lines[at]!) as Bulk["action"],
-        source: JSON.parse(lines[at + 1]!) as Bulk["source"],
-      });
-    }
-    const answer = answers[Math.min(requests.length, answers.length - 1)]!(documents);
-    requests.push(documents);
-    headers.push(request.headers.authorization ?? "");
-    response
-      .writeHead(answer.status, { "content-type": "application/json" })
-      .end(JSON.stringify(answer.body));
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const documents = readBulk(Buffer.concat(chunks).toString());
+      const answer = answers[Math.min(requests.length, answers.length - 1)]!(documents);
+      requests.push(documents);
+      headers.push(request.headers.authorization ?? "");
+      response
+        .writeHead(answer.status, { "content-type": "application/json" })
+        .end(JSON.stringify(answer.body));
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { server, host: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests, headers };
