@@ -31,7 +31,7 @@ export const TOKEN_FILTERS: Readonly<Record<string, (options: Options) => TokenF
     const max = readInteger(options, "length", 10);
     return mapText((text) => text.slice(0, max));
   },
-  reverse: () => mapText((text) => [...text].reverse().join("")),
+  reverse: () => mapText((text) => Array.from(text).reverse().join("")),
   stemmer: stemmerFilter,
   porter_stem: () => mapText(porterStem),
   snowball: stemmerFilter,

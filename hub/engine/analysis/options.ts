@@ -36,7 +36,7 @@ export function readList(options: Options, name: string, fallback: readonly stri
   const value = options[name];
   if (value === undefined || value === null) return fallback;
   if (Array.isArray(value)) return value.map(String);
-  return String(value)
+  return readString(options, name, "")
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");

@@ -190,7 +190,7 @@ function pathTokenizer(options: Options): Tokenizer {
   const reverse = readBoolean(options, "reverse", false);
   return (text) => {
     if (text === "") return [];
-    const bounds = [...text].length === 0 ? [] : delimiterOffsets(text, delimiter);
+    const bounds = delimiterOffsets(text, delimiter);
     const tokens: Token[] = [];
     const add = (from: number, to: number): void => {
       const value = text.slice(from, to).replaceAll(delimiter, replacement);

@@ -1,6 +1,6 @@
 /** Dynamic templates: settings for fields that no mapping names, chosen by name, path and JSON type. */
 
-import { asRecord, parseError } from "./parse-field.ts";
+import { asRecord, parseError, printValue } from "./parse-field.ts";
 
 /** Types that JSON values have for `match_mapping_type`. */
 export type JsonType = "string" | "long" | "double" | "boolean" | "date" | "object" | "binary";
@@ -61,7 +61,7 @@ function parseTemplate(name: string, json: Readonly<Record<string, unknown>>): D
 
 function compile(pattern: unknown, isRegexp: boolean): RegExp | null {
   if (pattern === undefined) return null;
-  return isRegexp ? new RegExp(`^(?:${String(pattern)})$`) : wildcard(String(pattern));
+  return isRegexp ? new RegExp(`^(?:${printValue(pattern)})$`) : wildcard(printValue(pattern));
 }
 
 /** Returns the regular expression of a pattern in which `*` stands for any text. */

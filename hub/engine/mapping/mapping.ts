@@ -13,7 +13,7 @@ import {
   type ObjectNode,
   printObject,
 } from "./node.ts";
-import { asRecord, parseError } from "./parse-field.ts";
+import { asRecord, parseError, printValue } from "./parse-field.ts";
 
 /** index.mapping.total_fields.limit. */
 const TOTAL_FIELDS_LIMIT = 1000;
@@ -243,7 +243,7 @@ function mergeSettings(old: RootSettings, json: Readonly<Record<string, unknown>
     );
   }
   const flag = (key: string, fallback: boolean): boolean =>
-    json[key] === undefined ? fallback : String(json[key]) === "true";
+    json[key] === undefined ? fallback : printValue(json[key]) === "true";
   return {
     templates: templates === undefined ? old.templates : parseTemplates(templates),
     templatesJson: templates === undefined ? old.templatesJson : templates,

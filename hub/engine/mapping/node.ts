@@ -3,7 +3,7 @@
 import { AppError } from "#proto/kit/errors.ts";
 import type { Analysis } from "../analysis/analysis.ts";
 import type { Field } from "./field.ts";
-import { asRecord, parseError, parseField } from "./parse-field.ts";
+import { asRecord, parseError, parseField, printValue } from "./parse-field.ts";
 
 /** What happens to fields that the mapping doesn't know. */
 export type Dynamic = "true" | "false" | "strict";
@@ -57,7 +57,7 @@ export function mergeObject(
     ...node,
     children,
     dynamic: json["dynamic"] === undefined ? node.dynamic : parseDynamic(json["dynamic"]),
-    enabled: json["enabled"] === undefined ? node.enabled : String(json["enabled"]) !== "false",
+    enabled: json["enabled"] === undefined ? node.enabled : printValue(json["enabled"]) !== "false",
   };
 }
 

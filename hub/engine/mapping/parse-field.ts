@@ -216,7 +216,7 @@ class ParameterReader {
   list(key: string): readonly string[] {
     const value = this.#json[key];
     if (value === undefined) return [];
-    return Array.isArray(value) ? value.map(String) : [String(value)];
+    return Array.isArray(value) ? value.map(String) : [printValue(value)];
   }
 
   scalar(key: string): string | number | boolean | undefined {
@@ -245,7 +245,7 @@ function unknownType(name: string, type: unknown): AppError {
   }
   if (type === undefined) return parseError(`No type specified for field [${name}]`);
   return parseError(
-    `No handler for type [${printValue(type)}] declared on field [${name}]${didYouMean(String(type), Object.keys(PARAMETERS))}`,
+    `No handler for type [${printValue(type)}] declared on field [${name}]${didYouMean(printValue(type), Object.keys(PARAMETERS))}`,
   );
 }
 
@@ -261,7 +261,8 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> | un
     : undefined;
 }
 
-function printValue(value: unknown): string {
+/** A setting as messages show it: text as it is, anything else as JSON. */
+export function printValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -29,7 +29,9 @@ import type {
   StoredCursor,
 } from "./ports.ts";
 import { type RawHeader, readRawHeader } from "./raw-header.ts";
+import { checkPipeline } from "../program/check.ts";
 import { WorkerPool } from "./worker-pool.ts";
+import type { PipelineFile } from "./worker-protocol.ts";
 
 /** Between the log and the sink at most. Documents are about four times as large, so this is 64 MiB of them. */
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
@@ -46,6 +48,8 @@ const READ_RETRY = { firstMs: 50, capMs: 5_000 };
 export interface PipelineSettings {
   /** Name of the pipeline; goes into the documents' ids. */
   readonly id: string;
+  /** Files of the pipeline in their order; empty: the default pipeline. */
+  readonly files?: readonly PipelineFile[];
   /** pipeline.workers */
   readonly workers: number;
   /** pipeline.bath.size, events. */
@@ -103,7 +107,7 @@ export class Pipeline implements Component {
     this.#pool = new WorkerPool({
       workers: settings.workers,
       script: options.workerScript ?? new URL("./worker.ts", import.meta.url),
-      settings: { pipelineId: settings.id },
+      settings: { pipelineId: settings.id, files: settings.files ?? [] },
       timeoutMs: options.workTimeoutMs ?? WORK_TIMEOUT_MS,
       log,
       metrics,
@@ -136,6 +140,7 @@ export class Pipeline implements Component {
 
   /** Loads the cursors, starts the workers and begins to read. Throws what keeps any of it from working. */
   async start(): Promise<void> {
+    checkPipeline(this.#options.settings.files ?? [], process.env);
     this.#readPosition = await this.#keeper.load();
     await this.#pool.start();
     this.#keeper.start(() => this.#readPosition!);
@@ -146,6 +151,15 @@ export class Pipeline implements Component {
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
+  }
+
+  /**
+   * Goes on with other files, without losing or repeating an event: messages that a thread has already are finished
+   * by the old ones. Throws settings_invalid where the files can't be used; then nothing changes.
+   */
+  async reload(files: readonly PipelineFile[]): Promise<void> {
+    checkPipeline(files, process.env);
+    await this.#pool.replace({ pipelineId: this.#options.settings.id, files });
   }
 
   /** All partitions are processed at least up to here, durably: RAW needs nothing before it for the pipeline. */

@@ -7,7 +7,15 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import type { WorkerSettings, WorkItem, WorkRequest, WorkResponse, WorkResult } from "./worker-protocol.ts";
+import {
+  READY,
+  SLOW,
+  type WorkerSettings,
+  type WorkItem,
+  type WorkRequest,
+  type WorkResponse,
+  type WorkResult,
+} from "./worker-protocol.ts";
 
 /** Requests posted to a thread at a time: the second keeps it busy while the first one's answer travels. */
 const POSTED_PER_WORKER = 2;
@@ -46,6 +54,8 @@ interface Thread {
   readonly posted: Map<number, Task>;
   timer: NodeJS.Timeout | undefined;
   timedOut: boolean;
+  /** Gets nothing new and ends when it has nothing left. */
+  retired: boolean;
 }
 
 export class WorkerPool implements Component {
@@ -59,10 +69,12 @@ export class WorkerPool implements Component {
   readonly #backoff = new Backoff(RESPAWN);
   readonly #stopping = new AbortController();
   readonly #restarts: Counter;
+  #settings: WorkerSettings;
   #nextId = 1;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#settings = options.settings;
     this.#restarts = options.metrics.counter(
       "tailrace_pipeline_worker_restarts_total",
       "threads of the pipeline that ended unasked and were replaced",
@@ -105,22 +117,45 @@ export class WorkerPool implements Component {
     });
   }
 
+  /**
+   * Goes on with threads of other settings: new tasks go to them, the others finish what they have.
+   * Throws what keeps a new thread from starting; then everything stays as it was.
+   */
+  async replace(settings: WorkerSettings): Promise<void> {
+    const before = this.#settings;
+    const old = [...this.#threads];
+    this.#settings = settings;
+    try {
+      await Promise.all(Array.from({ length: this.#options.workers }, () => this.#spawn()));
+    } catch (error) {
+      this.#settings = before;
+      for (const thread of this.#threads) if (!old.includes(thread)) this.#retire(thread);
+      throw error;
+    }
+    for (const thread of old) this.#retire(thread);
+  }
+
+  #retire(thread: Thread): void {
+    thread.retired = true;
+    this.#dismiss(thread);
+  }
+
   /** Starts a thread; resolves when it is ready. */
   #spawn(): Promise<void> {
-    const { script, settings } = this.#options;
+    const { script } = this.#options;
+    const settings = this.#settings;
     const worker = new Worker(script, {
       workerData: settings,
       resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
     });
     this.#workers.add(worker);
-    const thread: Thread = { worker, posted: new Map(), timer: undefined, timedOut: false };
+    const thread: Thread = { worker, posted: new Map(), timer: undefined, timedOut: false, retired: false };
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     let cause: unknown;
     worker.on("message", (response: WorkResponse) => {
-      if (response.id !== 0) {
-        this.#answered(thread, response);
-        return;
-      }
+      if (response.id === SLOW) this.#watch(thread);
+      else if (response.id !== READY) this.#answered(thread, response);
+      if (response.id !== READY) return;
       this.#threads.add(thread);
       this.#backoff.reset();
       this.#assign();
@@ -143,7 +178,15 @@ export class WorkerPool implements Component {
     thread.posted.delete(id);
     this.#watch(thread);
     if (task !== undefined) this.#settle(task, results);
+    if (thread.retired) this.#dismiss(thread);
     this.#assign();
+  }
+
+  /** Ends a retired thread that has nothing left. */
+  #dismiss(thread: Thread): void {
+    if (thread.posted.size > 0) return;
+    this.#threads.delete(thread);
+    void thread.worker.terminate();
   }
 
   /** Answers a task, or does it again where some of it failed in a way that may pass. */
@@ -159,7 +202,7 @@ export class WorkerPool implements Component {
     while (this.#waiting.length > 0) {
       let freest: Thread | undefined;
       for (const thread of this.#threads) {
-        if (thread.posted.size < (freest?.posted.size ?? POSTED_PER_WORKER)) freest = thread;
+        if (!thread.retired && thread.posted.size < (freest?.posted.size ?? POSTED_PER_WORKER)) freest = thread;
       }
       if (freest === undefined) return;
       this.#post(freest, this.#waiting.shift()!);
@@ -198,6 +241,10 @@ export class WorkerPool implements Component {
     const [atWork, ...others] = thread.posted.values();
     this.#waiting.unshift(...others);
     if (atWork !== undefined) this.#redo(atWork, reason);
+    if (thread.retired) {
+      this.#assign();
+      return;
+    }
     const respawning = this.#respawn().finally(() => this.#respawning.delete(respawning));
     this.#respawning.add(respawning);
     this.#assign();

@@ -7,6 +7,15 @@ import type { PackedDocuments } from "./packed-documents.ts";
 export interface WorkerSettings {
   /** Goes into the documents' ids. */
   readonly pipelineId: string;
+  /** Files of the pipeline in their order; empty: the default pipeline. */
+  readonly files: readonly PipelineFile[];
+}
+
+/** A file of a pipeline. */
+export interface PipelineFile {
+  /** Its path, for messages and for paths in its options. */
+  readonly path: string;
+  readonly text: string;
 }
 
 export interface WorkItem {
@@ -31,7 +40,13 @@ export interface WorkFailure {
   readonly retryable: boolean;
 }
 
-/** From the worker: its results, in the order of the items. `id` 0: ready for work. */
+/** `id` of a response that only says that the worker is ready. */
+export const READY = 0;
+
+/** `id` of a response that only says that the work at hand is slow but goes on. */
+export const SLOW = -1;
+
+/** From the worker: its results, in the order of the items. */
 export interface WorkResponse {
   readonly id: number;
   readonly results: readonly WorkResult[];

@@ -4,6 +4,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DefaultPipeline } from "../default/default-pipeline.ts";
+import { SourceText } from "../language/source-text.ts";
+import { ConfiguredPipeline } from "../program/configured-pipeline.ts";
+import { RegexpGuard, RegexpTimeout } from "../program/regexp-guard.ts";
 import { DocumentPacker, transferList } from "./packed-documents.ts";
 import { decodeRawMessage, type MessageProcessor } from "./raw-message.ts";
 import type { WorkerSettings, WorkItem, WorkRequest, WorkResponse, WorkResult } from "./worker-protocol.ts";
@@ -11,18 +14,43 @@ import type { WorkerSettings, WorkItem, WorkRequest, WorkResponse, WorkResult } 
 /** Documents are about this many times as long as the lines they are made of. */
 const GROWTH = 4;
 
+/** A batch is a matter of milliseconds; one that takes this long holds an expression that doesn't end. */
+const BATCH_LIMIT_MS = 2_000;
+
 if (parentPort !== null) serve(parentPort, workerData as WorkerSettings);
 
 function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
-  const processor = new DefaultPipeline(settings.pipelineId, systemClock);
+  const guard = new RegexpGuard(() => port.postMessage({ id: SLOW, results: [] } satisfies WorkResponse));
+  const processor = createProcessor(settings, guard);
   port.on("message", ({ id, items }: WorkRequest) => {
-    const results = items.map((item) => work(processor, item));
+    const results = guarded(guard, () => items.map((item) => work(processor, item)));
     const handedOver = results.flatMap((result) =>
       "documents" in result ? transferList(result.documents) : [],
     );
     port.postMessage({ id, results } satisfies WorkResponse, handedOver);
   });
-  port.postMessage({ id: 0, results: [] } satisfies WorkResponse);
+  port.postMessage({ id: READY, results: [] } satisfies WorkResponse);
+}
+
+function createProcessor({ pipelineId, files }: WorkerSettings, guard: RegexpGuard): MessageProcessor {
+  if (files.length === 0) return new DefaultPipeline(pipelineId, systemClock);
+  const sources = files.map(({ path, text }) => new SourceText(path, text));
+  return new ConfiguredPipeline({ id: pipelineId, sources, variables: process.env, clock: systemClock, guard });
+}
+
+/** Does a batch within one limit; a batch that takes longer is done again with a limit around each expression. */
+function guarded(guard: RegexpGuard, batch: () => WorkResult[]): WorkResult[] {
+  try {
+    return guard.limited(batch, BATCH_LIMIT_MS);
+  } catch (error) {
+    if (!(error instanceof RegexpTimeout)) throw error;
+    guard.careful = true;
+    try {
+      return batch();
+    } finally {
+      guard.careful = false;
+    }
+  }
 }
 
 function work(processor: MessageProcessor, { data, ranges }: WorkItem): WorkResult {
