@@ -78,7 +78,7 @@ export class ShardHost {
     for (const index of catalog.all()) this.#openIndex(index);
     catalog.onChange((index, uuid) => this.#follow(index, uuid));
     for (const { shard } of this.#all()) {
-      if (shard.lost.length > 0) this.#goBackTo(shard.position);
+      if (shard.fellBack) this.#goBackTo(shard.position);
     }
   }
 

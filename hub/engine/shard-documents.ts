@@ -1,0 +1,276 @@
+/**
+ * The documents of a shard: what operations do to them, where they are, which version they have. New ones go to a
+ * buffer, which `seal` makes a segment of; those they replace die where they are.
+ */
+
+import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
+import { DocOperation, type tailrace } from "#proto/messages.ts";
+import type { Position } from "#proto/position.ts";
+import { toBytes } from "./bytes.ts";
+import { DocumentWriter } from "./document/document-writer.ts";
+import { mergeSource } from "./document/merge-source.ts";
+import type { Mapping } from "./mapping/mapping.ts";
+import { Segment } from "./segment/segment.ts";
+import { SegmentBuffer } from "./segment/segment-buffer.ts";
+import { MemorySink, SegmentFile } from "./segment/segment-file.ts";
+import { ShardSegment } from "./shard-segment.ts";
+import type { Tombstones } from "./tombstones.ts";
+import { type DocumentState, nextVersion, PRIMARY_TERM } from "./versioning.ts";
+
+/** Longest id, bytes. */
+const MAX_ID_BYTES = 512;
+
+/** A document as it was sent, with what the engine knows of it. */
+export interface ShardDocument {
+  readonly id: string;
+  readonly source: Uint8Array;
+  readonly version: number;
+  readonly seqNo: number;
+  readonly primaryTerm: number;
+  readonly routing: string | undefined;
+}
+
+type ItemResult = tailrace.DocItemResult.$Properties;
+
+/** Where a document is: in the buffer (segment null) or in a segment. */
+interface Place {
+  readonly segment: ShardSegment | null;
+  readonly doc: number;
+}
+
+/** What a shard's documents go on from. */
+export interface DocumentsState {
+  readonly segments: ShardSegment[];
+  readonly tombstones: Tombstones;
+  readonly nextSegment: number;
+  readonly nextSeqNo: number;
+}
+
+/** Changed by one thread only. */
+export class ShardDocuments {
+  /** Oldest documents first. */
+  segments: ShardSegment[];
+  readonly tombstones: Tombstones;
+  /** Number of the segment to be made next. */
+  nextSegment: number;
+  nextSeqNo: number;
+  /** Position before the message that is being applied. */
+  after: Position;
+  #mapping: Mapping;
+  #buffer: SegmentBuffer | null = null;
+  #writer: DocumentWriter | null = null;
+  /** Position before the first message whose documents are in the buffer. */
+  #bufferAfter: Position;
+
+  constructor(state: DocumentsState, mapping: Mapping, after: Position) {
+    this.segments = state.segments;
+    this.tombstones = state.tombstones;
+    this.nextSegment = state.nextSegment;
+    this.nextSeqNo = state.nextSeqNo;
+    this.after = after;
+    this.#bufferAfter = after;
+    this.#mapping = mapping;
+  }
+
+  get mapping(): Mapping {
+    return this.#mapping;
+  }
+
+  /** Documents that follow are read by `mapping`. */
+  set mapping(mapping: Mapping) {
+    if (mapping === this.#mapping) return;
+    this.#mapping = mapping;
+    this.#writer?.setMapping(mapping);
+  }
+
+  /** Documents that aren't in a segment yet; null for none. */
+  get buffer(): SegmentBuffer | null {
+    return this.#buffer;
+  }
+
+  /**
+   * Applies one operation of `batch`. With `isRepair` what was lost is being read again: an event that is there isn't
+   * taken a second time. Throws what makes the shard unusable; other errors are in the result.
+   */
+  apply(operation: tailrace.IDocOperation, batch: tailrace.IDocBatch, isRepair: boolean): ItemResult {
+    try {
+      const id = toBytes(operation.id ?? "");
+      if (id.length === 0 || id.length > MAX_ID_BYTES) throw idError(id.length);
+      const mustLookUp = isRepair || operation.appendOnly !== true;
+      const place = mustLookUp ? this.#find(id) : null;
+      // What was lost is read again: an event that is there wasn't lost.
+      if (isRepair && operation.appendOnly === true && place !== null) return { result: "noop" };
+      const state = this.#stateOf(operation.id!, place);
+      switch (operation.kind ?? DocOperation.Kind.INDEX) {
+        case DocOperation.Kind.DELETE:
+          return this.#delete(operation, batch, place, state);
+        case DocOperation.Kind.UPDATE:
+          return this.#update(operation, batch, id, place, state);
+        default:
+          return this.#put(operation, batch, id, operation.source ?? EMPTY, place, state);
+      }
+    } catch (error) {
+      if (error instanceof AppError && ITEM_ERRORS.has(error.code)) return itemError(error);
+      throw error;
+    }
+  }
+
+  /** Indexes `source` as the document, in place of the one at `place`. */
+  #put(
+    operation: tailrace.IDocOperation,
+    batch: tailrace.IDocBatch,
+    id: Uint8Array,
+    source: Uint8Array,
+    place: Place | null,
+    state: DocumentState,
+  ): ItemResult {
+    const version = nextVersion(operation, state);
+    const buffer = this.#openBuffer();
+    const seqNo = this.nextSeqNo;
+    const routing = operation.routing ?? "";
+    const doc = buffer.addDocument(id, source, version, seqNo, routing);
+    try {
+      this.#writer!.write(doc, source, routing, batch.lenient === true);
+    } catch (error) {
+      buffer.kill(doc);
+      throw error;
+    }
+    this.nextSeqNo++;
+    this.#kill(place);
+    buffer.publish(doc);
+    this.tombstones.remove(operation.id!);
+    return { result: state.exists ? "updated" : "created", version, seqNo, primaryTerm: PRIMARY_TERM };
+  }
+
+  #update(
+    operation: tailrace.IDocOperation,
+    batch: tailrace.IDocBatch,
+    id: Uint8Array,
+    place: Place | null,
+    state: DocumentState,
+  ): ItemResult {
+    const partial = operation.source ?? EMPTY;
+    if (place === null) {
+      const upsert = operation.docAsUpsert === true ? partial : (operation.upsert ?? EMPTY);
+      if (upsert.length === 0)
+        throw new AppError("document_missing", `[_doc][${operation.id}]: document missing`);
+      return this.#put(operation, batch, id, upsert, null, state);
+    }
+    const current = (place.segment?.segment ?? this.#buffer!).source(place.doc);
+    const merged = mergeSource(current, partial);
+    if (merged === null && operation.detectNoop === true) {
+      nextVersion(operation, state);
+      return { result: "noop", version: state.version, seqNo: state.seqNo, primaryTerm: PRIMARY_TERM };
+    }
+    const routing = operation.routing || this.get(operation.id!)?.routing || "";
+    return this.#put({ ...operation, routing }, batch, id, merged ?? current.slice(), place, state);
+  }
+
+  #delete(
+    operation: tailrace.IDocOperation,
+    batch: tailrace.IDocBatch,
+    place: Place | null,
+    state: DocumentState,
+  ): ItemResult {
+    const version = nextVersion(operation, state);
+    const seqNo = this.nextSeqNo++;
+    this.#kill(place);
+    this.tombstones.add(operation.id!, { version, seqNo, timeMs: batch.timeMs ?? 0 });
+    return { result: place === null ? "not_found" : "deleted", version, seqNo, primaryTerm: PRIMARY_TERM };
+  }
+
+  #stateOf(id: string, place: Place | null): DocumentState {
+    if (place !== null) {
+      const holder = place.segment?.segment ?? this.#buffer!;
+      return { version: holder.version(place.doc), seqNo: holder.seqNo(place.doc), exists: true };
+    }
+    const tombstone = this.tombstones.get(id);
+    return { version: tombstone?.version ?? 0, seqNo: tombstone?.seqNo ?? 0, exists: false };
+  }
+
+  /** Where the live document of an id is; the newest places first. */
+  #find(id: Uint8Array): Place | null {
+    const inBuffer = this.#buffer?.find(id) ?? -1;
+    if (inBuffer >= 0) return { segment: null, doc: inBuffer };
+    for (let index = this.segments.length - 1; index >= 0; index--) {
+      const segment = this.segments[index]!;
+      const doc = segment.find(id);
+      if (doc >= 0) return { segment, doc };
+    }
+    return null;
+  }
+
+  #kill(place: Place | null): void {
+    if (place === null) return;
+    if (place.segment === null) this.#buffer!.kill(place.doc);
+    else place.segment.kill(place.doc);
+  }
+
+  #openBuffer(): SegmentBuffer {
+    if (this.#buffer !== null) return this.#buffer;
+    this.#buffer = new SegmentBuffer();
+    this.#writer = new DocumentWriter(this.#buffer, this.#mapping);
+    this.#bufferAfter = this.after;
+    return this.#buffer;
+  }
+
+  /** Makes a segment in memory of the buffer. */
+  seal(): void {
+    const buffer = this.#buffer;
+    if (buffer === null) return;
+    this.#buffer = null;
+    this.#writer = null;
+    if (buffer.liveCount === 0) return;
+    const sink = new MemorySink();
+    buffer.seal(sink);
+    const image = sink.buffer.view().slice();
+    const segment = new Segment(SegmentFile.ofMemory(this.newName(), image));
+    this.segments.push(new ShardSegment(segment, this.#bufferAfter, buffer.liveDocs(), 0, image));
+  }
+
+  newName(): string {
+    return `s${(this.nextSegment++).toString(36)}`;
+  }
+
+  /** Reads a document, refreshed or not; null where there is none. */
+  get(id: string): ShardDocument | null {
+    const place = this.#find(toBytes(id));
+    if (place === null) return null;
+    const { doc } = place;
+    const holder = place.segment?.segment ?? this.#buffer!;
+    return {
+      id,
+      source: holder.source(doc),
+      version: holder.version(doc),
+      seqNo: holder.seqNo(doc),
+      primaryTerm: PRIMARY_TERM,
+      routing: place.segment === null ? this.#buffer!.routing(doc) : place.segment.snapshot().routing(doc),
+    };
+  }
+}
+
+const EMPTY = new Uint8Array(0);
+
+/** Errors that concern one operation; all others stop the shard. */
+const ITEM_ERRORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "mapping_parse",
+  "mapping_strict",
+  "version_conflict",
+  "document_missing",
+  "request_invalid",
+]);
+
+function idError(length: number): AppError {
+  return new AppError(
+    "request_invalid",
+    length === 0
+      ? "an id is missing"
+      : `id is too long, must be no longer than ${MAX_ID_BYTES} bytes but was: ${length}`,
+  );
+}
+
+function itemError(error: AppError): ItemResult {
+  const cause = error.data["caused_by"] as { reason?: string } | undefined;
+  const errorReason = cause?.reason === undefined ? error.message : `${error.message}; ${cause.reason}`;
+  return { errorCode: error.code, errorReason };
+}
