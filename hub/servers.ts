@@ -1,14 +1,24 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+/** The hub's listeners: gives the HTTP interfaces and the live socket their neighbours. */
+
+import { join, resolve } from "node:path";
+import type { AccessControl } from "#hub/api/route.ts";
+import { ApiServer } from "#hub/api/server.ts";
 import type { Documents } from "#hub/cluster/documents.ts";
 import type { Fleet } from "#hub/cluster/fleet.ts";
 import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import type { ShardHost } from "#hub/cluster/shard-host.ts";
 import type { Journal } from "#hub/journal/journal.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { LiveServer, type Viewer } from "#hub/live/live-server.ts";
+import type { EventListener } from "#hub/pipeline/runtime/ports.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { LIVE_PATH } from "#proto/live.ts";
+import { ClusterFacts } from "./cluster-facts.ts";
 import type { HubSettings } from "./config.ts";
+import { Status } from "./hub-status.ts";
 
 export interface ServersOptions {
   readonly settings: HubSettings;
@@ -19,59 +29,145 @@ export interface ServersOptions {
   readonly documents: Documents;
   readonly host: ShardHost;
   readonly journal: Journal;
+  /** ms since 1970-01-01 UTC. */
   readonly startedMs: number;
 }
 
+/** Everybody may do everything: `auth.mode: off`, which is for loopback only. */
+const OPEN: AccessControl = {
+  authenticate: () => Promise.resolve({ name: "anonymous", roles: ["admin"] }),
+  authorize() {},
+};
+const ANYBODY: Viewer = {
+  id: "anonymous",
+  byCookie: false,
+  mayRead: () => true,
+  isStillSignedIn: () => Promise.resolve(true),
+};
+/** The built dashboard, beside this folder in a checkout and in a package. */
+const UI_FOLDER = resolve(join(import.meta.dirname, "../ui/dist"));
+
 export class Servers implements Component {
-  readonly #options: ServersOptions;
-  #server: Server | undefined;
+  /** Set by the owner once it has one; until then the hub isn't ready. */
   fleet: Fleet | undefined;
+  readonly #options: ServersOptions;
+  readonly #lifecycle: Lifecycle;
+  #api: ApiServer | undefined;
+  #live: LiveServer | undefined;
+
   constructor(options: ServersOptions) {
     this.#options = options;
-  }
-  get tail() {
-    return { listening: false, offer() {} };
-  }
-  get addresses() {
-    const u = `http://127.0.0.1:${(this.#server!.address() as AddressInfo).port}`;
-    return { http: u, dashboard: u };
-  }
-  async start(): Promise<void> {
-    const { host, catalog, metrics } = this.#options;
-    this.#server = createServer((request, response) => {
-      void (async () => {
-        const url = request.url ?? "";
-        if (url.startsWith("/metrics")) return response.end(await metrics.text());
-        if (url.startsWith("/api/agents")) return response.end(JSON.stringify(this.fleet!.agents()));
-        const indices = catalog.all();
-
-        const shards = host.searchers(indices);
-        try {
-          if (url.includes("_count"))
-            return response.end(
-              JSON.stringify({ count: shards.reduce((n, s) => n + s.searcher.totalDocs, 0) }),
-            );
-          const lines: string[] = [];
-          for (const { searcher } of shards)
-            for (const segment of searcher.segments)
-              for (let doc = 0; doc < segment.docCount; doc++)
-                if (segment.isLive(doc))
-                  lines.push(`${segment.id(doc)} ${Buffer.from(segment.source(doc)).toString()}`);
-          return response.end(lines.join("\n"));
-        } finally {
-          for (const { searcher } of shards) searcher.close();
-        }
-      })().catch((e: unknown) => {
-        response.statusCode = 500;
-        response.end(String((e as Error).stack));
-      });
-    });
-    await new Promise<void>((resolve) =>
-      this.#server!.listen(this.#options.settings["http.port"], "127.0.0.1", resolve),
+    this.#lifecycle = new Lifecycle((part, error) =>
+      options.log.error({ err: error, part }, "a listener didn't stop"),
     );
   }
-  async stop(): Promise<void> {
-    this.#server?.closeAllConnections();
-    await new Promise((r) => this.#server?.close(r));
+
+  /** Takes the pipeline's events for those who watch; may be used before `start`. */
+  readonly tail: EventListener = forwardTo(() => this.#live);
+
+  /** Valid after `start`. */
+  get addresses(): { readonly http: string; readonly dashboard: string } {
+    return this.#api!.addresses;
+  }
+
+  /** Throws port_taken, settings_invalid. */
+  async start(): Promise<void> {
+    const { settings, metrics, log } = this.#options;
+    if (settings["auth.mode"] !== "off") {
+      throw new AppError(
+        "settings_invalid",
+        "auth.mode: required isn't offered by this build; set auth.mode: off and keep network.host on loopback",
+      );
+    }
+    this.#api = await this.#makeApi();
+    await this.#lifecycle.start("http", this.#api);
+    this.#live = new LiveServer({
+      allowedOrigins: this.#api.origins(),
+      authenticate: () => Promise.resolve(ANYBODY),
+      metrics,
+      log,
+    });
+    await this.#lifecycle.start("live", this.#live);
+  }
+
+  stop(): Promise<void> {
+    return this.#lifecycle.stop();
+  }
+
+  async #makeApi(): Promise<ApiServer> {
+    const { settings, metrics, log, version, catalog, documents, host } = this.#options;
+    const cluster = await this.#cluster();
+    return new ApiServer({
+      parts: {
+        indices: catalog,
+        documents,
+        shards: host,
+        cluster,
+        clock: systemClock,
+        compatVersion: settings["compat.version"],
+        errors: { nodeId: cluster.nodes()[0]?.id ?? "" },
+      },
+      status: this.#status(),
+      access: OPEN,
+      search: { host: settings["http.host"] || settings["network.host"], port: settings["http.port"] },
+      dashboard: {
+        host: settings["dashboard.host"] || settings["network.host"],
+        port: settings["dashboard.port"],
+      },
+      publicUrl: settings["public.url"],
+      uiFolder: UI_FOLDER,
+      version,
+      productHeader: settings["compat.product_header"],
+      upgrades: { [LIVE_PATH]: (request, socket, head) => this.#live?.handleUpgrade(request, socket, head) },
+      metrics,
+      log,
+    });
+  }
+
+  async #cluster(): Promise<ClusterFacts> {
+    const { settings, journal } = this.#options;
+    const host = settings["transport.host"] || settings["network.host"];
+    const httpHost = settings["http.host"] || settings["network.host"];
+    return ClusterFacts.open(await journal.bucket("cluster"), settings["cluster.name"], {
+      name: settings["node.name"],
+      host,
+      httpAddress: () => addressOf(this.#api, `${httpHost}:${settings["http.port"]}`),
+      transportAddress: `${host}:${settings["transport.port"]}`,
+    });
+  }
+
+  #status(): Status {
+    const { settings, version, startedMs, catalog, host, journal } = this.#options;
+    return new Status({
+      version,
+      compatVersion: settings["compat.version"],
+      nodeName: settings["node.name"],
+      clusterName: settings["cluster.name"],
+      startedMs,
+      clock: systemClock,
+      catalog,
+      host,
+      journal,
+      fleet: () => this.fleet,
+    });
+  }
+}
+
+/** The live server exists only once the dashboard's port is known. */
+function forwardTo(live: () => LiveServer | undefined): EventListener {
+  return {
+    get listening() {
+      return live()?.tail.listening ?? false;
+    },
+    offer: (events) => live()?.tail.offer(events),
+  };
+}
+
+/** Host and port of the search interface; `fallback` before it listens. */
+function addressOf(api: ApiServer | undefined, fallback: string): string {
+  try {
+    return api === undefined ? fallback : new URL(api.addresses.http).host;
+  } catch {
+    return fallback;
   }
 }

@@ -1,0 +1,222 @@
+/** The way of each request: route, caller, body, handler, answer. Errors of any of them become an error body. */
+
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { type AnswerOptions, PLAIN_ANSWER, type RenderedAnswer, renderAnswer } from "./answer.ts";
+import type { ApiMetrics } from "./api-metrics.ts";
+import { plainErrorBody } from "./error-body.ts";
+import { answerFormat, checkBodyType } from "./media-type.ts";
+import { checkParameters, parseQuery } from "./parameters.ts";
+import { ApiRequest } from "./request.ts";
+import { type BodyReader, MAX_BODY_BYTES, type ReadBody } from "./request-body.ts";
+import type { AccessControl, ApiResponse, Method, Route } from "./route.ts";
+import { type Match, Router } from "./router.ts";
+
+export interface DispatcherOptions {
+  readonly routes: readonly Route[];
+  readonly access: AccessControl;
+  readonly bodies: BodyReader;
+  readonly metrics: ApiMetrics;
+  readonly log: Logger;
+  /** Makes the body of an error's answer. */
+  readonly errorBody: (error: AppError) => unknown;
+  /** Sent with every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Status for a client that is gone; nobody reads it, logs show it. */
+const CLIENT_GONE = 499;
+/** Answers below aren't worth packing. */
+const MIN_PACKED_BYTES = 4_096;
+
+const pack = promisify(gzip);
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #router: Router;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#router = new Router(options.routes);
+  }
+
+  /** Returns a fastify plugin that answers everything below `prefix` ("" or "/es"); bodies are read here, not by fastify. */
+  plugin(prefix: string, paths: readonly string[] = ["/", "/*"]): (app: FastifyInstance) => Promise<void> {
+    return (app) => {
+      app.removeAllContentTypeParsers();
+      app.addContentTypeParser("*", { bodyLimit: MAX_BODY_BYTES }, (_request, _payload, done) => done(null));
+      const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+        this.#dispatch(request, reply, prefix);
+      app.setErrorHandler((error, _request, reply) => this.#refuse(error, reply));
+      for (const path of paths) app.all(prefix + path, handler);
+      return Promise.resolve();
+    };
+  }
+
+  async #dispatch(request: FastifyRequest, reply: FastifyReply, prefix: string): Promise<FastifyReply> {
+    const uri = request.raw.url?.slice(prefix.length) || "/";
+    const gone = new AbortController();
+    reply.raw.on("close", () => {
+      if (!reply.raw.writableFinished) gone.abort();
+    });
+    const turn = new Turn(uri.startsWith("/") ? uri : `/${uri}`);
+    const timer = this.#options.metrics.begin();
+    let answer: RenderedAnswer;
+    try {
+      answer = renderAnswer(await this.#answer(turn, request, gone.signal), turn.answer);
+    } catch (error) {
+      answer = this.#errorAnswer(toAppError(error), turn);
+    } finally {
+      turn.release();
+    }
+    timer(turn.match?.route.paths[0] ?? "none", answer.status);
+    return this.#send(answer, request, reply);
+  }
+
+  async #answer(turn: Turn, { raw, ip }: FastifyRequest, signal: AbortSignal): Promise<ApiResponse> {
+    const { access, bodies } = this.#options;
+    const query = turn.readQuery(raw);
+    const found = this.#router.find(raw.method ?? "GET", turn.path);
+    if (found.kind === "nothing") return noHandler(raw, turn.uri);
+    if (found.kind === "other_methods") return wrongMethod(raw, turn.uri, found.allowed);
+    turn.match = found;
+    const { route } = found;
+    const principal = await access.authenticate({ method: raw.method ?? "", headers: raw.headers, ip });
+    access.authorize(principal, route.action);
+    turn.body = await bodies.read(raw);
+    const body = bodyOf(turn.body.bytes, query, raw, route);
+    checkParameters(turn.path, query, route.params);
+    return route.handle(
+      new ApiRequest({
+        method: raw.method as Method,
+        uri: turn.uri,
+        path: found.path,
+        query,
+        headers: raw.headers,
+        body,
+        principal,
+        signal,
+      }),
+    );
+  }
+
+  #errorAnswer(error: AppError, turn: Turn): RenderedAnswer {
+    const { log, errorBody } = this.#options;
+    if (error.status >= 500 && !error.retryable && error.code !== "not_offered") {
+      log.error({ err: error.cause ?? error, uri: turn.uri, detail: error.detail }, "a request failed");
+    }
+    if (error.code === "media_type") {
+      return renderAnswer(
+        { status: error.status, json: plainErrorBody(error.message, error.status) },
+        turn.answer,
+      );
+    }
+    const headers = challenge(error);
+    return renderAnswer({ status: error.status, json: errorBody(error), headers }, turn.answer);
+  }
+
+  async #send(answer: RenderedAnswer, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (!request.raw.complete) void reply.header("connection", "close");
+    void reply.code(reply.raw.destroyed ? CLIENT_GONE : answer.status);
+    void reply.headers({ ...this.#options.headers, ...answer.headers });
+    const bytes =
+      typeof answer.body === "string"
+        ? Buffer.from(answer.body)
+        : Buffer.from(answer.body.buffer, answer.body.byteOffset, answer.body.byteLength);
+    if (bytes.length < MIN_PACKED_BYTES || !/\bgzip\b/.test(String(request.headers["accept-encoding"])))
+      return reply.send(bytes);
+    void reply.header("content-encoding", "gzip").header("vary", "accept-encoding");
+    return reply.send(await pack(bytes, { level: constants.Z_BEST_SPEED }));
+  }
+
+  /** What fastify refuses before a route is looked for. */
+  #refuse(error: unknown, reply: FastifyReply): FastifyReply {
+    const { statusCode, message } = error as { statusCode?: number; message?: string };
+    const expected = error instanceof AppError || statusCode === undefined || statusCode >= 500;
+    const fault = expected
+      ? toAppError(error)
+      : new AppError(codeOf(statusCode), message ?? "the request is wrong");
+    const { status, headers, body } = this.#errorAnswer(fault, new Turn("/"));
+    return reply.code(status).headers(headers).send(body);
+  }
+}
+
+/** What is known of a request so far, so that an error is answered in the format that was asked for. */
+class Turn {
+  readonly uri: string;
+  readonly path: string;
+  answer: AnswerOptions = PLAIN_ANSWER;
+  match: Match | undefined;
+  body: ReadBody | undefined;
+
+  constructor(uri: string) {
+    this.uri = uri;
+    const mark = uri.indexOf("?");
+    this.path = mark < 0 ? uri : uri.slice(0, mark);
+  }
+
+  /** Throws request_invalid. */
+  readQuery({ headers }: IncomingMessage): Record<string, string> {
+    const query = parseQuery(this.uri.slice(this.path.length + 1));
+    const pretty = query["pretty"] !== undefined && query["pretty"] !== "false";
+    this.answer = { pretty, filterPath: query["filter_path"], format: undefined };
+    this.answer = { ...this.answer, format: answerFormat(query["format"], headers.accept) };
+    return query;
+  }
+
+  release(): void {
+    this.body?.release();
+  }
+}
+
+/** The body, or the parameter `source` in its place. Throws media_type. */
+function bodyOf(
+  body: Buffer,
+  query: Readonly<Record<string, string>>,
+  { headers }: IncomingMessage,
+  route: Route,
+): Buffer {
+  const kind = route.body ?? "json";
+  if (body.length > 0) {
+    checkBodyType(headers["content-type"], kind);
+    return body;
+  }
+  const source = query["source"];
+  if (source === undefined || route.params.includes("source")) return body;
+  const type = query["source_content_type"];
+  if (type === undefined)
+    throw new AppError("request_invalid", "source and source_content_type parameters are required", {
+      data: { type: "illegal_state_exception" },
+    });
+  checkBodyType(type, kind);
+  return Buffer.from(source);
+}
+
+function noHandler({ method }: IncomingMessage, uri: string): ApiResponse {
+  if (method === "OPTIONS") return { status: 200 };
+  return { status: 400, json: plainErrorBody(`no handler found for uri [${uri}] and method [${method}]`) };
+}
+
+function wrongMethod({ method }: IncomingMessage, uri: string, allowed: readonly Method[]): ApiResponse {
+  const headers = { allow: allowed.join(",") };
+  if (method === "OPTIONS") return { status: 200, headers };
+  const message = `Incorrect HTTP method for uri [${uri}] and method [${method}], allowed: [${allowed.join(", ")}]`;
+  return { status: 405, headers, json: plainErrorBody(message, 405) };
+}
+
+function challenge({ data }: AppError): Record<string, string> {
+  const { wwwAuthenticate, retryAfterSeconds } = data;
+  return {
+    ...(typeof wwwAuthenticate === "string" && { "www-authenticate": wwwAuthenticate }),
+    ...(typeof retryAfterSeconds === "number" && { "retry-after": String(retryAfterSeconds) }),
+  };
+}
+
+function codeOf(status: number): "request_too_large" | "media_type" | "request_invalid" {
+  if (status === 413) return "request_too_large";
+  return status === 415 ? "media_type" : "request_invalid";
+}

@@ -1,0 +1,179 @@
+/** The only place that makes error bodies of the search interface, from the error catalogue. */
+
+import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
+
+type JsonObject = Record<string, unknown>;
+
+/** Names of the catalogue's codes towards clients; `data.type` of an error goes before. */
+const TYPES: Readonly<Record<ErrorCode, string>> = {
+  internal: "exception",
+  unavailable: "unavailable_shards_exception",
+  timeout: "timeout_exception",
+  overloaded: "es_rejected_execution_exception",
+  memory_limit: "circuit_breaking_exception",
+  cancelled: "task_cancelled_exception",
+  closed: "node_closed_exception",
+  settings_invalid: "illegal_argument_exception",
+  usage_invalid: "illegal_argument_exception",
+  port_taken: "exception",
+  data_locked: "exception",
+  disk_full: "cluster_block_exception",
+  file_unreadable: "i_o_exception",
+  data_corrupt: "corrupt_index_exception",
+  nats_missing: "exception",
+  nats_refused: "exception",
+  journal_full: "es_rejected_execution_exception",
+  journal_gap: "exception",
+  journal_conflict: "concurrent_modification_exception",
+  request_invalid: "illegal_argument_exception",
+  request_too_large: "content_too_long_exception",
+  parsing: "parsing_exception",
+  not_found: "resource_not_found_exception",
+  method_not_allowed: "method_not_allowed_exception",
+  media_type: "media_type_exception",
+  not_offered: "unsupported_operation_exception",
+  unauthenticated: "security_exception",
+  forbidden: "security_exception",
+  index_missing: "index_not_found_exception",
+  index_exists: "resource_already_exists_exception",
+  index_name_invalid: "invalid_index_name_exception",
+  index_closed: "index_closed_exception",
+  document_missing: "document_missing_exception",
+  version_conflict: "version_conflict_engine_exception",
+  mapping_parse: "mapper_parsing_exception",
+  mapping_conflict: "illegal_argument_exception",
+  mapping_strict: "strict_dynamic_mapping_exception",
+  query_shard: "query_shard_exception",
+  window_too_large: "query_phase_execution_exception",
+  too_many_buckets: "too_many_buckets_exception",
+};
+
+/** Facts of an error that clients get beside type and reason, in this order. */
+const FACTS = ["resource.type", "resource.id", "index_uuid", "shard", "index", "line", "col"];
+
+/** A shard that could not be searched, as `data.failures` of an error lists them. */
+interface ShardFailure {
+  readonly index: string;
+  readonly indexUuid: string;
+  readonly shard: number;
+  readonly error: AppError;
+}
+
+/** How the node is called that shards of an answer are on. */
+export interface ErrorContext {
+  readonly nodeId: string;
+}
+
+/** Returns the whole body of an error's answer: {error: {root_cause, type, reason, …}, status}. */
+export function errorBody(error: AppError, context: ErrorContext): JsonObject {
+  return { error: errorDetail(error, context), status: error.status };
+}
+
+/** Returns what stands below `error`: {root_cause, type, reason, …}. */
+export function errorDetail(error: AppError, context: ErrorContext): JsonObject {
+  const failures = shardFailures(error);
+  if (failures !== undefined) return searchFailure(error, failures, context);
+  return { root_cause: [facts(error)], ...itemError(error) };
+}
+
+/** Returns the error of one item of a list (bulk): {type, reason, …, caused_by}. */
+export function itemError(error: AppError): JsonObject {
+  const cause = causedBy(error);
+  return { ...facts(error), ...(cause !== undefined && { caused_by: cause }) };
+}
+
+/** Returns the failures of an answer with some shards missing, as `_shards.failures` lists them. */
+export function shardFailureBodies(
+  failures: readonly ShardFailure[],
+  { nodeId }: ErrorContext,
+): JsonObject[] {
+  return failures.map(({ shard, index, indexUuid, error }) => ({
+    shard,
+    index,
+    node: nodeId,
+    reason: itemError(inIndex(error, index, indexUuid)),
+  }));
+}
+
+/** Returns the error for a request whose parts contradict a rule, the sentences numbered. */
+export function validationError(problems: readonly string[]): AppError {
+  const reason = problems.map((problem, at) => `${at + 1}: ${problem};`).join("");
+  return new AppError("request_invalid", `Validation Failed: ${reason}`, {
+    data: { type: "action_request_validation_exception" },
+  });
+}
+
+/** Returns a body whose error is a sentence: {error: "…", status}. Without `status` that key is left out. */
+export function plainErrorBody(message: string, status?: number): JsonObject {
+  return { error: message, ...(status !== undefined && { status }) };
+}
+
+function facts(error: AppError): JsonObject {
+  const type = error.data["type"];
+  const result: JsonObject = {
+    type: typeof type === "string" ? type : TYPES[error.code],
+    reason: error.message,
+  };
+  const known = error.code === "index_missing" ? missingIndexFacts(error.data) : error.data;
+  for (const name of FACTS) {
+    const value = known[name];
+    if (value === undefined) continue;
+    result[name] = name === "line" || name === "col" ? value : String(value);
+  }
+  return result;
+}
+
+function missingIndexFacts(data: AppError["data"]): AppError["data"] {
+  return {
+    "resource.type": "index_or_alias",
+    "resource.id": data["index"],
+    index_uuid: "_na_",
+    ...data,
+  };
+}
+
+function causedBy(error: AppError): JsonObject | undefined {
+  const given = error.data["caused_by"];
+  if (typeof given === "object" && given !== null) return given as JsonObject;
+  return error.cause instanceof AppError ? itemError(error.cause) : undefined;
+}
+
+function shardFailures(error: AppError): readonly ShardFailure[] | undefined {
+  const failures = error.data["failures"];
+  return Array.isArray(failures) && failures.length > 0 ? (failures as ShardFailure[]) : undefined;
+}
+
+function searchFailure(
+  error: AppError,
+  failures: readonly ShardFailure[],
+  context: ErrorContext,
+): JsonObject {
+  const roots = new Map<string, JsonObject>();
+  for (const failure of failures) {
+    const root = facts(inIndex(failure.error, failure.index, failure.indexUuid));
+    const key = `${String(root["type"])}/${String(root["reason"])}/${failure.index}`;
+    if (!roots.has(key)) roots.set(key, root);
+  }
+  return {
+    root_cause: [...roots.values()],
+    type: "search_phase_execution_exception",
+    reason: error.message,
+    phase: "query",
+    grouped: true,
+    failed_shards: shardFailureBodies(failures.slice(0, roots.size), context),
+  };
+}
+
+/** Adds the index to errors of a query's meaning, as clients show it. */
+function inIndex(error: AppError, index: string, indexUuid: string): AppError {
+  if (error.code !== "query_shard") return error;
+  return new AppError(error.code, error.message, {
+    cause: error.cause,
+    data: { index_uuid: indexUuid, index, ...error.data },
+  });
+}
+
+/** Returns the body of an error of the hub interface (`/api`): {error: {code, message}}. */
+export function hubErrorBody({ code, message }: AppError): JsonObject {
+  return { error: { code, message } };
+}

@@ -1,0 +1,93 @@
+/** What a read of one document answers, in `_doc`, `_mget` and `_update`. */
+
+import { filterSource, type SourceFilter } from "#hub/search/fetch/source-filter.ts";
+import { valuesAt } from "#hub/search/fetch/source-values.ts";
+import { isObject, type JsonObject, parseJson } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { fitsType, typeOf } from "./index-type.ts";
+import type { ApiParts } from "./parts.ts";
+import type { IndexInfo, StoredDocument } from "./ports.ts";
+import { isTrue } from "./scalars.ts";
+
+/** One document asked for. */
+export interface GetSpec {
+  readonly index: string;
+  /** Type in the path. */
+  readonly type: string | undefined;
+  readonly id: string;
+  readonly routing: string | undefined;
+  /** Undefined: all of the document unless stored fields are asked for. */
+  readonly source: SourceFilter | false | undefined;
+  readonly storedFields: readonly string[] | undefined;
+  /** Expected version; another one is a conflict. */
+  readonly version?: number | undefined;
+}
+
+/** Reads a document; its body says `found: false` where there is none. Throws index_missing, version_conflict, request_invalid. */
+export async function getDocument(
+  { indices, documents }: ApiParts,
+  spec: GetSpec,
+): Promise<{ found: boolean; body: JsonObject; document: StoredDocument | null }> {
+  const routing = spec.routing === undefined ? {} : { routing: spec.routing };
+  const document = await documents.get(spec.index, spec.id, routing);
+  const index = indices.get(document?.index ?? spec.index) ?? indices.resolve(spec.index, {})[0];
+  const type = index === undefined ? (spec.type ?? "_doc") : typeOf(index);
+  if (document === null || (index !== undefined && !fitsType(index, spec.type))) {
+    const shownType =
+      spec.type === undefined || spec.type === "_all" || spec.type === "_doc" ? type : spec.type;
+    const body = { _index: index?.name ?? spec.index, _type: shownType, _id: spec.id, found: false };
+    return { found: false, body, document: null };
+  }
+  checkVersion(document, spec.version, type);
+  const body = {
+    _index: document.index,
+    _type: type,
+    _id: document.id,
+    _version: document.version,
+    ...(document.routing !== undefined && { _routing: document.routing }),
+    found: true,
+    ...shownSource(document, spec),
+    ...shownFields(document, spec.storedFields, index),
+  };
+  return { found: true, body, document };
+}
+
+function checkVersion(document: StoredDocument, version: number | undefined, type: string): void {
+  if (version === undefined || version === document.version) return;
+  throw new AppError(
+    "version_conflict",
+    `[${type}][${document.id}]: version conflict, current version [${document.version}] is different than the one provided [${version}]`,
+    { data: { index: document.index } },
+  );
+}
+
+function shownSource({ source }: StoredDocument, spec: GetSpec): JsonObject {
+  const asked =
+    spec.source ??
+    (spec.storedFields === undefined || spec.storedFields.includes("_source") ? undefined : false);
+  if (asked === false) return {};
+  return { _source: filterSource(source, asked ?? { includes: [], excludes: [] }) };
+}
+
+/** Fields that the mapping marks as stored, each as a list; they are read from the document. */
+function shownFields(
+  { source }: StoredDocument,
+  names: readonly string[] | undefined,
+  index: IndexInfo | undefined,
+): JsonObject {
+  const stored = (names ?? []).filter((name) => isStored(index, name));
+  if (stored.length === 0) return {};
+  const document = parseJson(Buffer.from(source).toString("utf8"));
+  if (!isObject(document)) return {};
+  const fields: JsonObject = {};
+  for (const name of stored) {
+    const values = valuesAt(document, name);
+    if (values.length > 0) fields[name] = values;
+  }
+  return Object.keys(fields).length === 0 ? {} : { fields };
+}
+
+function isStored(index: IndexInfo | undefined, name: string): boolean {
+  const field = index?.mapping.field(name);
+  return isTrue(field?.given["store"]);
+}

@@ -1,0 +1,141 @@
+/** One HTTP listener: fastify with what both interfaces share. Its owner registers plugins before `start`. */
+
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import Fastify, { type FastifyInstance } from "fastify";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { hubErrorBody } from "./error-body.ts";
+import { MAX_BODY_BYTES } from "./request-body.ts";
+import { RequestGuard } from "./request-guard.ts";
+
+export interface ListenerOptions {
+  /** Address to bind. */
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Setting that names the port, for messages. */
+  readonly portSetting: string;
+  /** Origins whose pages may change things. */
+  readonly origins: () => readonly string[];
+  readonly log: Logger;
+}
+
+/** Takes over an HTTP connection. */
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** A whole request, its body included, must be here by then. */
+const REQUEST_TIMEOUT_MS = 300_000;
+/** Longer than proxies keep idle connections, so that they close first. */
+const KEEP_ALIVE_MS = 72_000;
+/** At a stop requests in work have so long to end. */
+const STOP_DEADLINE_MS = 5_000;
+/** Longest path segment. */
+const MAX_SEGMENT_LENGTH = 16_384;
+
+export class Listener implements Component {
+  readonly app: FastifyInstance;
+  readonly guard: RequestGuard;
+  readonly #options: ListenerOptions;
+  readonly #upgrades = new Map<string, UpgradeHandler>();
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.guard = new RequestGuard(options);
+    this.app = Fastify({
+      bodyLimit: MAX_BODY_BYTES,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      forceCloseConnections: "idle",
+      routerOptions: { maxParamLength: MAX_SEGMENT_LENGTH },
+    });
+    this.app.addHook("onRequest", (request, reply, done) => {
+      try {
+        this.guard.check(request.raw);
+        done();
+      } catch (error) {
+        const fault = error as AppError;
+        void reply.code(fault.status).send(hubErrorBody(fault));
+      }
+    });
+    this.app.server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
+  }
+
+  /** The port in use. Valid after `start`. */
+  get port(): number {
+    const address = this.app.server.address();
+    if (address === null || typeof address === "string") throw new Error("the listener isn't started");
+    return address.port;
+  }
+
+  /** Address for people and programs of this machine. Valid after `start`. */
+  get url(): string {
+    const { host } = this.#options;
+    const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+    return `http://${name.includes(":") ? `[${name}]` : name}:${this.port}`;
+  }
+
+  /** Hands upgrades of exactly `path` to `handler`. */
+  onUpgrade(path: string, handler: UpgradeHandler): void {
+    this.#upgrades.set(path, handler);
+  }
+
+  /** Throws port_taken, or settings_invalid where the address can't be bound. */
+  async start(): Promise<void> {
+    const { host, port, portSetting } = this.#options;
+    try {
+      await this.app.listen({ host, port });
+    } catch (error) {
+      throw listenError(error, host, port, portSetting);
+    }
+  }
+
+  async stop(): Promise<void> {
+    const deadline = setTimeout(() => this.app.server.closeAllConnections(), STOP_DEADLINE_MS);
+    await this.app.close();
+    clearTimeout(deadline);
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const handler = this.#upgrades.get((request.url ?? "").split("?", 1)[0]!);
+    if (handler === undefined) {
+      socket.on("error", (err) => this.#options.log.debug({ err }, "an upgrade failed"));
+      socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      return;
+    }
+    try {
+      this.guard.check(request);
+    } catch {
+      socket.on("error", (err) => this.#options.log.debug({ err }, "an upgrade failed"));
+      socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      return;
+    }
+    handler(request, socket, head);
+  }
+}
+
+function listenError(error: unknown, host: string, port: number, setting: string): unknown {
+  const code = systemCode(error);
+  if (code === "EADDRINUSE") {
+    return new AppError("port_taken", `port ${port} is taken by another process; stop it or set ${setting}`, {
+      cause: error,
+    });
+  }
+  if (code === "EACCES") {
+    return new AppError(
+      "port_taken",
+      `port ${port} may not be used by this user; set ${setting} to one above 1023`,
+      { cause: error },
+    );
+  }
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    const key = setting.replace(/port$/, "host");
+    return new AppError(
+      "settings_invalid",
+      `${host} is no address of this machine; correct ${key} or network.host`,
+      { cause: error },
+    );
+  }
+  return error;
+}

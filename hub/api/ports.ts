@@ -1,0 +1,258 @@
+/**
+ * What the HTTP interfaces need from the rest of the hub. The hub gives implementations to the servers'
+ * constructors; tests give fakes that live in memory.
+ */
+
+import type { Mapping } from "#hub/engine/mapping/mapping.ts";
+import type { Searcher } from "#hub/engine/searcher.ts";
+import type { AppError } from "#proto/kit/errors.ts";
+
+/** A JSON object. */
+export type JsonObject = Record<string, unknown>;
+
+/** An alias of one index, as `_alias` prints it. */
+export interface AliasInfo {
+  /** Query that searches through the alias are restricted to. */
+  readonly filter?: JsonObject;
+  readonly index_routing?: string;
+  readonly search_routing?: string;
+  /** The one index of the alias that documents are written to. */
+  readonly is_write_index?: boolean;
+}
+
+/** What the cluster knows of one index. A snapshot: changes make a new object. */
+export interface IndexInfo {
+  readonly name: string;
+  /** 22 characters base64url. */
+  readonly uuid: string;
+  readonly settings: {
+    readonly numberOfShards: number;
+    readonly numberOfReplicas: number;
+    /** ms since 1970-01-01 UTC. */
+    readonly creationDate: number;
+    /** All settings as given, dotted keys without the leading "index.", e.g. {"refresh_interval": "5s"}; without the three above. */
+    readonly raw: Readonly<Record<string, unknown>>;
+  };
+  readonly mapping: Mapping;
+  readonly aliases: Readonly<Record<string, AliasInfo>>;
+  readonly state: "open" | "close";
+}
+
+/** How an index expression is resolved. */
+export interface ResolveOptions {
+  /** Missing concrete names are left out instead of throwing. Default false. */
+  readonly ignoreUnavailable?: boolean;
+  /** A wildcard that matches nothing is no error. Default true. */
+  readonly allowNoIndices?: boolean;
+  /** Which states wildcards match. Default open. */
+  readonly expandWildcards?: "open" | "closed" | "all" | "none";
+}
+
+/** What an index is made of. Settings are dotted keys without the leading "index.". */
+export interface IndexDefinition {
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Without a type level: {properties, dynamic, …}. */
+  readonly mappings: JsonObject;
+  readonly aliases: Readonly<Record<string, AliasInfo>>;
+}
+
+/** A legacy index template, as `_template` keeps it. */
+export interface IndexTemplate extends IndexDefinition {
+  readonly index_patterns: readonly string[];
+  readonly order: number;
+  readonly version?: number;
+}
+
+/** One step of `_aliases`; all steps of a call are applied together. Names are concrete. */
+export type AliasAction =
+  | { readonly kind: "add"; readonly index: string; readonly alias: string; readonly info: AliasInfo }
+  | { readonly kind: "remove"; readonly index: string; readonly alias: string }
+  | { readonly kind: "remove_index"; readonly index: string };
+
+/** Index metadata: reads are answered from the local copy, changes are durable when their promise resolves. */
+export interface Indices {
+  /** Every index, by name. */
+  all(): IndexInfo[];
+  /** The index of exactly this name (no alias). */
+  get(name: string): IndexInfo | undefined;
+  /** Indices that an expression means (names, aliases, wildcards, exclusions, date math), by name. Throws index_missing. */
+  resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[];
+  /** Creates an index; templates that match come first. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
+  create(name: string, definition: IndexDefinition): Promise<IndexInfo>;
+  /** Returns the index `name`, made with its templates where it is missing; an alias gives its write index. Throws index_name_invalid. */
+  ensure(name: string): Promise<IndexInfo>;
+  /** Deletes indices by their concrete names. */
+  delete(names: readonly string[]): Promise<void>;
+  /** Merges `mapping` ({properties, dynamic, …}) into the index's. Throws mapping_conflict, mapping_parse. */
+  putMapping(name: string, mapping: JsonObject): Promise<void>;
+  /** Changes dynamic settings (dotted, without "index."; null removes). Throws settings_invalid. */
+  putSettings(name: string, settings: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Opens or closes an index. */
+  setState(name: string, state: "open" | "close"): Promise<void>;
+  updateAliases(actions: readonly AliasAction[]): Promise<void>;
+  /** Every template by name. */
+  templates(): Readonly<Record<string, IndexTemplate>>;
+  putTemplate(name: string, template: IndexTemplate): Promise<void>;
+  deleteTemplates(names: readonly string[]): Promise<void>;
+}
+
+export type VersionType = "internal" | "external" | "external_gte";
+
+/** Conditions on the present document. */
+export interface WriteConditions {
+  /** With `internal` the version expected, else the version to set. */
+  readonly version?: number;
+  readonly versionType?: VersionType;
+  readonly ifSeqNo?: number;
+  readonly ifPrimaryTerm?: number;
+}
+
+/** One change of one document. `index` is a name or alias; a missing index is created by all but `delete`. */
+export type WriteItem = WriteConditions & {
+  readonly index: string;
+  readonly routing?: string;
+} & (
+    | {
+        readonly kind: "index" | "create";
+        /** Absent: one is made. */
+        readonly id?: string;
+        /** JSON object, UTF-8, stored as it stands. */
+        readonly source: Uint8Array;
+      }
+    | {
+        readonly kind: "update";
+        readonly id: string;
+        /** Partial document, JSON object, UTF-8. */
+        readonly source: Uint8Array;
+        /** Document to index where the id is missing. */
+        readonly upsert?: Uint8Array;
+        readonly docAsUpsert: boolean;
+        /** A merge that changes nothing writes nothing. */
+        readonly detectNoop: boolean;
+      }
+    | { readonly kind: "delete"; readonly id: string }
+  );
+
+/** When a write answers. `wait_for`: after the next refresh; `true`: refreshes at once. */
+export type RefreshPolicy = "false" | "true" | "wait_for";
+
+export interface WriteOptions {
+  readonly refresh: RefreshPolicy;
+  /** How long to wait for the shard's answer. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** What became of one WriteItem. */
+export interface WriteSuccess {
+  /** Concrete index. */
+  readonly index: string;
+  readonly id: string;
+  readonly result: "created" | "updated" | "deleted" | "not_found" | "noop";
+  readonly version: number;
+  readonly seqNo: number;
+  readonly primaryTerm: number;
+  /** Copies that were to take the change: 1 + replicas. 0 for noop. */
+  readonly copies: number;
+  /** Of `copies`, how many did. */
+  readonly copiesDone: number;
+}
+
+/** An item's failure; `error.data` may carry index, index_uuid, shard. */
+export interface WriteFailure {
+  readonly index: string;
+  readonly id: string | undefined;
+  readonly error: AppError;
+}
+
+export type WriteResult = WriteSuccess | WriteFailure;
+
+/** A document as it is stored now, refreshed or not. */
+export interface StoredDocument {
+  /** Concrete index. */
+  readonly index: string;
+  readonly id: string;
+  readonly version: number;
+  readonly seqNo: number;
+  readonly primaryTerm: number;
+  /** JSON as it was sent, UTF-8. */
+  readonly source: Uint8Array;
+  readonly routing?: string;
+}
+
+/** The document interface: every change goes through the journal. */
+export interface Documents {
+  /** Resolves with one result per item, in order; items fail one by one. Throws only where nothing was tried (overloaded, journal_full, unavailable). */
+  write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
+  /** Reads in real time. `index`: a name or an alias of one index. Null: no such document. Throws index_missing. */
+  get(index: string, id: string, options: { readonly routing?: string }): Promise<StoredDocument | null>;
+}
+
+/** A shard's snapshot to search in. */
+export interface ShardSearcher {
+  readonly index: IndexInfo;
+  /** From 0. */
+  readonly shard: number;
+  readonly searcher: Searcher;
+}
+
+/** Figures of one shard. */
+export interface ShardStats {
+  readonly shard: number;
+  readonly docs: number;
+  readonly deleted: number;
+  /** On disk. */
+  readonly bytes: number;
+  readonly segments: number;
+}
+
+/** The shards of this node. */
+export interface Shards {
+  /** Snapshots of every shard of `indices`, index by index; the caller closes each searcher. Throws index_closed. */
+  searchers(indices: readonly IndexInfo[]): ShardSearcher[];
+  refresh(indices: readonly IndexInfo[]): Promise<void>;
+  /** Makes everything applied durable in segments. */
+  flush(indices: readonly IndexInfo[]): Promise<void>;
+  forceMerge(indices: readonly IndexInfo[], maxSegments: number): Promise<void>;
+  stats(index: IndexInfo): ShardStats[];
+}
+
+/** A member of the cluster. */
+export interface NodeInfo {
+  /** 22 characters base64url. */
+  readonly id: string;
+  readonly name: string;
+  readonly host: string;
+  readonly httpAddress: string;
+  readonly transportAddress: string;
+  readonly master: boolean;
+}
+
+/** Facts of the cluster. */
+export interface Cluster {
+  readonly name: string;
+  /** 22 characters base64url. */
+  readonly uuid: string;
+  /** This node first. */
+  nodes(): NodeInfo[];
+  /** Settings of `_cluster/settings`, dotted keys. */
+  settings(): { readonly persistent: JsonObject; readonly transient: JsonObject };
+  /** Merges settings; null removes. Throws settings_invalid. */
+  putSettings(changes: { readonly persistent: JsonObject; readonly transient: JsonObject }): Promise<void>;
+}
+
+/** What the hub interface (`/api`) shows. */
+export interface HubStatus {
+  /** JSON of `/api/status`. */
+  status(): Promise<JsonObject>;
+  /** JSON of `/api/agents`. */
+  agents(): JsonObject[];
+  /** True when requests can be served; `/health` answers 503 else. */
+  ready(): boolean;
+}
+
+/** Who a request comes from. */
+export interface Principal {
+  readonly name: string;
+  readonly roles: readonly ("admin" | "editor" | "viewer" | "ingest")[];
+}

@@ -1,0 +1,74 @@
+/**
+ * Keeps other sites' pages away from a listener on loopback: a name that was pointed at 127.0.0.1 (DNS rebinding) is
+ * seen by the Host header, a form or fetch from elsewhere by its Origin.
+ */
+
+import { isIP } from "node:net";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** What the guard looks at. */
+export interface GuardedRequest {
+  readonly method?: string | undefined;
+  readonly headers: { readonly host?: string | undefined; readonly origin?: string | undefined };
+}
+
+export interface RequestGuardOptions {
+  /** Address that the listener is bound to. */
+  readonly host: string;
+  /** Origins whose pages may change things: the dashboard's. */
+  readonly origins: () => readonly string[];
+}
+
+/** Methods that change nothing (RFC 9110 section 9.2.1). */
+const SAFE: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export class RequestGuard {
+  readonly #options: RequestGuardOptions;
+  readonly #onLoopback: boolean;
+
+  constructor(options: RequestGuardOptions) {
+    this.#options = options;
+    this.#onLoopback = isLoopback(options.host);
+  }
+
+  /** Throws forbidden for a foreign Host or Origin. */
+  check({ method, headers }: GuardedRequest): void {
+    if (this.#onLoopback && !this.#isOwnHost(headers.host)) {
+      throw new AppError(
+        "forbidden",
+        `the Host header [${printable(headers.host)}] isn't an address of this hub; use localhost, or set public.url to the name in use`,
+      );
+    }
+    const { origin } = headers;
+    if (origin === undefined || SAFE.has(method)) return;
+    if (this.#options.origins().includes(origin)) return;
+    throw new AppError(
+      "forbidden",
+      `pages of the origin [${printable(origin)}] may change nothing here; set public.url to the dashboard's address`,
+    );
+  }
+
+  /** Clients of HTTP/1.0 send no Host; browsers always do. */
+  #isOwnHost(header: string | undefined): boolean {
+    if (header === undefined) return true;
+    const name = hostName(header);
+    return (
+      isLoopback(name) || this.#options.origins().some((origin) => hostName(new URL(origin).host) === name)
+    );
+  }
+}
+
+/** Returns true for names and addresses that only this machine reaches. */
+export function isLoopback(host: string): boolean {
+  const name = host.replace(/^\[|\]$/g, "").toLowerCase();
+  if (name === "localhost" || name.endsWith(".localhost")) return true;
+  return isIP(name) === 4 ? name.startsWith("127.") : name === "::1";
+}
+
+function hostName(header: string): string {
+  return header.replace(/:\d+$/, "").toLowerCase();
+}
+
+function printable(text: string | undefined): string {
+  return (text ?? "").slice(0, 100).replaceAll(/[^\x20-\x7e]/g, "?");
+}

@@ -1,0 +1,41 @@
+/** Every route of the search interface. */
+
+import type { ApiParts } from "../parts.ts";
+import type { Route } from "../route.ts";
+import { aliasRoutes } from "./aliases.ts";
+import { analyzeRoutes } from "./analyze.ts";
+import { bulkRoutes } from "./bulk.ts";
+import { catRoutes } from "./cat/all.ts";
+import { clusterRoutes } from "./cluster.ts";
+import { documentRoutes } from "./documents.ts";
+import { indexRoutes } from "./indices.ts";
+import { infoRoutes } from "./info.ts";
+import { maintenanceRoutes } from "./maintenance.ts";
+import { mappingRoutes } from "./mappings.ts";
+import { mgetRoutes } from "./mget.ts";
+import { allSearchRoutes } from "./search/all.ts";
+import type { ScrollContexts } from "./search/scroll-contexts.ts";
+import { settingsRoutes } from "./settings.ts";
+import { templateRoutes } from "./templates.ts";
+import { updateRoutes } from "./update.ts";
+
+/** `scrolls` is stopped by its owner. */
+export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route[] {
+  return [
+    ...infoRoutes(parts),
+    ...documentRoutes(parts),
+    ...updateRoutes(parts),
+    ...bulkRoutes(parts),
+    ...mgetRoutes(parts),
+    ...allSearchRoutes(parts, scrolls),
+    ...indexRoutes(parts),
+    ...mappingRoutes(parts),
+    ...settingsRoutes(parts),
+    ...aliasRoutes(parts),
+    ...templateRoutes(parts),
+    ...maintenanceRoutes(parts),
+    ...analyzeRoutes(parts),
+    ...clusterRoutes(parts),
+    ...catRoutes(parts),
+  ];
+}

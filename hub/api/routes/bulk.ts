@@ -1,0 +1,155 @@
+/** `_bulk`: many writes in one request, each with a result of its own. */
+
+import { setImmediate } from "node:timers/promises";
+import { filterSource } from "#hub/search/fetch/source-filter.ts";
+import type { JsonObject } from "#hub/search/json.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { type BulkDefaults, type BulkItem, parseBulk } from "../bulk-parser.ts";
+import { itemError, validationError } from "../error-body.ts";
+import { adoptType, typeOf } from "../index-type.ts";
+import type { ApiParts } from "../parts.ts";
+import type { WriteItem, WriteOptions, WriteResult } from "../ports.ts";
+import type { ApiRequest } from "../request.ts";
+import { type ApiResponse, json, type Route } from "../route.ts";
+import { SOURCE_PARAMS, sourceParams } from "../source-params.ts";
+import { isFailure, routingOf, WRITE_PARAMS, writeBody, writeOptions, writeStatus } from "../write-answer.ts";
+
+/** Items written at a time, so that others get their turn between the parts of a large request. */
+const ITEMS_AT_A_TIME = 10_000;
+
+export function bulkRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["POST", "PUT"],
+      paths: ["/_bulk", "/{index}/_bulk", "/{index}/{type}/_bulk"],
+      params: [...WRITE_PARAMS, ...SOURCE_PARAMS, "type", "fields", "pipeline"],
+      action: "ingest",
+      body: "ndjson",
+      summary: "Writes, changes and deletes many documents.",
+      handle: (request) => bulk(parts, request),
+    },
+  ];
+}
+
+async function bulk(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  request.requireBody();
+  const startMs = parts.clock.monotonic();
+  const options = writeOptions(request);
+  const items = [...parseBulk(request.body, defaultsOf(request))];
+  if (items.length === 0) throw validationError(["no requests added"]);
+  const answers: JsonObject[] = [];
+  for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
+    if (at > 0) await setImmediate();
+    const part = items.slice(at, at + ITEMS_AT_A_TIME);
+    for (const answer of await writePart(parts, part, options)) answers.push(answer);
+  }
+  const errors = answers.some((answer) =>
+    Object.values(answer).some((body) => "error" in (body as JsonObject)),
+  );
+  return json({ took: Math.round(parts.clock.monotonic() - startMs), errors, items: answers });
+}
+
+function defaultsOf(request: ApiRequest): BulkDefaults {
+  return {
+    index: request.path["index"],
+    type: request.path["type"] ?? request.query["type"],
+    routing: routingOf(request).routing,
+    pipeline: request.query["pipeline"],
+    source: sourceParams(request),
+  };
+}
+
+async function writePart(
+  parts: ApiParts,
+  items: readonly BulkItem[],
+  options: WriteOptions,
+): Promise<JsonObject[]> {
+  const refused = await adoptTypes(parts, items);
+  const places: number[] = [];
+  const writes: WriteItem[] = [];
+  const results: WriteResult[] = new Array<WriteResult>(items.length);
+  for (const [place, { write, index, id, type }] of items.entries()) {
+    const error = write instanceof AppError ? write : refused.get(pairKey(index, type));
+    if (error !== undefined) results[place] = { index, id, error };
+    else {
+      places.push(place);
+      writes.push(write as WriteItem);
+    }
+  }
+  const written = await writeAll(parts, writes, items, places, options);
+  for (const [at, place] of places.entries()) results[place] = written[at]!;
+  const answers: JsonObject[] = [];
+  for (const [place, item] of items.entries())
+    answers.push(await answerOf(parts, item, results[place]!, options));
+  return answers;
+}
+
+/** Writes; updates that met another one are tried again as often as they ask for. */
+async function writeAll(
+  { documents }: ApiParts,
+  writes: readonly WriteItem[],
+  items: readonly BulkItem[],
+  places: readonly number[],
+  options: WriteOptions,
+): Promise<WriteResult[]> {
+  if (writes.length === 0) return [];
+  const results = await documents.write(writes, options);
+  for (const [at, place] of places.entries()) {
+    const { kind, retries } = items[place]!;
+    for (let left = kind === "update" ? retries : 0; left > 0; left--) {
+      const result = results[at]!;
+      if (!isFailure(result) || result.error.code !== "version_conflict") break;
+      results[at] = (await documents.write([writes[at]!], options))[0] ?? result;
+    }
+  }
+  return results;
+}
+
+/** Sees to the types of all indices; returns the error of each pair that can't be. */
+async function adoptTypes({ indices }: ApiParts, items: readonly BulkItem[]): Promise<Map<string, AppError>> {
+  const refused = new Map<string, AppError>();
+  const seen = new Set<string>();
+  for (const { index, type, kind } of items) {
+    if (type === undefined || type === "_doc" || kind === "delete") continue;
+    const key = pairKey(index, type);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    try {
+      await adoptType(indices, index, type);
+    } catch (error) {
+      refused.set(key, toAppError(error));
+    }
+  }
+  return refused;
+}
+
+function pairKey(index: string, type: string | undefined): string {
+  return `${index}/${type ?? ""}`;
+}
+
+async function answerOf(
+  parts: ApiParts,
+  item: BulkItem,
+  result: WriteResult,
+  { refresh }: WriteOptions,
+): Promise<JsonObject> {
+  if (isFailure(result)) return { [item.kind]: failureBody(parts, item, result.error) };
+  const body = { ...writeBody(result, parts.indices, refresh), status: writeStatus(result) };
+  if (item.source === undefined || item.source === false) return { [item.kind]: body };
+  const routing = item.write instanceof AppError ? undefined : item.write.routing;
+  const document = await parts.documents.get(item.index, result.id, routing === undefined ? {} : { routing });
+  const get =
+    document === null ? {} : { get: { found: true, _source: filterSource(document.source, item.source) } };
+  return { [item.kind]: { ...body, ...get } };
+}
+
+function failureBody({ indices }: ApiParts, item: BulkItem, error: AppError): JsonObject {
+  const index = indices.get(item.index);
+  return {
+    _index: item.index,
+    _type: item.type ?? (index === undefined ? "_doc" : typeOf(index)),
+    _id: item.id ?? null,
+    status: error.status,
+    error: itemError(error),
+  };
+}

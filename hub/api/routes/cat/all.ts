@@ -1,0 +1,42 @@
+/** `_cat`: the tables there are. */
+
+import type { ApiParts } from "../../parts.ts";
+import type { Route } from "../../route.ts";
+import { aliasesTable } from "./aliases.ts";
+import { countTable } from "./count.ts";
+import { healthTable } from "./health.ts";
+import { indicesTable } from "./indices.ts";
+import { masterTable, nodesTable } from "./nodes.ts";
+import { shardsTable } from "./shards.ts";
+import { type CatTable, catRoute } from "./table.ts";
+import { templatesTable } from "./templates.ts";
+
+export const CAT_TABLES: readonly CatTable[] = [
+  aliasesTable,
+  countTable,
+  healthTable,
+  indicesTable,
+  masterTable,
+  nodesTable,
+  shardsTable,
+  templatesTable,
+];
+
+export function catRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_cat"],
+      params: ["help", "s"],
+      action: "monitor",
+      summary: "Lists the tables.",
+      handle: () => ({
+        status: 200,
+        text: `=^.^=\n${CAT_TABLES.flatMap(({ paths }) => paths)
+          .map((path) => `${path}\n`)
+          .join("")}`,
+      }),
+    },
+    ...CAT_TABLES.map((table) => catRoute(table, parts)),
+  ];
+}

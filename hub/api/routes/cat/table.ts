@@ -1,0 +1,184 @@
+/** Tables of `_cat`: columns that may be chosen, sorted, printed as text or JSON. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { answerFormat } from "../../media-type.ts";
+import type { ApiParts } from "../../parts.ts";
+import type { ApiRequest } from "../../request.ts";
+import { type ApiResponse, json, type Route } from "../../route.ts";
+import { printSize, printTime } from "./units.ts";
+
+/** A cell; sizes and times are printed in the unit asked for, lists with commas. */
+export type Cell =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | { readonly bytes: number }
+  | { readonly ms: number };
+
+/** One column. */
+export interface Column {
+  readonly name: string;
+  /** Short names, the first being the one of the help. */
+  readonly aliases?: readonly string[];
+  readonly help: string;
+  /** Not shown unless asked for. */
+  readonly hidden?: boolean;
+  readonly right?: boolean;
+}
+
+export type Row = Readonly<Record<string, Cell>>;
+
+export interface CatTable {
+  /** Path below /_cat: "indices". */
+  readonly name: string;
+  readonly paths: readonly string[];
+  readonly params?: readonly string[];
+  readonly columns: readonly Column[];
+  readonly summary: string;
+  rows(parts: ApiParts, request: ApiRequest): Row[] | Promise<Row[]>;
+}
+
+const TABLE_PARAMS = [
+  "format",
+  "local",
+  "master_timeout",
+  "h",
+  "help",
+  "s",
+  "v",
+  "bytes",
+  "time",
+  "size",
+  "ts",
+];
+
+/** Returns the route of a table. */
+export function catRoute(table: CatTable, parts: ApiParts): Route {
+  return {
+    methods: ["GET"],
+    paths: table.paths,
+    params: [...TABLE_PARAMS, ...(table.params ?? [])],
+    action: "monitor",
+    summary: table.summary,
+    handle: (request) => answer(table, parts, request),
+  };
+}
+
+async function answer(table: CatTable, parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  if (request.flag("help") === true) return { status: 200, text: helpText(table.columns) };
+  const columns = chosenColumns(table.columns, request.list("h"));
+  const rows = sortRows(await table.rows(parts, request), table.columns, request.list("s"));
+  const print = (cell: Cell): string => printCell(cell, request.query["bytes"], request.query["time"]);
+  const format = answerFormat(request.query["format"], request.headers.accept);
+  if (format === "json" || format === "yaml") {
+    return json(
+      rows.map((row) =>
+        Object.fromEntries(columns.map(({ shown, column }) => [shown, jsonCell(row[column.name], print)])),
+      ),
+    );
+  }
+  const head = request.flag("v") === true ? [columns.map(({ shown }) => shown)] : [];
+  return {
+    status: 200,
+    text: printTable(
+      [...head, ...rows.map((row) => columns.map(({ column }) => print(row[column.name])))],
+      columns.map(({ column }) => column),
+    ),
+  };
+}
+
+interface ChosenColumn {
+  readonly column: Column;
+  /** Name it was asked for by. */
+  readonly shown: string;
+}
+
+function chosenColumns(columns: readonly Column[], wanted: readonly string[] | undefined): ChosenColumn[] {
+  if (wanted === undefined) {
+    return columns.filter(({ hidden }) => hidden !== true).map((column) => ({ column, shown: column.name }));
+  }
+  return wanted.flatMap((shown) => {
+    if (shown.includes("*")) {
+      const [before = "", after = ""] = shown.split("*");
+      const fitting = columns.filter(({ name }) => name.startsWith(before) && name.endsWith(after));
+      return fitting.map((column) => ({ column, shown: column.name }));
+    }
+    const column = findColumn(columns, shown);
+    return column === undefined ? [] : [{ column, shown }];
+  });
+}
+
+function findColumn(columns: readonly Column[], name: string): Column | undefined {
+  return (
+    columns.find((column) => column.name === name) ?? columns.find((column) => column.aliases?.includes(name))
+  );
+}
+
+/** Throws request_invalid for columns that aren't there. */
+function sortRows(rows: Row[], columns: readonly Column[], keys: readonly string[] | undefined): Row[] {
+  if (keys === undefined) return rows;
+  const orders = keys.map((key) => {
+    const [, name = "", order] = /^(.*?)(?::(asc|desc))?$/.exec(key) ?? [];
+    const column = findColumn(columns, name);
+    if (column === undefined)
+      throw new AppError("request_invalid", `Unable to sort by unknown sort key \`${name}\``, {
+        data: { type: "unsupported_operation_exception" },
+      });
+    return { name: column.name, sign: order === "desc" ? -1 : 1 };
+  });
+  return rows.sort((a, b) => {
+    for (const { name, sign } of orders) {
+      const compared = compareCells(a[name], b[name]);
+      if (compared !== 0) return compared * sign;
+    }
+    return 0;
+  });
+}
+
+function compareCells(a: Cell, b: Cell): number {
+  const [x, y] = [sortValue(a), sortValue(b)];
+  if (x === y) return 0;
+  if (x === undefined) return 1;
+  if (y === undefined) return -1;
+  return x < y ? -1 : 1;
+}
+
+function sortValue(cell: Cell): string | number | undefined {
+  if (cell === null || cell === undefined) return undefined;
+  if (typeof cell === "object") return "bytes" in cell ? cell.bytes : cell.ms;
+  return typeof cell === "number" ? cell : String(cell);
+}
+
+function jsonCell(cell: Cell, print: (cell: Cell) => string): unknown {
+  return cell === null || cell === undefined ? null : print(cell);
+}
+
+function printCell(cell: Cell, sizeUnit: string | undefined, timeUnit: string | undefined): string {
+  if (cell === null || cell === undefined) return "";
+  if (typeof cell !== "object") return String(cell);
+  return "bytes" in cell ? printSize(cell.bytes, sizeUnit) : printTime(cell.ms, timeUnit);
+}
+
+function printTable(lines: readonly (readonly string[])[], columns: readonly Column[]): string {
+  const widths = columns.map((_, at) => Math.max(0, ...lines.map((line) => line[at]!.length)));
+  const printed = lines.map((line) => line.map((cell, at) => pad(cell, at, widths, columns)).join(" "));
+  return printed.map((line) => `${line}\n`).join("");
+}
+
+/** The last column ends where its text does. */
+function pad(cell: string, at: number, widths: readonly number[], columns: readonly Column[]): string {
+  if (columns[at]!.right === true) return cell.padStart(widths[at]!);
+  return at === columns.length - 1 ? cell : cell.padEnd(widths[at]!);
+}
+
+function helpText(columns: readonly Column[]): string {
+  const cells = columns.map(({ name, aliases = [], help }) => [name, aliases.join(",") || "-", help]);
+  const widths = [0, 1].map((at) => Math.max(...cells.map((cell) => cell[at]!.length)));
+  return cells
+    .map(
+      ([name, aliases, help]) => `${name!.padEnd(widths[0]!)} | ${aliases!.padEnd(widths[1]!)} | ${help}\n`,
+    )
+    .join("");
+}

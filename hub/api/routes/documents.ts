@@ -1,0 +1,187 @@
+/** One document: written, read, deleted by its id. */
+
+import { filterSource } from "#hub/search/fetch/source-filter.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { applySettings, splitSettings } from "../body-settings.ts";
+import { errorBody } from "../error-body.ts";
+import { getDocument } from "../get-result.ts";
+import { adoptType, fitsType } from "../index-type.ts";
+import type { ApiParts } from "../parts.ts";
+import type { WriteItem } from "../ports.ts";
+import type { ApiRequest } from "../request.ts";
+import { type ApiResponse, empty, json, type Route } from "../route.ts";
+import { SOURCE_PARAMS, sourceParams } from "../source-params.ts";
+import {
+  CONDITION_PARAMS,
+  checkId,
+  conditionsOf,
+  isFailure,
+  routingOf,
+  WRITE_PARAMS,
+  writeBody,
+  writeOptions,
+  writeStatus,
+} from "../write-answer.ts";
+
+const READ_PARAMS = [
+  ...SOURCE_PARAMS,
+  "stored_fields",
+  "routing",
+  "parent",
+  "preference",
+  "realtime",
+  "refresh",
+  "version",
+  "version_type",
+];
+const INDEX_PARAMS = [...WRITE_PARAMS, ...CONDITION_PARAMS, "op_type", "pipeline"];
+
+export function documentRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["POST"],
+      paths: ["/{index}/{type}"],
+      params: INDEX_PARAMS,
+      action: "ingest",
+      summary: "Stores a document under an id that is made.",
+      handle: (request) => indexDocument(parts, request, opTypeOf(request)),
+    },
+    {
+      methods: ["PUT", "POST"],
+      paths: ["/{index}/{type}/{id}"],
+      params: INDEX_PARAMS,
+      action: "ingest",
+      summary: "Stores a document under the id given.",
+      handle: (request) => indexDocument(parts, request, opTypeOf(request)),
+    },
+    {
+      methods: ["PUT", "POST"],
+      paths: ["/{index}/{type}/{id}/_create", "/{index}/_create/{id}"],
+      params: INDEX_PARAMS,
+      action: "ingest",
+      summary: "Stores a document unless its id is taken.",
+      handle: (request) => indexDocument(parts, request, "create"),
+    },
+    {
+      methods: ["GET", "HEAD"],
+      paths: ["/{index}/{type}/{id}"],
+      params: READ_PARAMS,
+      action: "search",
+      summary: "Reads a document as it is now.",
+      handle: (request) => readDocument(parts, request),
+    },
+    {
+      methods: ["GET", "HEAD"],
+      paths: ["/{index}/{type}/{id}/_source", "/{index}/_source/{id}"],
+      params: READ_PARAMS,
+      action: "search",
+      summary: "Reads what was stored, without anything around it.",
+      handle: (request) => readSource(parts, request),
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/{index}/{type}/{id}"],
+      params: [...WRITE_PARAMS, ...CONDITION_PARAMS],
+      action: "ingest",
+      summary: "Deletes a document.",
+      handle: (request) => deleteDocument(parts, request),
+    },
+  ];
+}
+
+async function indexDocument(
+  parts: ApiParts,
+  request: ApiRequest,
+  kind: "index" | "create",
+): Promise<ApiResponse> {
+  request.requireBody();
+  refusePipeline(request);
+  const name = request.segment("index");
+  const id = request.path["id"];
+  if (id !== undefined) checkId(id);
+  const { source, settings } = splitSettings(request.body);
+  await applySettings(parts.indices, name, settings);
+  await adoptType(parts.indices, name, request.path["type"]);
+  const item: WriteItem = {
+    ...conditionsOf(request),
+    ...routingOf(request),
+    kind,
+    index: name,
+    ...(id !== undefined && { id }),
+    source,
+  };
+  return writeOne(parts, request, item);
+}
+
+async function writeOne(parts: ApiParts, request: ApiRequest, item: WriteItem): Promise<ApiResponse> {
+  const options = writeOptions(request);
+  const [result] = await parts.documents.write([item], options);
+  if (result === undefined) throw new AppError("internal", "a write gave no result");
+  if (isFailure(result)) throw result.error;
+  const body = writeBody(result, parts.indices, options.refresh);
+  const location = `/${[result.index, String(body["_type"]), result.id].map(encodeURIComponent).join("/")}`;
+  const status = writeStatus(result);
+  return { status, json: body, ...(status === 201 && { headers: { location } }) };
+}
+
+async function readDocument(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const { found, body } = await getDocument(parts, await specOf(parts, request));
+  const status = found ? 200 : 404;
+  return request.method === "HEAD" ? empty(status) : json(body, status);
+}
+
+async function readSource(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const spec = await specOf(parts, request);
+  if (spec.source === false)
+    throw new AppError("request_invalid", "Validation Failed: 1: fetching source can not be disabled;", {
+      data: { type: "action_request_validation_exception" },
+    });
+  const { document } = await getDocument(parts, spec);
+  if (request.method === "HEAD") return empty(document === null ? 404 : 200);
+  if (document === null) {
+    const { index, type = "_doc", id } = spec;
+    const error = new AppError("not_found", `Document not found [${index}]/[${type}]/[${id}]`);
+    return json(errorBody(error, parts.errors), 404);
+  }
+  return json(filterSource(document.source, spec.source ?? { includes: [], excludes: [] }));
+}
+
+async function specOf(parts: ApiParts, request: ApiRequest): Promise<Parameters<typeof getDocument>[1]> {
+  const index = request.segment("index");
+  if (request.flag("refresh") === true) await parts.shards.refresh(parts.indices.resolve(index, {}));
+  request.flag("realtime");
+  return {
+    index,
+    type: request.path["type"],
+    id: request.segment("id"),
+    routing: routingOf(request).routing,
+    source: sourceParams(request),
+    storedFields: request.list("stored_fields"),
+    version: request.integer("version"),
+  };
+}
+
+async function deleteDocument(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const name = request.segment("index");
+  const id = request.segment("id");
+  const type = request.path["type"];
+  const conditions = conditionsOf(request);
+  // An external version is kept even where there is nothing to delete, so its index must be there.
+  if (conditions.versionType?.startsWith("external")) await adoptType(parts.indices, name, type);
+  const [index] = parts.indices.resolve(name, {});
+  if (index !== undefined && !fitsType(index, type)) await adoptType(parts.indices, name, type);
+  return writeOne(parts, request, { ...conditions, ...routingOf(request), kind: "delete", index: name, id });
+}
+
+function opTypeOf(request: ApiRequest): "index" | "create" {
+  const value = request.query["op_type"] ?? "index";
+  if (value === "index" || value === "create") return value;
+  throw new AppError("request_invalid", `opType must be 'create' or 'index', found: [${value}]`);
+}
+
+/** Documents go through pipelines by way of agents and inputs; ingest pipelines aren't offered. */
+function refusePipeline(request: ApiRequest): void {
+  const pipeline = request.query["pipeline"];
+  if (pipeline === undefined || pipeline === "" || pipeline === "_none") return;
+  throw new AppError("request_invalid", `pipeline with id [${pipeline}] does not exist`);
+}

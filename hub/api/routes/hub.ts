@@ -1,0 +1,65 @@
+/** The hub interface: what the dashboard and those who watch the hub ask. */
+
+import type { JsonObject } from "#hub/search/json.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import type { HubStatus } from "../ports.ts";
+import { json, type Route } from "../route.ts";
+
+export interface HubParts {
+  readonly status: HubStatus;
+  readonly metrics: Metrics;
+  /** Returns the description of all interfaces. */
+  readonly describe: () => JsonObject;
+}
+
+/** The text format of Prometheus, version 0.0.4. */
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+export function hubRoutes({ status, metrics, describe }: HubParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/api/status"],
+      params: [],
+      action: "monitor",
+      summary: "Shows how the hub is doing.",
+      handle: async () => json(await status.status()),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/api/agents"],
+      params: [],
+      action: "monitor",
+      summary: "Lists the agents that were heard of.",
+      handle: () => json(status.agents()),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/api/openapi.json"],
+      params: [],
+      action: "monitor",
+      summary: "Describes the interfaces.",
+      handle: () => json(describe()),
+    },
+    {
+      methods: ["GET", "HEAD"],
+      paths: ["/health"],
+      params: [],
+      action: "monitor",
+      summary: "Says whether requests can be served.",
+      handle: () => (status.ready() ? json({ status: "ok" }) : json({ status: "starting" }, 503)),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/metrics"],
+      params: [],
+      action: "monitor",
+      summary: "Prints the metrics in the text format of Prometheus.",
+      handle: async () => ({
+        status: 200,
+        text: await metrics.text(),
+        headers: { "content-type": METRICS_TYPE },
+      }),
+    },
+  ];
+}

@@ -1,0 +1,189 @@
+/** Indices as a whole: made, shown, deleted, opened, closed. */
+
+import type { JsonObject } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { parseAliases } from "../aliases.ts";
+import { flatSettings, flattenSettings, nestSettings } from "../index-settings.ts";
+import { printMapping, splitType, TYPE_SETTING } from "../index-type.ts";
+import type { ApiParts } from "../parts.ts";
+import type { IndexInfo } from "../ports.ts";
+import type { ApiRequest } from "../request.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
+import { type ApiResponse, empty, json, type Route } from "../route.ts";
+
+const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
+
+export function indexRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["PUT"],
+      paths: ["/{index}"],
+      params: [...TIMEOUT_PARAMS, "wait_for_active_shards", "update_all_types", "include_type_name"],
+      action: "index_manage",
+      summary: "Makes an index.",
+      handle: (request) => createIndex(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/{index}", "/{index}/{feature}"],
+      params: [
+        ...RESOLVE_PARAMS,
+        "local",
+        "flat_settings",
+        "include_defaults",
+        "include_type_name",
+        "master_timeout",
+      ],
+      action: "monitor",
+      summary: "Shows aliases, mapping and settings of indices.",
+      handle: (request) => getIndices(parts, request),
+    },
+    {
+      methods: ["HEAD"],
+      paths: ["/{index}"],
+      params: [...RESOLVE_PARAMS, "local", "flat_settings", "include_defaults"],
+      action: "monitor",
+      summary: "Says whether indices exist.",
+      handle: (request) => existsIndex(parts, request),
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/{index}", "/"],
+      params: [...RESOLVE_PARAMS, ...TIMEOUT_PARAMS],
+      action: "index_delete",
+      summary: "Deletes indices with all their documents.",
+      handle: (request) => deleteIndices(parts, request),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/{index}/_open", "/_open"],
+      params: [...RESOLVE_PARAMS, ...TIMEOUT_PARAMS, "wait_for_active_shards"],
+      action: "index_manage",
+      summary: "Opens closed indices.",
+      handle: (request) => setState(parts, request, "open"),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/{index}/_close", "/_close"],
+      params: [...RESOLVE_PARAMS, ...TIMEOUT_PARAMS],
+      action: "index_manage",
+      summary: "Closes indices: they keep their documents and answer nothing.",
+      handle: (request) => setState(parts, request, "close"),
+    },
+  ];
+}
+
+async function createIndex({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const name = request.segment("index");
+  const body = request.object();
+  checkKeys(body);
+  const { type, mapping } = splitType(body["mappings"], name);
+  const hasParts = ["settings", "mappings", "aliases"].some((key) => key in body);
+  const settings = flattenSettings(hasParts ? body["settings"] : body);
+  const index = await indices.create(name, {
+    settings: { ...settings, ...(type !== undefined && { [TYPE_SETTING]: type }) },
+    mappings: mapping,
+    aliases: parseAliases(body["aliases"]),
+  });
+  return json({ acknowledged: true, shards_acknowledged: true, index: index.name });
+}
+
+/** A body without any of its parts is settings alone. */
+function checkKeys(body: JsonObject): void {
+  const known = ["settings", "mappings", "aliases", "warmers"];
+  const keys = Object.keys(body);
+  const unknown = keys.find((key) => !known.includes(key));
+  if (unknown === undefined || !keys.some((key) => known.includes(key))) return;
+  throw new AppError("parsing", `unknown key [${unknown}] for create index`, {
+    data: { type: "parse_exception" },
+  });
+}
+
+function getIndices(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const features = featuresOf(request.path["feature"], request.uri);
+  const includeType = request.flag("include_type_name") ?? true;
+  const flat = request.flag("flat_settings") ?? false;
+  const found = parts.indices.resolve(request.segment("index"), resolveOptions(request));
+  const answer: JsonObject = {};
+  for (const index of found) {
+    answer[index.name] = {
+      ...(features.has("_aliases") && { aliases: index.aliases }),
+      ...(features.has("_mappings") && { mappings: printMapping(index, includeType) }),
+      ...(features.has("_settings") && { settings: shownSettings(index, parts.compatVersion, flat) }),
+    };
+  }
+  return json(answer);
+}
+
+function shownSettings(index: IndexInfo, compatVersion: string, flat: boolean): JsonObject {
+  const settings = flatSettings(index, compatVersion);
+  return flat ? settings : nestSettings(settings);
+}
+
+function featuresOf(given: string | undefined, uri: string): Set<string> {
+  const all = ["_aliases", "_mappings", "_settings"];
+  if (given === undefined) return new Set(all);
+  const features = given
+    .split(",")
+    .map((name) => (name.endsWith("s") ? name : name === "_alias" ? "_aliases" : `${name}s`));
+  if (features.some((name) => !all.includes(name))) {
+    throw new AppError(
+      "request_invalid",
+      `No endpoint or operation is available at [${uri.split("?", 1)[0]}]`,
+    );
+  }
+  return new Set(features);
+}
+
+function existsIndex({ indices }: ApiParts, request: ApiRequest): ApiResponse {
+  try {
+    const options = resolveOptions(request, { allowNoIndices: false });
+    return empty(indices.resolve(request.segment("index"), options).length > 0 ? 200 : 404);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "index_missing") return empty(404);
+    throw error;
+  }
+}
+
+async function deleteIndices({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const expression = request.path["index"];
+  if (expression === undefined)
+    throw new AppError("request_invalid", "Validation Failed: 1: index / indices is missing;", {
+      data: { type: "action_request_validation_exception" },
+    });
+  const found = indices.resolve(expression, resolveOptions(request, { expandWildcards: "all" }));
+  refuseAliases(expression, found);
+  await indices.delete(found.map(({ name }) => name));
+  return json({ acknowledged: true });
+}
+
+/** Deleting by an alias is refused: it would delete more than its name says. */
+function refuseAliases(expression: string, found: readonly IndexInfo[]): void {
+  for (const name of expression.split(",")) {
+    if (name.includes("*") || !found.some(({ aliases }) => Object.hasOwn(aliases, name))) continue;
+    throw new AppError(
+      "request_invalid",
+      `The provided expression [${name}] matches an alias, specify the corresponding concrete indices instead.`,
+    );
+  }
+}
+
+async function setState(
+  { indices }: ApiParts,
+  request: ApiRequest,
+  state: "open" | "close",
+): Promise<ApiResponse> {
+  const expression = request.path["index"];
+  if (expression === undefined)
+    throw new AppError("request_invalid", "Validation Failed: 1: index is missing;", {
+      data: { type: "action_request_validation_exception" },
+    });
+  const states = state === "open" ? "closed" : "open";
+  for (const index of indices.resolve(
+    expression,
+    resolveOptions(request, { expandWildcards: states, allowNoIndices: false }),
+  )) {
+    if (index.state !== state) await indices.setState(index.name, state);
+  }
+  return json({ acknowledged: true, ...(state === "open" && { shards_acknowledged: true }) });
+}

@@ -1,0 +1,38 @@
+/** `/`: what answers here. */
+
+import type { ApiParts } from "../parts.ts";
+import { empty, json, type Route } from "../route.ts";
+
+/** What clients compare with the versions they know; the build is ours. */
+const BUILD = {
+  build_flavor: "default",
+  build_type: "tar",
+  build_hash: "d2ef93d",
+  build_date: "2018-12-17T21:17:40.758843Z",
+  build_snapshot: false,
+  lucene_version: "7.5.0",
+  minimum_wire_compatibility_version: "5.6.0",
+  minimum_index_compatibility_version: "5.0.0",
+};
+
+export function infoRoutes({ cluster, compatVersion }: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET", "HEAD"],
+      paths: ["/"],
+      params: [],
+      action: "monitor",
+      summary: "Says what answers here, and in which version.",
+      handle: ({ method }) =>
+        method === "HEAD"
+          ? empty(200)
+          : json({
+              name: cluster.nodes()[0]?.name ?? "",
+              cluster_name: cluster.name,
+              cluster_uuid: cluster.uuid,
+              version: { number: compatVersion, ...BUILD },
+              tagline: "You Know, for Search",
+            }),
+    },
+  ];
+}

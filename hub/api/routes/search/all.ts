@@ -1,0 +1,25 @@
+/** Every route that searches. */
+
+import type { ApiParts } from "../../parts.ts";
+import type { Route } from "../../route.ts";
+import { countRoutes } from "./count.ts";
+import { fieldCapsRoutes } from "./field-caps.ts";
+import { msearchRoutes } from "./msearch.ts";
+import { scrollRoutes } from "./scroll.ts";
+import type { ScrollContexts } from "./scroll-contexts.ts";
+import { searchRoutes } from "./search.ts";
+import { searchShardsRoutes } from "./search-shards.ts";
+import { validateRoutes } from "./validate.ts";
+
+/** `scrolls` is stopped by its owner. */
+export function allSearchRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] {
+  return [
+    ...searchRoutes(parts, scrolls),
+    ...scrollRoutes(parts, scrolls),
+    ...msearchRoutes(parts),
+    ...countRoutes(parts),
+    ...validateRoutes(parts),
+    ...fieldCapsRoutes(parts),
+    ...searchShardsRoutes(parts),
+  ];
+}

@@ -1,0 +1,123 @@
+/** `_field_caps`: what can be done with fields, over indices. */
+
+import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
+import type { JsonObject } from "#hub/search/json.ts";
+import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { ApiParts } from "../../parts.ts";
+import type { IndexInfo } from "../../ports.ts";
+import { type ApiRequest, checkValid } from "../../request.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "../../resolve-options.ts";
+import { type ApiResponse, json, type Route } from "../../route.ts";
+import { majorOf } from "./search-answer.ts";
+
+interface Capability {
+  readonly type: string;
+  readonly searchable: boolean;
+  readonly aggregatable: boolean;
+}
+
+/** Fields that every index has. */
+const META: Readonly<Record<string, Capability>> = {
+  _id: { type: "_id", searchable: true, aggregatable: false },
+  _index: { type: "_index", searchable: true, aggregatable: true },
+  _type: { type: "_type", searchable: true, aggregatable: true },
+  _source: { type: "_source", searchable: false, aggregatable: false },
+  _routing: { type: "_routing", searchable: true, aggregatable: false },
+  _ignored: { type: "_ignored", searchable: true, aggregatable: false },
+};
+
+export function fieldCapsRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_field_caps", "/{index}/_field_caps"],
+      params: ["fields", "include_unmapped", "ignore_throttled", ...RESOLVE_PARAMS],
+      action: "search",
+      summary: "Says which fields there are and what can be done with them.",
+      handle: (request) => fieldCaps(parts, request),
+    },
+  ];
+}
+
+function fieldCaps({ indices, compatVersion }: ApiParts, request: ApiRequest): ApiResponse {
+  const patterns = patternsOf(request);
+  checkValid(patterns.length === 0 && "no fields specified");
+  const found = indices.resolve(request.path["index"], resolveOptions(request));
+  const tests = patterns.map((pattern) => compileWildcard(pattern));
+  const fields = new Map<string, Map<string, [index: string, Capability][]>>();
+  for (const index of found) {
+    for (const [name, capability] of capabilities(index)) {
+      if (!tests.some((test) => test.matches(name))) continue;
+      const types = fields.get(name) ?? new Map<string, [string, Capability][]>();
+      fields.set(
+        name,
+        types.set(capability.type, [...(types.get(capability.type) ?? []), [index.name, capability]]),
+      );
+    }
+  }
+  const described = Object.fromEntries([...fields].map(([name, types]) => [name, describeTypes(types)]));
+  return json({
+    ...(majorOf(compatVersion) >= 7 && { indices: found.map((index) => index.name) }),
+    fields: described,
+  });
+}
+
+function patternsOf(request: ApiRequest): readonly string[] {
+  const given = request.list("fields");
+  const body = request.object()["fields"];
+  if (given !== undefined && body !== undefined) {
+    throw new AppError(
+      "request_invalid",
+      "can't specify a request body and [fields] request parameter, either specify a request body or the [fields] request parameter",
+    );
+  }
+  return given ?? (Array.isArray(body) ? body.map(String) : typeof body === "string" ? [body] : []);
+}
+
+function* capabilities({ mapping }: IndexInfo): Iterable<[name: string, Capability]> {
+  yield* Object.entries(META);
+  const objects = new Set<string>();
+  for (const field of mapping.fields()) {
+    const meant = field.aliasOf === undefined ? field : mapping.resolve(field.path);
+    if (meant !== undefined) yield [field.path, capabilityOf(meant)];
+    for (let at = field.path.lastIndexOf("."); at > 0; at = field.path.lastIndexOf(".", at - 1)) {
+      const path = field.path.slice(0, at);
+      if (mapping.isObject(path) && !objects.has(path)) objects.add(path);
+    }
+  }
+  for (const path of objects) yield [path, { type: "object", searchable: false, aggregatable: false }];
+}
+
+function capabilityOf(field: Field): Capability {
+  const aggregatable =
+    field.type === "text" ? field.fielddata : field.docValues && columnKind(field) !== null;
+  return { type: field.type, searchable: field.index, aggregatable };
+}
+
+function describeTypes(types: ReadonlyMap<string, readonly (readonly [string, Capability])[]>): JsonObject {
+  const isConflict = types.size > 1;
+  return Object.fromEntries(
+    [...types].map(([type, entries]) => [type, describeType(type, entries, isConflict)]),
+  );
+}
+
+function describeType(
+  type: string,
+  entries: readonly (readonly [string, Capability])[],
+  isConflict: boolean,
+): JsonObject {
+  const without = (ability: "searchable" | "aggregatable"): string[] | undefined => {
+    const names = entries.filter(([, capability]) => !capability[ability]).map(([name]) => name);
+    return names.length > 0 && names.length < entries.length ? names : undefined;
+  };
+  const [notSearchable, notAggregatable] = [without("searchable"), without("aggregatable")];
+  return {
+    type,
+    searchable: entries.every(([, capability]) => capability.searchable),
+    aggregatable: entries.every(([, capability]) => capability.aggregatable),
+    ...(isConflict && { indices: entries.map(([name]) => name) }),
+    ...(notSearchable !== undefined && { non_searchable_indices: notSearchable }),
+    ...(notAggregatable !== undefined && { non_aggregatable_indices: notAggregatable }),
+  };
+}

@@ -1,0 +1,141 @@
+/** `_msearch`: several searches in one request, each with a header line and a body line. */
+
+import { isObject, type JsonObject, parseJson } from "#hub/search/json.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { errorDetail } from "../../error-body.ts";
+import type { ApiParts } from "../../parts.ts";
+import type { ResolveOptions } from "../../ports.ts";
+import { type ApiRequest, checkValid } from "../../request.ts";
+import { resolveOptions } from "../../resolve-options.ts";
+import { type ApiResponse, json, type Route } from "../../route.ts";
+import type { SearchTarget } from "./open-shards.ts";
+import { runSearch } from "./run-search.ts";
+import { answerOptions } from "./search.ts";
+import { searchAnswer } from "./search-answer.ts";
+
+/** Searches of a request: their answers are held together in memory. */
+const MAX_SEARCHES = 1000;
+
+const NEWLINE = 0x0a;
+
+interface Item {
+  readonly header: JsonObject;
+  readonly body: JsonObject;
+}
+
+export function msearchRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_msearch", "/{index}/_msearch", "/{index}/{type}/_msearch"],
+      params: [
+        "search_type",
+        "max_concurrent_searches",
+        "max_concurrent_shard_requests",
+        "pre_filter_shard_size",
+        "batched_reduce_size",
+        "typed_keys",
+        "rest_total_hits_as_int",
+        "ccs_minimize_roundtrips",
+        "ignore_unavailable",
+        "allow_no_indices",
+        "expand_wildcards",
+        "ignore_throttled",
+      ],
+      action: "search",
+      summary: "Answers several searches in one request.",
+      body: "ndjson",
+      handle: (request) => multiSearch(parts, request),
+    },
+  ];
+}
+
+async function multiSearch(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  request.requireBody();
+  const startMs = parts.clock.monotonic();
+  const items = readItems(request.body);
+  checkValid(items.length === 0 && "no requests added");
+  const responses: JsonObject[] = [];
+  for (const item of items) responses.push(await searchOne(parts, request, item));
+  return json({ took: Math.round(parts.clock.monotonic() - startMs), responses });
+}
+
+async function searchOne(parts: ApiParts, request: ApiRequest, { header, body }: Item): Promise<JsonObject> {
+  try {
+    const response = await runSearch(parts, {
+      target: targetOf(header, request),
+      body,
+      typedKeys: request.flag("typed_keys") ?? false,
+      allowPartial: header["allow_partial_search_results"] !== false,
+      signal: request.signal,
+    });
+    const options = { ...answerOptions(parts, request), countOnly: body["size"] === 0 };
+    return { ...searchAnswer(response, options), status: 200 };
+  } catch (error) {
+    const failure = toAppError(error);
+    if (failure.code === "cancelled") throw failure;
+    return { error: errorDetail(failure, parts.errors), status: failure.status };
+  }
+}
+
+/** Pairs of lines; an empty first line is an empty header. Throws parsing, request_invalid. */
+function readItems(bytes: Buffer): Item[] {
+  if (bytes.at(-1) !== NEWLINE) {
+    throw new AppError("request_invalid", "The msearch request must be terminated by a newline [\n]");
+  }
+  const lines = bytes.toString("utf8").split("\n").slice(0, -1);
+  const items: Item[] = [];
+  for (let at = 0; at < lines.length; at += 2) {
+    const header = lines[at]!.trim();
+    const body = lines[at + 1]?.trim();
+    if (body === undefined) {
+      if (header === "") break;
+      throw new AppError(
+        "request_invalid",
+        `line ${at + 1} of the msearch request has no body line behind it`,
+      );
+    }
+    if (items.length >= MAX_SEARCHES) {
+      throw new AppError(
+        "request_invalid",
+        `an msearch request may hold at most ${MAX_SEARCHES} searches; send the others in another one`,
+      );
+    }
+    items.push({ header: lineOf(header, at + 1), body: lineOf(body, at + 2) });
+  }
+  return items;
+}
+
+function lineOf(text: string, number: number): JsonObject {
+  const value = text === "" ? {} : parseJson(text);
+  if (isObject(value)) return value;
+  throw new AppError("request_invalid", `line ${number} of the msearch request must be a JSON object`);
+}
+
+function targetOf(header: JsonObject, request: ApiRequest): SearchTarget {
+  const defaults = resolveOptions(request);
+  const {
+    ignore_unavailable: ignoreUnavailable,
+    allow_no_indices: allowNoIndices,
+    expand_wildcards: states,
+  } = header;
+  const options: ResolveOptions = {
+    ...defaults,
+    ...(typeof ignoreUnavailable === "boolean" && { ignoreUnavailable }),
+    ...(typeof allowNoIndices === "boolean" && { allowNoIndices }),
+    ...((states === "all" || states === "open" || states === "closed" || states === "none") && {
+      expandWildcards: states,
+    }),
+  };
+  return {
+    expression: names(header["index"] ?? header["indices"]) ?? request.path["index"],
+    types: names(header["type"] ?? header["types"]) ?? request.path["type"],
+    options,
+  };
+}
+
+function names(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const text = (Array.isArray(value) ? value : [value]).map(String).join(",");
+  return text === "" ? undefined : text;
+}

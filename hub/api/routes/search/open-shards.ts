@@ -1,0 +1,78 @@
+/** The shards that a search means: those of its indices, restricted by aliases and types. */
+
+import { anyOf } from "#hub/search/nodes/boolean.ts";
+import { NoneNode } from "#hub/search/nodes/documents.ts";
+import { QUERY_TYPES } from "#hub/search/queries/all.ts";
+import type { Query } from "#hub/search/query.ts";
+import { QueryParser } from "#hub/search/query-parser.ts";
+import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import type { SearchShard } from "#hub/search/search.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { fitsType, typeOf } from "../../index-type.ts";
+import type { ApiParts } from "../../parts.ts";
+import type { IndexInfo, ResolveOptions } from "../../ports.ts";
+
+/** Which shards. */
+export interface SearchTarget {
+  /** Index expression; undefined means all. */
+  readonly expression: string | undefined;
+  /** Comma-separated types of the path; undefined means any. */
+  readonly types: string | undefined;
+  readonly options: ResolveOptions;
+}
+
+/** Shards of a search, to be closed. */
+export interface OpenShards {
+  readonly indices: readonly IndexInfo[];
+  readonly shards: readonly SearchShard[];
+  close(): void;
+}
+
+/** Opens the shards of a target. Throws index_missing, index_closed. */
+export function openShards(
+  { indices, shards }: ApiParts,
+  { expression, types, options }: SearchTarget,
+): OpenShards {
+  const resolved = indices.resolve(expression, options);
+  const found =
+    options.ignoreUnavailable === true ? resolved.filter((index) => index.state === "open") : resolved;
+  const closed = found.find((index) => index.state === "close");
+  if (closed !== undefined) {
+    throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
+  }
+  const filters = new Map(found.map((index) => [index.name, filterOf(index, expression, types)]));
+  const opened = shards.searchers(found);
+  return {
+    indices: found,
+    shards: opened.map(({ index, shard, searcher }) => {
+      const filter = filters.get(index.name);
+      const named = { name: index.name, uuid: index.uuid, typeName: typeOf(index) };
+      return { index: named, shard, searcher, ...(filter !== undefined && { filter }) };
+    }),
+    close() {
+      for (const { searcher } of opened) searcher.close();
+    },
+  };
+}
+
+/** What of an index is seen; undefined: all of it. */
+function filterOf(
+  index: IndexInfo,
+  expression: string | undefined,
+  types: string | undefined,
+): Query | undefined {
+  if (types !== undefined && !types.split(",").some((type) => fitsType(index, type))) return new NoneNode();
+  const aliases = meantAliases(index, expression);
+  if (aliases === undefined) return undefined;
+  const filters = aliases.map((name) => index.aliases[name]?.filter);
+  if (filters.length === 0 || filters.includes(undefined)) return undefined;
+  return anyOf(filters.map((filter) => new QueryParser(QUERY_TYPES).parse(filter)));
+}
+
+/** Returns the aliases through which an expression means an index; undefined where it means the index itself. */
+export function meantAliases(index: IndexInfo, expression: string | undefined): string[] | undefined {
+  const parts = (expression ?? "").split(",").filter((part) => part !== "" && !part.startsWith("-"));
+  const tests = parts.map((part) => compileWildcard(part === "_all" ? "*" : part));
+  if (tests.length === 0 || tests.some((test) => test.matches(index.name))) return undefined;
+  return Object.keys(index.aliases).filter((name) => tests.some((test) => test.matches(name)));
+}

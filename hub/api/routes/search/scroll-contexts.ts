@@ -1,0 +1,136 @@
+/** Snapshots that scrolls page through: bounded in number, closed when their time is over. */
+
+import { randomBytes } from "node:crypto";
+import type { SearchCursor } from "#hub/search/search.ts";
+import type { SearchRequest } from "#hub/search/search-request.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
+import type { OpenShards } from "./open-shards.ts";
+
+/** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */
+const MAX_CONTEXTS = 500;
+
+/** Longest time between two pages. */
+const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
+
+/** How often contexts are looked at. */
+const SWEEP_MS = 5_000;
+
+export interface ScrollContext {
+  readonly request: SearchRequest;
+  readonly opened: OpenShards;
+  /** Where the last page ended; undefined before it is known. */
+  cursor: SearchCursor | undefined;
+  /** Hits of the whole scroll. */
+  total: number | undefined;
+  /** True where the last page was empty: so are all that follow. */
+  isAtEnd: boolean;
+  /** True while a page is made. */
+  busy: boolean;
+  expiresMs: number;
+}
+
+export class ScrollContexts {
+  readonly #contexts = new Map<string, ScrollContext>();
+  readonly #gauge: Gauge;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(metrics: Metrics) {
+    this.#gauge = metrics.gauge("tailrace_search_scroll_contexts", "open scroll contexts", [], (gauge) =>
+      gauge.set(this.#contexts.size),
+    );
+  }
+
+  /** Takes over `opened`, which is closed in the end, also where it throws. Throws overloaded, request_invalid. */
+  open(request: SearchRequest, opened: OpenShards, keepAliveMs: number): string {
+    try {
+      checkKeepAlive(keepAliveMs);
+      this.#checkRoom();
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+    const id = randomBytes(24).toString("base64url");
+    this.#contexts.set(id, {
+      request,
+      opened,
+      cursor: undefined,
+      total: undefined,
+      isAtEnd: false,
+      busy: false,
+      expiresMs: performance.now() + keepAliveMs,
+    });
+    this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
+    return id;
+  }
+
+  /** Returns a context and prolongs its time; undefined `keepAliveMs` leaves it. Throws not_found, overloaded. */
+  take(id: string, keepAliveMs: number | undefined): ScrollContext {
+    const context = this.#contexts.get(id);
+    if (context === undefined) throw missing(id);
+    if (keepAliveMs !== undefined) {
+      checkKeepAlive(keepAliveMs);
+      context.expiresMs = performance.now() + keepAliveMs;
+    }
+    if (context.busy)
+      throw new AppError("overloaded", "another request reads the next page of this scroll; wait for it");
+    return context;
+  }
+
+  /** Closes contexts and returns how many there were; `_all` closes all. */
+  close(ids: readonly string[]): number {
+    const wanted = ids.includes("_all") ? [...this.#contexts.keys()] : ids;
+    let closed = 0;
+    for (const id of wanted) {
+      const context = this.#contexts.get(id);
+      if (context === undefined) continue;
+      this.#contexts.delete(id);
+      context.opened.close();
+      closed++;
+    }
+    return closed;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.close(["_all"]);
+    this.#gauge.set(0);
+  }
+
+  #checkRoom(): void {
+    this.#sweep();
+    if (this.#contexts.size < MAX_CONTEXTS) return;
+    throw new AppError(
+      "overloaded",
+      `there are ${MAX_CONTEXTS} scroll contexts open already; close some with DELETE /_search/scroll or use shorter times`,
+    );
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    for (const [id, context] of this.#contexts) {
+      if (!context.busy && context.expiresMs <= nowMs) this.close([id]);
+    }
+    if (this.#contexts.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+}
+
+function checkKeepAlive(keepAliveMs: number): void {
+  if (keepAliveMs <= MAX_KEEP_ALIVE_MS) return;
+  throw new AppError(
+    "request_invalid",
+    `Keep alive for scroll (${keepAliveMs}ms) is too large. It must be less than (1d). This limit can be set by changing the [search.max_keep_alive] cluster level setting.`,
+  );
+}
+
+function missing(id: string): AppError {
+  const error = new AppError("not_found", `No search context found for id [${id.slice(0, 100)}]`, {
+    data: { type: "search_context_missing_exception" },
+  });
+  const failures = [{ index: null, indexUuid: null, shard: -1, error }];
+  return new AppError("not_found", "all shards failed", { data: { failures }, cause: error });
+}

@@ -1,0 +1,109 @@
+/** `_search/scroll`: the following pages of a search over one snapshot, and giving it back. */
+
+import { isObject } from "#hub/search/json.ts";
+import { searchShards } from "#hub/search/search.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import type { ApiParts } from "../../parts.ts";
+import { type ApiRequest, checkValid } from "../../request.ts";
+import { type ApiResponse, json, type Route } from "../../route.ts";
+import { searchLimits } from "./run-search.ts";
+import type { ScrollContexts } from "./scroll-contexts.ts";
+import { answerOptions } from "./search.ts";
+import { searchAnswer } from "./search-answer.ts";
+
+const PATHS = ["/_search/scroll", "/_search/scroll/{scroll_id}"];
+
+export function scrollRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] {
+  return [
+    {
+      methods: ["GET", "POST"],
+      paths: PATHS,
+      params: ["scroll", "scroll_id", "rest_total_hits_as_int", "batched_reduce_size"],
+      action: "search",
+      summary: "Returns the next page of a scroll.",
+      body: "any",
+      handle: (request) => nextPage(parts, scrolls, request),
+    },
+    {
+      methods: ["DELETE"],
+      paths: PATHS,
+      params: ["scroll_id"],
+      action: "search",
+      summary: "Closes scrolls.",
+      body: "any",
+      handle: (request) => clear(scrolls, request),
+    },
+  ];
+}
+
+async function nextPage(parts: ApiParts, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
+  const { ids, keepAlive } = readScroll(request);
+  const id = ids[0];
+  checkValid(id === undefined && "scrollId is missing");
+  const context = scrolls.take(id!, keepAliveOf(keepAlive ?? request.query["scroll"]));
+  context.busy = true;
+  try {
+    const response = await searchShards(
+      { ...context.request, from: 0, aggregations: new Map() },
+      context.isAtEnd ? [] : context.opened.shards,
+      {
+        signal: request.signal,
+        limits: searchLimits(parts),
+        clock: parts.clock,
+        ...(context.cursor !== undefined && { cursor: context.cursor }),
+      },
+    );
+    const total = context.isAtEnd ? context.total : response.total;
+    context.total = total;
+    context.cursor = response.cursor ?? context.cursor;
+    context.isAtEnd = response.cursor === undefined;
+    const shards = {
+      ...response.shards,
+      total: context.opened.shards.length,
+      successful: context.opened.shards.length - response.shards.failures.length,
+    };
+    return json(
+      searchAnswer({ ...response, total, shards }, { ...answerOptions(parts, request), scrollId: id! }),
+    );
+  } finally {
+    context.busy = false;
+  }
+}
+
+function clear(scrolls: ScrollContexts, request: ApiRequest): ApiResponse {
+  const { ids } = readScroll(request);
+  checkValid(ids.length === 0 && "no scroll ids specified");
+  const freed = scrolls.close(ids);
+  return json({ succeeded: true, num_freed: freed }, freed === 0 ? 404 : 200);
+}
+
+/** Ids from the path, the parameters, a JSON body or a body that is an id. Throws parsing. */
+function readScroll(request: ApiRequest): {
+  readonly ids: readonly string[];
+  readonly keepAlive: string | undefined;
+} {
+  const given = request.list("scroll_id") ?? [];
+  const text = request.body.toString("utf8").trim();
+  if (text === "") return { ids: given, keepAlive: undefined };
+  if (!text.startsWith("{")) return { ids: text.split(",").map((id) => id.trim()), keepAlive: undefined };
+  const body = request.value();
+  if (!isObject(body)) return { ids: given, keepAlive: undefined };
+  for (const key of Object.keys(body)) {
+    if (key === "scroll" || key === "scroll_id") continue;
+    throw new AppError(
+      "request_invalid",
+      `Unknown parameter [${key}] in request body or parameter is of the wrong type[${typeof body[key]}] `,
+    );
+  }
+  const ids = body["scroll_id"];
+  const keepAlive = body["scroll"];
+  return {
+    ids: ids === undefined ? given : (Array.isArray(ids) ? ids : [ids]).map(String),
+    keepAlive: typeof keepAlive === "string" ? keepAlive : undefined,
+  };
+}
+
+function keepAliveOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseDuration(text, 1);
+}

@@ -1,0 +1,64 @@
+/** What a search found, in the words of the version that clients expect. */
+
+import type { JsonObject } from "#hub/search/json.ts";
+import type { SearchResponse } from "#hub/search/search.ts";
+import { type ErrorContext, shardFailureBodies } from "../../error-body.ts";
+
+export interface SearchAnswerOptions {
+  /** Version told to clients, e.g. "6.5.4". */
+  readonly compatVersion: string;
+  /** Totals as numbers whatever the version. */
+  readonly totalAsInt: boolean;
+  readonly scrollId?: string;
+  /** How many states of aggregations are merged at a time; undefined: all. */
+  readonly reduceSize?: number | undefined;
+  /** No hits were asked for. */
+  readonly countOnly: boolean;
+  readonly errors: ErrorContext;
+}
+
+/** Returns the body of a search's answer. */
+export function searchAnswer(response: SearchResponse, options: SearchAnswerOptions): JsonObject {
+  const { total, successful, failures } = response.shards;
+  const phases = reducePhases(successful, options.reduceSize);
+  return {
+    ...(options.scrollId !== undefined && { _scroll_id: options.scrollId }),
+    took: response.tookMs,
+    timed_out: response.timedOut,
+    ...(response.terminatedEarly !== undefined && { terminated_early: response.terminatedEarly }),
+    ...(phases > 1 && { num_reduce_phases: phases }),
+    _shards: {
+      total,
+      successful,
+      skipped: 0,
+      failed: failures.length,
+      ...(failures.length > 0 && { failures: shardFailureBodies(failures, options.errors) }),
+    },
+    hits: hitsBody(response, options),
+    ...(response.aggregations !== undefined && { aggregations: response.aggregations }),
+  };
+}
+
+function hitsBody(response: SearchResponse, options: SearchAnswerOptions): JsonObject {
+  const isObject = majorOf(options.compatVersion) >= 7 && !options.totalAsInt;
+  const total = isObject ? objectTotal(response.total) : (response.total ?? -1);
+  const hasNone = response.shards.total === 0 || options.countOnly;
+  const maxScore =
+    response.maxScore ?? (hasNone && !isObject && majorOf(options.compatVersion) < 7 ? 0 : null);
+  return { ...(total !== undefined && { total }), max_score: maxScore, hits: response.hits };
+}
+
+function objectTotal(total: number | undefined): JsonObject | undefined {
+  return total === undefined ? undefined : { value: total, relation: "eq" };
+}
+
+/** Merges that are needed when at most `size` states are kept at a time. */
+function reducePhases(shards: number, size: number | undefined): number {
+  if (size === undefined || shards <= size) return 1;
+  return 1 + Math.ceil((shards - size) / (size - 1));
+}
+
+/** Major number of a version. */
+export function majorOf(version: string): number {
+  return Number(version.split(".")[0]);
+}

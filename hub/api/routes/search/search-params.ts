@@ -1,0 +1,125 @@
+/** Searches written into the address: `?q=status:404&sort=at:desc&size=5`. They come on top of the body. */
+
+import type { JsonObject } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { ApiRequest } from "../../request.ts";
+import { RESOLVE_PARAMS } from "../../resolve-options.ts";
+import { SOURCE_PARAMS, sourceParams } from "../../source-params.ts";
+
+/** Parameters that make a query. */
+export const QUERY_PARAMS: readonly string[] = [
+  "q",
+  "df",
+  "default_operator",
+  "analyzer",
+  "analyze_wildcard",
+  "lenient",
+  "terminate_after",
+  "min_score",
+  "preference",
+  "routing",
+  "ignore_throttled",
+  ...RESOLVE_PARAMS,
+];
+
+/** Parameters of _search. */
+export const SEARCH_PARAMS: readonly string[] = [
+  ...QUERY_PARAMS,
+  ...SOURCE_PARAMS,
+  "from",
+  "size",
+  "sort",
+  "stored_fields",
+  "docvalue_fields",
+  "track_scores",
+  "track_total_hits",
+  "timeout",
+  "version",
+  "seq_no_primary_term",
+  "explain",
+  "search_type",
+  "scroll",
+  "request_cache",
+  "allow_partial_search_results",
+  "batched_reduce_size",
+  "max_concurrent_shard_requests",
+  "pre_filter_shard_size",
+  "rest_total_hits_as_int",
+  "typed_keys",
+  "stats",
+  "suggest_field",
+  "suggest_mode",
+  "suggest_size",
+  "suggest_text",
+];
+
+const SEARCH_TYPES = ["query_then_fetch", "dfs_query_then_fetch"];
+
+/** Returns the query of the parameters, undefined without `q`. Throws request_invalid. */
+export function queryOfParams(request: ApiRequest): JsonObject | undefined {
+  const q = request.query["q"];
+  if (q === undefined) return undefined;
+  const { df, default_operator: operator, analyzer } = request.query;
+  const lenient = request.flag("lenient");
+  return {
+    query_string: {
+      query: q,
+      ...(df !== undefined && { default_field: df }),
+      ...(operator !== undefined && { default_operator: operator }),
+      ...(analyzer !== undefined && { analyzer }),
+      ...(lenient !== undefined && { lenient }),
+      analyze_wildcard: request.flag("analyze_wildcard") ?? false,
+    },
+  };
+}
+
+/** Returns a search's body with what the parameters say instead. Throws request_invalid. */
+export function bodyWithParams(body: JsonObject, request: ApiRequest): JsonObject {
+  checkSearchParams(request);
+  const { query } = request;
+  const source = sourceParams(request);
+  const sort = request.list("sort")?.map(sortEntry);
+  const merged: Record<string, unknown> = {
+    query: queryOfParams(request),
+    from: request.integer("from"),
+    size: request.integer("size"),
+    sort,
+    _source: source,
+    stored_fields: request.list("stored_fields"),
+    docvalue_fields: request.list("docvalue_fields"),
+    track_scores: request.flag("track_scores"),
+    track_total_hits: query["track_total_hits"],
+    timeout: query["timeout"],
+    terminate_after: request.integer("terminate_after"),
+    version: request.flag("version"),
+    seq_no_primary_term: request.flag("seq_no_primary_term"),
+    explain: request.flag("explain"),
+  };
+  return {
+    ...body,
+    ...Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined)),
+  };
+}
+
+/** "field:desc" as a key of an order. */
+function sortEntry(text: string): unknown {
+  const at = text.lastIndexOf(":");
+  const order = text.slice(at + 1);
+  return at > 0 && (order === "asc" || order === "desc") ? { [text.slice(0, at)]: order } : text;
+}
+
+function checkSearchParams(request: ApiRequest): void {
+  const type = request.query["search_type"];
+  if (type !== undefined && !SEARCH_TYPES.includes(type)) {
+    throw new AppError(
+      "request_invalid",
+      `No search type for [${type}]; the types are ${SEARCH_TYPES.join(" and ")}`,
+    );
+  }
+  if ((request.integer("batched_reduce_size") ?? 2) < 2) {
+    throw new AppError("request_invalid", "batchedReduceSize must be >= 2");
+  }
+  if ((request.integer("max_concurrent_shard_requests") ?? 1) < 1) {
+    throw new AppError("request_invalid", "maxConcurrentShardRequests must be >= 1");
+  }
+}

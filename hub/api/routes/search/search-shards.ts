@@ -1,0 +1,54 @@
+/** `_search_shards`: where a search would run. */
+
+import type { ApiParts } from "../../parts.ts";
+import type { ApiRequest } from "../../request.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "../../resolve-options.ts";
+import { type ApiResponse, json, type Route } from "../../route.ts";
+import { meantAliases } from "./open-shards.ts";
+
+export function searchShardsRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_search_shards", "/{index}/_search_shards", "/{index}/{type}/_search_shards"],
+      params: ["preference", "routing", "local", ...RESOLVE_PARAMS],
+      action: "search",
+      summary: "Says on which nodes and shards a search would run.",
+      handle: (request) => searchShards(parts, request),
+    },
+  ];
+}
+
+function searchShards({ indices, cluster }: ApiParts, request: ApiRequest): ApiResponse {
+  const expression = request.path["index"];
+  const found = indices.resolve(expression, resolveOptions(request));
+  const nodes = cluster.nodes();
+  const node = nodes[0]!;
+  const shards = found.flatMap(({ name, settings }) =>
+    Array.from({ length: settings.numberOfShards }, (_, shard) => [
+      { state: "STARTED", primary: true, node: node.id, relocating_node: null, shard, index: name },
+    ]),
+  );
+  return json({
+    nodes: Object.fromEntries(
+      nodes.map(({ id, name, transportAddress }) => [id, { name, transport_address: transportAddress }]),
+    ),
+    indices: Object.fromEntries(
+      found.map((index) => {
+        const aliases = meantAliases(index, expression)?.sort();
+        const filters = aliases?.map((name) => index.aliases[name]?.filter);
+        const filter =
+          filters?.includes(undefined) === true
+            ? undefined
+            : filters?.length === 1
+              ? filters[0]
+              : { bool: { should: filters } };
+        return [
+          index.name,
+          { ...(aliases !== undefined && { aliases, ...(filter !== undefined && { filter }) }) },
+        ];
+      }),
+    ),
+    shards,
+  });
+}

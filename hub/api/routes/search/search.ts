@@ -1,0 +1,109 @@
+/** `_search`: find documents. */
+
+import { isObject, type JsonObject } from "#hub/search/json.ts";
+import { searchShards } from "#hub/search/search.ts";
+import { parseSearchRequest } from "#hub/search/search-request.ts";
+import type { ApiParts } from "../../parts.ts";
+import { type ApiRequest, checkValid } from "../../request.ts";
+import { resolveOptions } from "../../resolve-options.ts";
+import { type ApiResponse, json, type Route } from "../../route.ts";
+import { openShards, type SearchTarget } from "./open-shards.ts";
+import { checkPartial, runSearch, searchLimits } from "./run-search.ts";
+import type { ScrollContexts } from "./scroll-contexts.ts";
+import { type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
+import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
+
+export function searchRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] {
+  return [
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_search", "/{index}/_search", "/{index}/{type}/_search"],
+      params: SEARCH_PARAMS,
+      action: "search",
+      summary: "Finds documents and aggregates over them.",
+      handle: (request) => search(parts, scrolls, request),
+    },
+  ];
+}
+
+async function search(parts: ApiParts, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
+  const body = bodyWithParams(request.object(), request);
+  const scroll = scrollOf(body, request);
+  if (scroll !== undefined) return openScroll(parts, scrolls, scroll, request);
+  const response = await runSearch(parts, {
+    target: targetOf(request),
+    body,
+    typedKeys: request.flag("typed_keys") ?? false,
+    allowPartial: request.flag("allow_partial_search_results") ?? true,
+    signal: request.signal,
+  });
+  return json(searchAnswer(response, { ...answerOptions(parts, request), countOnly: body["size"] === 0 }));
+}
+
+/** Shards that a request's path and parameters mean. */
+export function targetOf(request: ApiRequest): SearchTarget {
+  return { expression: request.path["index"], types: request.path["type"], options: resolveOptions(request) };
+}
+
+/** How a request wants its answer. */
+export function answerOptions({ compatVersion, errors }: ApiParts, request: ApiRequest): SearchAnswerOptions {
+  return {
+    compatVersion,
+    errors,
+    totalAsInt: request.flag("rest_total_hits_as_int") ?? false,
+    reduceSize: request.integer("batched_reduce_size"),
+    countOnly: false,
+  };
+}
+
+interface Scroll {
+  readonly body: JsonObject;
+  readonly keepAliveMs: number;
+}
+
+function scrollOf(body: JsonObject, request: ApiRequest): Scroll | undefined {
+  const keepAliveMs = request.duration("scroll");
+  return keepAliveMs === undefined ? undefined : { body, keepAliveMs };
+}
+
+/** Answers the first page of a scroll. */
+async function openScroll(
+  parts: ApiParts,
+  scrolls: ScrollContexts,
+  { body, keepAliveMs }: Scroll,
+  request: ApiRequest,
+): Promise<ApiResponse> {
+  checkValid(
+    typeof body["from"] === "number" && body["from"] > 0 && "using [from] is not allowed in a scroll context",
+    body["size"] === 0 && "[size] cannot be [0] in a scroll context",
+    body["track_total_hits"] === false && "disabling [track_total_hits] is not allowed in a scroll context",
+  );
+  const limits = searchLimits(parts);
+  const size = Number(body["size"] ?? 0);
+  checkValid(
+    size > limits.maxResultWindow &&
+      `Batch size is too large, size must be less than or equal to: [${limits.maxResultWindow}] but was [${size}]. Scroll batch sizes cost as much memory as result windows so they are controlled by the [index.max_result_window] index level setting.`,
+  );
+  const parsed = parseSearchRequest(isObject(body) ? body : {}, limits);
+  const opened = openShards(parts, targetOf(request));
+  const id = scrolls.open(parsed, opened, keepAliveMs);
+  try {
+    const { signal } = request;
+    const typedKeys = request.flag("typed_keys") ?? false;
+    const response = await searchShards(parsed, opened.shards, {
+      signal,
+      limits,
+      typedKeys,
+      clock: parts.clock,
+    });
+    checkPartial(response, request.flag("allow_partial_search_results") ?? true);
+    const context = scrolls.take(id, undefined);
+    context.cursor = response.cursor;
+    context.total = response.total;
+    context.isAtEnd = response.cursor === undefined;
+    return json(searchAnswer(response, { ...answerOptions(parts, request), scrollId: id }));
+  } catch (error) {
+    scrolls.close([id]);
+    throw error;
+  }
+}

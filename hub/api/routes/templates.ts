@@ -1,0 +1,140 @@
+/** Templates: what new indices get by their names. */
+
+import type { JsonObject } from "#hub/search/json.ts";
+import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { parseAliases } from "../aliases.ts";
+import { flattenSettings, nestSettings, printSettings } from "../index-settings.ts";
+import { givenType, splitType, TYPE_SETTING } from "../index-type.ts";
+import type { ApiParts } from "../parts.ts";
+import type { IndexTemplate } from "../ports.ts";
+import { type ApiRequest, checkValid } from "../request.ts";
+import { type ApiResponse, empty, json, type Route } from "../route.ts";
+
+export function templateRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["PUT", "POST"],
+      paths: ["/_template/{name}"],
+      params: ["order", "create", "timeout", "master_timeout", "flat_settings", "include_type_name"],
+      action: "index_manage",
+      summary: "Stores a template.",
+      handle: (request) => putTemplate(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_template", "/_template/{name}"],
+      params: ["flat_settings", "master_timeout", "local", "include_type_name"],
+      action: "monitor",
+      summary: "Shows templates.",
+      handle: (request) => getTemplates(parts, request),
+    },
+    {
+      methods: ["HEAD"],
+      paths: ["/_template/{name}"],
+      params: ["flat_settings", "master_timeout", "local"],
+      action: "monitor",
+      summary: "Says whether a template exists.",
+      handle: (request) => empty(namesOf(parts, request).length > 0 ? 200 : 404),
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/_template/{name}"],
+      params: ["timeout", "master_timeout"],
+      action: "index_manage",
+      summary: "Deletes templates.",
+      handle: (request) => deleteTemplates(parts, request),
+    },
+  ];
+}
+
+async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const name = request.segment("name");
+  const body = request.requiredObject();
+  const patterns = patternsOf(body);
+  checkValid(patterns.length === 0 && "index patterns are missing");
+  checkKeys(body);
+  if ((request.flag("create") ?? false) && Object.hasOwn(indices.templates(), name)) {
+    throw new AppError("request_invalid", `index_template [${name}] already exists`);
+  }
+  const { type, mapping } = splitType(body["mappings"], name);
+  const template: IndexTemplate = {
+    index_patterns: patterns,
+    order: numberOf(body["order"]) ?? request.integer("order") ?? 0,
+    ...(numberOf(body["version"]) !== undefined && { version: numberOf(body["version"])! }),
+    settings: { ...flattenSettings(body["settings"]), ...(type !== undefined && { [TYPE_SETTING]: type }) },
+    mappings: mapping,
+    aliases: parseAliases(body["aliases"]),
+  };
+  await indices.putTemplate(name, template);
+  return json({ acknowledged: true });
+}
+
+/** `template` is the name that `index_patterns` had before 6.0. */
+function patternsOf(body: JsonObject): string[] {
+  const value = body["index_patterns"] ?? body["template"];
+  if (value === undefined || value === null) return [];
+  return (Array.isArray(value) ? value : [value]).map(String);
+}
+
+function checkKeys(body: JsonObject): void {
+  const known = ["index_patterns", "template", "order", "version", "settings", "mappings", "aliases"];
+  const unknown = Object.keys(body).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  throw new AppError("parsing", `unknown key [${unknown}] in the template `, {
+    data: { type: "parse_exception" },
+  });
+}
+
+function numberOf(value: unknown): number | undefined {
+  const number = typeof value === "string" ? Number(value) : value;
+  return typeof number === "number" && Number.isInteger(number) ? number : undefined;
+}
+
+function getTemplates(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const templates = parts.indices.templates();
+  const isFlat = request.flag("flat_settings") ?? false;
+  const includeType = request.flag("include_type_name") ?? true;
+  const names = namesOf(parts, request);
+  const answer = Object.fromEntries(
+    names.map((name) => [name, printTemplate(templates[name]!, isFlat, includeType)]),
+  );
+  const wanted = request.list("name") ?? [];
+  const isMissing = names.length === 0 && wanted.some((name) => !name.includes("*"));
+  return json(answer, isMissing ? 404 : 200);
+}
+
+function printTemplate(template: IndexTemplate, isFlat: boolean, includeType: boolean): JsonObject {
+  const { order, version, index_patterns, settings, mappings, aliases } = template;
+  const flat = printSettings(settings);
+  const type = givenType(settings);
+  const hasMappings = Object.keys(mappings).length > 0 || type !== undefined;
+  return {
+    order,
+    ...(version !== undefined && { version }),
+    index_patterns,
+    settings: isFlat ? flat : nestSettings(flat),
+    mappings: includeType && hasMappings ? { [type ?? "_doc"]: mappings } : mappings,
+    aliases,
+  };
+}
+
+async function deleteTemplates(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const names = namesOf(parts, request);
+  const wanted = request.segment("name");
+  if (names.length === 0 && wanted !== "*") {
+    throw new AppError("not_found", `index_template [${wanted}] missing`, {
+      data: { type: "index_template_missing_exception" },
+    });
+  }
+  await parts.indices.deleteTemplates(names);
+  return json({ acknowledged: true });
+}
+
+function namesOf({ indices }: ApiParts, request: ApiRequest): string[] {
+  const all = Object.keys(indices.templates()).sort();
+  const patterns = request.list("name");
+  if (patterns === undefined) return all;
+  const tests = patterns.map((pattern) => compileWildcard(pattern));
+  return all.filter((name) => tests.some((test) => test.matches(name)));
+}

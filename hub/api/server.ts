@@ -1,0 +1,138 @@
+/**
+ * The two listeners. Search interface: the routes of `routes/all.ts`. Dashboard: the hub interface, the pages, the
+ * live socket, and the search interface once more below /es, so that pages need no other origin.
+ */
+
+import type { FastifyInstance } from "fastify";
+import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { apiMetrics } from "./api-metrics.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { errorBody, hubErrorBody } from "./error-body.ts";
+import { Listener, type UpgradeHandler } from "./listener.ts";
+import { describeRoutes } from "./openapi.ts";
+import type { ApiParts } from "./parts.ts";
+import type { HubStatus } from "./ports.ts";
+import { BodyReader } from "./request-body.ts";
+import type { AccessControl, Route } from "./route.ts";
+import { searchInterface } from "./routes/all.ts";
+import { hubRoutes } from "./routes/hub.ts";
+import { ScrollContexts } from "./routes/search/scroll-contexts.ts";
+import { staticPages } from "./static-pages.ts";
+
+/** Where a listener binds; port 0 takes a free one. */
+export interface Bind {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A fastify plugin of another room, with routes of its own. */
+export type DashboardPlugin = (app: FastifyInstance) => Promise<void>;
+
+export interface ApiServerOptions {
+  readonly parts: ApiParts;
+  readonly status: HubStatus;
+  readonly access: AccessControl;
+  readonly search: Bind;
+  readonly dashboard: Bind;
+  /** The dashboard's address as browsers see it; empty: its own. */
+  readonly publicUrl: string;
+  /** Folder of the built dashboard. */
+  readonly uiFolder: string;
+  /** Of this program, for the interface's description. */
+  readonly version: string;
+  /** Whether answers name the product as newer clients want it. */
+  readonly productHeader: boolean;
+  readonly plugins?: readonly DashboardPlugin[];
+  /** WebSocket paths of the dashboard. */
+  readonly upgrades?: Readonly<Record<string, UpgradeHandler>>;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+/** Prefix of the search interface on the dashboard's listener. */
+const SEARCH_PREFIX = "/es";
+
+export class ApiServer implements Component {
+  readonly #options: ApiServerOptions;
+  readonly #lifecycle: Lifecycle;
+  readonly #search: Listener;
+  readonly #dashboard: Listener;
+  readonly #scrolls: ScrollContexts;
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+    const { log, search, dashboard, metrics } = options;
+    this.#lifecycle = new Lifecycle((part, error) =>
+      log.error({ err: error, part }, "a listener didn't stop"),
+    );
+    const origins = (): readonly string[] => this.origins();
+    this.#search = new Listener({ ...search, portSetting: "http.port", origins, log });
+    this.#dashboard = new Listener({ ...dashboard, portSetting: "dashboard.port", origins, log });
+    this.#scrolls = new ScrollContexts(metrics);
+  }
+
+  /** Addresses with the real ports. Valid after `start`. */
+  get addresses(): { readonly http: string; readonly dashboard: string } {
+    return { http: this.#search.url, dashboard: this.#dashboard.url };
+  }
+
+  /** Origins of the dashboard's pages. Valid after `start`. */
+  origins(): string[] {
+    const { port, url } = this.#dashboard;
+    const { publicUrl } = this.#options;
+    const known = [url, `http://localhost:${port}`, `http://127.0.0.1:${port}`, `http://[::1]:${port}`];
+    if (publicUrl !== "" && URL.canParse(publicUrl)) known.push(new URL(publicUrl).origin);
+    return [...new Set(known)];
+  }
+
+  /** Throws port_taken, settings_invalid. */
+  async start(): Promise<void> {
+    this.#register();
+    await this.#lifecycle.start("scrolls", {
+      start: () => Promise.resolve(),
+      stop: () => {
+        this.#scrolls.stop();
+        return Promise.resolve();
+      },
+    });
+    await this.#lifecycle.start("dashboard", this.#dashboard);
+    await this.#lifecycle.start("search interface", this.#search);
+  }
+
+  stop(): Promise<void> {
+    return this.#lifecycle.stop();
+  }
+
+  #register(): void {
+    const { parts, access, metrics, log, productHeader, plugins = [], upgrades = {} } = this.#options;
+    const searchRoutes = searchInterface(parts, this.#scrolls);
+    const ownRoutes = this.#hubRoutes(searchRoutes);
+    const shared = { access, log, bodies: new BodyReader(metrics), metrics: apiMetrics(metrics) };
+    const search = new Dispatcher({
+      ...shared,
+      routes: searchRoutes,
+      errorBody: (error) => errorBody(error, parts.errors),
+      ...(productHeader && { headers: { "x-elastic-product": "Elasticsearch" } }),
+    });
+    const hub = new Dispatcher({ ...shared, routes: ownRoutes, errorBody: hubErrorBody });
+    void this.#search.app.register(search.plugin(""));
+    const { app } = this.#dashboard;
+    for (const plugin of plugins) void app.register(plugin);
+    void app.register(search.plugin(SEARCH_PREFIX));
+    void app.register(hub.plugin("", ["/api/*", "/health", "/metrics"]));
+    void app.register(staticPages(this.#options.uiFolder));
+    for (const [path, handler] of Object.entries(upgrades)) this.#dashboard.onUpgrade(path, handler);
+  }
+
+  #hubRoutes(searchRoutes: readonly Route[]): Route[] {
+    const { status, metrics, version } = this.#options;
+    const own: Route[] = hubRoutes({ status, metrics, describe: () => document });
+    const document = describeRoutes(version, [
+      { prefix: "", tag: "hub", routes: own },
+      { prefix: SEARCH_PREFIX, tag: "search", routes: searchRoutes },
+    ]);
+    return own;
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Aggregations in three steps: a collector per shard sees the matching documents in batches and keeps the state of
+ * every bucket; states of shards are merged; the merged state is rendered. States are JSON-able.
+ */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "../json.ts";
+import type { ShardContext } from "../query.ts";
+
+/** A node of the aggregation tree. Immutable; used for many shards. */
+export interface Aggregation<State = unknown> {
+  collector(shard: ShardContext, budget: CollectBudget): Collector<State>;
+  /** Merges at least one state of the same bucket. */
+  merge(states: readonly State[]): State;
+  /** The answer's object. `budget` counts the buckets of the answer. */
+  render(state: State, budget: BucketBudget): JsonObject;
+  /** State of a bucket that no document fell into. */
+  empty(): State;
+  /** A number to order buckets by; `name` as in "stats.max". Undefined where there is none of that name. */
+  metric?(state: State, name: string): number | undefined;
+  /** Prefix of the name with typed_keys. */
+  typedName(state: State): string;
+}
+
+/** Collects in one shard. Buckets are numbers from 0 that the owner of the collector gives out. */
+export interface Collector<State = unknown> {
+  /** Called before the documents of a segment. */
+  segment(segment: SegmentReader): void;
+  /** Documents ascending; `buckets[i]` is the owning bucket of `docs[i]`. Arrays are reused by the caller. */
+  collect(docs: Int32Array, buckets: Int32Array, length: number): void;
+  /** State of an owning bucket, also of one that had no documents. */
+  state(bucket: number): State;
+}
+
+/** Aggregations of a request or a bucket, by name. */
+export type AggregationTree = ReadonlyMap<string, NamedAggregation>;
+
+export interface NamedAggregation {
+  readonly aggregation: Aggregation;
+  /** Given back as it came. */
+  readonly meta: JsonObject | undefined;
+}
+
+/** States of a tree, by name. */
+export type TreeState = Readonly<Record<string, unknown>>;
+
+/** Buckets that one shard collects at most: about 100 bytes each. */
+const MAX_COLLECTED = 4_000_000;
+
+/** Counts the buckets that a shard's collectors make. */
+export class CollectBudget {
+  #buckets = 0;
+
+  /** Throws memory_limit. */
+  add(buckets = 1): void {
+    this.#buckets += buckets;
+    if (this.#buckets > MAX_COLLECTED) {
+      throw new AppError(
+        "memory_limit",
+        `the aggregation needs more than ${MAX_COLLECTED} buckets in one shard; narrow the query, or use fewer or coarser buckets`,
+      );
+    }
+  }
+}
+
+/** Counts the buckets of an answer. */
+export class BucketBudget {
+  readonly #limit: number;
+  /** typed_keys of the request. */
+  readonly typedKeys: boolean;
+  #buckets = 0;
+
+  constructor(limit: number, typedKeys: boolean) {
+    this.#limit = limit;
+    this.typedKeys = typedKeys;
+  }
+
+  /** Throws too_many_buckets. */
+  add(buckets = 1): void {
+    this.#buckets += buckets;
+    if (this.#buckets > this.#limit) {
+      throw new AppError(
+        "too_many_buckets",
+        `Trying to create too many buckets. Must be less than or equal to: [${this.#limit}] but was [${this.#buckets}]. This limit can be set by changing the [search.max_buckets] cluster level setting.`,
+        { data: { max_buckets: this.#limit } },
+      );
+    }
+  }
+}
+
+/** The collectors of a tree. */
+export class TreeCollector {
+  readonly #collectors: readonly (readonly [name: string, collector: Collector])[];
+
+  constructor(tree: AggregationTree, shard: ShardContext, budget: CollectBudget) {
+    this.#collectors = [...tree].map(([name, { aggregation }]) => [
+      name,
+      aggregation.collector(shard, budget),
+    ]);
+  }
+
+  get isEmpty(): boolean {
+    return this.#collectors.length === 0;
+  }
+
+  segment(segment: SegmentReader): void {
+    for (const [, collector] of this.#collectors) collector.segment(segment);
+  }
+
+  collect(docs: Int32Array, buckets: Int32Array, length: number): void {
+    for (const [, collector] of this.#collectors) collector.collect(docs, buckets, length);
+  }
+
+  state(bucket: number): TreeState {
+    return Object.fromEntries(this.#collectors.map(([name, collector]) => [name, collector.state(bucket)]));
+  }
+}
+
+/** Merges the states of one bucket. */
+export function mergeTree(tree: AggregationTree, states: readonly TreeState[]): TreeState {
+  const merged: Record<string, unknown> = {};
+  for (const [name, { aggregation }] of tree) {
+    const parts = states.map((state) => state[name]).filter((state) => state !== undefined);
+    merged[name] = parts.length === 0 ? aggregation.empty() : aggregation.merge(parts);
+  }
+  return merged;
+}
+
+/** Returns the state of a bucket without documents. */
+export function emptyTree(tree: AggregationTree): TreeState {
+  return Object.fromEntries([...tree].map(([name, { aggregation }]) => [name, aggregation.empty()]));
+}
+
+/** Renders the answers of a bucket's aggregations. */
+export function renderTree(tree: AggregationTree, state: TreeState, budget: BucketBudget): JsonObject {
+  const rendered: JsonObject = {};
+  for (const [name, { aggregation, meta }] of tree) {
+    const own = state[name] ?? aggregation.empty();
+    const key = budget.typedKeys ? `${aggregation.typedName(own)}#${name}` : name;
+    rendered[key] = { ...(meta === undefined ? {} : { meta }), ...aggregation.render(own, budget) };
+  }
+  return rendered;
+}

@@ -1,0 +1,87 @@
+/** Buckets of collectors: keys by owner, counts, and the documents passed on to what is below. */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { ShardContext } from "../query.ts";
+import { type AggregationTree, type CollectBudget, TreeCollector, type TreeState } from "./aggregation.ts";
+
+/** Pairs gathered before they are passed on. */
+const PAIRS = 4096;
+
+/** Counts documents of buckets and passes them to the aggregations below. */
+export class BucketCollector {
+  readonly #below: TreeCollector;
+  #counts = new Float64Array(16);
+  readonly #docs = new Int32Array(PAIRS);
+  readonly #buckets = new Int32Array(PAIRS);
+  #length = 0;
+
+  constructor(below: AggregationTree, shard: ShardContext, budget: CollectBudget) {
+    this.#below = new TreeCollector(below, shard, budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#below.segment(segment);
+  }
+
+  /** Adds a document to a bucket; documents come in ascending order. */
+  add(doc: number, bucket: number): void {
+    if (bucket >= this.#counts.length) this.#grow(bucket);
+    this.#counts[bucket]!++;
+    if (this.#below.isEmpty) return;
+    if (this.#length === PAIRS) this.flush();
+    this.#docs[this.#length] = doc;
+    this.#buckets[this.#length++] = bucket;
+  }
+
+  /** Passes on what was gathered; to be called at the end of each batch. */
+  flush(): void {
+    if (this.#length > 0) this.#below.collect(this.#docs, this.#buckets, this.#length);
+    this.#length = 0;
+  }
+
+  count(bucket: number): number {
+    return this.#counts[bucket] ?? 0;
+  }
+
+  below(bucket: number): TreeState {
+    return this.#below.state(bucket);
+  }
+
+  #grow(bucket: number): void {
+    const counts = new Float64Array(Math.max(bucket + 1, this.#counts.length * 2));
+    counts.set(this.#counts);
+    this.#counts = counts;
+  }
+}
+
+/** Gives out bucket numbers for keys within owners. */
+export class KeyTable<Key> {
+  readonly #owners: Map<Key, number>[] = [];
+  readonly #budget: CollectBudget;
+  #next = 0;
+
+  constructor(budget: CollectBudget) {
+    this.#budget = budget;
+  }
+
+  /** Returns the bucket of a key, a new one where the owner hasn't seen it. */
+  bucket(owner: number, key: Key): number {
+    let keys = this.#owners[owner];
+    if (keys === undefined) {
+      while (this.#owners.length < owner) this.#owners.push(new Map());
+      keys = this.#owners[owner] = new Map();
+    }
+    let bucket = keys.get(key);
+    if (bucket === undefined) {
+      this.#budget.add();
+      bucket = this.#next++;
+      keys.set(key, bucket);
+    }
+    return bucket;
+  }
+
+  /** Keys of an owner with their buckets, in the order they were met. */
+  of(owner: number): ReadonlyMap<Key, number> {
+    return this.#owners[owner] ?? new Map<Key, number>();
+  }
+}

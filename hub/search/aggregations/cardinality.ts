@@ -1,0 +1,188 @@
+/** `cardinality`: how many different values there are. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import { columnField, isNumeric, KeywordValues, NumericValues } from "../columns.ts";
+import { scalarText } from "../json.ts";
+import { anything, integer, text } from "../options.ts";
+import type { ShardContext } from "../query.ts";
+import type { Aggregation, CollectBudget, Collector } from "./aggregation.ts";
+import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
+import { requireField } from "./field-option.ts";
+import { DistinctCounter, type DistinctState, hashBytes, hashNumber } from "./hyper-log-log.ts";
+
+/** Values counted exactly unless the request says otherwise. */
+const DEFAULT_THRESHOLD = 3000;
+
+/** Largest number of values counted exactly. */
+const MAX_THRESHOLD = 40_000;
+
+const OPTIONS = {
+  field: text("field", undefined),
+  precision_threshold: integer("values up to which the count is exact", DEFAULT_THRESHOLD),
+  missing: anything("value of documents without one"),
+  rehash: anything("accepted"),
+} as const;
+
+export const cardinality: AggregationType = {
+  name: "cardinality",
+  summary: "How many different values there are; exact up to precision_threshold, then about 1 % off.",
+  options: OPTIONS,
+  buckets: false,
+  parse(body, { name }) {
+    const options = readAggregation("cardinality", body, OPTIONS);
+    const threshold = Math.min(MAX_THRESHOLD, options.precision_threshold ?? DEFAULT_THRESHOLD);
+    return new Cardinality(requireField(options.field, name), threshold, options.missing);
+  },
+};
+
+class Cardinality implements Aggregation<DistinctState> {
+  readonly #field: string;
+  readonly #threshold: number;
+  readonly #missing: unknown;
+
+  constructor(field: string, threshold: number, missing: unknown) {
+    this.#field = field;
+    this.#threshold = threshold;
+    this.#missing = missing;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<DistinctState> {
+    if (this.#field === "_index" || this.#field === "_type") {
+      const state = {
+        hashes: [hashBytes(Buffer.from(this.#field === "_index" ? shard.index : shard.typeName))],
+      };
+      return { segment: () => undefined, collect: () => undefined, state: () => state };
+    }
+    return new CardinalityCollector(columnField(shard, this.#field), this.#threshold, this.#missing, budget);
+  }
+
+  merge(states: readonly DistinctState[]): DistinctState {
+    if (states.length === 1) return states[0]!;
+    const counter = new DistinctCounter(this.#threshold);
+    for (const state of states) counter.merge(state);
+    return counter.state();
+  }
+
+  render(state: DistinctState): { value: number } {
+    return { value: this.#count(state) };
+  }
+
+  empty(): DistinctState {
+    return { hashes: [] };
+  }
+
+  metric(state: DistinctState, name: string): number | undefined {
+    return name === "" || name === "value" ? this.#count(state) : undefined;
+  }
+
+  typedName(): string {
+    return "cardinality";
+  }
+
+  #count(state: DistinctState): number {
+    const counter = new DistinctCounter(this.#threshold);
+    counter.merge(state);
+    return counter.count();
+  }
+}
+
+class CardinalityCollector implements Collector<DistinctState> {
+  readonly #field: Field | undefined;
+  readonly #threshold: number;
+  readonly #missing: number | undefined;
+  readonly #budget: CollectBudget;
+  readonly #counters: DistinctCounter[] = [];
+  readonly #numbers = new NumericValues();
+  readonly #keywords = new KeywordValues();
+  readonly #exact: bigint[] = [];
+  #keywordColumn: KeywordColumn | null = null;
+  #numericColumn: NumericColumn | null = null;
+  /** Hash by ordinal of the segment, NaN where it isn't made yet. */
+  #hashes = new Float64Array(0);
+
+  constructor(field: Field | undefined, threshold: number, missing: unknown, budget: CollectBudget) {
+    this.#field = field;
+    this.#threshold = threshold;
+    this.#budget = budget;
+    const numeric = field === undefined || isNumeric(field);
+    if (missing !== undefined) {
+      this.#missing =
+        numeric && typeof missing === "number"
+          ? hashNumber(missing)
+          : hashBytes(Buffer.from(scalarText(missing, "missing")));
+    }
+  }
+
+  segment(segment: SegmentReader): void {
+    if (this.#field === undefined) return;
+    if (isNumeric(this.#field)) {
+      this.#numericColumn = segment.numericColumn(this.#field.path);
+      this.#numbers.open(this.#numericColumn);
+      return;
+    }
+    this.#keywordColumn = segment.keywordColumn(this.#field.path);
+    this.#keywords.open(this.#keywordColumn);
+    this.#hashes = new Float64Array(this.#keywordColumn?.cardinality ?? 0).fill(Number.NaN);
+  }
+
+  collect(docs: Int32Array, buckets: Int32Array, length: number): void {
+    if (this.#field !== undefined && !isNumeric(this.#field)) this.#collectKeywords(docs, buckets, length);
+    else if (this.#numericColumn?.safe === false) this.#collectExact(docs, buckets, length);
+    else this.#collectNumbers(docs, buckets, length);
+  }
+
+  state(bucket: number): DistinctState {
+    return this.#counters[bucket]?.state() ?? { hashes: [] };
+  }
+
+  #collectNumbers(docs: Int32Array, buckets: Int32Array, length: number): void {
+    const count = this.#field === undefined ? 0 : this.#numbers.read(docs, length);
+    const { values, places } = this.#numbers;
+    for (let at = 0; at < count; at++) this.#counter(buckets[places[at]!]!).add(hashNumber(values[at]!));
+    if (this.#missing === undefined) return;
+    for (let at = 0, next = 0; at < length; at++) {
+      if (next < count && places[next] === at) while (next < count && places[next] === at) next++;
+      else this.#counter(buckets[at]!).add(this.#missing);
+    }
+  }
+
+  #collectKeywords(docs: Int32Array, buckets: Int32Array, length: number): void {
+    const count = this.#keywords.read(docs, length);
+    const { ordinals, places } = this.#keywords;
+    for (let at = 0; at < count; at++) {
+      const ordinal = ordinals[at]!;
+      const hash = ordinal < 0 ? this.#missing : this.#hash(ordinal);
+      if (hash !== undefined) this.#counter(buckets[places[at]!]!).add(hash);
+    }
+  }
+
+  #collectExact(docs: Int32Array, buckets: Int32Array, length: number): void {
+    for (let at = 0; at < length; at++) {
+      const found = this.#numericColumn!.readExact(docs[at]!, this.#exact);
+      for (let each = 0; each < found; each++) {
+        const value = this.#exact[each]!;
+        const number = Number(value);
+        const hash = Number.isSafeInteger(number)
+          ? hashNumber(number)
+          : hashBytes(Buffer.from(String(value)));
+        this.#counter(buckets[at]!).add(hash);
+      }
+      if (found === 0 && this.#missing !== undefined) this.#counter(buckets[at]!).add(this.#missing);
+    }
+  }
+
+  #hash(ordinal: number): number {
+    const known = this.#hashes[ordinal]!;
+    if (!Number.isNaN(known)) return known;
+    return (this.#hashes[ordinal] = hashBytes(this.#keywordColumn!.lookup(ordinal)));
+  }
+
+  #counter(bucket: number): DistinctCounter {
+    const known = this.#counters[bucket];
+    if (known !== undefined) return known;
+    // A full counter takes about as much memory as that many buckets.
+    this.#budget.add(16);
+    return (this.#counters[bucket] = new DistinctCounter(this.#threshold));
+  }
+}

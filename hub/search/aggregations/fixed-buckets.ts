@@ -1,0 +1,76 @@
+/** Aggregations whose buckets are known from the request: filters, ranges, missing, global. */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { ShardContext } from "../query.ts";
+import {
+  type AggregationTree,
+  type CollectBudget,
+  type Collector,
+  emptyTree,
+  mergeTree,
+  type TreeState,
+} from "./aggregation.ts";
+import { BucketCollector } from "./buckets.ts";
+
+/** JSON-able; one entry for each bucket of the request. */
+export type FixedState = readonly { readonly count: number; readonly below: TreeState }[];
+
+/** Puts documents into some of `size` buckets: `sort` calls `put(place in the batch, bucket)` ascending by place. */
+export interface Sorter {
+  segment(segment: SegmentReader): void;
+  sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void;
+}
+
+export class FixedCollector implements Collector<FixedState> {
+  readonly #size: number;
+  readonly #sorter: Sorter;
+  readonly #buckets: BucketCollector;
+
+  constructor(
+    size: number,
+    sorter: Sorter,
+    below: AggregationTree,
+    shard: ShardContext,
+    budget: CollectBudget,
+  ) {
+    budget.add(size);
+    this.#size = size;
+    this.#sorter = sorter;
+    this.#buckets = new BucketCollector(below, shard, budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#sorter.segment(segment);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    this.#sorter.sort(docs, length, (place, bucket) => {
+      this.#buckets.add(docs[place]!, owners[place]! * this.#size + bucket);
+    });
+    this.#buckets.flush();
+  }
+
+  state(owner: number): FixedState {
+    return Array.from({ length: this.#size }, (_, bucket) => ({
+      count: this.#buckets.count(owner * this.#size + bucket),
+      below: this.#buckets.below(owner * this.#size + bucket),
+    }));
+  }
+}
+
+/** Merges states of shards, bucket by bucket. */
+export function mergeFixed(states: readonly FixedState[], below: AggregationTree): FixedState {
+  return states[0]!.map((_, at) => ({
+    count: states.reduce((total, state) => total + state[at]!.count, 0),
+    below: mergeTree(
+      below,
+      states.map((state) => state[at]!.below),
+    ),
+  }));
+}
+
+/** State of `size` buckets without documents. */
+export function emptyFixed(size: number, below: AggregationTree): FixedState {
+  return Array.from({ length: size }, () => ({ count: 0, below: emptyTree(below) }));
+}

@@ -1,0 +1,185 @@
+/** `histogram`: numbers in intervals of one width. */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
+import type { JsonObject } from "../json.ts";
+import { anything, flag, integer, number, object, required, text } from "../options.ts";
+import type { ShardContext } from "../query.ts";
+import { formatOf, RAW, type ValueFormat } from "../value-format.ts";
+import type { Aggregation, AggregationTree, BucketBudget, CollectBudget, Collector } from "./aggregation.ts";
+import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
+import { checkOrder, readOrder } from "./bucket-order.ts";
+import { BucketCollector, KeyTable } from "./buckets.ts";
+import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
+import {
+  type HistogramShape,
+  type HistogramState,
+  histogramBounds,
+  mergeHistograms,
+  renderHistogram,
+} from "./histogram-buckets.ts";
+
+const OPTIONS = {
+  field: text("field of numbers", undefined),
+  interval: required(number("width of the buckets", undefined)),
+  offset: number("what the keys are shifted by", 0),
+  min_doc_count: integer("buckets with fewer documents are left out; 0 fills gaps", 0),
+  extended_bounds: object("first and last value that get a bucket in any case: {min, max}"),
+  order: anything("order of the buckets: {_key: asc}"),
+  missing: anything("value of documents without one"),
+  keyed: flag("whether buckets are an object by key", false),
+  format: text("format of the printed keys", undefined),
+} as const;
+
+export const histogram: AggregationType = {
+  name: "histogram",
+  summary: "Documents by intervals of a number.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below }) {
+    const options = readAggregation("histogram", body, OPTIONS);
+    if (!(options.interval > 0)) {
+      throw new AppError("request_invalid", `[interval] must be >0 for histogram aggregation [${name}]`);
+    }
+    const order = readOrder(options.order, "histogram");
+    checkOrder(order, below, name);
+    const offset = options.offset ?? 0;
+    const floor = (value: number): number =>
+      Math.floor((value - offset) / options.interval) * options.interval + offset;
+    const shape: HistogramShape = {
+      below,
+      minDocCount: options.min_doc_count ?? 0,
+      order,
+      keyed: options.keyed ?? false,
+      next: (key) => floor(key + options.interval * 1.5),
+      bounds: readBounds(options.extended_bounds, floor),
+    };
+    const missing = missingNumber(options.missing, "histogram");
+    return new Histogram(requireField(options.field, name), shape, floor, missing, options.format);
+  },
+};
+
+function readBounds(
+  json: JsonObject | undefined,
+  floor: (value: number) => number,
+): HistogramShape["bounds"] {
+  return json === undefined ? undefined : histogramBounds(json, (value) => floor(Number(value)));
+}
+
+class Histogram implements Aggregation<HistogramState> {
+  readonly #field: string;
+  readonly #shape: HistogramShape;
+  readonly #floor: (value: number) => number;
+  readonly #missing: number | undefined;
+  readonly #format: string | undefined;
+
+  constructor(
+    field: string,
+    shape: HistogramShape,
+    floor: (value: number) => number,
+    missing: number | undefined,
+    format: string | undefined,
+  ) {
+    this.#field = field;
+    this.#shape = shape;
+    this.#floor = floor;
+    this.#missing = missing;
+    this.#format = format;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<HistogramState> {
+    const field = columnField(shard, this.#field);
+    if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, "histogram");
+    const values = new NumericValues(this.#missing);
+    return new HistogramCollector(
+      { shard, budget, below: this.#shape.below, format: formatOf(field, this.#format) },
+      (segment) => values.open(numericColumn(segment, field)),
+      values,
+      this.#floor,
+    );
+  }
+
+  merge(states: readonly HistogramState[]): HistogramState {
+    return mergeHistograms(states, this.#shape.below);
+  }
+
+  render(state: HistogramState, budget: BucketBudget): JsonObject {
+    return renderHistogram(state, this.#shape, budget);
+  }
+
+  empty(): HistogramState {
+    return { buckets: [], format: RAW };
+  }
+
+  typedName(): string {
+    return "histogram";
+  }
+}
+
+export interface HistogramContext {
+  readonly shard: ShardContext;
+  readonly budget: CollectBudget;
+  readonly below: AggregationTree;
+  readonly format: ValueFormat;
+}
+
+/** Puts each value of a document into the bucket at `floor(value)`; a document counts once per bucket. */
+export class HistogramCollector implements Collector<HistogramState> {
+  readonly #context: HistogramContext;
+  readonly #open: (segment: SegmentReader) => void;
+  readonly #values: NumericValues;
+  readonly #floor: (value: number) => number;
+  readonly #keys: KeyTable<number>;
+  readonly #buckets: BucketCollector;
+
+  constructor(
+    context: HistogramContext,
+    open: (segment: SegmentReader) => void,
+    values: NumericValues,
+    floor: (value: number) => number,
+  ) {
+    this.#context = context;
+    this.#open = open;
+    this.#values = values;
+    this.#floor = floor;
+    this.#keys = new KeyTable(context.budget);
+    this.#buckets = new BucketCollector(context.below, context.shard, context.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#open(segment);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    const count = this.#values.read(docs, length);
+    const { values, places } = this.#values;
+    let lastKey = Number.NaN;
+    let lastOwner = -1;
+    let lastBucket = -1;
+    let lastPlace = -1;
+    for (let at = 0; at < count; at++) {
+      const place = places[at]!;
+      const key = this.#floor(values[at]!);
+      const owner = owners[place]!;
+      if (key !== lastKey || owner !== lastOwner) {
+        lastKey = key;
+        lastOwner = owner;
+        lastBucket = this.#keys.bucket(owner, key);
+      } else if (place === lastPlace) continue;
+      lastPlace = place;
+      this.#buckets.add(docs[place]!, lastBucket);
+    }
+    this.#buckets.flush();
+  }
+
+  state(owner: number): HistogramState {
+    const buckets = [...this.#keys.of(owner)].map(([key, bucket]) => ({
+      key,
+      count: this.#buckets.count(bucket),
+      below: this.#buckets.below(bucket),
+    }));
+    return { buckets: buckets.sort((a, b) => a.key - b.key), format: this.#context.format };
+  }
+}

@@ -1,0 +1,222 @@
+/** `percentiles`, `percentile_ranks`: values below which shares of the values lie, and the other way round. */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
+import type { JsonObject } from "../json.ts";
+import { anything, flag, list, object, text } from "../options.ts";
+import type { ShardContext } from "../query.ts";
+import { formatOf, javaDouble, printValue, RAW, type ValueFormat } from "../value-format.ts";
+import type { Aggregation, CollectBudget, Collector } from "./aggregation.ts";
+import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
+import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
+import { type DigestState, TDigest } from "./t-digest.ts";
+
+/** Percents of the answer unless the request names others. */
+const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];
+
+/** Centroids of a digest unless the request says otherwise. */
+const DEFAULT_COMPRESSION = 100;
+
+/** Largest compression: a digest of it takes about 100 kB. */
+const MAX_COMPRESSION = 3000;
+
+const SHARED = {
+  field: text("field of numbers", undefined),
+  keyed: flag("whether the answer is an object by percent", true),
+  tdigest: object("{compression}: how many centroids are kept"),
+  hdr: object("accepted; {number_of_significant_value_digits} makes the digest finer"),
+  missing: anything("value of documents without one"),
+  format: text("format of printed values", undefined),
+} as const;
+
+const PERCENTILES = { ...SHARED, percents: list("percents, 0..100") } as const;
+const RANKS = { ...SHARED, values: list("values") } as const;
+
+export const percentiles: AggregationType = {
+  name: "percentiles",
+  summary: "Values below which shares of the values lie.",
+  options: PERCENTILES,
+  buckets: false,
+  parse(body, { name }) {
+    const { percents, ...options } = readAggregation("percentiles", body, PERCENTILES);
+    const points = numbers(percents ?? DEFAULT_PERCENTS, "percents");
+    if (points.some((point) => point < 0 || point > 100)) {
+      throw new AppError(
+        "request_invalid",
+        `percent must be in [0,100], got [${points.find((point) => point < 0 || point > 100)}]: [${name}]`,
+      );
+    }
+    return new Percentiles(
+      name,
+      options,
+      points,
+      (digest, point) => digest.quantile(point / 100),
+      "percentiles",
+    );
+  },
+};
+
+export const percentileRanks: AggregationType = {
+  name: "percentile_ranks",
+  summary: "Percents of the values that lie at or below given ones.",
+  options: RANKS,
+  buckets: false,
+  parse(body, { name }) {
+    const { values, ...options } = readAggregation("percentile_ranks", body, RANKS);
+    if (values === undefined || values.length === 0)
+      throw new AppError("request_invalid", `[values] must not be an empty array: [${name}]`);
+    return new Percentiles(
+      name,
+      options,
+      numbers(values, "values"),
+      (digest, point) => digest.rank(point) * 100,
+      "percentile_ranks",
+    );
+  },
+};
+
+interface Options {
+  readonly field: string | undefined;
+  readonly keyed: boolean | undefined;
+  readonly tdigest: JsonObject | undefined;
+  readonly hdr: JsonObject | undefined;
+  readonly missing: unknown;
+  readonly format: string | undefined;
+}
+
+/** JSON-able. */
+interface PercentilesState {
+  readonly digest: DigestState;
+  readonly format: ValueFormat;
+}
+
+class Percentiles implements Aggregation<PercentilesState> {
+  readonly #field: string;
+  readonly #options: Options;
+  readonly #points: readonly number[];
+  readonly #read: (digest: TDigest, point: number) => number;
+  readonly #name: string;
+  readonly #compression: number;
+  readonly #missing: number | undefined;
+
+  constructor(
+    name: string,
+    options: Options,
+    points: readonly number[],
+    read: (digest: TDigest, point: number) => number,
+    type: string,
+  ) {
+    this.#field = requireField(options.field, name);
+    this.#options = options;
+    this.#points = points;
+    this.#read = read;
+    this.#name = type;
+    this.#missing = missingNumber(options.missing, type);
+    this.#compression = compressionOf(options, name);
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<PercentilesState> {
+    const field = columnField(shard, this.#field);
+    if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, this.#name);
+    const values = new NumericValues(this.#missing);
+    const format = formatOf(field, this.#options.format);
+    const digests: TDigest[] = [];
+    const digestOf = (bucket: number): TDigest => {
+      const known = digests[bucket];
+      if (known !== undefined) return known;
+      // A digest takes about as much memory as that many buckets.
+      budget.add(16);
+      return (digests[bucket] = new TDigest(this.#compression));
+    };
+    return {
+      segment: (segment: SegmentReader) => values.open(numericColumn(segment, field)),
+      collect(docs, buckets, length) {
+        const count = values.read(docs, length);
+        for (let at = 0; at < count; at++) digestOf(buckets[values.places[at]!]!).add(values.values[at]!);
+      },
+      state: (bucket) => ({ digest: (digests[bucket] ?? new TDigest(1)).state(), format }),
+    };
+  }
+
+  merge(states: readonly PercentilesState[]): PercentilesState {
+    if (states.length === 1) return states[0]!;
+    const digest = this.#digest(states.map((state) => state.digest));
+    return {
+      digest: digest.state(),
+      format: states.find((state) => state.format.kind !== "raw")?.format ?? RAW,
+    };
+  }
+
+  render({ digest: state, format }: PercentilesState): JsonObject {
+    const digest = this.#digest([state]);
+    const rows = this.#points.map((point) => ({ point, value: this.#read(digest, point) }));
+    const shown = (value: number): number | string => (Number.isNaN(value) ? "NaN" : value);
+    const printed = (value: number): string | undefined =>
+      Number.isNaN(value) ? undefined : printValue(format, value);
+    if (this.#options.keyed === false) {
+      return {
+        values: rows.map(({ point, value }) => ({
+          key: point,
+          value: shown(value),
+          ...(printed(value) === undefined ? {} : { value_as_string: printed(value) }),
+        })),
+      };
+    }
+    const values: JsonObject = {};
+    for (const { point, value } of rows) {
+      values[javaDouble(point)] = shown(value);
+      if (printed(value) !== undefined) values[`${javaDouble(point)}_as_string`] = printed(value);
+    }
+    return { values };
+  }
+
+  empty(): PercentilesState {
+    return { digest: new TDigest(1).state(), format: RAW };
+  }
+
+  metric({ digest }: PercentilesState, name: string): number | undefined {
+    const point = Number(name);
+    return name === "" || Number.isNaN(point) ? undefined : this.#read(this.#digest([digest]), point);
+  }
+
+  typedName(): string {
+    return `${this.#options.hdr === undefined ? "tdigest" : "hdr"}_${this.#name}`;
+  }
+
+  #digest(states: readonly DigestState[]): TDigest {
+    const digest = new TDigest(this.#compression);
+    for (const state of states) digest.merge(state);
+    return digest;
+  }
+}
+
+function compressionOf({ tdigest, hdr }: Options, name: string): number {
+  if (hdr !== undefined) {
+    const digits = Number(hdr["number_of_significant_value_digits"] ?? 3);
+    if (!(digits >= 0 && digits <= 5)) {
+      throw new AppError(
+        "request_invalid",
+        `[numberOfSignificantValueDigits] must be between 0 and 5: [${name}]`,
+      );
+    }
+    return MAX_COMPRESSION;
+  }
+  const compression = Number(tdigest?.["compression"] ?? DEFAULT_COMPRESSION);
+  if (!(compression >= 0))
+    throw new AppError(
+      "request_invalid",
+      `[compression] must be greater than or equal to 0. Found [${compression}] in [${name}]`,
+    );
+  return Math.min(MAX_COMPRESSION, Math.max(20, compression));
+}
+
+function numbers(given: readonly unknown[], name: string): number[] {
+  return given
+    .map((each) => {
+      const value = Number(each);
+      if (typeof each !== "object" && !Number.isNaN(value)) return value;
+      throw new AppError("parsing", `[${name}] must be a list of numbers, but holds ${JSON.stringify(each)}`);
+    })
+    .sort((a, b) => a - b);
+}

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { DistinctCounter, hashBytes, hashNumber } from "./hyper-log-log.ts";
+import { TDigest } from "./t-digest.ts";
+
+describe("distinct counts", () => {
+  for (const count of [1, 100, 3000, 10_000, 200_000]) {
+    test(`of ${count} values are ${count <= 3000 ? "exact" : "within 3 %"}, repeated or merged`, () => {
+      const counters = [new DistinctCounter(3000), new DistinctCounter(3000)];
+      for (let value = 0; value < count; value++) {
+        counters[value % 2]!.add(hashNumber(value));
+        counters[0]!.add(hashNumber(value % 50));
+      }
+      const merged = new DistinctCounter(3000);
+      for (const counter of counters)
+        merged.merge(JSON.parse(JSON.stringify(counter.state())) as ReturnType<DistinctCounter["state"]>);
+      const found = merged.count();
+      if (count <= 3000) assert.equal(found, Math.max(count, Math.min(50, count)));
+      else assert.ok(Math.abs(found - count) < count * 0.03, String(found));
+    });
+  }
+
+  test("tell texts apart", () => {
+    const hashes = new Set(Array.from({ length: 50_000 }, (_, at) => hashBytes(Buffer.from(`host-${at}`))));
+    assert.equal(hashes.size, 50_000);
+  });
+});
+
+describe("digests", () => {
+  test("of few values are exact", () => {
+    const digest = new TDigest(100);
+    for (const value of [10, 20, 30, 50]) digest.add(value);
+    assert.deepEqual(
+      [0, 0.5, 1].map((share) => digest.quantile(share)),
+      [10, 25, 50],
+    );
+    assert.equal(digest.rank(5), 0);
+    assert.equal(digest.rank(50), 1);
+    assert.ok(Number.isNaN(new TDigest(100).quantile(0.5)));
+  });
+
+  test("of many values are within half a percent of the rank, most exact at the ends, in bounded memory", () => {
+    const parts = Array.from({ length: 4 }, () => new TDigest(100));
+    let seed = 42;
+    const values: number[] = [];
+    for (let at = 0; at < 100_000; at++) {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+      const value = Math.exp((seed / 0x7fff_ffff) * 10);
+      values.push(value);
+      parts[at % 4]!.add(value);
+    }
+    values.sort((a, b) => a - b);
+    const digest = new TDigest(100);
+    for (const part of parts) digest.merge(part.state());
+    assert.ok(digest.state().centroids.length <= 4 * 100);
+    for (const share of [0.001, 0.01, 0.25, 0.5, 0.75, 0.99, 0.999]) {
+      const found = digest.quantile(share);
+      const rank = values.findIndex((value) => value >= found) / values.length;
+      assert.ok(Math.abs(rank - share) < 0.005, `${share} is at ${rank}`);
+      assert.ok(Math.abs(digest.rank(found) - share) < 0.01);
+    }
+  });
+});

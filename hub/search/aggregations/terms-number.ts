@@ -1,0 +1,88 @@
+/** Collects `terms` of numbers, dates and booleans. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { NumericColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import { NumericValues } from "../columns.ts";
+import { isWholeType } from "../field-terms.ts";
+import type { ValueFormat } from "../value-format.ts";
+import type { Collector } from "./aggregation.ts";
+import { BucketCollector, KeyTable } from "./buckets.ts";
+import { cutTerms, type TermsContext, type TermsState } from "./terms-state.ts";
+
+export class NumberTermsCollector implements Collector<TermsState> {
+  readonly #context: TermsContext;
+  readonly #field: Field;
+  readonly #format: ValueFormat;
+  readonly #values: NumericValues;
+  /** Keys are numbers; whole ones beyond 2^53 are their digits. */
+  readonly #keys: KeyTable<string | number>;
+  readonly #buckets: BucketCollector;
+  readonly #exact: bigint[] = [];
+  #column: NumericColumn | null = null;
+
+  constructor(context: TermsContext, field: Field, missing: number | undefined, format: ValueFormat) {
+    this.#context = context;
+    this.#field = field;
+    this.#format = format;
+    this.#values = new NumericValues(missing);
+    this.#keys = new KeyTable(context.budget);
+    this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#column = segment.numericColumn(this.#field.path);
+    this.#values.open(this.#column);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    if (this.#column?.safe === false) this.#collectExact(docs, owners, length);
+    else this.#collectNumbers(docs, owners, length);
+    this.#buckets.flush();
+  }
+
+  state(owner: number): TermsState {
+    const { shape, shardSize } = this.#context;
+    const buckets = [...this.#keys.of(owner)].map(([key, bucket]) => ({
+      key,
+      count: this.#buckets.count(bucket),
+      below: this.#buckets.below(bucket),
+    }));
+    const whole = isWholeType(this.#field) || this.#field.type === "date" || this.#field.type === "boolean";
+    return { ...cutTerms(buckets, shape, shardSize), kind: whole ? "long" : "double", format: this.#format };
+  }
+
+  #collectNumbers(docs: Int32Array, owners: Int32Array, length: number): void {
+    const count = this.#values.read(docs, length);
+    const { values, places } = this.#values;
+    let lastPlace = -1;
+    let lastValue = Number.NaN;
+    for (let at = 0; at < count; at++) {
+      const place = places[at]!;
+      const value = values[at]!;
+      // A document with the same value twice counts once; values of a document are ascending.
+      if (place === lastPlace && value === lastValue) continue;
+      lastPlace = place;
+      lastValue = value;
+      this.#add(docs[place]!, owners[place]!, value);
+    }
+  }
+
+  #collectExact(docs: Int32Array, owners: Int32Array, length: number): void {
+    for (let at = 0; at < length; at++) {
+      const found = this.#column!.readExact(docs[at]!, this.#exact);
+      for (let each = 0; each < found; each++) {
+        const value = this.#exact[each]!;
+        if (each > 0 && value === this.#exact[each - 1]) continue;
+        const number = Number(value);
+        this.#add(docs[at]!, owners[at]!, Number.isSafeInteger(number) ? number : String(value));
+      }
+    }
+  }
+
+  #add(doc: number, owner: number, key: string | number): void {
+    const { filter } = this.#context;
+    if (filter !== undefined && !filter(String(key))) return;
+    this.#buckets.add(doc, this.#keys.bucket(owner, key));
+  }
+}

@@ -1,0 +1,264 @@
+/** Runs the query of a request over one shard: total, best hits, states of aggregations. */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import {
+  type AggregationTree,
+  CollectBudget,
+  type NamedAggregation,
+  TreeCollector,
+  type TreeState,
+} from "../aggregations/aggregation.ts";
+import { Global } from "../aggregations/global.ts";
+import type { SearchControl } from "../control.ts";
+import { BooleanNode } from "../nodes/boolean.ts";
+import { AllNode } from "../nodes/documents.ts";
+import { NO_MORE_DOCS, type Query, type Scorer, type ShardContext, type Weight } from "../query.ts";
+import type { SearchRequest } from "../search-request.ts";
+import { bindSort, type KeySource } from "../sort/shard-sort.ts";
+import type { SortKey } from "../sort/sort-request.ts";
+import type { RankedHit } from "./ranked-hit.ts";
+import { type After, BATCH, TopHits } from "./top-hits.ts";
+
+/** What a shard found. */
+export interface ShardResult {
+  readonly shard: ShardContext;
+  readonly sources: readonly KeySource[];
+  /** Matching live documents; a lower bound where it stopped early. */
+  readonly total: number;
+  /** NaN where scores weren't asked for or nothing matched. */
+  readonly maxScore: number;
+  readonly hits: readonly RankedHit[];
+  readonly aggregations: TreeState;
+  readonly terminatedEarly: boolean;
+}
+
+/** By score, the best first. */
+const BY_SCORE: readonly SortKey[] = [{ kind: "score", descending: true }];
+
+export interface CollectOptions {
+  /** Hits to find: from + size. */
+  readonly limit: number;
+  readonly boost: number;
+  /** Documents outside it don't exist for the search, e.g. those an alias hides. */
+  readonly filter: Query | undefined;
+  /** Instead of the request's search_after. */
+  readonly after: After | undefined;
+}
+
+/** Searches a shard. Throws what the query, the order or an aggregation refuse, cancelled, data_corrupt. */
+export async function collectShard(
+  request: SearchRequest,
+  shard: ShardContext,
+  options: CollectOptions,
+  control: SearchControl,
+): Promise<ShardResult> {
+  const collection = new Collection(request, shard, options, control);
+  await collection.run();
+  return collection.result();
+}
+
+class Collection {
+  readonly #request: SearchRequest;
+  readonly #shard: ShardContext;
+  readonly #control: SearchControl;
+  readonly #sources: readonly KeySource[];
+  readonly #weight: Weight;
+  readonly #postWeight: Weight | undefined;
+  readonly #top: TopHits;
+  readonly #aggregations: TreeCollector;
+  readonly #global: TreeCollector;
+  readonly #needScores: boolean;
+  readonly #counts: boolean;
+  readonly #docs = new Int32Array(BATCH);
+  readonly #scores: Float32Array | null;
+  readonly #owners = new Int32Array(BATCH);
+  #post: Scorer | null = null;
+  #total = 0;
+  #seen = 0;
+  #maxScore = Number.NEGATIVE_INFINITY;
+  #terminated = false;
+
+  constructor(request: SearchRequest, shard: ShardContext, options: CollectOptions, control: SearchControl) {
+    this.#request = request;
+    this.#shard = shard;
+    this.#control = control;
+    const keys = request.sort.length === 0 ? BY_SCORE : request.sort;
+    this.#sources = bindSort(keys, shard);
+    const sortsByScore = keys.some((key) => key.kind === "score");
+    this.#needScores =
+      (options.limit > 0 && (sortsByScore || request.trackScores)) || request.minScore !== undefined;
+    this.#scores = this.#needScores ? new Float32Array(BATCH) : null;
+    const { filter } = options;
+    const query =
+      filter === undefined ? request.query : new BooleanNode({ must: [request.query], filter: [filter] });
+    this.#weight = query.weight(shard, { scores: this.#needScores, boost: options.boost });
+    this.#postWeight = request.postFilter?.weight(shard, { scores: false, boost: 1 });
+    const [inner, global] = splitGlobal(request.aggregations);
+    const budget = new CollectBudget();
+    this.#aggregations = new TreeCollector(inner, shard, budget);
+    this.#global = new TreeCollector(global, shard, budget);
+    this.#counts = request.trackTotalHits !== false;
+    const after = options.after ?? this.#searchAfter();
+    this.#top = new TopHits({
+      limit: options.limit,
+      sources: this.#sources,
+      after,
+      keepScores: request.trackScores,
+    });
+  }
+
+  async run(): Promise<void> {
+    const { segments } = this.#shard.searcher;
+    for (let order = 0; order < segments.length && !this.#isOver; order++) {
+      const segment = segments[order]!;
+      this.#top.segment(segment, order);
+      this.#aggregations.segment(segment);
+      await this.#segment(segment);
+      if (!this.#global.isEmpty) await this.#everything(segment);
+      if (this.#control.isDue) await this.#control.pause();
+    }
+  }
+
+  result(): ShardResult {
+    return {
+      shard: this.#shard,
+      sources: this.#sources,
+      total: this.#total,
+      maxScore: this.#needScores && this.#total > 0 ? this.#maxScore : Number.NaN,
+      hits: this.#top.finish(),
+      aggregations: { ...this.#aggregations.state(0), ...this.#global.state(0) },
+      terminatedEarly: this.#terminated,
+    };
+  }
+
+  get #isOver(): boolean {
+    return this.#terminated || this.#control.timedOut;
+  }
+
+  async #segment(segment: SegmentReader): Promise<void> {
+    const scorer = this.#weight.scorer(segment);
+    if (scorer === null) return;
+    this.#post = this.#postWeight?.scorer(segment) ?? null;
+    const known = this.#knownTotal(segment);
+    if (known >= 0) this.#total += known;
+    for (let length = scorer.fill(this.#docs, this.#scores); length > 0; length = this.#next(scorer, known)) {
+      this.#batch(segment, length, known);
+      if (this.#control.isDue) await this.#control.pause();
+      if (this.#isOver) return;
+    }
+  }
+
+  /** Total of a segment that needs no walk over its documents; -1 where there is none or all have to be seen. */
+  #knownTotal(segment: SegmentReader): number {
+    const { postFilter, minScore, terminateAfter } = this.#request;
+    const mustSee =
+      !this.#aggregations.isEmpty || postFilter !== undefined || minScore !== undefined || terminateAfter > 0;
+    if (mustSee) return -1;
+    return this.#counts ? this.#weight.count(segment) : 0;
+  }
+
+  /** The following batch; where the total is known, documents that can't become hits are skipped. */
+  #next(scorer: Scorer, known: number): number {
+    if (known < 0) return scorer.fill(this.#docs, this.#scores);
+    if (this.#top.limit === 0) return 0;
+    if (this.#needScores && this.#request.sort.length === 0) scorer.setMinScore(-this.#top.bound);
+    const from = scorer.doc === NO_MORE_DOCS ? NO_MORE_DOCS : scorer.doc + 1;
+    const useful = this.#top.firstUseful(from);
+    if (useful === from) return scorer.fill(this.#docs, this.#scores);
+    if (useful === NO_MORE_DOCS || scorer.advance(useful) === NO_MORE_DOCS) return 0;
+    this.#docs[0] = scorer.doc;
+    if (this.#scores !== null) this.#scores[0] = scorer.score();
+    return 1;
+  }
+
+  #batch(segment: SegmentReader, filled: number, known: number): void {
+    let length = keepLive(segment, this.#docs, this.#scores, filled);
+    length = this.#keepScored(length);
+    length = this.#cutAtLimit(length);
+    if (!this.#aggregations.isEmpty) this.#aggregations.collect(this.#docs, this.#owners, length);
+    if (this.#postWeight !== undefined) length = this.#keepPosted(length);
+    if (known < 0) this.#total += length;
+    const scores = this.#scores;
+    for (let at = 0; scores !== null && at < length; at++)
+      if (scores[at]! > this.#maxScore) this.#maxScore = scores[at]!;
+    this.#top.collect(this.#docs, scores, length);
+  }
+
+  #keepScored(length: number): number {
+    const { minScore } = this.#request;
+    if (minScore === undefined || this.#scores === null) return length;
+    let kept = 0;
+    for (let at = 0; at < length; at++) {
+      if (this.#scores[at]! < minScore) continue;
+      this.#docs[kept] = this.#docs[at]!;
+      this.#scores[kept++] = this.#scores[at]!;
+    }
+    return kept;
+  }
+
+  #cutAtLimit(length: number): number {
+    const { terminateAfter } = this.#request;
+    this.#seen += length;
+    if (terminateAfter === 0 || this.#seen < terminateAfter) return length;
+    this.#terminated = true;
+    return length - (this.#seen - terminateAfter);
+  }
+
+  #keepPosted(length: number): number {
+    const post = this.#post;
+    let kept = 0;
+    for (let at = 0; post !== null && at < length; at++) {
+      const doc = this.#docs[at]!;
+      if ((post.doc < doc ? post.advance(doc) : post.doc) !== doc) continue;
+      this.#docs[kept] = doc;
+      if (this.#scores !== null) this.#scores[kept] = this.#scores[at]!;
+      kept++;
+    }
+    return kept;
+  }
+
+  /** Gives every live document of a segment to the `global` aggregations. */
+  async #everything(segment: SegmentReader): Promise<void> {
+    this.#global.segment(segment);
+    const all: Query = new AllNode();
+    const scorer = all.weight(this.#shard, { scores: false, boost: 1 }).scorer(segment);
+    if (scorer === null) return;
+    for (let filled = scorer.fill(this.#docs, null); filled > 0; filled = scorer.fill(this.#docs, null)) {
+      this.#global.collect(this.#docs, this.#owners, keepLive(segment, this.#docs, null, filled));
+      if (this.#control.isDue) await this.#control.pause();
+    }
+  }
+
+  #searchAfter(): After | undefined {
+    const values = this.#request.searchAfter;
+    return values === undefined
+      ? undefined
+      : { ranks: values.map((value, at) => this.#sources[at]!.rankOf(value)) };
+  }
+}
+
+function keepLive(
+  segment: SegmentReader,
+  docs: Int32Array,
+  scores: Float32Array | null,
+  length: number,
+): number {
+  const live = segment.liveDocs;
+  if (live === null) return length;
+  let kept = 0;
+  for (let at = 0; at < length; at++) {
+    const doc = docs[at]!;
+    if (!live.has(doc)) continue;
+    docs[kept] = doc;
+    if (scores !== null) scores[kept] = scores[at]!;
+    kept++;
+  }
+  return kept;
+}
+
+function splitGlobal(tree: AggregationTree): [inner: AggregationTree, global: AggregationTree] {
+  const isGlobal = ([, { aggregation }]: [string, NamedAggregation]): boolean =>
+    aggregation instanceof Global;
+  const all = [...tree];
+  return [new Map(all.filter((each) => !isGlobal(each))), new Map(all.filter(isGlobal))];
+}

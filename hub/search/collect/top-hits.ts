@@ -1,0 +1,154 @@
+/** The best hits of a shard: a queue per segment, merged by rank. */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { COLUMN_BLOCK, NO_MORE_DOCS } from "#hub/engine/searcher.ts";
+import { HitQueue } from "../sort/hit-queue.ts";
+import { compareRanks, type KeySource, type Rank, type SegmentKey } from "../sort/shard-sort.ts";
+import type { RankedHit } from "./ranked-hit.ts";
+
+/** Documents of a batch. */
+export const BATCH = 1024;
+
+/** The hit behind which hits begin, for search_after and scrolls. */
+export interface After {
+  readonly ranks: readonly Rank[];
+  /**
+   * Place of the hit itself, for scrolls: hits of equal rank behind it follow. Undefined (search_after): they don't.
+   */
+  readonly segmentOrder?: number;
+  readonly doc?: number;
+}
+
+export interface TopHitsOptions {
+  /** Hits to keep; 0 keeps none. */
+  readonly limit: number;
+  readonly sources: readonly KeySource[];
+  readonly after: After | undefined;
+  /** True: scores are kept beside other sort keys. */
+  readonly keepScores: boolean;
+}
+
+export class TopHits {
+  readonly #options: TopHitsOptions;
+  readonly #columns: readonly Float64Array[];
+  #hits: RankedHit[] = [];
+  #segment: SegmentReader | undefined;
+  #order = -1;
+  #keys: readonly SegmentKey[] = [];
+  #queue: HitQueue | undefined;
+  #afterKeys: readonly number[] | undefined;
+  /** Documents of equal rank up to this one come before the hits wanted. */
+  #afterDoc = Number.POSITIVE_INFINITY;
+  readonly #scores = new Map<number, number>();
+
+  constructor(options: TopHitsOptions) {
+    this.#options = options;
+    this.#columns = options.sources.map(() => new Float64Array(BATCH));
+  }
+
+  /** Hits to keep. */
+  get limit(): number {
+    return this.#options.limit;
+  }
+
+  /** Opens a segment; `order` is its position in the snapshot. */
+  segment(segment: SegmentReader, order: number): void {
+    this.#settle();
+    const { limit, sources, after } = this.#options;
+    this.#segment = segment;
+    this.#order = order;
+    this.#keys = sources.map((source) => source.segment(segment));
+    this.#queue = limit === 0 ? undefined : new HitQueue(limit, sources.length);
+    this.#afterKeys = after?.ranks.map((rank, at) => this.#keys[at]!.keyOf(rank));
+    const afterOrder = after?.segmentOrder;
+    this.#afterDoc =
+      afterOrder === undefined || order < afterOrder
+        ? Number.POSITIVE_INFINITY
+        : order === afterOrder
+          ? after!.doc!
+          : -1;
+  }
+
+  /** Offers a batch of ascending documents. */
+  collect(docs: Int32Array, scores: Float32Array | null, length: number): void {
+    const queue = this.#queue;
+    if (queue === undefined) return;
+    for (let key = 0; key < this.#keys.length; key++)
+      this.#keys[key]!.load(docs, scores, length, this.#columns[key]!);
+    const first = this.#columns[0]!;
+    for (let at = 0; at < length; at++) {
+      if (queue.isFull && first[at]! > queue.worst) continue;
+      if (this.#afterKeys !== undefined && !this.#isBehind(docs[at]!, at)) continue;
+      queue.offer(docs[at]!, this.#columns, at);
+      if (this.#options.keepScores && scores !== null) this.#keepScore(docs[at]!, scores[at]!);
+    }
+  }
+
+  /** First key that a document has to be at or below to be kept; Infinity while there is room. */
+  get bound(): number {
+    const own = this.#queue?.isFull === true ? this.#queue.worst : Number.POSITIVE_INFINITY;
+    const worst = this.#hits.length === this.#options.limit ? this.#hits.at(-1)?.ranks[0] : undefined;
+    return typeof worst === "number" ? Math.min(own, worst) : own;
+  }
+
+  /** First document at or behind `from` whose block may hold a hit worth keeping. */
+  firstUseful(from: number): number {
+    const key = this.#keys[0];
+    const { bound } = this;
+    if (key?.bestOfBlock === undefined || bound === Number.POSITIVE_INFINITY) return from;
+    const docCount = this.#segment!.docCount;
+    for (let doc = from; doc < docCount; doc = (Math.floor(doc / COLUMN_BLOCK) + 1) * COLUMN_BLOCK) {
+      if (key.bestOfBlock(Math.floor(doc / COLUMN_BLOCK)) <= bound) return doc;
+    }
+    return NO_MORE_DOCS;
+  }
+
+  /** Returns the hits from the best on. */
+  finish(): RankedHit[] {
+    this.#settle();
+    return this.#hits;
+  }
+
+  #isBehind(doc: number, at: number): boolean {
+    for (let key = 0; key < this.#keys.length; key++) {
+      const value = this.#columns[key]![at]!;
+      const limit = this.#afterKeys![key]!;
+      if (value !== limit) return value > limit;
+    }
+    return doc > this.#afterDoc;
+  }
+
+  /** Scores of all documents offered are kept until twice the limit of them are useless. */
+  #keepScore(doc: number, score: number): void {
+    this.#scores.set(doc, score);
+    if (this.#scores.size <= 4 * this.#options.limit + BATCH) return;
+    const kept = new Set(this.#queue!.docs());
+    for (const known of this.#scores.keys()) if (!kept.has(known)) this.#scores.delete(known);
+  }
+
+  /** Merges the hits of the open segment into those of the ones before. */
+  #settle(): void {
+    const queue = this.#queue;
+    if (queue === undefined || this.#segment === undefined) return;
+    const segment = this.#segment;
+    const found = queue.drain().map(
+      ({ doc, keys }): RankedHit => ({
+        segment,
+        segmentOrder: this.#order,
+        doc,
+        score: this.#options.keepScores ? (this.#scores.get(doc) ?? Number.NaN) : Number.NaN,
+        ranks: keys.map((key, at) => this.#keys[at]!.rank(doc, key)),
+        sort: keys.map((key, at) => this.#keys[at]!.value(doc, key)),
+      }),
+    );
+    this.#queue = undefined;
+    this.#scores.clear();
+    const { limit, sources } = this.#options;
+    this.#hits = [...this.#hits, ...found].sort((a, b) => compareHits(sources, a, b)).slice(0, limit);
+  }
+}
+
+/** Compares hits of one shard; equal ranks stand in the order of the index. */
+export function compareHits(sources: readonly KeySource[], a: RankedHit, b: RankedHit): number {
+  return compareRanks(sources, a.ranks, b.ranks) || a.segmentOrder - b.segmentOrder || a.doc - b.doc;
+}

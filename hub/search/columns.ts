@@ -1,0 +1,223 @@
+/** Values of a field for batches of documents, whatever the segment keeps. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import {
+  COLUMN_BLOCK,
+  type KeywordColumn,
+  type NumericColumn,
+  type SegmentReader,
+} from "#hub/engine/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { ShardContext } from "./query.ts";
+
+/** Documents of a block from which on decoding the whole block is cheaper than reading one by one. */
+const DENSE = 24;
+
+/** Returns the field to sort or aggregate by; undefined where it isn't mapped. Throws request_invalid for text and fields without columns. */
+export function columnField(shard: ShardContext, name: string): Field | undefined {
+  const field = shard.mapping.resolve(name);
+  if (field === undefined) return undefined;
+  const data = { index: shard.index, index_uuid: shard.indexUuid };
+  if (field.type === "text") {
+    throw new AppError(
+      "request_invalid",
+      `Fielddata is disabled on text fields by default. Set fielddata=true on [${name}] in order to load fielddata in memory by uninverting the inverted index. Note that this can however use significant memory. Alternatively use a keyword field instead.`,
+      { data },
+    );
+  }
+  if (!field.docValues || field.type === "binary") {
+    throw new AppError(
+      "request_invalid",
+      `Can't load fielddata on [${name}] because fielddata is unsupported on fields of type [${field.type}]. Use doc values instead.`,
+      { data },
+    );
+  }
+  return field;
+}
+
+/** True for fields whose values are numbers: numbers, dates, booleans. */
+export function isNumeric(field: Field): boolean {
+  return (
+    field.type !== "keyword" && field.type !== "ip" && field.type !== "text" && field.type !== "geo_point"
+  );
+}
+
+/** Reads a numeric column for batches of ascending documents. */
+export class NumericValues {
+  /** Values of the last `read`. */
+  values = new Float64Array(COLUMN_BLOCK);
+  /** For each value the index of its document in the batch. */
+  places = new Int32Array(COLUMN_BLOCK);
+  readonly #missing: number | undefined;
+  readonly #block = new Float64Array(COLUMN_BLOCK);
+  readonly #many: number[] = [];
+  #column: NumericColumn | null = null;
+  #loaded = -1;
+
+  /** `missing`: value of documents without one; undefined leaves them out. */
+  constructor(missing?: number) {
+    this.#missing = missing;
+  }
+
+  /** Points to a segment's column; null where no document has the field. */
+  open(column: NumericColumn | null): void {
+    this.#column = column;
+    this.#loaded = -1;
+  }
+
+  /** Reads all values of a batch and returns how many there are. */
+  read(docs: Int32Array, length: number): number {
+    const column = this.#column;
+    this.#ensure(length);
+    if (column === null) return this.#fillMissing(length);
+    return column.multiValued ? this.#readMany(column, docs, length) : this.#readSingle(column, docs, length);
+  }
+
+  #readSingle(column: NumericColumn, docs: Int32Array, length: number): number {
+    const missing = this.#missing;
+    let count = 0;
+    for (let at = 0; at < length; ) {
+      const block = Math.floor(docs[at]! / COLUMN_BLOCK);
+      const base = block * COLUMN_BLOCK;
+      let end = at + 1;
+      while (end < length && docs[end]! < base + COLUMN_BLOCK && docs[end]! >= base) end++;
+      const dense = block === this.#loaded || end - at >= DENSE;
+      if (dense && block !== this.#loaded) {
+        column.decodeBlock(block, this.#block);
+        this.#loaded = block;
+      }
+      for (; at < end; at++) {
+        let value = dense ? this.#block[docs[at]! - base]! : column.first(docs[at]!);
+        if (Number.isNaN(value)) {
+          if (missing === undefined) continue;
+          value = missing;
+        }
+        this.values[count] = value;
+        this.places[count++] = at;
+      }
+    }
+    return count;
+  }
+
+  #readMany(column: NumericColumn, docs: Int32Array, length: number): number {
+    let count = 0;
+    for (let at = 0; at < length; at++) {
+      const found = column.read(docs[at]!, this.#many);
+      this.#ensure(count + Math.max(1, found) + length - at);
+      for (let each = 0; each < found; each++) {
+        this.values[count] = this.#many[each]!;
+        this.places[count++] = at;
+      }
+      if (found === 0 && this.#missing !== undefined) {
+        this.values[count] = this.#missing;
+        this.places[count++] = at;
+      }
+    }
+    return count;
+  }
+
+  #fillMissing(length: number): number {
+    if (this.#missing === undefined) return 0;
+    for (let at = 0; at < length; at++) {
+      this.values[at] = this.#missing;
+      this.places[at] = at;
+    }
+    return length;
+  }
+
+  #ensure(length: number): void {
+    if (length <= this.values.length) return;
+    const size = Math.max(length, this.values.length * 2);
+    const values = new Float64Array(size);
+    const places = new Int32Array(size);
+    values.set(this.values);
+    places.set(this.places);
+    this.values = values;
+    this.places = places;
+  }
+}
+
+/** Reads ordinals of a keyword column for batches of ascending documents. */
+export class KeywordValues {
+  /** Ordinals of the last `read`; -1 stands for a document without a value. */
+  ordinals = new Int32Array(COLUMN_BLOCK);
+  /** For each ordinal the index of its document in the batch. */
+  places = new Int32Array(COLUMN_BLOCK);
+  readonly #block = new Int32Array(COLUMN_BLOCK);
+  readonly #many: number[] = [];
+  #column: KeywordColumn | null = null;
+  #loaded = -1;
+
+  open(column: KeywordColumn | null): void {
+    this.#column = column;
+    this.#loaded = -1;
+  }
+
+  /** Reads all ordinals of a batch and returns how many there are; each document gives at least one, -1 for none. */
+  read(docs: Int32Array, length: number): number {
+    const column = this.#column;
+    this.#ensure(length);
+    if (column !== null) {
+      return column.multiValued
+        ? this.#readMany(column, docs, length)
+        : this.#readSingle(column, docs, length);
+    }
+    for (let at = 0; at < length; at++) {
+      this.ordinals[at] = -1;
+      this.places[at] = at;
+    }
+    return length;
+  }
+
+  #readSingle(column: KeywordColumn, docs: Int32Array, length: number): number {
+    for (let at = 0; at < length; ) {
+      const block = Math.floor(docs[at]! / COLUMN_BLOCK);
+      const base = block * COLUMN_BLOCK;
+      let end = at + 1;
+      while (end < length && docs[end]! < base + COLUMN_BLOCK && docs[end]! >= base) end++;
+      const dense = block === this.#loaded || end - at >= DENSE;
+      if (dense && block !== this.#loaded) {
+        column.decodeBlock(block, this.#block);
+        this.#loaded = block;
+      }
+      for (; at < end; at++) {
+        this.ordinals[at] = dense ? this.#block[docs[at]! - base]! : column.first(docs[at]!);
+        this.places[at] = at;
+      }
+    }
+    return length;
+  }
+
+  #readMany(column: KeywordColumn, docs: Int32Array, length: number): number {
+    let count = 0;
+    for (let at = 0; at < length; at++) {
+      const found = column.read(docs[at]!, this.#many);
+      this.#ensure(count + Math.max(1, found) + length - at);
+      if (found === 0) {
+        this.ordinals[count] = -1;
+        this.places[count++] = at;
+      }
+      for (let each = 0; each < found; each++) {
+        this.ordinals[count] = this.#many[each]!;
+        this.places[count++] = at;
+      }
+    }
+    return count;
+  }
+
+  #ensure(length: number): void {
+    if (length <= this.ordinals.length) return;
+    const size = Math.max(length, this.ordinals.length * 2);
+    const ordinals = new Int32Array(size);
+    const places = new Int32Array(size);
+    ordinals.set(this.ordinals);
+    places.set(this.places);
+    this.ordinals = ordinals;
+    this.places = places;
+  }
+}
+
+/** Returns a field's numeric column of a segment. */
+export function numericColumn(segment: SegmentReader, field: Field | undefined): NumericColumn | null {
+  return field === undefined ? null : segment.numericColumn(field.path);
+}

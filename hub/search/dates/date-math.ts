@@ -1,0 +1,104 @@
+/** Dates of queries: "2018-11-14", "now-1d/d", "2018-11||+1M/M", with a time zone and rounding up. */
+
+import { dateFormat } from "#hub/engine/mapping/date-format.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { addUnits, type CalendarUnit, floorLocal } from "./rounding.ts";
+import type { TimeZone } from "./time-zone.ts";
+
+export interface DateMathOptions {
+  /** `||`-separated formats of the text. */
+  readonly format: string;
+  /** What `now` means, ms. */
+  readonly nowMs: number;
+  readonly zone: TimeZone;
+  /** True: missing parts and rounding give the last ms instead of the first. */
+  readonly roundUp: boolean;
+}
+
+const UNITS: Readonly<Record<string, CalendarUnit>> = {
+  y: "year",
+  M: "month",
+  w: "week",
+  d: "day",
+  h: "hour",
+  H: "hour",
+  m: "minute",
+  s: "second",
+};
+
+/** A date whose parts may be missing from the right. */
+const PARTIAL =
+  /^\d{4}(?!\d)(?:[-/.](\d{2})(?:[-/.](\d{2})(?:T(?:(\d{2})(?::(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?)?)?)?)?/;
+
+/** Units by how many of PARTIAL's groups are there; with all six nothing is missing. */
+const PRECISION: readonly CalendarUnit[] = ["year", "month", "day", "hour", "minute", "second"];
+
+/** A time of day with a zone at the end, and a count of milliseconds or seconds: no zone of the query changes them. */
+const HAS_ZONE = /(?:\s|T\d{2}|:\d{2}(?:[.,]\d+)?)(?:Z|[+-]\d{2}:?\d{2})$/i;
+const EPOCH = /^-?\d{5,}(?:\.\d+)?$/;
+
+/** Returns ms since 1970-01-01 UTC. Throws parsing. */
+export function parseDateMath(text: string, options: DateMathOptions): number {
+  if (text.startsWith("now")) return applyMath(options.nowMs, text.slice(3), text, options);
+  const at = text.indexOf("||");
+  const date = at < 0 ? text : text.slice(0, at);
+  const math = at < 0 ? "" : text.slice(at + 2);
+  const rounding = { ...options, roundUp: options.roundUp && math === "" };
+  return applyMath(parseDate(date, rounding), math, text, options);
+}
+
+function parseDate(text: string, { format, zone, roundUp }: DateMathOptions): number {
+  const parsed = dateFormat(format).parse(text);
+  if (Number.isNaN(parsed)) {
+    throw new AppError("parsing", `failed to parse date field [${text}] with format [${format}]`, {
+      data: { type: "parse_exception" },
+    });
+  }
+  const partial = PARTIAL.exec(text);
+  const absolute = HAS_ZONE.test(text) || (format.includes("epoch_") && EPOCH.test(text));
+  const local = roundUp && partial !== null ? lastOf(parsed, partial) : parsed;
+  return absolute ? local : zone.toUtc(local);
+}
+
+/** Last ms of the shortest unit that was written. */
+function lastOf(timeMs: number, partial: RegExpExecArray): number {
+  const written = partial.slice(1).filter((group) => group !== undefined).length;
+  const unit = PRECISION[written];
+  return unit === undefined ? timeMs : addUnits(timeMs, unit, 1) - 1;
+}
+
+function applyMath(start: number, math: string, text: string, { zone, roundUp }: DateMathOptions): number {
+  if (math === "") return start;
+  const steps = math.match(/[+-]\d*[yMwdhHms]|\/[yMwdhHms]/g) ?? [];
+  if (steps.join("") !== math) {
+    throw new AppError(
+      "parsing",
+      `[${text}] is no date math; write for example now-1d/d or 2018-11-14||+1M`,
+      {
+        data: { type: "parse_exception" },
+      },
+    );
+  }
+  let local = zone.toLocal(start);
+  for (const step of steps) {
+    const unit = UNITS[step.at(-1)!]!;
+    if (step.startsWith("/")) {
+      local = floorLocal(local, unit);
+      if (roundUp) local = addUnits(local, unit, 1) - 1;
+    } else {
+      const amount = step.length === 2 ? 1 : Number(step.slice(1, -1));
+      local = addUnits(local, unit, step.startsWith("-") ? -amount : amount);
+    }
+  }
+  return zone.toUtc(local);
+}
+
+/** Prints ms since 1970-01-01 UTC in the first of `formats`, as seen in `zone`. */
+export function printDate(timeMs: number, formats: string, zone: TimeZone): string {
+  const first = formats.split("||")[0] ?? "";
+  const format = dateFormat(first);
+  if (first.startsWith("epoch_")) return format.print(timeMs);
+  const text = format.print(zone.toLocal(timeMs));
+  const suffix = zone.suffix(timeMs);
+  return suffix === "Z" || !text.endsWith("Z") ? text : text.slice(0, -1) + suffix;
+}

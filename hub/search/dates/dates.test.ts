@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseDateMath, printDate } from "./date-math.ts";
+import { calendarRounding, fixedRounding } from "./rounding.ts";
+import { timeZone } from "./time-zone.ts";
+
+const NOW = Date.parse("2018-11-14T10:20:30.400Z");
+const FORMAT = "strict_date_optional_time||epoch_millis";
+
+/** [text, round up, zone, result] */
+const MATH: readonly (readonly [text: string, roundUp: boolean, zone: string, result: string])[] = [
+  ["now", false, "UTC", "2018-11-14T10:20:30.400Z"],
+  ["now-1d", false, "UTC", "2018-11-13T10:20:30.400Z"],
+  ["now/d", false, "UTC", "2018-11-14T00:00:00.000Z"],
+  ["now/d", true, "UTC", "2018-11-14T23:59:59.999Z"],
+  ["now-1M/M", false, "UTC", "2018-10-01T00:00:00.000Z"],
+  ["now/w", false, "UTC", "2018-11-12T00:00:00.000Z"],
+  ["now/d", false, "+05:30", "2018-11-13T18:30:00.000Z"],
+  ["2018-11-14", true, "UTC", "2018-11-14T23:59:59.999Z"],
+  ["2018-11", true, "UTC", "2018-11-30T23:59:59.999Z"],
+  ["2018", true, "UTC", "2018-12-31T23:59:59.999Z"],
+  ["2018-11-14T10", true, "UTC", "2018-11-14T10:59:59.999Z"],
+  ["2018-11-14T10:20:30", true, "UTC", "2018-11-14T10:20:30.999Z"],
+  ["2018-11-14", false, "Europe/Berlin", "2018-11-13T23:00:00.000Z"],
+  ["2018-11-14T00:00:00Z", false, "Europe/Berlin", "2018-11-14T00:00:00.000Z"],
+  ["2018-01-31||+1M", false, "UTC", "2018-02-28T00:00:00.000Z"],
+  ["2018-01-31||+1M/M", false, "UTC", "2018-02-01T00:00:00.000Z"],
+  ["1542190830400", false, "Europe/Berlin", "2018-11-14T10:20:30.400Z"],
+];
+
+describe("date math", () => {
+  for (const [text, roundUp, zone, result] of MATH) {
+    test(`${text} in ${zone} ${roundUp ? "rounded up " : ""}is ${result}`, () => {
+      const timeMs = parseDateMath(text, { format: FORMAT, nowMs: NOW, zone: timeZone(zone), roundUp });
+      assert.equal(new Date(timeMs).toISOString(), result);
+    });
+  }
+
+  test("refuses what it doesn't know", () => {
+    for (const text of ["now-", "now-1x", "now/2d", "soon", "2018-13-01", "2018-11-14||x"]) {
+      assert.throws(
+        () => parseDateMath(text, { format: FORMAT, nowMs: NOW, zone: timeZone("UTC"), roundUp: false }),
+        { code: "parsing" },
+        text,
+      );
+    }
+  });
+
+  test("prints in the zone asked for", () => {
+    assert.equal(printDate(NOW, FORMAT, timeZone("Europe/Berlin")), "2018-11-14T11:20:30.400+01:00");
+    assert.equal(printDate(NOW, "yyyy-MM-dd HH:mm", timeZone("-05:00")), "2018-11-14 05:20");
+    assert.equal(printDate(NOW, "epoch_millis", timeZone("Europe/Berlin")), String(NOW));
+  });
+});
+
+describe("time zones", () => {
+  test("know both sides of a change, the hour that is skipped and the one that comes twice", () => {
+    const berlin = timeZone("Europe/Berlin");
+    assert.equal(berlin.offsetAt(Date.parse("2018-03-25T00:59:59.999Z")), 3_600_000);
+    assert.equal(berlin.offsetAt(Date.parse("2018-03-25T01:00:00Z")), 7_200_000);
+    assert.equal(berlin.toUtc(Date.parse("2018-03-25T02:30:00Z")), Date.parse("2018-03-25T01:00:00Z"));
+    assert.equal(berlin.toUtc(Date.parse("2018-10-28T02:30:00Z")), Date.parse("2018-10-28T00:30:00Z"));
+    assert.equal(timeZone("Australia/Lord_Howe").offsetAt(Date.parse("2018-07-01")), 10.5 * 3_600_000);
+  });
+
+  test("that don't exist are refused", () => {
+    assert.throws(() => timeZone("Mars/Base"), { code: "request_invalid" });
+  });
+});
+
+describe("rounding", () => {
+  test("holds for every time: floor(t) <= t < next(floor(t)), and buckets don't move within themselves", () => {
+    const start = Date.parse("2018-03-20T00:00:00Z");
+    for (const zone of ["UTC", "Europe/Berlin", "America/Sao_Paulo", "Asia/Kathmandu", "+05:45"].map(
+      timeZone,
+    )) {
+      const all = [
+        ...(["minute", "hour", "day", "week", "month", "quarter", "year"] as const).map((unit) =>
+          calendarRounding(unit, zone),
+        ),
+        fixedRounding(5_400_000, zone),
+        fixedRounding(43_200_000, zone),
+      ];
+      for (const [at, rounding] of all.entries()) {
+        for (let timeMs = start; timeMs < start + 10 * 86_400_000; timeMs += 1_234_567) {
+          const floor = rounding.floor(timeMs);
+          assert.ok(
+            floor <= timeMs && timeMs < rounding.next(floor),
+            `${zone.name} ${at} ${new Date(timeMs).toISOString()}`,
+          );
+          assert.equal(rounding.floor(floor), floor);
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,139 @@
+/** What is shown of a hit. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { RankedHit } from "../collect/ranked-hit.ts";
+import { isNumeric } from "../columns.ts";
+import { Highlighter } from "../highlight/highlighter.ts";
+import { type JsonObject, shortest } from "../json.ts";
+import type { Query, ShardContext } from "../query.ts";
+import { RawJson } from "../raw-json.ts";
+import { formatOf, printValue } from "../value-format.ts";
+import type { FetchOptions, FieldRequest } from "./fetch-request.ts";
+import { filterSource } from "./source-filter.ts";
+import { valuesAt } from "./source-values.ts";
+
+/** A hit as the answer has it, key by key. */
+export type Hit = JsonObject;
+
+export interface FetchContext {
+  readonly options: FetchOptions;
+  /** Marks what it finds. */
+  readonly query: Query;
+  /** True: `sort` is shown, and scores only where they were tracked. */
+  readonly sorted: boolean;
+}
+
+/** Fetches hits of one shard. */
+export class HitFetcher {
+  readonly #context: FetchContext;
+  readonly #shard: ShardContext;
+  readonly #highlighter: Highlighter | undefined;
+
+  constructor(context: FetchContext, shard: ShardContext) {
+    this.#context = context;
+    this.#shard = shard;
+    const { highlight } = context.options;
+    this.#highlighter =
+      highlight === undefined ? undefined : new Highlighter(highlight, context.query, shard);
+  }
+
+  fetch(hit: RankedHit): Hit {
+    const { options, sorted } = this.#context;
+    const { segment, doc } = hit;
+    const score = sorted ? hit.score : (hit.sort[0] as number);
+    const answer: JsonObject = { _index: this.#shard.index, _type: this.#shard.typeName };
+    if (!options.bare) answer["_id"] = segment.id(doc);
+    if (options.version) answer["_version"] = segment.version(doc);
+    if (options.sequence) Object.assign(answer, { _seq_no: segment.seqNo(doc), _primary_term: 1 });
+    answer["_score"] = Number.isNaN(score) ? null : score;
+    this.#addParts(answer, hit);
+    if (sorted) answer["sort"] = hit.sort;
+    return answer;
+  }
+
+  #addParts(answer: JsonObject, { segment, doc }: RankedHit): void {
+    const { options } = this.#context;
+    if (options.bare) return;
+    const routing = segment.routing(doc);
+    if (routing !== undefined) answer["_routing"] = routing;
+    const ignored = segment.ignored(doc);
+    if (ignored.length > 0) answer["_ignored"] = ignored;
+    const needsDocument = options.fields.length > 0 || this.#highlighter !== undefined;
+    if (options.source === false && !needsDocument && options.columns.length === 0) return;
+    const bytes = options.source !== false || needsDocument ? segment.source(doc) : undefined;
+    if (options.source !== false && bytes !== undefined)
+      answer["_source"] = filterSource(bytes, options.source);
+    const document = needsDocument && bytes !== undefined ? (new RawJson(bytes).parse() as JsonObject) : {};
+    const fields = { ...this.#columns({ segment, doc }), ...this.#fields(document) };
+    if (Object.keys(fields).length > 0) answer["fields"] = fields;
+    const highlight = this.#highlighter?.highlight(document);
+    if (highlight !== undefined) answer["highlight"] = highlight;
+  }
+
+  #columns(hit: Pick<RankedHit, "segment" | "doc">): JsonObject {
+    const found: JsonObject = {};
+    for (const request of this.#context.options.columns) {
+      for (const field of this.#expand(request)) {
+        const values = columnValues(field, request.format, hit);
+        if (values.length > 0) found[request.field.includes("*") ? field.path : request.field] = values;
+      }
+    }
+    return found;
+  }
+
+  #fields(document: JsonObject): JsonObject {
+    const found: JsonObject = {};
+    for (const request of this.#context.options.fields) {
+      for (const field of this.#expand(request)) {
+        const values = valuesAt(document, field.path);
+        const format = formatOf(field, request.format);
+        if (values.length === 0) continue;
+        found[field.path] = values.map((value) => {
+          if (format.kind !== "date") return value;
+          const timeMs = typeof value === "number" ? value : Date.parse(String(value));
+          return Number.isNaN(timeMs) ? value : (printValue(format, timeMs) ?? value);
+        });
+      }
+    }
+    return found;
+  }
+
+  #expand({ field: name }: FieldRequest): Field[] {
+    if (name.includes("*")) return this.#shard.mapping.match(name);
+    const field = this.#shard.mapping.resolve(name);
+    return field === undefined ? [] : [field];
+  }
+}
+
+/** Values of a field from its column, as docvalue_fields shows them. */
+function columnValues(
+  field: Field,
+  requested: string | undefined,
+  { segment, doc }: Pick<RankedHit, "segment" | "doc">,
+): unknown[] {
+  if (field.type === "geo_point") {
+    const [latitudes, longitudes]: [number[], number[]] = [[], []];
+    const count = segment.geoColumn(field.path)?.read(doc, latitudes, longitudes) ?? 0;
+    return Array.from({ length: count }, (_, at) => `${latitudes[at]}, ${longitudes[at]}`);
+  }
+  if (!isNumeric(field)) {
+    const column = segment.keywordColumn(field.path);
+    const ordinals: number[] = [];
+    const count = column?.read(doc, ordinals) ?? 0;
+    return Array.from({ length: count }, (_, at) => column!.text(ordinals[at]!));
+  }
+  const column = segment.numericColumn(field.path);
+  if (column === null) return [];
+  if (!column.safe) {
+    const exact: bigint[] = [];
+    const found = column.readExact(doc, exact);
+    return exact.slice(0, found).map(shortest);
+  }
+  const values: number[] = [];
+  const count = column.read(doc, values);
+  const format = formatOf(field, requested);
+  return values.slice(0, count).map((value) => {
+    if (format.kind === "boolean") return value === 1;
+    return printValue(format, value) ?? value;
+  });
+}

@@ -1,0 +1,89 @@
+/** What a request wants to see of each hit. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { type HighlightRequest, parseHighlight } from "../highlight/highlight-request.ts";
+import { describe, isObject, type JsonObject } from "../json.ts";
+import type { QueryParser } from "../query-parser.ts";
+import { ALL_SOURCE, parseSourceFilter, type SourceFilter } from "./source-filter.ts";
+
+export interface FetchOptions {
+  /** False: the documents themselves aren't returned. */
+  readonly source: SourceFilter | false;
+  /** True: neither ids nor documents are returned. */
+  readonly bare: boolean;
+  readonly columns: readonly FieldRequest[];
+  /** Fields read from documents (option `fields`). */
+  readonly fields: readonly FieldRequest[];
+  readonly highlight: HighlightRequest | undefined;
+  readonly version: boolean;
+  readonly sequence: boolean;
+}
+
+/** A field of which values are returned. */
+export interface FieldRequest {
+  /** May hold `*`. */
+  readonly field: string;
+  /** Format of dates and numbers. */
+  readonly format: string | undefined;
+}
+
+/** index.max_docvalue_fields_search. */
+const MAX_FIELDS = 100;
+
+interface FetchBody {
+  readonly _source: unknown;
+  readonly stored_fields: unknown;
+  readonly docvalue_fields: unknown;
+  readonly fields: unknown;
+  readonly highlight: JsonObject | undefined;
+  readonly version: boolean | undefined;
+  readonly seq_no_primary_term: boolean | undefined;
+}
+
+/** Throws parsing or request_invalid. */
+export function parseFetch(body: FetchBody, queries: QueryParser): FetchOptions {
+  const stored = storedFields(body.stored_fields);
+  // Naming stored fields leaves the document out unless it is asked for as well.
+  const implied = stored === undefined || stored.includes("_source") ? ALL_SOURCE : false;
+  return {
+    source: body._source === undefined ? implied : parseSourceFilter(body._source),
+    bare: stored?.length === 1 && stored[0] === "_none_",
+    columns: fieldRequests(body.docvalue_fields, "docvalue_fields"),
+    fields: fieldRequests(body.fields, "fields"),
+    highlight: body.highlight === undefined ? undefined : parseHighlight(body.highlight, queries),
+    version: body.version ?? false,
+    sequence: body.seq_no_primary_term ?? false,
+  };
+}
+
+function storedFields(value: unknown): string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value.split(",");
+  if (Array.isArray(value)) return value.map(String);
+  throw new AppError("parsing", `[stored_fields] must be a list of names, but is ${describe(value)}`);
+}
+
+function fieldRequests(value: unknown, name: string): FieldRequest[] {
+  if (value === undefined || value === null) return [];
+  const requests = (Array.isArray(value) ? value : [value]).map((each: unknown): FieldRequest => {
+    if (typeof each === "string") return { field: each, format: undefined };
+    if (isObject(each) && typeof each["field"] === "string") {
+      const { format } = each;
+      return {
+        field: each["field"],
+        format: typeof format === "string" && format !== "use_field_mapping" ? format : undefined,
+      };
+    }
+    throw new AppError(
+      "parsing",
+      `[${name}] must be a list of names or objects with [field], but holds ${describe(each)}`,
+    );
+  });
+  if (requests.length > MAX_FIELDS) {
+    throw new AppError(
+      "request_invalid",
+      `Trying to retrieve too many docvalue_fields. Must be less than or equal to: [${MAX_FIELDS}] but was [${requests.length}]. This limit can be set by changing the [index.max_docvalue_fields_search] index level setting.`,
+    );
+  }
+  return requests;
+}

@@ -1,0 +1,85 @@
+/** The option `highlight` of a request. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject, objectOf } from "../json.ts";
+import { anything, flag, integer, oneOf, readOptions, text, texts } from "../options.ts";
+import type { Query } from "../query.ts";
+import type { QueryParser } from "../query-parser.ts";
+
+export interface HighlightField {
+  /** Name or pattern with `*`. */
+  readonly name: string;
+  readonly preTag: string;
+  readonly postTag: string;
+  /** Characters of a fragment. */
+  readonly fragmentSize: number;
+  /** 0: the whole value. */
+  readonly fragments: number;
+  /** Characters of the beginning that are returned where nothing is marked. */
+  readonly noMatchSize: number;
+  readonly byScore: boolean;
+  readonly requireFieldMatch: boolean;
+  readonly encodeHtml: boolean;
+  /** Marks what this query finds instead of the request's own. */
+  readonly query: Query | undefined;
+}
+
+export interface HighlightRequest {
+  readonly fields: readonly HighlightField[];
+}
+
+const OPTIONS = {
+  pre_tags: texts("text before a mark"),
+  post_tags: texts("text behind a mark"),
+  tags_schema: text('styled: <em class="hlt1">', undefined),
+  fragment_size: integer("characters of a fragment", 100),
+  number_of_fragments: integer("fragments of a field; 0 gives the whole value", 5),
+  no_match_size: integer("characters of the beginning where nothing is marked", 0),
+  order: oneOf("score: the best fragment first", ["none", "score"], "none"),
+  require_field_match: flag("whether only words sought in the field itself are marked", true),
+  encoder: oneOf("html escapes the text", ["default", "html"], "default"),
+  highlight_query: anything("query whose words are marked instead"),
+  type: oneOf("accepted; all work alike", ["unified", "plain", "fvh"], undefined),
+  boundary_scanner: text("accepted", undefined),
+  boundary_chars: text("accepted", undefined),
+  boundary_max_scan: integer("accepted", undefined),
+  boundary_scanner_locale: text("accepted", undefined),
+  force_source: flag("accepted", undefined),
+  fragmenter: text("accepted", undefined),
+  fragment_offset: integer("accepted", undefined),
+  matched_fields: texts("accepted"),
+  phrase_limit: integer("accepted", undefined),
+  max_fragment_length: integer("accepted", undefined),
+} as const;
+
+/** Parses the option. Throws parsing. */
+export function parseHighlight(json: JsonObject, queries: QueryParser): HighlightRequest {
+  const { fields, use_explicit_field_order: _explicit, ...shared } = json;
+  readOptions("highlight", shared, OPTIONS, "option");
+  const parts = Array.isArray(fields)
+    ? fields.map((each: unknown) => objectOf(each, "highlight] [fields"))
+    : [objectOf(fields ?? {}, "highlight] [fields")];
+  return {
+    fields: parts.flatMap((part) =>
+      Object.entries(part).map(([name, own]) => parseField(name, shared, own, queries)),
+    ),
+  };
+}
+
+function parseField(name: string, shared: JsonObject, own: unknown, queries: QueryParser): HighlightField {
+  if (!isObject(own)) throw new AppError("parsing", `[highlight] [fields] [${name}] must be an object`);
+  const options = readOptions("highlight", { ...shared, ...own }, OPTIONS, "option");
+  const styled = options.tags_schema === "styled";
+  return {
+    name,
+    preTag: options.pre_tags?.[0] ?? (styled ? '<em class="hlt1">' : "<em>"),
+    postTag: options.post_tags?.[0] ?? "</em>",
+    fragmentSize: options.fragment_size ?? 100,
+    fragments: options.number_of_fragments ?? 5,
+    noMatchSize: options.no_match_size ?? 0,
+    byScore: options.order === "score",
+    requireFieldMatch: options.require_field_match ?? true,
+    encodeHtml: options.encoder === "html",
+    query: options.highlight_query === undefined ? undefined : queries.parse(options.highlight_query),
+  };
+}

@@ -1,0 +1,137 @@
+/** Returns fields of a hit with what the query found marked. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { valuesAt } from "../fetch/source-values.ts";
+import type { JsonObject } from "../json.ts";
+import type { Query, ShardContext } from "../query.ts";
+import type { HighlightField, HighlightRequest } from "./highlight-request.ts";
+import { type Mark, QueryWords } from "./matches.ts";
+import { bestPassages } from "./passages.ts";
+
+/** index.highlight.max_analyzed_offset: text behind it isn't looked at. */
+const MAX_ANALYZED = 1_000_000;
+
+/** Marks hits of one shard. */
+export class Highlighter {
+  readonly #request: HighlightRequest;
+  readonly #shard: ShardContext;
+  readonly #words: QueryWords;
+  readonly #own = new Map<HighlightField, QueryWords>();
+
+  constructor(request: HighlightRequest, query: Query, shard: ShardContext) {
+    this.#request = request;
+    this.#shard = shard;
+    this.#words = new QueryWords(query, shard);
+    for (const field of request.fields) {
+      if (field.query !== undefined) this.#own.set(field, new QueryWords(field.query, shard));
+    }
+  }
+
+  /** Returns fragments by field; undefined where nothing is to be shown. */
+  highlight(source: JsonObject): Record<string, string[]> | undefined {
+    const found: Record<string, string[]> = {};
+    for (const options of this.#request.fields) {
+      for (const field of this.#fields(options.name)) {
+        const fragments = this.#fragments(source, field, options);
+        if (fragments.length > 0) found[options.name.includes("*") ? field.path : options.name] = fragments;
+      }
+    }
+    return Object.keys(found).length === 0 ? undefined : found;
+  }
+
+  /** Patterns mean text and keyword fields only. */
+  #fields(name: string): Field[] {
+    if (name.includes("*")) {
+      return this.#shard.mapping
+        .match(name)
+        .filter((field) => field.type === "text" || field.type === "keyword");
+    }
+    const field = this.#shard.mapping.resolve(name);
+    return field === undefined ? [] : [field];
+  }
+
+  #fragments(source: JsonObject, field: Field, options: HighlightField): string[] {
+    const words = this.#own.get(options) ?? this.#words;
+    const values = valuesAt(source, sourcePath(field, this.#shard))
+      .map(String)
+      .filter((value) => value.length <= field.ignoreAbove);
+    const marked = values.map((value) => {
+      const text = value.slice(0, MAX_ANALYZED);
+      return {
+        value,
+        marks: words.marks(this.#tokens(field, text), options.requireFieldMatch ? field.path : undefined),
+      };
+    });
+    const wanted = marked.filter(({ marks }) => marks.length > 0);
+    if (wanted.length === 0) return noMatch(values[0], options);
+    if (options.fragments === 0)
+      return wanted.map(({ value, marks }) => mark(value, 0, value.length, marks, options));
+    const passages = wanted.flatMap(({ value, marks }) =>
+      bestPassages(
+        value,
+        marks,
+        options.fragmentSize === 0 ? value.length : options.fragmentSize,
+        options.fragments,
+      ).map((passage) => ({ value, ...passage })),
+    );
+    const best = [...passages].sort((a, b) => b.score - a.score).slice(0, options.fragments);
+    const shown = options.byScore ? best : passages.filter((passage) => best.includes(passage));
+    return shown.map(({ value, start, end, marks }) => mark(value, start, end, marks, options).trim());
+  }
+
+  #tokens(
+    field: Field,
+    text: string,
+  ): ReturnType<ReturnType<ShardContext["mapping"]["analysis"]["analyzer"]>["tokens"]> {
+    if (field.type === "text") return this.#shard.mapping.analysis.analyzer(field.analyzer).tokens(text);
+    const term =
+      field.normalizer === undefined ? text : this.#shard.mapping.analysis.normalize(field.normalizer, text);
+    return [{ text: term, startOffset: 0, endOffset: text.length, type: "word", position: 0 }];
+  }
+}
+
+/** Path of the value in the document: that of the field a multi-field belongs to. */
+function sourcePath(field: Field, shard: ShardContext): string {
+  for (let path = field.path; path.includes("."); ) {
+    path = path.slice(0, path.lastIndexOf("."));
+    const parent = shard.mapping.field(path);
+    if (parent !== undefined) return parent.path;
+  }
+  return field.path;
+}
+
+function noMatch(value: string | undefined, options: HighlightField): string[] {
+  if (value === undefined || options.noMatchSize === 0) return [];
+  const space = value.indexOf(" ", options.noMatchSize);
+  return [encode(value.slice(0, space < 0 ? undefined : space), options)];
+}
+
+function mark(
+  value: string,
+  start: number,
+  end: number,
+  marks: readonly Mark[],
+  options: HighlightField,
+): string {
+  let text = "";
+  let at = start;
+  for (const each of marks) {
+    text += encode(value.slice(at, each.start), options);
+    text += `${options.preTag}${encode(value.slice(each.start, each.end), options)}${options.postTag}`;
+    at = each.end;
+  }
+  return text + encode(value.slice(at, end), options);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#x27;",
+  "/": "&#x2F;",
+};
+
+function encode(text: string, { encodeHtml }: HighlightField): string {
+  return encodeHtml ? text.replace(/[&<>"'/]/g, (character) => ESCAPES[character]!) : text;
+}

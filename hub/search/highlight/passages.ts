@@ -1,0 +1,93 @@
+/** Cuts a text into passages and keeps the best of those with marks. */
+
+import type { Mark } from "./matches.ts";
+
+/** A part of a text with the marks in it. */
+export interface Passage {
+  readonly start: number;
+  readonly end: number;
+  readonly marks: readonly Mark[];
+  readonly score: number;
+}
+
+/** Constants of Lucene's passage scorer: BM25 over passages, whose usual length is 87 characters. */
+const K1 = 1.2;
+const B = 0.75;
+const PIVOT = 87;
+
+const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
+
+/** Returns at most `count` passages of about `size` characters, the best ones, in the order of the text. */
+export function bestPassages(text: string, marks: readonly Mark[], size: number, count: number): Passage[] {
+  const frequencies = new Map<string, number>();
+  for (const { term } of marks) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+  const passages: Passage[] = [];
+  let next = 0;
+  for (const { start, end } of cut(text, marks, size)) {
+    const inside: Mark[] = [];
+    while (next < marks.length && marks[next]!.start < end) inside.push(marks[next++]!);
+    if (inside.length > 0)
+      passages.push({
+        start,
+        end,
+        marks: inside,
+        score: scoreOf(inside, start, end, text.length, frequencies),
+      });
+  }
+  return passages
+    .sort((a, b) => b.score - a.score || a.start - b.start)
+    .slice(0, count)
+    .sort((a, b) => a.start - b.start);
+}
+
+/** Parts of about `size` characters at the ends of sentences and words; no mark is cut. */
+function cut(text: string, marks: readonly Mark[], size: number): { start: number; end: number }[] {
+  const parts: { start: number; end: number }[] = [];
+  let start = 0;
+  let end = 0;
+  for (const { segment, index } of sentences.segment(text)) {
+    const sentenceEnd = index + segment.length;
+    if (end > start && sentenceEnd - start > size) {
+      parts.push({ start, end });
+      start = end;
+    }
+    end = sentenceEnd;
+    while (end - start > size) {
+      const at = wordEnd(text, start + Math.max(1, size), end, marks);
+      if (at >= end) break;
+      parts.push({ start, end: at });
+      start = at;
+    }
+  }
+  if (end > start) parts.push({ start, end });
+  return parts;
+}
+
+/** First place at or behind `from` between words and outside marks. */
+function wordEnd(text: string, from: number, limit: number, marks: readonly Mark[]): number {
+  for (let at = from; at < limit; at++) {
+    if (/\s/.test(text[at]!) && !marks.some((mark) => mark.start < at && mark.end > at)) return at + 1;
+  }
+  return limit;
+}
+
+function scoreOf(
+  marks: readonly Mark[],
+  start: number,
+  end: number,
+  length: number,
+  frequencies: ReadonlyMap<string, number>,
+): number {
+  const passages = 1 + length / PIVOT;
+  const norm = K1 * (1 - B + (B * (end - start)) / PIVOT);
+  const own = new Map<string, number>();
+  for (const { term } of marks) own.set(term, (own.get(term) ?? 0) + 1);
+  let score = 0;
+  for (const [term, frequency] of own) {
+    const total = frequencies.get(term) ?? frequency;
+    const weight = (K1 + 1) * Math.log(1 + (passages + 0.5) / (total + 0.5));
+    score += (weight * frequency) / (frequency + norm);
+  }
+  // The beginning of a text says most about it.
+  return score * (1 + 1 / Math.log(PIVOT + start));
+}

@@ -1,0 +1,74 @@
+/** JSON as requests bring it: parsing that keeps large whole numbers, and names of what was found for messages. */
+
+import { AppError } from "#proto/kit/errors.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+/** Digits from which a number may not be exact as a double; shorter texts are parsed natively. */
+const LONG_NUMBER = /\d{16}/;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Parses a request's JSON; whole numbers beyond 2^53 become bigint. Throws parsing. */
+export function parseJson(text: string): unknown {
+  try {
+    return LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text);
+  } catch (error) {
+    throw new AppError("parsing", `the body is no valid JSON: ${(error as Error).message}`, {
+      data: { type: "json_parse_exception" },
+      cause: error,
+    });
+  }
+}
+
+/** Returns `value` where it is an object. Throws parsing, saying that `what` must be one. */
+export function objectOf(value: unknown, what: string): JsonObject {
+  if (isObject(value)) return value;
+  throw new AppError("parsing", `[${what}] must be an object, but is ${describe(value)}`);
+}
+
+/** Returns the only key of an object with its value. Throws parsing. */
+export function onlyEntry(value: JsonObject, what: string): [key: string, value: unknown] {
+  const entries = Object.entries(value);
+  const [first, second] = entries;
+  if (first === undefined) throw new AppError("parsing", `[${what}] is empty; give it a field`);
+  if (second !== undefined) {
+    throw new AppError(
+      "parsing",
+      `[${what}] query doesn't support multiple fields, found [${first[0]}] and [${second[0]}]`,
+    );
+  }
+  return first;
+}
+
+/** Names a value's kind for messages: "a number", "an array" … */
+export function describe(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "missing";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object") return "an object";
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value as number | boolean | bigint);
+  return `the ${typeof value} ${text.slice(0, 80)}`;
+}
+
+/** Returns a scalar as the text a term is made of. Throws parsing for objects and arrays. */
+export function scalarText(value: unknown, what: string): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean")
+    return String(value);
+  throw new AppError("parsing", `[${what}] must be a single value, but is ${describe(value)}`);
+}
+
+/** Returns a whole number as a number where it is exact as one, else as bigint. */
+export function shortest(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  const source = context?.source ?? "";
+  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+}

@@ -1,0 +1,37 @@
+/** Documents of any of several queries, scored by the best one (dis_max). */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { HighlightSink, Query, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
+import { DisjunctionScorer } from "./disjunction.ts";
+
+export class BestOfNode implements Query {
+  readonly #queries: readonly Query[];
+  readonly #tieBreaker: number;
+
+  /** `tieBreaker`, 0..1: share of the other scores that is added to the best. */
+  constructor(queries: readonly Query[], tieBreaker: number) {
+    this.#queries = queries;
+    this.#tieBreaker = tieBreaker;
+  }
+
+  weight(shard: ShardContext, mode: ScoreMode): Weight {
+    const weights = this.#queries.map((query) => query.weight(shard, mode));
+    return {
+      scorer: (segment: SegmentReader): Scorer | null => {
+        const found = weights.map((weight) => weight.scorer(segment)).filter((each) => each !== null);
+        if (found.length < 2) return found[0] ?? null;
+        return new DisjunctionScorer(found, 1, segment.docCount, mode.scores, this.#tieBreaker);
+      },
+      count: () => -1,
+    };
+  }
+
+  highlight(sink: HighlightSink, shard: ShardContext): void {
+    for (const query of this.#queries) query.highlight?.(sink, shard);
+  }
+}
+
+/** Returns the best of `queries`; the only one itself. */
+export function bestOf(queries: readonly Query[], tieBreaker = 0): Query {
+  return queries.length === 1 ? queries[0]! : new BestOfNode(queries, tieBreaker);
+}

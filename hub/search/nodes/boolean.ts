@@ -1,0 +1,108 @@
+/** Documents that fit required, optional, filtering and forbidden queries together. */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { HighlightSink, Query, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
+import { conjunction, ExcludingScorer, OptionalScorer } from "./conjunction.ts";
+import { DisjunctionScorer } from "./disjunction.ts";
+import { AllNode } from "./documents.ts";
+
+export interface Clauses {
+  readonly must: readonly Query[];
+  readonly filter: readonly Query[];
+  readonly should: readonly Query[];
+  readonly mustNot: readonly Query[];
+  /** How many of `should` have to match, given their number; undefined: one where there is neither must nor filter. */
+  readonly minimumShouldMatch?: (clauses: number) => number;
+}
+
+/** A tree of conditions; the score is the sum of the scores of `must` and `should`. */
+export class BooleanNode implements Query {
+  readonly #clauses: Clauses;
+
+  constructor(clauses: Partial<Clauses>) {
+    this.#clauses = { must: [], filter: [], should: [], mustNot: [], ...clauses };
+  }
+
+  weight(shard: ShardContext, mode: ScoreMode): Weight {
+    return new BooleanWeight(this.#clauses, shard, mode);
+  }
+
+  highlight(sink: HighlightSink, shard: ShardContext): void {
+    const { must, filter, should } = this.#clauses;
+    for (const query of [...must, ...filter, ...should]) query.highlight?.(sink, shard);
+  }
+}
+
+/** Returns a query that needs any of `queries`; the only one itself. */
+export function anyOf(queries: readonly Query[]): Query {
+  return queries.length === 1 ? queries[0]! : new BooleanNode({ should: queries });
+}
+
+class BooleanWeight implements Weight {
+  readonly #scores: boolean;
+  readonly #must: readonly Weight[];
+  readonly #filter: readonly Weight[];
+  readonly #should: readonly Weight[];
+  readonly #mustNot: readonly Weight[];
+  readonly #minimum: number;
+
+  constructor(clauses: Clauses, shard: ShardContext, mode: ScoreMode) {
+    const silent: ScoreMode = { scores: false, boost: 1 };
+    const bind = (queries: readonly Query[], how: ScoreMode): Weight[] =>
+      queries.map((each) => each.weight(shard, how));
+    this.#scores = mode.scores;
+    this.#must = bind(clauses.must, mode);
+    this.#filter = bind(clauses.filter, silent);
+    this.#should = bind(clauses.should, mode);
+    this.#mustNot = bind(clauses.mustNot, silent);
+    const required = this.#must.length + this.#filter.length;
+    if (required + this.#should.length === 0) this.#must = [new AllNode().weight(shard, mode)];
+    const implied = required === 0 && this.#should.length > 0 ? 1 : 0;
+    this.#minimum = clauses.minimumShouldMatch?.(this.#should.length) ?? implied;
+    if (required === 0 && this.#should.length > 0) this.#minimum = Math.max(1, this.#minimum);
+  }
+
+  scorer(segment: SegmentReader): Scorer | null {
+    const must = scorers(this.#must, segment);
+    const filter = scorers(this.#filter, segment);
+    if (must === null || filter === null) return null;
+    const should = this.#shouldScorer(segment);
+    if (should === null && this.#minimum > 0) return null;
+    const required = [
+      ...must.map((scorer) => ({ scorer, scores: true })),
+      ...filter.map((scorer) => ({ scorer, scores: false })),
+    ];
+    if (should !== null && this.#minimum > 0) required.push({ scorer: should, scores: true });
+    let found = required.length === 0 ? should : conjunction(required);
+    if (found === null) return null;
+    if (should !== null && this.#minimum === 0 && required.length > 0 && this.#scores) {
+      found = new OptionalScorer(found, should);
+    }
+    const forbidden = this.#mustNot.map((weight) => weight.scorer(segment)).filter((each) => each !== null);
+    return forbidden.length === 0 ? found : new ExcludingScorer(found, forbidden);
+  }
+
+  count(segment: SegmentReader): number {
+    const all = [...this.#must, ...this.#filter];
+    if (all.length === 1 && this.#should.length + this.#mustNot.length === 0) return all[0]!.count(segment);
+    return -1;
+  }
+
+  #shouldScorer(segment: SegmentReader): Scorer | null {
+    const found = this.#should.map((weight) => weight.scorer(segment)).filter((each) => each !== null);
+    if (found.length < Math.max(1, this.#minimum)) return null;
+    if (found.length === 1) return found[0]!;
+    return new DisjunctionScorer(found, Math.max(1, this.#minimum), segment.docCount, this.#scores);
+  }
+}
+
+/** Returns all scorers, null where one of the weights has none. */
+function scorers(weights: readonly Weight[], segment: SegmentReader): Scorer[] | null {
+  const found: Scorer[] = [];
+  for (const weight of weights) {
+    const scorer = weight.scorer(segment);
+    if (scorer === null) return null;
+    found.push(scorer);
+  }
+  return found;
+}

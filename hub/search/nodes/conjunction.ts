@@ -1,0 +1,159 @@
+/** Scorers of documents that others agree on. */
+
+import { NO_MORE_DOCS, Scorer } from "../query.ts";
+
+export interface Part {
+  readonly scorer: Scorer;
+  /** False: the score isn't added. */
+  readonly scores: boolean;
+}
+
+/** Returns a scorer of the documents that all parts have; there is at least one part. */
+export function conjunction(parts: readonly Part[]): Scorer {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only.scores ? only.scorer : new Unscored(only.scorer);
+  return new ConjunctionScorer(parts);
+}
+
+/** Leads with the rarest part and asks the others for its documents. */
+class ConjunctionScorer extends Scorer {
+  readonly cost: number;
+  readonly #lead: Scorer;
+  readonly #others: readonly Scorer[];
+  readonly #scoring: readonly Scorer[];
+
+  constructor(parts: readonly Part[]) {
+    super();
+    const sorted = [...parts].sort((a, b) => a.scorer.cost - b.scorer.cost).map((part) => part.scorer);
+    this.#lead = sorted[0]!;
+    this.#others = sorted.slice(1);
+    this.#scoring = parts.filter((part) => part.scores).map((part) => part.scorer);
+    this.cost = this.#lead.cost;
+  }
+
+  next(): number {
+    return this.#align(this.#lead.next());
+  }
+
+  advance(target: number): number {
+    return this.#align(this.#lead.advance(target));
+  }
+
+  score(): number {
+    let total = 0;
+    for (const scorer of this.#scoring) total += scorer.score();
+    return Math.fround(total);
+  }
+
+  #align(first: number): number {
+    let doc = first;
+    search: while (doc !== NO_MORE_DOCS) {
+      for (const other of this.#others) {
+        const found = other.doc < doc ? other.advance(doc) : other.doc;
+        if (found === doc) continue;
+        doc = found === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.advance(found);
+        continue search;
+      }
+      break;
+    }
+    return (this.doc = doc);
+  }
+}
+
+/** A required scorer whose score grows where an optional one matches too. */
+export class OptionalScorer extends Scorer {
+  readonly cost: number;
+  readonly #required: Scorer;
+  readonly #optional: Scorer;
+
+  constructor(required: Scorer, optional: Scorer) {
+    super();
+    this.#required = required;
+    this.#optional = optional;
+    this.cost = required.cost;
+  }
+
+  next(): number {
+    return (this.doc = this.#required.next());
+  }
+
+  advance(target: number): number {
+    return (this.doc = this.#required.advance(target));
+  }
+
+  score(): number {
+    const score = this.#required.score();
+    const found = this.#optional.doc < this.doc ? this.#optional.advance(this.doc) : this.#optional.doc;
+    return found === this.doc ? Math.fround(score + this.#optional.score()) : score;
+  }
+}
+
+/** A scorer without the documents of others. */
+export class ExcludingScorer extends Scorer {
+  readonly cost: number;
+  readonly #inner: Scorer;
+  readonly #forbidden: readonly Scorer[];
+
+  constructor(inner: Scorer, forbidden: readonly Scorer[]) {
+    super();
+    this.#inner = inner;
+    this.#forbidden = forbidden;
+    this.cost = inner.cost;
+  }
+
+  next(): number {
+    return this.#skip(this.#inner.next());
+  }
+
+  advance(target: number): number {
+    return this.#skip(this.#inner.advance(target));
+  }
+
+  score(): number {
+    return this.#inner.score();
+  }
+
+  #skip(first: number): number {
+    let doc = first;
+    while (doc !== NO_MORE_DOCS && this.#isForbidden(doc)) doc = this.#inner.next();
+    return (this.doc = doc);
+  }
+
+  #isForbidden(doc: number): boolean {
+    for (const each of this.#forbidden) {
+      if ((each.doc < doc ? each.advance(doc) : each.doc) === doc) return true;
+    }
+    return false;
+  }
+}
+
+/** A filter on its own: its documents score 0. */
+class Unscored extends Scorer {
+  readonly cost: number;
+  readonly #inner: Scorer;
+
+  constructor(inner: Scorer) {
+    super();
+    this.#inner = inner;
+    this.cost = inner.cost;
+  }
+
+  next(): number {
+    return (this.doc = this.#inner.next());
+  }
+
+  advance(target: number): number {
+    return (this.doc = this.#inner.advance(target));
+  }
+
+  score(): number {
+    return 0;
+  }
+
+  override fill(docs: Int32Array, scores: Float32Array | null): number {
+    const length = this.#inner.fill(docs, null);
+    this.doc = this.#inner.doc;
+    scores?.fill(0, 0, length);
+    return length;
+  }
+}

@@ -1,0 +1,119 @@
+/** Documents with a number, date or boolean between two bounds, found through the column's blocks. */
+
+import { COLUMN_BLOCK, type NumericColumn, type ValueBlock } from "#hub/engine/searcher.ts";
+import type { Query, ScoreMode, ShardContext, Weight } from "../query.ts";
+import { type BlockMatch, BlockScorer } from "./block-scorer.ts";
+
+/** Both bounds inclusive; exact bounds as bigint where the column's values may exceed 2^53. */
+export interface NumericBounds {
+  readonly from: number;
+  readonly to: number;
+  readonly exactFrom?: bigint;
+  readonly exactTo?: bigint;
+}
+
+export class NumericRangeNode implements Query {
+  readonly #field: string;
+  readonly #bounds: NumericBounds;
+
+  constructor(field: string, bounds: NumericBounds) {
+    this.#field = field;
+    this.#bounds = bounds;
+  }
+
+  weight(_shard: ShardContext, { boost }: ScoreMode): Weight {
+    return {
+      scorer: (segment) => {
+        const column = segment.numericColumn(this.#field);
+        if (column === null || !this.#overlaps(column)) return null;
+        return new NumericRangeScorer(column, this.#bounds, segment.docCount, boost);
+      },
+      count: (segment) => {
+        const column = segment.numericColumn(this.#field);
+        if (column === null || !this.#overlaps(column)) return 0;
+        if (segment.liveDocs !== null) return -1;
+        const { from, to } = this.#bounds;
+        if (column.safe && column.min >= from && column.max <= to) return column.docCount;
+        return new NumericRangeScorer(column, this.#bounds, segment.docCount, boost).countAll();
+      },
+    };
+  }
+
+  #overlaps({ min, max }: NumericColumn): boolean {
+    return min <= this.#bounds.to && max >= this.#bounds.from;
+  }
+}
+
+class NumericRangeScorer extends BlockScorer {
+  readonly #column: NumericColumn;
+  readonly #bounds: NumericBounds;
+  readonly #docCount: number;
+  readonly #first = new Float64Array(COLUMN_BLOCK);
+  readonly #room: ValueBlock = {
+    values: new Float64Array(COLUMN_BLOCK),
+    slots: new Uint16Array(COLUMN_BLOCK),
+  };
+  readonly #exact: bigint[] = [];
+
+  constructor(column: NumericColumn, bounds: NumericBounds, docCount: number, score: number) {
+    super(docCount, column.docCount, score);
+    this.#column = column;
+    this.#bounds = bounds;
+    this.#docCount = docCount;
+  }
+
+  protected load(block: number): BlockMatch {
+    const column = this.#column;
+    const { from, to } = this.#bounds;
+    const min = column.blockMin(block);
+    const max = column.blockMax(block);
+    if (!(min <= to && max >= from)) return "none";
+    if (!column.safe) return this.#loadExact(block);
+    if (min >= from && max <= to && column.presence === null) return "all";
+    return column.multiValued ? this.#loadMany(block) : this.#loadFirst(block);
+  }
+
+  #loadFirst(block: number): BlockMatch {
+    const { from, to } = this.#bounds;
+    const length = this.#column.decodeBlock(block, this.#first);
+    const values = this.#first;
+    const bits = this.bits;
+    for (let slot = 0; slot < length; slot++) {
+      const value = values[slot]!;
+      if (value >= from && value <= to) bits[slot >>> 5]! |= 1 << (slot & 31);
+    }
+    return "some";
+  }
+
+  #loadMany(block: number): BlockMatch {
+    const { from, to } = this.#bounds;
+    const length = this.#column.decodeValues(block, this.#room);
+    for (let at = 0; at < length; at++) {
+      const value = this.#room.values[at]!;
+      const slot = this.#room.slots[at]!;
+      if (value >= from && value <= to) this.bits[slot >>> 5]! |= 1 << (slot & 31);
+    }
+    return "some";
+  }
+
+  /** Numbers beyond 2^53 are compared one by one. */
+  #loadExact(block: number): BlockMatch {
+    const { from, to, exactFrom, exactTo } = this.#bounds;
+    const base = block * COLUMN_BLOCK;
+    const length = Math.min(COLUMN_BLOCK, this.#docCount - base);
+    for (let slot = 0; slot < length; slot++) {
+      const count = this.#column.readExact(base + slot, this.#exact);
+      for (let at = 0; at < count; at++) {
+        const value = this.#exact[at]!;
+        if (
+          (exactFrom !== undefined ? value >= exactFrom : value >= from) &&
+          (exactTo !== undefined ? value <= exactTo : value <= to)
+        ) {
+          this.bits[slot >>> 5]! |= 1 << (slot & 31);
+          break;
+        }
+      }
+    }
+    return "some";
+  }
+}

@@ -1,0 +1,166 @@
+/** Documents in which terms follow one another. */
+
+import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher.ts";
+import type { Bm25 } from "../bm25.ts";
+import {
+  type HighlightSink,
+  NO_MORE_DOCS,
+  type Query,
+  type ScoreMode,
+  Scorer,
+  type ShardContext,
+  type Weight,
+} from "../query.ts";
+import { exactFrequency, type PhrasePlace, sloppyFrequency } from "./phrase-frequency.ts";
+import { similarityOf } from "./term.ts";
+
+/** Terms that may stand at a place of the phrase. */
+export interface PhrasePart {
+  /** Alternatives; the last part of a phrase prefix has many. */
+  readonly terms: readonly string[];
+  /** Distance from the first part, in tokens. */
+  readonly offset: number;
+}
+
+/** A phrase of at least two parts, in a text field with positions. */
+export class PhraseNode implements Query {
+  readonly #field: string;
+  readonly #parts: readonly PhrasePart[];
+  readonly #slop: number;
+
+  /** `slop`: how many places terms may be moved. */
+  constructor(field: string, parts: readonly PhrasePart[], slop: number) {
+    this.#field = field;
+    this.#parts = parts;
+    this.#slop = slop;
+  }
+
+  weight(shard: ShardContext, mode: ScoreMode): Weight {
+    const terms = this.#parts.flatMap((part) => part.terms);
+    const similarity = mode.scores ? similarityOf(shard, this.#field, terms, mode.boost) : null;
+    return {
+      scorer: (segment) => this.#scorer(segment, similarity),
+      count: () => -1,
+    };
+  }
+
+  highlight(sink: HighlightSink): void {
+    sink.phrase(
+      this.#field,
+      this.#parts.map((part) => part.terms),
+      this.#slop,
+    );
+  }
+
+  #scorer(segment: SegmentReader, similarity: Bm25 | null): Scorer | null {
+    const places: Place[] = [];
+    for (const part of this.#parts) {
+      const cursors = part.terms
+        .map((term) => segment.postings(this.#field, term, { positions: true }))
+        .filter((cursor) => cursor !== null);
+      if (cursors.length === 0) return null;
+      places.push(new Place(cursors, part.offset));
+    }
+    return new PhraseScorer(places, this.#slop, similarity, segment.norms(this.#field));
+  }
+}
+
+/** The cursors of one part as one. */
+class Place implements PhrasePlace {
+  readonly offset: number;
+  readonly cost: number;
+  doc = -1;
+  positions: Int32Array = new Int32Array(16);
+  length = 0;
+  readonly #cursors: readonly PostingsCursor[];
+
+  constructor(cursors: readonly PostingsCursor[], offset: number) {
+    this.#cursors = cursors;
+    this.offset = offset;
+    this.cost = cursors.reduce((total, cursor) => total + cursor.docFreq, 0);
+  }
+
+  advance(target: number): number {
+    let doc = NO_MORE_DOCS;
+    for (const cursor of this.#cursors) {
+      const found = cursor.doc < target ? cursor.advance(target) : cursor.doc;
+      if (found < doc) doc = found;
+    }
+    return (this.doc = doc);
+  }
+
+  /** Reads the positions in the current document. */
+  load(): void {
+    if (this.#cursors.length === 1) {
+      const cursor = this.#cursors[0]!;
+      this.positions = cursor.positions();
+      this.length = cursor.freq;
+      return;
+    }
+    const all: number[] = [];
+    for (const cursor of this.#cursors) {
+      if (cursor.doc !== this.doc) continue;
+      const positions = cursor.positions();
+      for (let at = 0; at < cursor.freq; at++) all.push(positions[at]!);
+    }
+    this.positions = Int32Array.from(all).sort();
+    this.length = all.length;
+  }
+}
+
+class PhraseScorer extends Scorer {
+  readonly cost: number;
+  readonly #places: readonly Place[];
+  /** By rarity. */
+  readonly #order: readonly Place[];
+  readonly #slop: number;
+  readonly #similarity: Bm25 | null;
+  readonly #norms: Uint8Array | null;
+  #frequency = 0;
+
+  constructor(places: readonly Place[], slop: number, similarity: Bm25 | null, norms: Uint8Array | null) {
+    super();
+    this.#places = places;
+    this.#order = [...places].sort((a, b) => a.cost - b.cost);
+    this.#slop = slop;
+    this.#similarity = similarity;
+    this.#norms = norms;
+    this.cost = this.#order[0]!.cost;
+  }
+
+  next(): number {
+    return this.doc === NO_MORE_DOCS ? NO_MORE_DOCS : this.advance(this.doc + 1);
+  }
+
+  advance(target: number): number {
+    let doc = target;
+    while ((doc = this.#align(doc)) !== NO_MORE_DOCS) {
+      for (const place of this.#places) place.load();
+      this.#frequency =
+        this.#slop === 0 ? exactFrequency(this.#places) : sloppyFrequency(this.#places, this.#slop);
+      if (this.#frequency > 0) return (this.doc = doc);
+      doc++;
+    }
+    return (this.doc = NO_MORE_DOCS);
+  }
+
+  score(): number {
+    return this.#similarity?.score(this.#frequency, this.#norms?.[this.doc] ?? 0) ?? 0;
+  }
+
+  /** Returns the first document at or behind `target` that has all places. */
+  #align(target: number): number {
+    let doc = target;
+    search: while (doc !== NO_MORE_DOCS) {
+      for (const place of this.#order) {
+        const found = place.doc < doc ? place.advance(doc) : place.doc;
+        if (found !== doc) {
+          doc = found;
+          continue search;
+        }
+      }
+      return doc;
+    }
+    return NO_MORE_DOCS;
+  }
+}

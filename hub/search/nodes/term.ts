@@ -1,0 +1,174 @@
+/** Documents that hold a term, scored by BM25. */
+
+import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher.ts";
+import { POSTINGS_BLOCK } from "#hub/engine/searcher.ts";
+import { Bm25, inverseDocumentFrequency } from "../bm25.ts";
+import {
+  type HighlightSink,
+  NO_MORE_DOCS,
+  type Query,
+  type ScoreMode,
+  Scorer,
+  type ShardContext,
+  type Weight,
+} from "../query.ts";
+
+/** One term of an indexed field (the dictionary's term, analysed already). */
+export class TermNode implements Query {
+  readonly field: string;
+  readonly term: string | Uint8Array;
+
+  constructor(field: string, term: string | Uint8Array) {
+    this.field = field;
+    this.term = term;
+  }
+
+  weight(shard: ShardContext, mode: ScoreMode): Weight {
+    return new TermWeight(this, shard, mode);
+  }
+
+  highlight(sink: HighlightSink): void {
+    if (typeof this.term === "string") sink.term(this.field, this.term);
+  }
+}
+
+/** Returns BM25 of terms of `field` that are to be found together. */
+export function similarityOf(
+  shard: ShardContext,
+  field: string,
+  terms: readonly (string | Uint8Array)[],
+  boost: number,
+): Bm25 {
+  const stats = shard.fieldStats(field);
+  let idf = 0;
+  for (const term of terms) idf += inverseDocumentFrequency(shard.docFreq(field, term), stats.docCount);
+  const hasNorms = shard.mapping.field(field)?.norms ?? false;
+  return new Bm25(idf, hasNorms && stats.docCount > 0 ? stats.sumTotalTermFreq / stats.docCount : 0, boost);
+}
+
+class TermWeight implements Weight {
+  readonly #node: TermNode;
+  readonly #similarity: Bm25 | null;
+
+  constructor(node: TermNode, shard: ShardContext, mode: ScoreMode) {
+    this.#node = node;
+    this.#similarity = mode.scores ? similarityOf(shard, node.field, [node.term], mode.boost) : null;
+  }
+
+  scorer(segment: SegmentReader): Scorer | null {
+    const postings = segment.postings(this.#node.field, this.#node.term);
+    return postings === null
+      ? null
+      : new TermScorer(postings, this.#similarity, segment.norms(this.#node.field));
+  }
+
+  count(segment: SegmentReader): number {
+    if (segment.liveDocs !== null) return -1;
+    return segment.terms(this.#node.field)?.find(this.#node.term)?.docFreq ?? 0;
+  }
+}
+
+/** Reads postings a block at a time; blocks that can't reach the smallest useful score are skipped unread. */
+export class TermScorer extends Scorer {
+  readonly cost: number;
+  readonly #cursor: PostingsCursor;
+  readonly #similarity: Bm25 | null;
+  readonly #norms: Uint8Array | null;
+  readonly #docs = new Int32Array(POSTINGS_BLOCK);
+  readonly #freqs = new Int32Array(POSTINGS_BLOCK);
+  #length = 0;
+  #at = -1;
+  #minScore = 0;
+
+  /** `similarity` null: scores aren't asked for. */
+  constructor(cursor: PostingsCursor, similarity: Bm25 | null, norms: Uint8Array | null) {
+    super();
+    this.#cursor = cursor;
+    this.cost = cursor.docFreq;
+    this.#similarity = similarity;
+    this.#norms = norms;
+  }
+
+  next(): number {
+    if (++this.#at >= this.#length && !this.#load()) return (this.doc = NO_MORE_DOCS);
+    return (this.doc = this.#docs[this.#at]!);
+  }
+
+  advance(target: number): number {
+    if (this.#length > 0 && this.#docs[this.#length - 1]! >= target) {
+      while (this.#docs[++this.#at]! < target);
+      return (this.doc = this.#docs[this.#at]!);
+    }
+    return (this.doc = this.#jump(target) ? this.#docs[0]! : NO_MORE_DOCS);
+  }
+
+  score(): number {
+    return this.#scoreAt(this.#at);
+  }
+
+  override fill(docs: Int32Array, scores: Float32Array | null): number {
+    let length = 0;
+    while (length < docs.length) {
+      if (++this.#at >= this.#length && !this.#load()) {
+        this.doc = NO_MORE_DOCS;
+        break;
+      }
+      const take = Math.min(this.#length - this.#at, docs.length - length);
+      for (let each = 0; each < take; each++) {
+        docs[length + each] = this.#docs[this.#at + each]!;
+        if (scores !== null) scores[length + each] = this.#scoreAt(this.#at + each);
+      }
+      this.#at += take - 1;
+      length += take;
+      this.doc = this.#docs[this.#at]!;
+    }
+    return length;
+  }
+
+  override setMinScore(score: number): void {
+    this.#minScore = score;
+  }
+
+  #scoreAt(at: number): number {
+    const norm = this.#norms === null ? 0 : this.#norms[this.#docs[at]!]!;
+    return this.#similarity?.score(this.#freqs[at]!, norm) ?? 0;
+  }
+
+  /** Reads the next block worth reading. */
+  #load(): boolean {
+    if (this.doc === NO_MORE_DOCS) return false;
+    if (this.#minScore > 0 && this.#similarity !== null) {
+      const from = this.#length === 0 ? 0 : this.#docs[this.#length - 1]! + 1;
+      const target = this.#firstUseful(from);
+      if (target !== from) return this.#jump(target);
+    }
+    this.#length = this.#cursor.nextBlock(this.#docs, this.#similarity === null ? null : this.#freqs);
+    this.#at = 0;
+    return this.#length > 0;
+  }
+
+  /** Returns the first document at or behind `from` whose block may hold a useful score. */
+  #firstUseful(from: number): number {
+    let target = from;
+    while (target < NO_MORE_DOCS) {
+      this.#cursor.seekImpact(target);
+      const best = this.#similarity!.score(this.#cursor.impactMaxFreq, this.#cursor.impactMinNorm);
+      if (best > this.#minScore) return target;
+      if (this.#cursor.impactEnd >= NO_MORE_DOCS - 1) return NO_MORE_DOCS;
+      target = this.#cursor.impactEnd + 1;
+    }
+    return NO_MORE_DOCS;
+  }
+
+  #jump(target: number): boolean {
+    this.#at = 0;
+    this.#length = 0;
+    if (target >= NO_MORE_DOCS) return false;
+    const doc = this.#cursor.advance(target);
+    if (doc === NO_MORE_DOCS) return false;
+    this.#docs[0] = doc;
+    this.#freqs[0] = this.#similarity === null ? 1 : this.#cursor.freq;
+    this.#length = 1;
+    return true;
+  }
+}

@@ -1,0 +1,154 @@
+/** Options of queries, aggregations and the like: one declaration is documentation, check and default. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import { describe, type JsonObject } from "./json.ts";
+
+/** One option: `read` checks and converts what was given. */
+export interface Option<T> {
+  /** What it does, for the reference page. */
+  readonly summary: string;
+  readonly fallback: T;
+  readonly required: boolean;
+  /** Throws parsing; `where` is "[query] [option]". */
+  read(value: unknown, where: string): T;
+}
+
+export type Options = Readonly<Record<string, Option<unknown>>>;
+
+/** The values that a declaration gives. */
+export type Values<O extends Options> = { readonly [K in keyof O]: O[K] extends Option<infer T> ? T : never };
+
+/** Reads the options of `owner` (e.g. "match"); `kind` says in messages what it is. Unknown ones, missing ones and wrong kinds throw parsing. */
+export function readOptions<O extends Options>(
+  owner: string,
+  given: JsonObject,
+  options: O,
+  kind: "query" | "aggregation" | "option" = "query",
+): Values<O> {
+  const values: Record<string, unknown> = {};
+  for (const key of Object.keys(given)) {
+    if (Object.hasOwn(options, key)) continue;
+    throw new AppError(
+      "parsing",
+      `[${owner}] ${kind} does not support [${key}]${didYouMean(key, Object.keys(options))}`,
+    );
+  }
+  for (const [key, option] of Object.entries(options)) {
+    const value = given[key];
+    if (value === undefined || (value === null && option.fallback === undefined)) {
+      if (option.required) throw new AppError("parsing", `[${owner}] requires [${key}]: ${option.summary}`);
+      values[key] = option.fallback;
+    } else {
+      values[key] = option.read(value, `[${owner}] [${key}]`);
+    }
+  }
+  return values as Values<O>;
+}
+
+/** Returns `option` as one that must be given. */
+export function required<T>(option: Option<T | undefined>): Option<T> {
+  return {
+    ...option,
+    required: true,
+    fallback: undefined as T,
+    read: (value, where) => option.read(value, where) as T,
+  };
+}
+
+/** Text; numbers and booleans are taken as their text. */
+export function text<F extends string | undefined>(summary: string, fallback: F): Option<string | F> {
+  return make<string | F>(summary, fallback, (value, where) => {
+    if (typeof value === "string") return value;
+    if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint")
+      return String(value);
+    throw wrong(where, "text", value);
+  });
+}
+
+/** A finite number, also written as text. */
+export function number<F extends number | undefined>(summary: string, fallback: F): Option<number | F> {
+  return make<number | F>(summary, fallback, readNumber);
+}
+
+/** A whole number of at least `minimum`, also written as text. */
+export function integer<F extends number | undefined>(
+  summary: string,
+  fallback: F,
+  minimum = 0,
+): Option<number | F> {
+  return make<number | F>(summary, fallback, (value, where) => {
+    const read = Math.trunc(readNumber(value, where));
+    if (read < minimum)
+      throw new AppError("request_invalid", `${where} must be at least ${minimum}, but is ${read}`);
+    return read;
+  });
+}
+
+/** true or false, also written as text. */
+export function flag<F extends boolean | undefined>(summary: string, fallback: F): Option<boolean | F> {
+  return make<boolean | F>(summary, fallback, (value, where) => {
+    if (value === true || value === "true") return true;
+    if (value === false || value === "false" || value === "") return false;
+    throw wrong(where, "true or false", value);
+  });
+}
+
+/** One of `names`, in any case. */
+export function oneOf<N extends string, F extends N | undefined>(
+  summary: string,
+  names: readonly N[],
+  fallback: F,
+): Option<N | F> {
+  return make<N | F>(summary, fallback, (value, where) => {
+    const wanted = String(value).toLowerCase();
+    const found = names.find((name) => name.toLowerCase() === wanted);
+    if (found !== undefined) return found;
+    throw wrong(where, `one of ${names.join(", ")}`, value);
+  });
+}
+
+/** Anything; the owner reads it. */
+export function anything(summary: string): Option<unknown> {
+  return make<unknown>(summary, undefined, (value) => value);
+}
+
+/** A list; a single value stands for a list of one. */
+export function list(summary: string): Option<readonly unknown[] | undefined> {
+  return make<readonly unknown[] | undefined>(summary, undefined, (value) =>
+    Array.isArray(value) ? value : [value],
+  );
+}
+
+/** A list of texts; a single text stands for a list of one. */
+export function texts(summary: string): Option<readonly string[] | undefined> {
+  return make<readonly string[] | undefined>(summary, undefined, (value, where) =>
+    (Array.isArray(value) ? value : [value]).map((each: unknown) => {
+      if (typeof each === "string" || typeof each === "number") return String(each);
+      throw wrong(where, "a list of texts", each);
+    }),
+  );
+}
+
+/** An object. */
+export function object(summary: string): Option<JsonObject | undefined> {
+  return make<JsonObject | undefined>(summary, undefined, (value, where) => {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+    throw wrong(where, "an object", value);
+  });
+}
+
+function make<T>(summary: string, fallback: T, read: (value: unknown, where: string) => T): Option<T> {
+  return { summary, fallback, required: false, read };
+}
+
+function readNumber(value: unknown, where: string): number {
+  const read = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  if (typeof read === "bigint") return Number(read);
+  if (typeof read === "number" && Number.isFinite(read)) return read;
+  throw wrong(where, "a number", value);
+}
+
+function wrong(where: string, wanted: string, value: unknown): AppError {
+  return new AppError("parsing", `${where} must be ${wanted}, but is ${describe(value)}`);
+}

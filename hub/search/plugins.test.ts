@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { AGGREGATION_TYPES } from "./aggregations/all.ts";
+import { QUERY_TYPES } from "./queries/all.ts";
+
+/** Plugins that a folder's files export, by name. */
+async function exported(folder: string, isPlugin: (value: object) => boolean): Promise<string[]> {
+  const path = join(import.meta.dirname, folder);
+  const files = readdirSync(path).filter(
+    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "all.ts",
+  );
+  const modules = await Promise.all(
+    files.map((name) => import(join(path, name)) as Promise<Record<string, unknown>>),
+  );
+  const values = modules.flatMap((module) => Object.values(module));
+  return values
+    .filter(
+      (value): value is { name: string } => typeof value === "object" && value !== null && isPlugin(value),
+    )
+    .map(({ name }) => name)
+    .sort();
+}
+
+const isPlugin = (value: object): boolean => "summary" in value && "parse" in value && "options" in value;
+
+test("all.ts lists every query", async () => {
+  assert.deepEqual(QUERY_TYPES.map(({ name }) => name).sort(), await exported("queries", isPlugin));
+});
+
+test("all.ts lists every aggregation", async () => {
+  assert.deepEqual(
+    AGGREGATION_TYPES.map(({ name }) => name).sort(),
+    await exported("aggregations", isPlugin),
+  );
+});
+
+test("every query and aggregation says what it does, and so does each option", () => {
+  for (const type of [...QUERY_TYPES, ...AGGREGATION_TYPES]) {
+    assert.match(type.summary, /\.$/, type.name);
+    for (const [name, option] of Object.entries(type.options))
+      assert.notEqual(option.summary, "", `${type.name} ${name}`);
+  }
+});

@@ -1,0 +1,48 @@
+/** Every type of query. A new one is a file beside this one and a line here. */
+
+import type { QueryType } from "../query-parser.ts";
+import { bool } from "./bool.ts";
+import { constantScore } from "./constant-score.ts";
+import { disMax } from "./dis-max.ts";
+import { exists } from "./exists.ts";
+import { fuzzy } from "./fuzzy.ts";
+import { ids } from "./ids.ts";
+import { match } from "./match.ts";
+import { matchAll } from "./match-all.ts";
+import { matchNone } from "./match-none.ts";
+import { matchPhrase } from "./match-phrase.ts";
+import { matchPhrasePrefix } from "./match-phrase-prefix.ts";
+import { multiMatch } from "./multi-match.ts";
+import { prefix } from "./prefix.ts";
+import { queryString } from "./query-string.ts";
+import { range } from "./range.ts";
+import { regexp } from "./regexp.ts";
+import { simpleQueryString } from "./simple-query-string.ts";
+import { term } from "./term.ts";
+import { terms } from "./terms.ts";
+import { type } from "./type.ts";
+import { wildcard } from "./wildcard.ts";
+
+export const QUERY_TYPES: readonly QueryType[] = [
+  bool,
+  constantScore,
+  disMax,
+  exists,
+  fuzzy,
+  ids,
+  match,
+  matchAll,
+  matchNone,
+  matchPhrase,
+  matchPhrasePrefix,
+  multiMatch,
+  prefix,
+  queryString,
+  range,
+  regexp,
+  simpleQueryString,
+  term,
+  terms,
+  type,
+  wildcard,
+];

@@ -1,0 +1,43 @@
+/** `terms`: documents with any of these values. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { exactListQuery } from "../field-terms.ts";
+import { objectOf, onlyEntry } from "../json.ts";
+import { anyOf } from "../nodes/boolean.ts";
+import { NoneNode } from "../nodes/documents.ts";
+import { ConstantNode, MappedNode } from "../nodes/wrap.ts";
+import { readOptions } from "../options.ts";
+import { COMMON_OPTIONS, type QueryType, withBoost } from "../query-parser.ts";
+
+/** index.max_terms_count. */
+const MAX_TERMS = 65_536;
+
+export const terms: QueryType = {
+  name: "terms",
+  aliases: ["in"],
+  summary: "Documents with any of these values.",
+  options: {},
+  parse(body) {
+    const { boost, _name, ...fields } = objectOf(body, "terms");
+    const options = readOptions("terms", { boost, _name }, COMMON_OPTIONS);
+    const [field, values] = onlyEntry(fields, "terms");
+    if (!Array.isArray(values)) {
+      throw new AppError(
+        "parsing",
+        `[terms] query requires an array of values for [${field}]; look-ups in other indices aren't offered`,
+      );
+    }
+    if (values.length > MAX_TERMS) {
+      throw new AppError(
+        "request_invalid",
+        `The number of terms [${values.length}] used in the Terms Query request has exceeded the allowed maximum of [${MAX_TERMS}]. This maximum can be set by changing the [index.max_terms_count] index level setting.`,
+      );
+    }
+    if (values.includes(null)) throw new AppError("request_invalid", "No value specified for terms query");
+    const query = new MappedNode((shard) => {
+      const parts = exactListQuery(shard, field, values);
+      return parts.length === 0 ? new NoneNode() : anyOf(parts);
+    });
+    return withBoost(new ConstantNode(query), options);
+  },
+};

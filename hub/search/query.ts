@@ -1,0 +1,138 @@
+/**
+ * The query tree and what it becomes: a Query knows no index; `weight` binds it to a shard (mapping, term
+ * statistics); `scorer` walks one segment.
+ */
+
+import type { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { NO_MORE_DOCS, type Searcher, type SegmentReader } from "#hub/engine/searcher.ts";
+
+export { NO_MORE_DOCS };
+
+/** A node of the query tree. Immutable; used for many shards. */
+export interface Query {
+  /** Binds to a shard. Throws query_shard or request_invalid where the mapping doesn't allow it. */
+  weight(shard: ShardContext, mode: ScoreMode): Weight;
+  /** Says what to mark in text; absent for queries that mark nothing. */
+  highlight?(sink: HighlightSink, shard: ShardContext): void;
+}
+
+export interface ScoreMode {
+  /** False: `score` is never called. */
+  readonly scores: boolean;
+  /** Factor of all scores below. */
+  readonly boost: number;
+}
+
+/** A query bound to a shard. */
+export interface Weight {
+  /** Walks the documents of a segment, deleted ones included; null where none match. */
+  scorer(segment: SegmentReader): Scorer | null;
+  /** Number of matching live documents where that is known without walking; else -1. */
+  count(segment: SegmentReader): number;
+}
+
+/** Walks matching documents in ascending order. */
+export abstract class Scorer {
+  /** Current document; -1 before the first, NO_MORE_DOCS behind the last. */
+  doc = -1;
+  /** Estimate of the documents to walk. */
+  abstract readonly cost: number;
+  /** Moves to the following document. */
+  abstract next(): number;
+  /** Moves to the first document at or behind `target`, which is above `doc`. */
+  abstract advance(target: number): number;
+  /** Score of the current document. */
+  abstract score(): number;
+
+  /** Copies the following documents (and their scores) and returns how many; 0 at the end. */
+  fill(docs: Int32Array, scores: Float32Array | null): number {
+    let length = 0;
+    while (length < docs.length) {
+      const doc = this.next();
+      if (doc === NO_MORE_DOCS) break;
+      if (scores !== null) scores[length] = this.score();
+      docs[length++] = doc;
+    }
+    return length;
+  }
+
+  /** Tells that documents below `score` are of no use any more; scorers may skip them. */
+  setMinScore(_score: number): void {}
+}
+
+/** A text part to mark, by field. */
+export interface HighlightSink {
+  /** `text`: the analysed term. */
+  term(field: string, text: string): void;
+  /** Terms that a pattern matches. */
+  pattern(field: string, matches: (text: string) => boolean): void;
+  /** Terms that count only where they follow one another; `terms[i]` alternatives at position i. */
+  phrase(field: string, terms: readonly (readonly string[])[], slop: number): void;
+}
+
+/** Statistics of a field over the shard. */
+export interface ShardFieldStats {
+  readonly docCount: number;
+  readonly sumTotalTermFreq: number;
+}
+
+/** What a request may cost. */
+export interface SearchLimits {
+  /** Buckets of an answer's aggregations. */
+  readonly maxBuckets: number;
+  /** from + size. */
+  readonly maxResultWindow: number;
+}
+
+/** A shard as a search sees it. */
+export class ShardContext {
+  readonly index: string;
+  readonly indexUuid: string;
+  /** From 0. */
+  readonly shard: number;
+  readonly searcher: Searcher;
+  readonly mapping: Mapping;
+  /** The request's time, ms. */
+  readonly nowMs: number;
+  /** Type name that documents are printed with. */
+  readonly typeName: string;
+  readonly #fieldStats = new Map<string, ShardFieldStats>();
+
+  constructor(
+    index: { readonly name: string; readonly uuid: string; readonly typeName: string },
+    shard: number,
+    searcher: Searcher,
+    nowMs: number,
+  ) {
+    this.index = index.name;
+    this.indexUuid = index.uuid;
+    this.typeName = index.typeName;
+    this.shard = shard;
+    this.searcher = searcher;
+    this.mapping = searcher.mapping;
+    this.nowMs = nowMs;
+  }
+
+  /** Returns the statistics of an indexed field over all segments. */
+  fieldStats(field: string): ShardFieldStats {
+    const known = this.#fieldStats.get(field);
+    if (known !== undefined) return known;
+    let docCount = 0;
+    let sumTotalTermFreq = 0;
+    for (const segment of this.searcher.segments) {
+      const stats = segment.fieldStats(field);
+      docCount += stats?.docCount ?? 0;
+      sumTotalTermFreq += stats?.sumTotalTermFreq ?? 0;
+    }
+    const stats = { docCount, sumTotalTermFreq };
+    this.#fieldStats.set(field, stats);
+    return stats;
+  }
+
+  /** Returns the number of documents with a term over all segments, deleted ones included. */
+  docFreq(field: string, term: string | Uint8Array): number {
+    let total = 0;
+    for (const segment of this.searcher.segments) total += segment.terms(field)?.find(term)?.docFreq ?? 0;
+    return total;
+  }
+}

@@ -1,0 +1,212 @@
+/** Lucene's regular expressions as a syntax tree. The whole term has to match; there are no anchors. */
+
+import { AppError } from "#proto/kit/errors.ts";
+
+/** A node of the tree; code points as numbers. */
+export type Node =
+  | { readonly kind: "empty" }
+  | {
+      readonly kind: "set";
+      readonly ranges: readonly (readonly [from: number, to: number])[];
+      readonly negated: boolean;
+    }
+  | { readonly kind: "sequence"; readonly parts: readonly Node[] }
+  | { readonly kind: "choice"; readonly parts: readonly Node[] }
+  | { readonly kind: "repeat"; readonly part: Node; readonly min: number; readonly max: number };
+
+/** Largest number of repetitions, as each is states of the automaton. */
+const MAX_REPEAT = 1000;
+
+/** Nested groups. */
+const MAX_DEPTH = 100;
+
+/** Any character. */
+const ANY: Node = { kind: "set", ranges: [], negated: true };
+
+const SHORTHANDS: Readonly<Record<string, Node>> = {
+  d: { kind: "set", ranges: [[48, 57]], negated: false },
+  D: { kind: "set", ranges: [[48, 57]], negated: true },
+  w: {
+    kind: "set",
+    ranges: [
+      [48, 57],
+      [65, 90],
+      [95, 95],
+      [97, 122],
+    ],
+    negated: false,
+  },
+  W: {
+    kind: "set",
+    ranges: [
+      [48, 57],
+      [65, 90],
+      [95, 95],
+      [97, 122],
+    ],
+    negated: true,
+  },
+  s: {
+    kind: "set",
+    ranges: [
+      [9, 13],
+      [32, 32],
+    ],
+    negated: false,
+  },
+  S: {
+    kind: "set",
+    ranges: [
+      [9, 13],
+      [32, 32],
+    ],
+    negated: true,
+  },
+};
+
+/** Parses an expression. Throws parsing with the place of the fault. */
+export function parseRegexp(source: string): Node {
+  return new Parser(source).parse();
+}
+
+class Parser {
+  readonly #source: string;
+  readonly #characters: string[];
+  #at = 0;
+  #depth = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#characters = Array.from(source);
+  }
+
+  parse(): Node {
+    const node = this.#choice();
+    if (this.#at < this.#characters.length) throw this.#fault(`unexpected "${this.#characters[this.#at]}"`);
+    return node;
+  }
+
+  #choice(): Node {
+    if (++this.#depth > MAX_DEPTH) throw this.#fault("too many nested groups");
+    const parts = [this.#sequence()];
+    while (this.#take("|")) parts.push(this.#sequence());
+    this.#depth--;
+    return parts.length === 1 ? parts[0]! : { kind: "choice", parts };
+  }
+
+  #sequence(): Node {
+    const parts: Node[] = [];
+    while (this.#at < this.#characters.length && !"|)".includes(this.#characters[this.#at]!)) {
+      parts.push(this.#repeated());
+    }
+    return parts.length === 1
+      ? parts[0]!
+      : parts.length === 0
+        ? { kind: "empty" }
+        : { kind: "sequence", parts };
+  }
+
+  #repeated(): Node {
+    let part = this.#single();
+    while (true) {
+      if (this.#take("*")) part = { kind: "repeat", part, min: 0, max: Number.POSITIVE_INFINITY };
+      else if (this.#take("+")) part = { kind: "repeat", part, min: 1, max: Number.POSITIVE_INFINITY };
+      else if (this.#take("?")) part = { kind: "repeat", part, min: 0, max: 1 };
+      else if (this.#take("{")) part = this.#counted(part);
+      else return part;
+    }
+  }
+
+  #counted(part: Node): Node {
+    const min = this.#number();
+    let max = min;
+    if (this.#take(",")) max = this.#characters[this.#at] === "}" ? Number.POSITIVE_INFINITY : this.#number();
+    if (!this.#take("}")) throw this.#fault('expected "}"');
+    if (max < min) throw this.#fault(`{${min},${max}} repeats at most fewer times than at least`);
+    return { kind: "repeat", part, min, max };
+  }
+
+  #number(): number {
+    let digits = "";
+    while (/^\d$/.test(this.#characters[this.#at] ?? "")) digits += this.#characters[this.#at++];
+    if (digits === "") throw this.#fault("expected a number");
+    if (Number(digits) > MAX_REPEAT) throw this.#fault(`a repetition may count to ${MAX_REPEAT} only`);
+    return Number(digits);
+  }
+
+  #single(): Node {
+    const character = this.#characters[this.#at++]!;
+    if (character === "(") {
+      const inner = this.#choice();
+      if (!this.#take(")")) throw this.#fault('expected ")"');
+      return inner;
+    }
+    if (character === "[") return this.#set();
+    if (character === ".") return ANY;
+    if (character === "@") return { kind: "repeat", part: ANY, min: 0, max: Number.POSITIVE_INFINITY };
+    if (character === '"') return this.#quoted();
+    if (character === "\\") return this.#escaped();
+    if ("*+?{".includes(character)) throw this.#fault(`"${character}" has nothing to repeat`);
+    if ("~&<".includes(character))
+      throw this.#fault(`the operator "${character}" isn't offered; write \\${character} for the character`);
+    return literal(character);
+  }
+
+  #quoted(): Node {
+    const parts: Node[] = [];
+    while (!this.#take('"')) {
+      if (this.#at >= this.#characters.length) throw this.#fault("expected a closing quote");
+      parts.push(literal(this.#characters[this.#at++]!));
+    }
+    return { kind: "sequence", parts };
+  }
+
+  #escaped(): Node {
+    const character = this.#characters[this.#at++];
+    if (character === undefined) throw this.#fault("a backslash at the end");
+    return SHORTHANDS[character] ?? literal(character);
+  }
+
+  #set(): Node {
+    const negated = this.#take("^");
+    const ranges: [number, number][] = [];
+    // A bracket in the first place is a character of the set.
+    do {
+      if (this.#at >= this.#characters.length) throw this.#fault('expected "]"');
+      const from = this.#setCharacter();
+      let to = from;
+      if (this.#characters[this.#at] === "-" && this.#characters[this.#at + 1] !== "]") {
+        this.#at++;
+        to = this.#setCharacter();
+      }
+      if (to < from) throw this.#fault("a range of characters runs backwards");
+      ranges.push([from, to]);
+    } while (!this.#take("]"));
+    return { kind: "set", ranges, negated };
+  }
+
+  #setCharacter(): number {
+    let character = this.#characters[this.#at++];
+    if (character === "\\") character = this.#characters[this.#at++];
+    if (character === undefined) throw this.#fault('expected "]"');
+    return character.codePointAt(0)!;
+  }
+
+  #take(character: string): boolean {
+    if (this.#characters[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #fault(why: string): AppError {
+    return new AppError(
+      "request_invalid",
+      `the regular expression /${this.#source}/ has a fault at character ${this.#at}: ${why}`,
+    );
+  }
+}
+
+function literal(character: string): Node {
+  const point = character.codePointAt(0)!;
+  return { kind: "set", ranges: [[point, point]], negated: false };
+}

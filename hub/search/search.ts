@@ -1,0 +1,220 @@
+/**
+ * A search over shards: each is queried, the results are merged, the hits of the answer are fetched. Shards that
+ * fail leave the answer partial; where all fail the search does.
+ */
+
+import type { Searcher } from "#hub/engine/searcher.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { BucketBudget, mergeTree, renderTree } from "./aggregations/aggregation.ts";
+import { collectShard, type ShardResult } from "./collect/collect-shard.ts";
+import type { RankedHit } from "./collect/ranked-hit.ts";
+import { compareHits } from "./collect/top-hits.ts";
+import { SearchControl } from "./control.ts";
+import { type Hit, HitFetcher } from "./fetch/fetch-hit.ts";
+import type { JsonObject } from "./json.ts";
+import { type Query, type SearchLimits, ShardContext } from "./query.ts";
+import { compileWildcard } from "./regexp/wildcard.ts";
+import type { SearchRequest } from "./search-request.ts";
+import { compareRanks, type Rank } from "./sort/shard-sort.ts";
+
+/** Limits unless settings say otherwise. */
+export const DEFAULT_LIMITS: SearchLimits = { maxBuckets: 65_536, maxResultWindow: 10_000 };
+
+/** A shard to search in. */
+export interface SearchShard {
+  readonly index: {
+    readonly name: string;
+    readonly uuid: string /** Printed as `_type`. */;
+    readonly typeName: string;
+  };
+  /** From 0. */
+  readonly shard: number;
+  readonly searcher: Searcher;
+  /** Documents outside it don't exist for the search, e.g. those an alias hides. */
+  readonly filter?: Query;
+}
+
+export interface SearchOptions {
+  readonly signal: AbortSignal;
+  readonly limits: SearchLimits;
+  /** True: names of aggregations get their type before them. */
+  readonly typedKeys?: boolean;
+  /** Where the page before ended; hits behind it follow. The shards must be those of that page. */
+  readonly cursor?: SearchCursor;
+  readonly clock?: Clock;
+}
+
+/** Place of the last hit of a page. */
+export interface SearchCursor {
+  readonly ranks: readonly Rank[];
+  /** Position of its shard in the list. */
+  readonly shardOrder: number;
+  readonly segmentOrder: number;
+  readonly doc: number;
+}
+
+/** A shard that could not be searched. */
+export interface ShardFailure {
+  readonly index: string;
+  readonly indexUuid: string;
+  readonly shard: number;
+  readonly error: AppError;
+}
+
+export interface SearchResponse {
+  readonly tookMs: number;
+  readonly timedOut: boolean;
+  /** Only with terminate_after. */
+  readonly terminatedEarly: boolean | undefined;
+  readonly shards: {
+    readonly total: number;
+    readonly successful: number;
+    readonly failures: readonly ShardFailure[];
+  };
+  /** Undefined where hits weren't counted. */
+  readonly total: number | undefined;
+  /** Null where hits have no scores. */
+  readonly maxScore: number | null;
+  readonly hits: readonly Hit[];
+  /** Undefined without aggregations. */
+  readonly aggregations: JsonObject | undefined;
+  /** Place of the last hit; undefined without hits. */
+  readonly cursor: SearchCursor | undefined;
+}
+
+interface ShardHit {
+  readonly shardOrder: number;
+  readonly result: ShardResult;
+  readonly hit: RankedHit;
+}
+
+/**
+ * Searches `shards` and returns an answer. Throws the error of a shard where none could be searched (with
+ * `failures` in its data), too_many_buckets, cancelled.
+ */
+export async function searchShards(
+  request: SearchRequest,
+  shards: readonly SearchShard[],
+  options: SearchOptions,
+): Promise<SearchResponse> {
+  const clock = options.clock ?? systemClock;
+  const startMs = clock.monotonic();
+  const control = new SearchControl(clock, options.signal, request.timeoutMs);
+  const { results, failures } = await collectAll(request, shards, options, control, clock.now());
+  if (results.length === 0 && failures.length > 0) throw allFailed(failures);
+  const hits = bestHits(results, request);
+  const last = hits.at(-1);
+  const states = results.map(({ result }) => result.aggregations);
+  const budget = new BucketBudget(options.limits.maxBuckets, options.typedKeys ?? false);
+  const hasAggregations = request.aggregations.size > 0;
+  return {
+    aggregations: hasAggregations
+      ? renderTree(request.aggregations, mergeTree(request.aggregations, states), budget)
+      : undefined,
+    hits: await fetchAll(hits, request, control),
+    timedOut: control.timedOut,
+    terminatedEarly:
+      request.terminateAfter > 0 ? results.some(({ result }) => result.terminatedEarly) : undefined,
+    shards: { total: shards.length, successful: results.length, failures },
+    total:
+      request.trackTotalHits === false
+        ? undefined
+        : results.reduce((sum, { result }) => sum + result.total, 0),
+    maxScore: maxScore(results, request),
+    cursor: last === undefined ? undefined : cursorOf(last),
+    tookMs: Math.round(clock.monotonic() - startMs),
+  };
+}
+
+interface Collected {
+  readonly results: { readonly shardOrder: number; readonly result: ShardResult }[];
+  readonly failures: ShardFailure[];
+}
+
+async function collectAll(
+  request: SearchRequest,
+  shards: readonly SearchShard[],
+  options: SearchOptions,
+  control: SearchControl,
+  nowMs: number,
+): Promise<Collected> {
+  const collected: Collected = { results: [], failures: [] };
+  for (const [shardOrder, { index, shard, searcher, filter }] of shards.entries()) {
+    try {
+      const context = new ShardContext(index, shard, searcher, nowMs);
+      const how = {
+        limit: request.from + request.size,
+        boost: boostOf(request, index.name),
+        filter,
+        after: afterOf(options.cursor, shardOrder),
+      };
+      collected.results.push({ shardOrder, result: await collectShard(request, context, how, control) });
+    } catch (error) {
+      const failure = toAppError(error);
+      if (failure.code === "cancelled") throw failure;
+      collected.failures.push({ index: index.name, indexUuid: index.uuid, shard, error: failure });
+    }
+  }
+  return collected;
+}
+
+/** Hits of equal rank come by shard, then by their place in it. */
+function afterOf(
+  cursor: SearchCursor | undefined,
+  shardOrder: number,
+): Parameters<typeof collectShard>[2]["after"] {
+  if (cursor === undefined) return undefined;
+  if (shardOrder < cursor.shardOrder) return { ranks: cursor.ranks };
+  if (shardOrder > cursor.shardOrder) return { ranks: cursor.ranks, segmentOrder: -1, doc: -1 };
+  return { ranks: cursor.ranks, segmentOrder: cursor.segmentOrder, doc: cursor.doc };
+}
+
+function bestHits(results: Collected["results"], request: SearchRequest): ShardHit[] {
+  const all = results.flatMap(({ shardOrder, result }) =>
+    result.hits.map((hit): ShardHit => ({ shardOrder, result, hit })),
+  );
+  const sources = results[0]?.result.sources ?? [];
+  all.sort((a, b) => {
+    if (a.shardOrder === b.shardOrder) return compareHits(sources, a.hit, b.hit);
+    return compareRanks(sources, a.hit.ranks, b.hit.ranks) || a.shardOrder - b.shardOrder;
+  });
+  return all.slice(request.from, request.from + request.size);
+}
+
+async function fetchAll(
+  hits: readonly ShardHit[],
+  request: SearchRequest,
+  control: SearchControl,
+): Promise<Hit[]> {
+  const fetchers = new Map<number, HitFetcher>();
+  const context = { options: request.fetch, query: request.query, sorted: request.sort.length > 0 };
+  const fetched: Hit[] = [];
+  for (const { shardOrder, result, hit } of hits) {
+    let fetcher = fetchers.get(shardOrder);
+    if (fetcher === undefined) fetchers.set(shardOrder, (fetcher = new HitFetcher(context, result.shard)));
+    fetched.push(fetcher.fetch(hit));
+    if (control.isDue) await control.pause();
+  }
+  return fetched;
+}
+
+function maxScore(results: Collected["results"], request: SearchRequest): number | null {
+  if (request.sort.length > 0 && !request.trackScores) return null;
+  if (request.size === 0) return null;
+  const scores = results.map(({ result }) => result.maxScore).filter((score) => !Number.isNaN(score));
+  return scores.length === 0 ? null : Math.max(...scores);
+}
+
+function cursorOf({ shardOrder, hit }: ShardHit): SearchCursor {
+  return { ranks: hit.ranks, shardOrder, segmentOrder: hit.segmentOrder, doc: hit.doc };
+}
+
+function boostOf({ indicesBoost }: SearchRequest, index: string): number {
+  return indicesBoost.find(([pattern]) => compileWildcard(pattern).matches(index))?.[1] ?? 1;
+}
+
+function allFailed(failures: readonly ShardFailure[]): AppError {
+  const worst = failures.reduce((a, b) => (b.error.status > a.error.status ? b : a));
+  return new AppError(worst.error.code, "all shards failed", { data: { failures }, cause: worst.error });
+}

@@ -1,0 +1,89 @@
+/** Sorting by the distance from points. */
+
+import type { GeoColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import { distanceMetres } from "../geo.ts";
+import { pickValue } from "./numeric-key.ts";
+import type { KeySource, Rank, SegmentKey } from "./shard-sort.ts";
+import type { SortKey, SortMode } from "./sort-request.ts";
+
+type DistanceSort = Extract<SortKey, { kind: "distance" }>;
+
+export class DistanceKeySource implements KeySource {
+  readonly #path: string | undefined;
+  readonly #key: DistanceSort;
+
+  /** `path` undefined: the field isn't mapped, all documents are infinitely far. */
+  constructor(path: string | undefined, key: DistanceSort) {
+    this.#path = path;
+    this.#key = key;
+  }
+
+  segment(segment: SegmentReader): SegmentKey {
+    const column = this.#path === undefined ? null : segment.geoColumn(this.#path);
+    return new DistanceKey(column, this.#key);
+  }
+
+  compare(a: Rank, b: Rank): number {
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+
+  rankOf(value: unknown): Rank {
+    const distance = value === "Infinity" || value === null ? Number.POSITIVE_INFINITY : Number(value);
+    return this.#key.descending ? -distance : distance;
+  }
+}
+
+class DistanceKey implements SegmentKey {
+  readonly #column: GeoColumn | null;
+  readonly #key: DistanceSort;
+  readonly #sign: 1 | -1;
+  readonly #mode: SortMode;
+  readonly #latitudes: number[] = [];
+  readonly #longitudes: number[] = [];
+
+  constructor(column: GeoColumn | null, key: DistanceSort) {
+    this.#column = column;
+    this.#key = key;
+    this.#sign = key.descending ? -1 : 1;
+    this.#mode = key.mode ?? (key.descending ? "max" : "min");
+  }
+
+  load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
+    for (let at = 0; at < length; at++) out[at] = this.#sign * this.#distance(docs[at]!);
+  }
+
+  rank(_doc: number, key: number): Rank {
+    return key;
+  }
+
+  value(_doc: number, key: number): number | string {
+    const distance = this.#sign * key;
+    return Number.isFinite(distance) ? distance : "Infinity";
+  }
+
+  keyOf(rank: Rank): number {
+    return rank as number;
+  }
+
+  #distance(doc: number): number {
+    const count = this.#column?.read(doc, this.#latitudes, this.#longitudes) ?? 0;
+    if (count === 0) return Number.POSITIVE_INFINITY;
+    const { points, metres } = this.#key;
+    if (count === 1 && points.length === 1) {
+      return (
+        distanceMetres(points[0]!.lat, points[0]!.lon, this.#latitudes[0]!, this.#longitudes[0]!) / metres
+      );
+    }
+    const distances: number[] = [];
+    for (let at = 0; at < count; at++) {
+      for (const { lat, lon } of points) {
+        distances.push(distanceMetres(lat, lon, this.#latitudes[at]!, this.#longitudes[at]!) / metres);
+      }
+    }
+    return pickValue(
+      distances.sort((a, b) => a - b),
+      distances.length,
+      this.#mode,
+    );
+  }
+}

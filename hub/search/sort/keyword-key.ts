@@ -1,0 +1,106 @@
+/** Sorting by a keyword or address field: by ordinal within a segment, by text between segments. */
+
+import { parseIp } from "#hub/engine/document/ip.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import { KeywordValues } from "../columns.ts";
+import { scalarText } from "../json.ts";
+import type { KeySource, Rank, SegmentKey, SortValue } from "./shard-sort.ts";
+import type { SortKey } from "./sort-request.ts";
+
+export class KeywordKeySource implements KeySource {
+  readonly #field: Field | undefined;
+  readonly #sign: 1 | -1;
+  readonly #missing: Rank;
+  readonly #largest: boolean;
+
+  constructor(field: Field | undefined, key: Extract<SortKey, { kind: "field" }>) {
+    this.#field = field;
+    this.#sign = key.descending ? -1 : 1;
+    this.#largest = (key.mode ?? (key.descending ? "max" : "min")) === "max";
+    this.#missing =
+      key.missing === "_last" || key.missing === null
+        ? Number.POSITIVE_INFINITY
+        : key.missing === "_first"
+          ? Number.NEGATIVE_INFINITY
+          : scalarText(key.missing, "missing");
+  }
+
+  segment(segment: SegmentReader): SegmentKey {
+    const column = this.#field === undefined ? null : segment.keywordColumn(this.#field.path);
+    return new KeywordKey(column, this.#sign, this.#missing, this.#largest);
+  }
+
+  compare(a: Rank, b: Rank): number {
+    if (typeof a === "string" && typeof b === "string") return this.#sign * this.#compareTexts(a, b);
+    if (typeof a === "number" && typeof b === "number") return a === b ? 0 : a - b;
+    return typeof a === "number" ? a : -(b as number);
+  }
+
+  rankOf(value: unknown): Rank {
+    return value === null ? this.#missing : scalarText(value, "search_after");
+  }
+
+  #compareTexts(a: string, b: string): number {
+    if (a === b) return 0;
+    return Buffer.compare(termBytes(a, this.#field), termBytes(b, this.#field));
+  }
+}
+
+/** Bytes by which terms are ordered. */
+function termBytes(text: string, field: Field | undefined): Uint8Array {
+  return (field?.type === "ip" ? parseIp(text) : null) ?? Buffer.from(text);
+}
+
+class KeywordKey implements SegmentKey {
+  readonly #column: KeywordColumn | null;
+  readonly #sign: 1 | -1;
+  readonly #missing: Rank;
+  readonly #missingKey: number;
+  readonly #largest: boolean;
+  readonly #values = new KeywordValues();
+
+  constructor(column: KeywordColumn | null, sign: 1 | -1, missing: Rank, largest: boolean) {
+    this.#column = column;
+    this.#sign = sign;
+    this.#missing = missing;
+    this.#largest = largest;
+    this.#values.open(column);
+    this.#missingKey = this.keyOf(missing);
+  }
+
+  load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
+    const count = this.#values.read(docs, length);
+    const { ordinals, places } = this.#values;
+    let lastPlace = -1;
+    for (let at = 0; at < count; at++) {
+      const place = places[at]!;
+      // Ordinals of a document are ascending: the first is the smallest, the last the largest.
+      if (place === lastPlace && !this.#largest) continue;
+      lastPlace = place;
+      out[place] = ordinals[at]! < 0 ? this.#missingKey : this.#sign * ordinals[at]!;
+    }
+  }
+
+  rank(_doc: number, key: number): Rank {
+    if (key === this.#missingKey && !this.#isOrdinal(key)) return this.#missing;
+    return this.#column!.text(this.#sign * key);
+  }
+
+  value(doc: number, key: number): SortValue {
+    const rank = this.rank(doc, key);
+    return typeof rank === "string" ? rank : null;
+  }
+
+  keyOf(rank: Rank): number {
+    if (typeof rank === "number") return rank;
+    if (this.#column === null) return 0.5;
+    const term = this.#column.kind === "ip" ? parseIp(rank) : null;
+    const ordinal = this.#column.ordOf(term ?? rank);
+    return this.#sign * (ordinal >= 0 ? ordinal : -ordinal - 1.5);
+  }
+
+  #isOrdinal(key: number): boolean {
+    return this.#column !== null && Number.isInteger(key);
+  }
+}

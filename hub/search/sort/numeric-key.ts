@@ -1,0 +1,164 @@
+/** Sorting by a number, date or boolean field. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher.ts";
+import { shortest } from "../json.ts";
+import type { KeySource, Rank, SegmentKey, SortValue } from "./shard-sort.ts";
+import type { SortKey, SortMode } from "./sort-request.ts";
+
+/** What clients see, and send in search_after, for documents without a value of a whole-number field. */
+const LONG_MAX = 9_223_372_036_854_775_807n;
+const LONG_MIN = -9_223_372_036_854_775_808n;
+
+/** Documents of a block from which on decoding the whole block is cheaper than reading one by one. */
+const DENSE = 24;
+
+export class NumericKeySource implements KeySource {
+  readonly #field: Field | undefined;
+  readonly #sign: 1 | -1;
+  /** Key of documents without a value. */
+  readonly #missing: number;
+  readonly #mode: SortMode;
+  readonly #read: (value: unknown) => number;
+
+  constructor(
+    field: Field | undefined,
+    key: Extract<SortKey, { kind: "field" }>,
+    read: (value: unknown) => number,
+  ) {
+    this.#field = field;
+    this.#sign = key.descending ? -1 : 1;
+    this.#read = read;
+    this.#mode = key.mode ?? (key.descending ? "max" : "min");
+    this.#missing =
+      key.missing === "_last"
+        ? Number.POSITIVE_INFINITY
+        : key.missing === "_first"
+          ? Number.NEGATIVE_INFINITY
+          : this.#sign * read(key.missing);
+  }
+
+  segment(segment: SegmentReader): SegmentKey {
+    const column = this.#field === undefined ? null : segment.numericColumn(this.#field.path);
+    const kind = this.#field?.type;
+    const whole = kind !== "double" && kind !== "float" && kind !== "half_float" && kind !== "scaled_float";
+    return new NumericKey(column, this.#sign, this.#missing, this.#mode, whole);
+  }
+
+  compare(a: Rank, b: Rank): number {
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+
+  rankOf(value: unknown): Rank {
+    if (value === null) return this.#missing;
+    if (typeof value === "bigint" && (value === LONG_MAX || value === LONG_MIN)) {
+      return this.#sign * (value === LONG_MAX ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+    }
+    return this.#sign * this.#read(value);
+  }
+}
+
+class NumericKey implements SegmentKey {
+  readonly #column: NumericColumn | null;
+  readonly #sign: 1 | -1;
+  readonly #missing: number;
+  readonly #mode: SortMode;
+  readonly #whole: boolean;
+  readonly #block = new Float64Array(COLUMN_BLOCK);
+  readonly #many: number[] = [];
+  readonly #exact: bigint[] = [];
+  #loaded = -1;
+
+  constructor(column: NumericColumn | null, sign: 1 | -1, missing: number, mode: SortMode, whole: boolean) {
+    this.#column = column;
+    this.#sign = sign;
+    this.#missing = missing;
+    this.#mode = mode;
+    this.#whole = whole;
+  }
+
+  load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
+    const column = this.#column;
+    if (column === null) {
+      out.fill(this.#missing, 0, length);
+      return;
+    }
+    if (column.multiValued && this.#mode !== "min") {
+      for (let at = 0; at < length; at++) out[at] = this.#key(this.#pick(column, docs[at]!));
+      return;
+    }
+    for (let at = 0; at < length; ) at = this.#loadBlock(column, docs, at, length, out);
+  }
+
+  rank(_doc: number, key: number): Rank {
+    return key;
+  }
+
+  value(doc: number, key: number): SortValue {
+    const value = this.#sign * key;
+    if (Number.isFinite(value)) {
+      if (this.#column?.safe === false && this.#column.readExact(doc, this.#exact) === 1)
+        return shortest(this.#exact[0]!);
+      return value;
+    }
+    if (!this.#whole) return value > 0 ? "Infinity" : "-Infinity";
+    return value > 0 ? LONG_MAX : LONG_MIN;
+  }
+
+  keyOf(rank: Rank): number {
+    return rank as number;
+  }
+
+  bestOfBlock(block: number): number {
+    const column = this.#column;
+    if (column === null) return this.#missing;
+    const best = this.#sign > 0 ? column.blockMin(block) : -column.blockMax(block);
+    return column.presence === null ? best : Math.min(best, this.#missing);
+  }
+
+  #loadBlock(
+    column: NumericColumn,
+    docs: Int32Array,
+    from: number,
+    length: number,
+    out: Float64Array,
+  ): number {
+    const block = Math.floor(docs[from]! / COLUMN_BLOCK);
+    const base = block * COLUMN_BLOCK;
+    let end = from + 1;
+    while (end < length && docs[end]! < base + COLUMN_BLOCK) end++;
+    const dense = block === this.#loaded || end - from >= DENSE;
+    if (dense && block !== this.#loaded) {
+      column.decodeBlock(block, this.#block);
+      this.#loaded = block;
+    }
+    for (let at = from; at < end; at++) {
+      out[at] = this.#key(dense ? this.#block[docs[at]! - base]! : column.first(docs[at]!));
+    }
+    return end;
+  }
+
+  #key(value: number): number {
+    return Number.isNaN(value) ? this.#missing : this.#sign * value;
+  }
+
+  #pick(column: NumericColumn, doc: number): number {
+    const values = this.#many;
+    const count = column.read(doc, values);
+    if (count === 0) return Number.NaN;
+    return pickValue(values, count, this.#mode);
+  }
+}
+
+/** Returns the one value of `count` ascending ones that a mode means. */
+export function pickValue(values: readonly number[], count: number, mode: SortMode): number {
+  if (mode === "min") return values[0]!;
+  if (mode === "max") return values[count - 1]!;
+  if (mode === "median") {
+    const middle = count >> 1;
+    return count % 2 === 1 ? values[middle]! : (values[middle - 1]! + values[middle]!) / 2;
+  }
+  let sum = 0;
+  for (let at = 0; at < count; at++) sum += values[at]!;
+  return mode === "sum" ? sum : sum / count;
+}

@@ -1,0 +1,139 @@
+/**
+ * An order bound to a shard. Within a segment every key of a document is a number, the smaller the earlier;
+ * between segments and shards ranks are compared: such numbers, or text.
+ */
+
+import { dateFormat } from "#hub/engine/mapping/date-format.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { columnField, isNumeric } from "../columns.ts";
+import type { ShardContext } from "../query.ts";
+import { DistanceKeySource } from "./distance-key.ts";
+import { DocKeySource, ScoreKeySource } from "./implicit-keys.ts";
+import { KeywordKeySource } from "./keyword-key.ts";
+import { NumericKeySource } from "./numeric-key.ts";
+import type { SortKey } from "./sort-request.ts";
+
+/** Position of a hit by one key: a number, or text; ±Infinity for missing text. */
+export type Rank = number | string;
+
+/** What an answer's `sort` shows. */
+export type SortValue = number | string | bigint | null;
+
+/** One key in one shard. */
+export interface KeySource {
+  segment(segment: SegmentReader): SegmentKey;
+  /** Compares ranks of different segments or shards. */
+  compare(a: Rank, b: Rank): number;
+  /** Rank of a value of search_after. Throws request_invalid. */
+  rankOf(value: unknown): Rank;
+}
+
+/** One key in one segment. */
+export interface SegmentKey {
+  /** Writes the keys of documents (ascending) to `out`. */
+  load(docs: Int32Array, scores: Float32Array | null, length: number, out: Float64Array): void;
+  /** Rank of a document whose key is `key`. */
+  rank(doc: number, key: number): Rank;
+  /** What is shown of it. */
+  value(doc: number, key: number): SortValue;
+  /** Key at which a rank stands in this segment; between two keys where no document has it. */
+  keyOf(rank: Rank): number;
+  /** Smallest key that a document of the column block may have; absent where that isn't known. */
+  bestOfBlock?(block: number): number;
+}
+
+/** The keys of an order in one shard. Throws query_shard for fields that can't be sorted by. */
+export function bindSort(keys: readonly SortKey[], shard: ShardContext): KeySource[] {
+  return keys.map((key) => bindKey(key, shard));
+}
+
+/** Compares hits by their ranks. */
+export function compareRanks(sources: readonly KeySource[], a: readonly Rank[], b: readonly Rank[]): number {
+  for (let at = 0; at < sources.length; at++) {
+    const result = sources[at]!.compare(a[at]!, b[at]!);
+    if (result !== 0) return result;
+  }
+  return 0;
+}
+
+function bindKey(key: SortKey, shard: ShardContext): KeySource {
+  switch (key.kind) {
+    case "score":
+      return new ScoreKeySource(key.descending);
+    case "doc":
+      return new DocKeySource(key.descending, shard);
+    case "field":
+      return fieldKey(key, shard);
+    case "distance":
+      return distanceKey(key, shard);
+  }
+}
+
+function fieldKey(key: Extract<SortKey, { kind: "field" }>, shard: ShardContext): KeySource {
+  if (key.field === "_id" || key.field === "_uid") {
+    throw new AppError(
+      "request_invalid",
+      `Fielddata access on the [${key.field}] field isn't offered; sort by a field of the documents`,
+    );
+  }
+  const field = columnField(shard, key.field);
+  if (field?.type === "geo_point") {
+    throw new AppError(
+      "request_invalid",
+      `can't sort on geo_point field [${key.field}] without using specific sorting feature, like geo_distance`,
+    );
+  }
+  if (field === undefined && key.unmappedType === undefined) throw unmapped(key.field, shard);
+  const type = field?.type ?? key.unmappedType!;
+  const numeric =
+    field === undefined ? type !== "keyword" && type !== "text" && type !== "ip" : isNumeric(field);
+  if (!numeric) return new KeywordKeySource(field, key);
+  return new NumericKeySource(field, key, readerOf(field));
+}
+
+function distanceKey(key: Extract<SortKey, { kind: "distance" }>, shard: ShardContext): KeySource {
+  const field = shard.mapping.resolve(key.field);
+  if (field === undefined && !key.ignoreUnmapped) {
+    throw new AppError(
+      "query_shard",
+      `failed to find mapper for [${key.field}] for geo distance based sort`,
+      { data: place(shard) },
+    );
+  }
+  if (field !== undefined && field.type !== "geo_point") {
+    throw new AppError(
+      "query_shard",
+      `[${key.field}] is of type [${field.type}]; [_geo_distance] sorts by geo_point fields only`,
+      { data: place(shard) },
+    );
+  }
+  return new DistanceKeySource(field?.path, key);
+}
+
+/** Reads values of search_after and `missing`. */
+function readerOf(field: Field | undefined): (value: unknown) => number {
+  return (value) => {
+    if (typeof value === "number" || typeof value === "bigint") return Number(value);
+    if (typeof value === "boolean") return value ? 1 : 0;
+    const text = String(value);
+    const parsed = field?.type === "date" ? dateFormat(field.format).parse(text) : Number(text);
+    if (text !== "" && !Number.isNaN(parsed)) return parsed;
+    if (text === "true" || text === "false") return text === "true" ? 1 : 0;
+    throw new AppError(
+      "request_invalid",
+      `Failed to parse search_after value for field [${field?.path ?? ""}]: "${text}"`,
+    );
+  };
+}
+
+function unmapped(name: string, shard: ShardContext): AppError {
+  return new AppError("query_shard", `No mapping found for [${name}] in order to sort on`, {
+    data: place(shard),
+  });
+}
+
+function place(shard: ShardContext): Record<string, unknown> {
+  return { index: shard.index, index_uuid: shard.indexUuid };
+}

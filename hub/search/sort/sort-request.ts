@@ -1,0 +1,126 @@
+/** The option `sort` of a request. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { type GeoPoint, parsePoints, unitMetres } from "../geo.ts";
+import { isObject, type JsonObject, objectOf } from "../json.ts";
+import { anything, flag, oneOf, readOptions, text } from "../options.ts";
+
+export type SortMode = "min" | "max" | "avg" | "sum" | "median";
+
+/** One key of the order; the first counts most. */
+export type SortKey = { readonly descending: boolean } & (
+  | { readonly kind: "score" }
+  | { readonly kind: "doc" }
+  | {
+      readonly kind: "field";
+      readonly field: string;
+      /** "_first", "_last" or the value of documents without one. */
+      readonly missing: unknown;
+      readonly mode: SortMode | undefined;
+      /** Type that the field is taken for where it isn't mapped. */
+      readonly unmappedType: string | undefined;
+    }
+  | {
+      readonly kind: "distance";
+      readonly field: string;
+      readonly points: readonly GeoPoint[];
+      readonly metres: number;
+      readonly mode: SortMode | undefined;
+      readonly ignoreUnmapped: boolean;
+    }
+);
+
+/** Keys of one request. */
+const MAX_KEYS = 32;
+
+const FIELD_OPTIONS = {
+  order: oneOf("direction", ["asc", "desc"], undefined),
+  missing: anything("_first, _last or a value"),
+  mode: oneOf("which of several values counts", ["min", "max", "avg", "sum", "median"], undefined),
+  unmapped_type: text("type of the field where it isn't mapped", undefined),
+  numeric_type: text("accepted", undefined),
+  format: text("accepted", undefined),
+} as const;
+
+const DISTANCE_OPTIONS = {
+  order: oneOf("direction", ["asc", "desc"], undefined),
+  unit: text("unit of the distance: m, km, mi …", "m"),
+  mode: oneOf("which of several distances counts", ["min", "max", "avg", "median"], undefined),
+  distance_type: oneOf("accepted; distances are along the great circle", ["arc", "plane"], "arc"),
+  ignore_unmapped: flag("whether an unmapped field counts as missing", false),
+  validation_method: text("accepted", undefined),
+} as const;
+
+/** Parses `sort`; an empty list means by score. Throws parsing or request_invalid. */
+export function parseSort(json: unknown): SortKey[] {
+  if (json === undefined || json === null) return [];
+  const keys = (Array.isArray(json) ? json : [json]).flatMap((each: unknown) => parseEntry(each));
+  if (keys.length > MAX_KEYS)
+    throw new AppError("request_invalid", `[sort] may have at most ${MAX_KEYS} keys`);
+  return keys;
+}
+
+function parseEntry(json: unknown): SortKey[] {
+  if (typeof json === "string") return [namedKey(json, undefined)];
+  if (!isObject(json))
+    throw new AppError(
+      "request_invalid",
+      "malformed sort format, within the sort array, an object, or an actual string are allowed",
+    );
+  return Object.entries(json).map(([name, options]) => {
+    if (name === "_geo_distance" || name === "_geoDistance")
+      return distanceKey(objectOf(options, "_geo_distance"));
+    if (name === "_script")
+      throw new AppError(
+        "not_offered",
+        "sorting by script isn't offered; sort by a field that holds the value",
+      );
+    return namedKey(name, options);
+  });
+}
+
+function namedKey(name: string, given: unknown): SortKey {
+  const json: JsonObject = typeof given === "string" ? { order: given } : isObject(given) ? given : {};
+  if (isObject(given) && ("nested" in given || "nested_path" in given)) {
+    throw new AppError("not_offered", `[sort] [nested] isn't offered: arrays of objects are kept flat`);
+  }
+  const options = readOptions("sort", json, FIELD_OPTIONS, "option");
+  if (name === "_score") return { kind: "score", descending: options.order !== "asc" };
+  const descending = options.order === "desc";
+  if (name === "_doc") return { kind: "doc", descending };
+  return {
+    kind: "field",
+    field: name,
+    descending,
+    missing: options.missing ?? "_last",
+    mode: options.mode,
+    unmappedType: options.unmapped_type,
+  };
+}
+
+function distanceKey(json: JsonObject): SortKey {
+  const known: JsonObject = {};
+  const fields: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(json)) {
+    if (Object.hasOwn(DISTANCE_OPTIONS, name)) known[name] = value;
+    else fields.push([name, value]);
+  }
+  const [field, second] = fields;
+  if (field === undefined) throw new AppError("parsing", "[_geo_distance] needs a field with its points");
+  if (second !== undefined) {
+    throw new AppError(
+      "parsing",
+      `Trying to reset fieldName to [${second[0]}], already set to [${field[0]}].`,
+    );
+  }
+  const options = readOptions("_geo_distance", known, DISTANCE_OPTIONS, "option");
+  return {
+    kind: "distance",
+    field: field[0],
+    points: parsePoints(field[1], field[0]),
+    metres: unitMetres(options.unit ?? "m"),
+    descending: options.order === "desc",
+    mode: options.mode,
+    ignoreUnmapped: options.ignore_unmapped ?? false,
+  };
+}
