@@ -23,7 +23,7 @@ test("lines of every shape become documents with fields, once each", async (t) =
   for (const [what, query] of [
     ["status of an access line", { range: { "http.response.status_code": { gte: 500 } } }],
     ["level of a JSON line", { term: { level: "info" } }],
-    ["path of the file", { term: { "log.file.path.keyword": path } }],
+    ["path of the file", { term: { "log.file.path": path } }],
     ["name of the agent", { match: { "shipper.name": "web-1" } }],
   ] as const) {
     assert.ok((await count(hub.searchUrl, query)) > 0, what);
