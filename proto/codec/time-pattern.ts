@@ -39,7 +39,8 @@ export function parseTimePattern(pattern: string): PatternToken[] {
   let at = 0;
   const literal = (text: string): void => {
     const last = tokens.at(-1);
-    if (last !== undefined && last.letter === "") tokens[tokens.length - 1] = { ...last, literal: last.literal + text };
+    if (last !== undefined && last.letter === "")
+      tokens[tokens.length - 1] = { ...last, literal: last.literal + text };
     else tokens.push({ letter: "", count: 0, literal: text });
   };
   while (at < pattern.length) {
@@ -50,7 +51,10 @@ export function parseTimePattern(pattern: string): PatternToken[] {
       at = end;
     } else if (/[A-Za-z]/.test(letter)) {
       if (!LETTERS.includes(letter)) {
-        throw new AppError("settings_invalid", `time pattern "${pattern}": unknown letter "${letter}"; put text in quotes: '${letter}'`);
+        throw new AppError(
+          "settings_invalid",
+          `time pattern "${pattern}": unknown letter "${letter}"; put text in quotes: '${letter}'`,
+        );
       }
       let end = at;
       while (pattern[end] === letter) end++;

@@ -2,8 +2,8 @@
 
 import { Type } from "typebox";
 import { type Event, valueText } from "#proto/event.ts";
-import { compileFormat, type Format } from "#proto/format.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { compileFormat, type Format } from "#proto/format.ts";
 import { flag, list, optional, options, text } from "./option-types.ts";
 
 /** Options of every filter. */
@@ -43,9 +43,21 @@ export function compileDecorations(decorations: DecorationOptions): ((event: Eve
     steps.push((event) => event.remove(fieldReference(format(event))));
   }
   const added = decorations.add_tag.map(compileFormat);
-  if (added.length > 0) steps.push((event) => addTags(event, added.map((format) => format(event))));
+  if (added.length > 0)
+    steps.push((event) =>
+      addTags(
+        event,
+        added.map((format) => format(event)),
+      ),
+    );
   const removed = decorations.remove_tag.map(compileFormat);
-  if (removed.length > 0) steps.push((event) => removeTags(event, removed.map((format) => format(event))));
+  if (removed.length > 0)
+    steps.push((event) =>
+      removeTags(
+        event,
+        removed.map((format) => format(event)),
+      ),
+    );
   if (steps.length === 0) return undefined;
   return (event) => {
     for (const step of steps) step(event);
@@ -67,7 +79,10 @@ function addField(name: Format, values: readonly Format[]): (event: Event) => vo
 /** Adds tags even where the event has them, as a filter that is run twice shows. */
 function addTags(event: Event, names: readonly string[]): void {
   const tags = event.fields["tags"];
-  event.fields["tags"] = [...(Array.isArray(tags) ? tags : tags === undefined || tags === null ? [] : [tags]), ...names];
+  event.fields["tags"] = [
+    ...(Array.isArray(tags) ? tags : tags === undefined || tags === null ? [] : [tags]),
+    ...names,
+  ];
 }
 
 function removeTags(event: Event, names: readonly string[]): void {

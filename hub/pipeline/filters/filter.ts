@@ -9,8 +9,8 @@
  */
 
 import type { Static, TObject } from "typebox";
-import type { Clock } from "#proto/kit/clock.ts";
 import type { Event } from "#proto/event.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import type { RegexpGuard } from "../program/regexp-guard.ts";
 
 /** A filter at work in one thread. */

@@ -23,9 +23,10 @@ export const jsonFilter = defineFilter({
         const value = event.get(from);
         if (value === undefined || value === null || value === "") return false;
         const parsed = typeof value === "string" ? parseJson(value) : undefined;
-        const fits = parsed !== undefined && (to !== undefined || isObject(parsed));
+        const fits = parsed !== undefined && (to !== undefined || isObject(parsed)) && namesAreFields(parsed);
         if (!fits) {
-          if (!(skip_on_invalid_json && parsed === undefined)) for (const tag of tag_on_failure) event.tag(tag);
+          if (!(skip_on_invalid_json && parsed === undefined))
+            for (const tag of tag_on_failure) event.tag(tag);
           return false;
         }
         if (to !== undefined) event.set(to, parsed);
@@ -36,9 +37,26 @@ export const jsonFilter = defineFilter({
   },
 });
 
-/** Sets a member by its literal name, brackets and all; `@timestamp` is made a time. */
-function setMember(event: Parameters<ReturnType<typeof jsonFilter.create>["apply"]>[0], name: string, value: unknown): void {
+/** Returns false where a name within has brackets, which no field reference could tell. */
+function namesAreFields(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(namesAreFields);
+  if (!isObject(value)) return true;
+  return Object.entries(value).every(([name, item]) => !/[[\]]/.test(name) && namesAreFields(item));
+}
+
+/** Sets a member by its literal name; `@timestamp` is made a time. */
+function setMember(
+  event: Parameters<ReturnType<typeof jsonFilter.create>["apply"]>[0],
+  name: string,
+  value: unknown,
+): void {
   if (name === "@timestamp") event.set(fieldReference(name), value);
   else if (name === "@metadata") event.set(fieldReference(`[${name}]`), value);
-  else Object.defineProperty(event.fields, name, { value, enumerable: true, configurable: true, writable: true });
+  else
+    Object.defineProperty(event.fields, name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
 }

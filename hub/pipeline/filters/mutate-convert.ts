@@ -15,15 +15,21 @@ export type Conversion = (value: unknown) => unknown;
 /** Conversions by the names of the option. */
 export const conversions: Readonly<Record<string, Conversion>> = {
   string: (value) => valueText(value),
-  integer: (value) => (typeof value === "boolean" ? Number(value) : toInteger(valueText(value).replaceAll(",", ""))),
-  float: (value) => (typeof value === "boolean" ? Number(value) : toFloat(valueText(value).replaceAll(",", ""))),
-  integer_eu: (value) => toInteger(european(valueText(value))),
-  float_eu: (value) => toFloat(european(valueText(value))),
+  integer: (value) =>
+    typeof value === "boolean" ? Number(value) : toInteger(valueText(value).replaceAll(",", "")),
+  float: (value) =>
+    typeof value === "boolean" ? Number(value) : toFloat(valueText(value).replaceAll(",", "")),
+  integer_eu: (value) =>
+    typeof value === "string" ? toInteger(european(value)) : toInteger(String(Number(value))),
+  float_eu: (value) => (typeof value === "string" ? toFloat(european(value)) : Number(value)),
   boolean: toBoolean,
 };
 
 /** Returns the mutations of `{ "field" => "integer" }`; an unknown kind is reported. */
-export function convertParts(table: Readonly<Record<string, unknown>>, { report }: FilterContext): Mutation[] {
+export function convertParts(
+  table: Readonly<Record<string, unknown>>,
+  { report }: FilterContext,
+): Mutation[] {
   return Object.entries(table).flatMap(([name, kind]) => {
     const convert = conversions[valueText(kind)];
     if (convert === undefined) {
@@ -37,7 +43,10 @@ export function convertParts(table: Readonly<Record<string, unknown>>, { report 
       if (value === undefined) return;
       if (isObject(value)) throw new FieldConflict(`convert: ${name} is an object`);
       if (value === null) return;
-      event.set(reference, Array.isArray(value) ? value.map((item) => (item === null ? null : convert(item))) : convert(value));
+      event.set(
+        reference,
+        Array.isArray(value) ? value.map((item) => (item === null ? null : convert(item))) : convert(value),
+      );
     };
     return [mutation];
   });

@@ -18,10 +18,10 @@ function fieldOf(name: string): (event: Parameters<Mutation>[0]) => FieldReferen
 }
 
 /** Formats in text values, lists included; other values stay as they are. */
-function valueOf(value: unknown): (event: Parameters<Mutation>[0]) => unknown {
+function valueMaker(value: unknown): (event: Parameters<Mutation>[0]) => unknown {
   if (typeof value === "string") return compileFormat(value);
   if (Array.isArray(value)) {
-    const items = value.map(valueOf);
+    const items = value.map(valueMaker);
     return (event) => items.map((item) => item(event));
   }
   return () => copyValue(value);
@@ -36,7 +36,7 @@ export const structureParts = {
   coerce: (table: Table): Mutation[] =>
     Object.entries(table).map(([name, value]) => {
       const field = fieldOf(name);
-      const make = valueOf(value);
+      const make = compileFormat(valueText(value));
       return (event) => {
         const reference = field(event);
         if (event.get(reference) === null) event.set(reference, make(event));
@@ -57,7 +57,7 @@ export const structureParts = {
   update: (table: Table): Mutation[] =>
     Object.entries(table).map(([name, value]) => {
       const field = fieldOf(name);
-      const make = valueOf(value);
+      const make = valueMaker(value);
       return (event) => {
         const reference = field(event);
         if (event.has(reference)) event.set(reference, make(event));
@@ -67,7 +67,7 @@ export const structureParts = {
   replace: (table: Table): Mutation[] =>
     Object.entries(table).map(([name, value]) => {
       const field = fieldOf(name);
-      const make = valueOf(value);
+      const make = valueMaker(value);
       return (event) => event.set(field(event), make(event));
     }),
 

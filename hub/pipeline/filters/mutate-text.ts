@@ -3,9 +3,9 @@
 import { FieldConflict } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
+import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";
 import type { FilterContext } from "./filter.ts";
 import type { Mutation } from "./mutate.ts";
-import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";
 
 /** A replacement takes at most so long, ms; text comes from anywhere. */
 const GSUB_LIMIT_MS = 30_000;
@@ -17,7 +17,10 @@ function rewriteText(name: string, rewrite: (text: string) => string): Mutation 
     const value = event.get(reference);
     if (typeof value === "string") event.set(reference, rewrite(value));
     else if (Array.isArray(value)) {
-      event.set(reference, value.map((item: unknown) => (typeof item === "string" ? rewrite(item) : item)));
+      event.set(
+        reference,
+        value.map((item: unknown) => (typeof item === "string" ? rewrite(item) : item)),
+      );
     }
   };
 }
@@ -34,18 +37,24 @@ export const textParts = {
   /** `[ field, expression, replacement, … ]` */
   gsub(triples: readonly string[], { report, guard }: FilterContext): Mutation[] {
     if (triples.length % 3 !== 0) {
-      report("error", "gsub", "Invalid gsub configuration: its values come in threes", 'write: gsub => [ "field", "expression", "replacement" ]');
+      report(
+        "error",
+        "gsub",
+        "Invalid gsub configuration: its values come in threes",
+        'write: gsub => [ "field", "expression", "replacement" ]',
+      );
       return [];
     }
     const mutations: Mutation[] = [];
     for (let at = 0; at < triples.length; at += 3) {
       const [name = "", expression = "", replacement = ""] = triples.slice(at, at + 3);
-      const pattern = new RegExp(translateRubyRegexp(expression).source, "gmu");
+      const pattern = patternOf(expression);
       const format = compileFormat(replacement);
       const reference = fieldReference(name);
       mutations.push((event) => {
         const replaced = rubyReplacement(format(event));
-        const rewrite = (value: string): string => value.replace(pattern, replaced);
+        const expressionNow = pattern(event);
+        const rewrite = (value: string): string => value.replace(expressionNow, replaced);
         const value = event.get(reference);
         const done = (): unknown =>
           typeof value === "string"
@@ -62,9 +71,34 @@ export const textParts = {
   },
 };
 
+/** An expression may hold fields of the event; one without is compiled once. */
+function patternOf(expression: string): (event: Parameters<Mutation>[0]) => RegExp {
+  const format = compileFormat(expression);
+  if (format.isConstant) {
+    const pattern = globalPattern(expression);
+    return () => pattern;
+  }
+  let last = "";
+  let compiled = globalPattern("");
+  return (event) => {
+    const text = format(event);
+    if (text !== last) {
+      compiled = globalPattern(text);
+      last = text;
+    }
+    return compiled;
+  };
+}
+
+function globalPattern(expression: string): RegExp {
+  return new RegExp(translateRubyRegexp(expression).source, "gu");
+}
+
 /** Ruby's `\1` and `\0` as a replacement function's text: `$1`, `$&`; a dollar stands for itself. */
 function rubyReplacement(text: string): string {
   return text
     .replaceAll("$", "$$$$")
-    .replace(/\\([0-9\\])/g, (_, digit: string) => (digit === "\\" ? "\\" : digit === "0" ? "$&" : `$${digit}`));
+    .replace(/\\([0-9\\])/g, (_, digit: string) =>
+      digit === "\\" ? "\\" : digit === "0" ? "$&" : `$${digit}`,
+    );
 }

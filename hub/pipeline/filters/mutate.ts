@@ -1,18 +1,18 @@
 /** Filter mutate: changes fields. Its parts run in a fixed order, whatever order they are written in. */
 
-import { Type } from "typebox";
+import type { Type } from "typebox";
 import { type Event, FieldConflict } from "#proto/event.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
 import { convertParts } from "./mutate-convert.ts";
-import { anyTable, list, options, table, text } from "./option-types.ts";
 import { structureParts } from "./mutate-structure.ts";
 import { textParts } from "./mutate-text.ts";
+import { anyTable, list, options, table, text } from "./option-types.ts";
 
 /** One change of an event. */
 export type Mutation = (event: Event) => void;
 
 const OPTIONS = options({
-  coerce: table("values for fields that are there but null"),
+  coerce: anyTable("values for fields that are there but null"),
   rename: table("new names by old ones"),
   update: anyTable("new values, as formats, for fields that are there"),
   replace: anyTable("new values, as formats"),
@@ -26,7 +26,10 @@ const OPTIONS = options({
   join: table("separators by field: a list becomes text"),
   merge: anyTable("fields to append, by the field they are appended to"),
   copy: anyTable("fields to copy to, by the field they are copied from"),
-  tag_on_failure: text("tag of events where a change wasn't possible; what comes behind it isn't done", "_mutate_error"),
+  tag_on_failure: text(
+    "tag of events where a change wasn't possible; what comes behind it isn't done",
+    "_mutate_error",
+  ),
 });
 
 export type MutateOptions = typeof OPTIONS extends Type.TSchema ? Type.Static<typeof OPTIONS> : never;

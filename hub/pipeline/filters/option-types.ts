@@ -26,7 +26,10 @@ export function anyTable(description: string) {
 }
 
 export function oneOf<const T extends string>(values: readonly T[], description: string, fallback?: T) {
-  return Type.Enum([...values] as T[], { description, ...(fallback === undefined ? {} : { default: fallback }) });
+  return Type.Enum([...values] as T[], {
+    description,
+    ...(fallback === undefined ? {} : { default: fallback }),
+  });
 }
 
 export function optional<T extends TSchema>(schema: T) {

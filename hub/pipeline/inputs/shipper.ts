@@ -7,7 +7,13 @@ import { defineInput } from "./input.ts";
 const OPTIONS = options({
   id: optional(text("name of this input in metrics and messages")),
   host: optional(text("accepted for compatibility: agents send to the hub's log")),
-  port: optional(Type.Integer({ minimum: 0, maximum: 65535, description: "accepted for compatibility: agents send to the hub's log" })),
+  port: optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65535,
+      description: "accepted for compatibility: agents send to the hub's log",
+    }),
+  ),
 });
 
 /** The agents of this installation. */

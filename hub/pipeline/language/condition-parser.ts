@@ -26,7 +26,11 @@ export function parseCondition(scan: Scanner, depth = 0): ConditionNode {
     const operator = LOGIC.find((each) => scan.takes(each));
     if (operator === undefined) {
       if (scan.sees("&&") || scan.sees("||")) {
-        throw scan.fault(`"${scan.peek()}${scan.peek()}" is no operator`, `write: ${scan.sees("&&") ? "and" : "or"}`, scan.range(start, start + 2));
+        throw scan.fault(
+          `"${scan.peek()}${scan.peek()}" is no operator`,
+          `write: ${scan.sees("&&") ? "and" : "or"}`,
+          scan.range(start, start + 2),
+        );
       }
       scan.at = back;
       break;
@@ -39,7 +43,12 @@ export function parseCondition(scan: Scanner, depth = 0): ConditionNode {
   return combine(operands, operators);
 }
 
-function checkMixture(scan: Scanner, before: readonly LogicOperator[], operator: LogicOperator, start: number): void {
+function checkMixture(
+  scan: Scanner,
+  before: readonly LogicOperator[],
+  operator: LogicOperator,
+  start: number,
+): void {
   const first = before[0];
   if (first === undefined || first === operator) return;
   if (![first, operator].some((each) => each === "xor" || each === "nand")) return;
@@ -64,7 +73,11 @@ function parseExpression(scan: Scanner, depth: number): ConditionNode {
   if (scan.takes("(")) return closed(scan, depth);
   if (scan.sees("!") && !scan.sees("!=") && !scan.sees("!~")) return parseNegation(scan, depth);
   if (scan.takesWord("not")) {
-    throw scan.fault('"not" is no operator here', "write: !(…), or: value not in [list]", scan.range(scan.at - 3));
+    throw scan.fault(
+      '"not" is no operator here',
+      "write: !(…), or: value not in [list]",
+      scan.range(scan.at - 3),
+    );
   }
   const left = parseOperand(scan);
   const back = scan.at;
@@ -79,7 +92,11 @@ function parseNegation(scan: Scanner, depth: number): ConditionNode {
   const from = scan.at;
   const selector = scan.selector();
   if (selector === undefined) {
-    throw scan.fault("! stands before a field or parentheses only", "write: ![field] or !( … )", scan.range(start));
+    throw scan.fault(
+      "! stands before a field or parentheses only",
+      "write: ![field] or !( … )",
+      scan.range(start),
+    );
   }
   const range = scan.range(from);
   return { kind: "not", operand: { kind: "truth", operand: { kind: "selector", value: selector, range } } };
@@ -92,7 +109,11 @@ function closed(scan: Scanner, depth: number): ConditionNode {
   const condition = parseCondition(scan, depth + 1);
   scan.blanks();
   if (!scan.takes(")")) {
-    throw scan.fault('this "(" is never closed', `add the closing ) before ${scan.nextShown()}`, scan.range(open, open + 1));
+    throw scan.fault(
+      'this "(" is never closed',
+      `add the closing ) before ${scan.nextShown()}`,
+      scan.range(open, open + 1),
+    );
   }
   return condition;
 }
@@ -106,7 +127,11 @@ function parseRelation(scan: Scanner, left: OperandNode, back: number): Conditio
     const start = scan.at;
     const pattern = parseOperand(scan);
     if (pattern.kind !== "regexp" && pattern.kind !== "string") {
-      throw scan.fault("behind =~ and !~ stands a regular expression", "write: [field] =~ /expression/", scan.range(start));
+      throw scan.fault(
+        "behind =~ and !~ stands a regular expression",
+        "write: [field] =~ /expression/",
+        scan.range(start),
+      );
     }
     return { kind: "match", left, pattern, negated };
   }
@@ -141,14 +166,23 @@ function parseOperand(scan: Scanner): OperandNode {
   const number = scan.number();
   if (number !== undefined) return { kind: "number", value: number, range: scan.range(start) };
   // A list first where it can be one: ["a", "b"]; [a] is a field.
-  const selector = /^\[\s*["'0-9-]/.test(scan.source.text.slice(start, start + 64)) ? undefined : scan.selector();
+  const selector = /^\[\s*["'0-9-]/.test(scan.source.text.slice(start, start + 64))
+    ? undefined
+    : scan.selector();
   if (selector !== undefined) return { kind: "selector", value: selector, range: scan.range(start) };
   if (scan.takes("[")) return parseList(scan, start);
   const name = scan.name();
   if (name !== undefined) {
-    throw scan.fault(`"${name}" is no value`, `a field is written [${name}], a text "${name}"`, scan.range(start));
+    throw scan.fault(
+      `"${name}" is no value`,
+      `a field is written [${name}], a text "${name}"`,
+      scan.range(start),
+    );
   }
-  throw scan.fault(`${scan.nextShown()} where a field or a value was expected`, 'write [field], "text", a number or [ "a", "list" ]');
+  throw scan.fault(
+    `${scan.nextShown()} where a field or a value was expected`,
+    'write [field], "text", a number or [ "a", "list" ]',
+  );
 }
 
 function parseList(scan: Scanner, start: number): OperandNode {
@@ -158,7 +192,11 @@ function parseList(scan: Scanner, start: number): OperandNode {
     items.push(parseOperand(scan));
     scan.blanks();
     if (scan.takes(",")) scan.blanks();
-    else if (!scan.sees("]")) throw scan.fault(`${scan.nextShown()} in a list`, "separate the values by commas and close the list by ]");
+    else if (!scan.sees("]"))
+      throw scan.fault(
+        `${scan.nextShown()} in a list`,
+        "separate the values by commas and close the list by ]",
+      );
   }
   return { kind: "array", items, range: scan.range(start) };
 }

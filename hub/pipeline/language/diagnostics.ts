@@ -47,7 +47,11 @@ export function pipelineError(diagnostics: readonly Diagnostic[]): AppError {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   return new AppError("settings_invalid", errors.map(formatDiagnostic).join("\n\n"), {
     data: {
-      diagnostics: errors.map((each) => ({ ...diagnosticPlace(each), message: each.message, hint: each.hint })),
+      diagnostics: errors.map((each) => ({
+        ...diagnosticPlace(each),
+        message: each.message,
+        hint: each.hint,
+      })),
     },
   });
 }

@@ -27,7 +27,10 @@ export function readOptions(
     const { name, nameRange } = attribute;
     if (!Object.hasOwn(schema.properties, name)) {
       const nearest = nearestName(name, Object.keys(schema.properties));
-      const hint = nearest === undefined ? `it knows: ${Object.keys(schema.properties).join(", ")}` : `did you mean "${nearest}"?`;
+      const hint =
+        nearest === undefined
+          ? `it knows: ${Object.keys(schema.properties).join(", ")}`
+          : `did you mean "${nearest}"?`;
       report("error", nameRange, `${title} has no option "${name}"`, hint);
       continue;
     }
@@ -49,7 +52,9 @@ export function readOptions(
 
 /** Returns the place of an option's value, or of the plugin's name where it isn't written. */
 export function optionRange(plugin: PluginNode, name: string): Range {
-  return plugin.attributes.findLast((each: AttributeNode) => each.name === name)?.value.range ?? plugin.nameRange;
+  return (
+    plugin.attributes.findLast((each: AttributeNode) => each.name === name)?.value.range ?? plugin.nameRange
+  );
 }
 
 function plainValue(node: ValueNode, variables: Variables, report: Report): unknown {
@@ -66,7 +71,12 @@ function plainValue(node: ValueNode, variables: Variables, report: Report): unkn
       for (const { key, keyRange, value } of node.entries) {
         const name = String(expandVariables(key, keyRange, variables, report));
         if (entries.some(([before]) => before === name)) {
-          report("error", keyRange, `the key "${name}" stands twice`, "keep one of them, or give it a list of values");
+          report(
+            "error",
+            keyRange,
+            `the key "${name}" stands twice`,
+            "keep one of them, or give it a list of values",
+          );
         }
         entries.push([name, plainValue(value, variables, report)]);
       }
@@ -93,7 +103,12 @@ function joinRepeated(before: unknown, value: unknown): unknown {
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value) && !("kind" in value && "nameRange" in value);
+  return (
+    value !== null &&
+    typeof value === "object" &&
+    !Array.isArray(value) &&
+    !("kind" in value && "nameRange" in value)
+  );
 }
 
 function checkOption(

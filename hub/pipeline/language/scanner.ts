@@ -21,7 +21,7 @@ const NUMBER = /-?[0-9]+(?:\.[0-9]*)?/y;
 const DOUBLE_QUOTED = /"((?:\\"|[^"])*)"/y;
 const SINGLE_QUOTED = /'((?:\\'|[^'])*)'/y;
 const REGEXP = /\/((?:\\\/|[^/])*)\//y;
-const SELECTOR = /(?:\[[^\]\[,]+\])+/y;
+const SELECTOR = /(?:\[[^\][,]+\])+/y;
 
 export class Scanner {
   readonly source: SourceText;
@@ -44,7 +44,11 @@ export class Scanner {
   }
 
   /** Returns a fault at the next character, or at `range`. */
-  fault(message: string, hint = "", range = this.range(this.at, Math.min(this.at + 1, this.#text.length))): SyntaxFault {
+  fault(
+    message: string,
+    hint = "",
+    range = this.range(this.at, Math.min(this.at + 1, this.#text.length)),
+  ): SyntaxFault {
     return new SyntaxFault(range, message, hint);
   }
 
@@ -110,7 +114,11 @@ export class Scanner {
     const digits = text.replace("-", "");
     if (!digits.startsWith("0") || digits === "0") return Number(text);
     if (/[89]/.test(digits)) {
-      throw this.fault(`${text} is no number`, "a number that begins with 0 is octal; leave the 0 out", this.range(start));
+      throw this.fault(
+        `${text} is no number`,
+        "a number that begins with 0 is octal; leave the 0 out",
+        this.range(start),
+      );
     }
     return (text.startsWith("-") ? -1 : 1) * Number.parseInt(digits, 8);
   }
@@ -119,7 +127,8 @@ export class Scanner {
   regexp(): string | undefined {
     if (this.peek() !== "/") return undefined;
     const found = this.#take(REGEXP);
-    if (found === undefined) throw this.fault("the regular expression that begins here is never closed", "add the closing /");
+    if (found === undefined)
+      throw this.fault("the regular expression that begins here is never closed", "add the closing /");
     return found[1];
   }
 

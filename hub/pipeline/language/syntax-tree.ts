@@ -77,8 +77,18 @@ export type ConditionNode =
       readonly left: OperandNode;
       readonly right: OperandNode;
     }
-  | { readonly kind: "match"; readonly left: OperandNode; readonly pattern: OperandNode; readonly negated: boolean }
-  | { readonly kind: "in"; readonly needle: OperandNode; readonly hay: OperandNode; readonly negated: boolean }
+  | {
+      readonly kind: "match";
+      readonly left: OperandNode;
+      readonly pattern: OperandNode;
+      readonly negated: boolean;
+    }
+  | {
+      readonly kind: "in";
+      readonly needle: OperandNode;
+      readonly hay: OperandNode;
+      readonly negated: boolean;
+    }
   | { readonly kind: "truth"; readonly operand: OperandNode };
 
 /** A value in a condition. */

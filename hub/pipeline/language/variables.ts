@@ -14,7 +14,12 @@ export function expandVariables(text: string, range: Range, variables: Variables
   return text.replace(VARIABLE, (_, name: string, fallback?: string) => {
     const value = variables[name] ?? fallback;
     if (value !== undefined) return value;
-    report("error", range, `the environment variable ${name} isn't set`, `set it, or give a default: \${${name}:default}`);
+    report(
+      "error",
+      range,
+      `the environment variable ${name} isn't set`,
+      `set it, or give a default: \${${name}:default}`,
+    );
     return "";
   });
 }

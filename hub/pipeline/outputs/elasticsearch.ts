@@ -12,7 +12,9 @@ export const elasticsearchOutput = defineOutput({
   description: "stores each event as a document",
   options: options({
     index: text("index of the document, a format", "logs-%{+yyyy.MM.dd}"),
-    document_id: optional(text("id of the document, a format; empty: made from the event's place in the log", "")),
+    document_id: optional(
+      text("id of the document, a format; empty: made from the event's place in the log", ""),
+    ),
     action: oneOf(["index", "create"], "index replaces a document of the same id, create keeps it", "index"),
     hosts: list("accepted for compatibility: documents go to this installation"),
     user: optional(text("accepted for compatibility")),
@@ -25,7 +27,12 @@ export const elasticsearchOutput = defineOutput({
     const index = compileFormat(values.index);
     const id = compileFormat(values.document_id ?? "");
     if (index.isConstant && /[A-Z\\/*?"<>| ,#]/.test(values.index)) {
-      report("error", "index", `"${values.index}" can't be the name of an index`, "use lower-case letters, digits, - _ and .");
+      report(
+        "error",
+        "index",
+        `"${values.index}" can't be the name of an index`,
+        "use lower-case letters, digits, - _ and .",
+      );
     }
     return {
       route(event) {

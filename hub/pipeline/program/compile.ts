@@ -3,19 +3,19 @@
 import { dirname, resolve } from "node:path";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { compileDecorations, decorationOptions } from "../filters/decorations.ts";
 import { filters } from "../filters/all.ts";
+import { compileDecorations, decorationOptions } from "../filters/decorations.ts";
 import type { FilterContext, FilterDefinition } from "../filters/filter.ts";
+import { options } from "../filters/option-types.ts";
 import { inputs } from "../inputs/all.ts";
 import type { Diagnostic } from "../language/diagnostics.ts";
 import { parsePipeline } from "../language/parser.ts";
-import { type OptionValues, optionRange, readOptions, type Report } from "../language/plugin-options.ts";
+import { type OptionValues, optionRange, type Report, readOptions } from "../language/plugin-options.ts";
 import type { SourceText } from "../language/source-text.ts";
 import type { BranchNode, PluginNode, SectionName, StepNode } from "../language/syntax-tree.ts";
 import type { Variables } from "../language/variables.ts";
 import { outputs } from "../outputs/all.ts";
 import type { Output } from "../outputs/output.ts";
-import { options } from "../filters/option-types.ts";
 import { compileCondition } from "./condition.ts";
 import { type Instruction, Program } from "./program.ts";
 import type { RegexpGuard } from "./regexp-guard.ts";
@@ -77,7 +77,12 @@ class Compiler {
   /** Each case: unless its condition holds, on to the next one; behind its steps, on to the end. */
   #branch({ cases, range }: BranchNode, section: SectionName): void {
     if (section === "input") {
-      this.#report("error", range, "an input can't stand under a condition", "put the condition around filters or outputs");
+      this.#report(
+        "error",
+        range,
+        "an input can't stand under a condition",
+        "put the condition around filters or outputs",
+      );
       return;
     }
     const ends: number[] = [];
@@ -108,7 +113,10 @@ class Compiler {
     if (values === undefined) return;
     this.#guarded(node, () => {
       const decorate = compileDecorations(values as unknown as Parameters<typeof compileDecorations>[0]);
-      const filter = definition.create(values as Parameters<FilterDefinition["create"]>[0], this.#context(node, values));
+      const filter = definition.create(
+        values as Parameters<FilterDefinition["create"]>[0],
+        this.#context(node, values),
+      );
       this.#instructions.push({ kind: "filter", name: node.name, filter, decorate });
     });
   }
@@ -158,7 +166,8 @@ class Compiler {
   }
 
   #reporter(node: PluginNode): FilterContext["report"] {
-    return (severity, option, message, hint = "") => this.#report(severity, optionRange(node, option), message, hint);
+    return (severity, option, message, hint = "") =>
+      this.#report(severity, optionRange(node, option), message, hint);
   }
 
   /** What a plugin throws while it is made (a format, a reference, a file) is a fault of its options. */

@@ -1,8 +1,8 @@
 /** Conditions compiled to functions, once. */
 
+import { isRawJson } from "#proto/codec/json.ts";
 import { type Event, isObject, Timestamp, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
-import { isRawJson } from "#proto/codec/json.ts";
 import type { Report } from "../language/plugin-options.ts";
 import type { CompareOperator, ConditionNode, OperandNode } from "../language/syntax-tree.ts";
 import { expandVariables, type Variables } from "../language/variables.ts";
@@ -72,7 +72,10 @@ function compileOperand(node: OperandNode, variables: Variables, report: Report)
   }
 }
 
-function selectorReference(node: OperandNode & { kind: "selector" }, report: Report): FieldReference | undefined {
+function selectorReference(
+  node: OperandNode & { kind: "selector" },
+  report: Report,
+): FieldReference | undefined {
   try {
     return fieldReference(node.value);
   } catch {
@@ -145,7 +148,11 @@ function compileExpression(node: OperandNode, report: Report): RegExp | undefine
   }
 }
 
-function compileIn(needle: OperandNode, hay: OperandNode, operand: (node: OperandNode) => Operand): Condition {
+function compileIn(
+  needle: OperandNode,
+  hay: OperandNode,
+  operand: (node: OperandNode) => Operand,
+): Condition {
   const value = operand(needle);
   const container = operand(hay);
   const isConstantList = hay.kind === "array";

@@ -89,7 +89,8 @@ export class Program {
         }
       }
     } catch (error) {
-      const message = error instanceof ConditionFault ? error.message : `${plugin} failed: ${(error as Error).message}`;
+      const message =
+        error instanceof ConditionFault ? error.message : `${plugin} failed: ${(error as Error).message}`;
       events.refused(event, new EventFault(plugin, message, error));
       return;
     }

@@ -92,7 +92,8 @@ class ClassReader {
         this.at++;
         return source;
       }
-      if (text.startsWith("&&", this.at)) throw new RegexpFault(`&& in a class (at ${this.at + 1}) isn't supported; write the class out`);
+      if (text.startsWith("&&", this.at))
+        throw new RegexpFault(`&& in a class (at ${this.at + 1}) isn't supported; write the class out`);
       if (character === "[") source += this.#nested();
       else if (character === "\\") source += this.#escape();
       else source += this.#plain();
@@ -110,7 +111,10 @@ class ClassReader {
       this.unicode ||= source.includes("\\p");
       return source;
     }
-    if (this.#text[this.at + 1] === "^") throw new RegexpFault(`a negated set within a set (at ${this.at + 1}) isn't supported; write the class out`);
+    if (this.#text[this.at + 1] === "^")
+      throw new RegexpFault(
+        `a negated set within a set (at ${this.at + 1}) isn't supported; write the class out`,
+      );
     this.at++;
     return this.read();
   }
@@ -146,7 +150,12 @@ class ClassReader {
     const after = this.#text[this.at];
     const afterSet = /\\[dwshDWSH]$|:\]$/.test(this.#text.slice(Math.max(0, this.at - 3), this.at - 1));
     const beforeSet = after === "[" || /^\\[dwshDWSHp]/.test(this.#text.slice(this.at, this.at + 2));
-    const literal = before === "[" || (before === "^" && this.#text[this.at - 3] === "[") || after === "]" || afterSet || beforeSet;
+    const literal =
+      before === "[" ||
+      (before === "^" && this.#text[this.at - 3] === "[") ||
+      after === "]" ||
+      afterSet ||
+      beforeSet;
     return literal ? "\\-" : "-";
   }
 }

@@ -133,10 +133,15 @@ class RegexpParser {
       return { kind: "text", source: `[${source}]`, unicode: true };
     }
     const rest = text.slice(this.#at, this.#at + 80);
-    const special = /^\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})/.exec(rest) ?? /^\\k<([^>]+)>/.exec(rest) ?? /^\\([1-9])/.exec(rest);
+    const special =
+      /^\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})/.exec(rest) ??
+      /^\\k<([^>]+)>/.exec(rest) ??
+      /^\\([1-9])/.exec(rest);
     if (special !== null) {
       this.#at += special[0].length;
-      return special[1] === undefined ? { kind: "text", source: special[0] } : { kind: "reference", name: special[1] };
+      return special[1] === undefined
+        ? { kind: "text", source: special[0] }
+        : { kind: "reference", name: special[1] };
     }
     this.#at += 2;
     const known = ESCAPES[letter];
@@ -160,7 +165,8 @@ class RegexpParser {
     if (rest.startsWith("(?:")) return { kind: "group", body: this.#inside(3) };
     const modifiers = /^\(\?([mix]*)(?:-([mix]*))?([:)])/.exec(rest);
     if (modifiers !== null) return this.#modified(modifiers);
-    if (rest.startsWith("(?")) throw new RegexpFault(`${rest.slice(0, 4)} at ${this.#at + 1} isn't supported`);
+    if (rest.startsWith("(?"))
+      throw new RegexpFault(`${rest.slice(0, 4)} at ${this.#at + 1} isn't supported`);
     if (!this.#unnamedCapture) return { kind: "group", body: this.#inside(1) };
     const name = String(++this.#unnamed);
     return { kind: "capture", name, body: this.#inside(1) };

@@ -66,7 +66,10 @@ export class RubyRegexp {
 
   /** Names of all captures, in their order. */
   get names(): readonly string[] {
-    return [...this.#captures.map(({ name }) => name), ...this.#repetitions.flatMap(({ inner }) => inner.names)];
+    return [
+      ...this.#captures.map(({ name }) => name),
+      ...this.#repetitions.flatMap(({ inner }) => inner.names),
+    ];
   }
 
   /** JavaScript source for subjects of any number of lines. */
@@ -180,7 +183,8 @@ class Emitter {
   /** Something that a count can stand behind. */
   #single(node: RegexpNode): string {
     const source = this.#node(node);
-    const isOne = node.kind !== "sequence" && node.kind !== "choice" && node.kind !== "repeat" && !isLook(node);
+    const isOne =
+      node.kind !== "sequence" && node.kind !== "choice" && node.kind !== "repeat" && !isLook(node);
     return isOne ? source : `(?:${source})`;
   }
 
@@ -192,7 +196,11 @@ class Emitter {
 }
 
 function isLook(node: RegexpNode): boolean {
-  return node.kind === "lineStart" || node.kind === "lineEnd" || (node.kind === "special" && !node.opening.endsWith(":"));
+  return (
+    node.kind === "lineStart" ||
+    node.kind === "lineEnd" ||
+    (node.kind === "special" && !node.opening.endsWith(":"))
+  );
 }
 
 function withoutCaptures(node: RegexpNode): RegexpNode {

@@ -3,38 +3,17 @@
  * are in DOC before the next one's, and its cursor covers a message only after that.
  */
 
-import type { Clock } from "#proto/kit/clock.ts";
-import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
-import type { Logger } from "#proto/kit/log.ts";
-import { Backoff } from "#proto/kit/retry.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import type { CursorStore } from "./cursor.ts";
-import { deliverDocuments } from "./delivery.ts";
-import type { PipelineMetrics } from "./pipeline-metrics.ts";
-import type {
-  CursorEvent,
-  DeadLetter,
-  DeadLetterSink,
-  DocumentOrigin,
-  DocumentSink,
-  EventListener,
-  RawEntry,
-  SourceRange,
-} from "./ports.ts";
+import { Outlet, type OutletNeighbours } from "./outlet.ts";
+import type { CursorEvent, DocumentOrigin, RawEntry, SourceRange } from "./ports.ts";
 import type { RawHeader } from "./raw-header.ts";
 import { SourceRanges, type StoredSource } from "./source-ranges.ts";
 import type { WorkItem, WorkResult } from "./worker-protocol.ts";
 
-const RETRY = { firstMs: 50, capMs: 5_000 };
-
-export interface PartitionNeighbours {
-  readonly sink: DocumentSink;
-  readonly deadLetters: DeadLetterSink;
-  readonly listener: EventListener | undefined;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly metrics: PipelineMetrics;
+export interface PartitionNeighbours extends OutletNeighbours {
   /** Hands a message to the workers. */
   readonly process: (item: WorkItem, events: number) => Promise<WorkResult>;
   /** Hears that a message taken up is finished, or given back unfinished at the stop. */
@@ -63,6 +42,7 @@ interface Passage {
 export class Partition {
   readonly partition: number;
   readonly #neighbours: PartitionNeighbours;
+  readonly #outlet: Outlet;
   readonly #store: CursorStore;
   readonly #ranges: SourceRanges;
   readonly #queue: Passage[] = [];
@@ -80,6 +60,7 @@ export class Partition {
   constructor(start: PartitionStart, neighbours: PartitionNeighbours, abort: AbortSignal) {
     this.partition = start.partition;
     this.#neighbours = neighbours;
+    this.#outlet = new Outlet(neighbours, abort);
     this.#store = start.store;
     this.#ranges = new SourceRanges(start.sources);
     this.#taken = start.rawPosition;
@@ -114,6 +95,10 @@ export class Partition {
 
   get forgottenSources(): number {
     return this.#ranges.forgotten;
+  }
+
+  get closedGaps(): number {
+    return this.#ranges.closedGaps;
   }
 
   /** Returns false for a message that is behind this partition already or, after a failure, none of its business. */
@@ -201,54 +186,24 @@ export class Partition {
 
   async #deliver(
     entry: RawEntry,
-    header: RawHeader,
+    { sourceKey, from }: RawHeader,
     ranges: readonly Interval[],
     result: WorkResult,
   ): Promise<void> {
-    const { sourceKey, from } = header;
     if ("failure" in result) return this.#giveUp(entry, sourceKey, from, result.failure.reason);
-    const { metrics, sink, listener } = this.#neighbours;
-    const { documents } = result;
-    const { counts } = documents;
-    metrics.events.inc(counts.events);
-    metrics.dropped.inc(counts.dropped);
-    metrics.emptyLines.inc(counts.emptyLines);
-    metrics.nulBytes.inc(counts.nulBytes);
-    metrics.invalidUtf8.inc(counts.invalidUtf8);
-    const origin = originOf(entry);
-    for (const { reason, plugin, offset, event } of documents.rejected) {
-      await this.#bury({ reason, plugin, origin, sourceKey, offset, kind: "event", data: event });
-    }
-    const docPosition = await deliverDocuments({
-      documents,
-      origin,
-      ranges: ranges.map(([start, end]) => ({ key: sourceKey, from: start, to: end })),
-      write: (sources, list) => this.#insist(() => sink.write(origin, sources, list)),
-      reject: (document, reason) =>
-        this.#bury({
-          reason,
-          plugin: "sink",
-          origin,
-          sourceKey,
-          offset: document.offset,
-          kind: "event",
-          data: document.source,
-        }),
-      listener,
-    });
-    metrics.documents.inc(documents.ends.length);
-    if (comparePositions(docPosition ?? START, this.#docPosition) > 0)
-      this.#docPosition = docPosition ?? START;
+    const sources = ranges.map(([start, end]): SourceRange => ({ key: sourceKey, from: start, to: end }));
+    const position = (await this.#outlet.deliver(result.documents, originOf(entry), sources)) ?? START;
+    if (comparePositions(position, this.#docPosition) > 0) this.#docPosition = position;
   }
 
   #giveUp(entry: RawEntry, sourceKey: string, offset: number, reason: string): Promise<void> {
-    const { log } = this.#neighbours;
-    log.error(
-      { reason, sourceKey, sequence: entry.position.sequence },
+    const { sequence } = entry.position;
+    this.#neighbours.log.error(
+      { reason, sourceKey, sequence },
       "a message is given up; see the dead letters",
     );
     const origin = originOf(entry);
-    return this.#bury({
+    return this.#outlet.bury({
       reason,
       plugin: "worker",
       origin,
@@ -257,43 +212,6 @@ export class Partition {
       kind: "batch",
       data: entry.data,
     });
-  }
-
-  async #bury(letter: DeadLetter): Promise<void> {
-    const { metrics, deadLetters, log } = this.#neighbours;
-    metrics.deadLetters.inc({ plugin: letter.plugin });
-    try {
-      await this.#insist(() => deadLetters.write(letter));
-    } catch (error) {
-      if (this.#abort.aborted) throw error;
-      const { reason, sourceKey, offset } = letter;
-      log.error(
-        { err: error, reason, sourceKey, offset },
-        "a dead letter was refused: the event is lost to the hub",
-      );
-    }
-  }
-
-  /** Tries until it works, the failure can't pass, or the pipeline stops. */
-  async #insist<T>(attempt: () => Promise<T>): Promise<T> {
-    const { clock, log, metrics } = this.#neighbours;
-    const backoff = new Backoff(RETRY);
-    for (;;) {
-      try {
-        return await attempt();
-      } catch (error) {
-        const failure = toAppError(error);
-        if (this.#abort.aborted) throw failure;
-        if (!failure.retryable && failure.code !== "internal") throw failure;
-        metrics.sinkRetries.inc();
-        log.warn(
-          { err: error, partition: this.partition, tries: backoff.tries + 1 },
-          "a write to the log failed and is tried again",
-        );
-        await clock.sleep(backoff.next(), this.#abort);
-        if (this.#abort.aborted) throw new AppError("cancelled", "the pipeline stops");
-      }
-    }
   }
 }
 

@@ -19,6 +19,7 @@ export interface PipelineMetrics {
   readonly inFlightBytes: Gauge;
   readonly sources: Gauge;
   readonly forgottenSources: Gauge;
+  readonly closedGaps: Gauge;
   readonly seconds: Histogram;
 }
 
@@ -27,6 +28,7 @@ export interface PipelineGauges {
   inFlightBytes(): number;
   sources(): number;
   forgottenSources(): number;
+  closedGaps(): number;
 }
 
 /** Makes the metrics; once per process. */
@@ -68,6 +70,12 @@ export function pipelineMetrics(metrics: Metrics, gauges: PipelineGauges): Pipel
       "sources forgotten since the start because a partition has too many",
       [],
       (gauge) => gauge.set(gauges.forgottenSources()),
+    ),
+    closedGaps: metrics.gauge(
+      "tailrace_pipeline_cursor_closed_gaps",
+      "gaps in sources taken for processed because there were too many; above 0 data may be missing",
+      [],
+      (gauge) => gauge.set(gauges.closedGaps()),
     ),
     seconds: metrics.histogram("tailrace_pipeline_message_seconds", "time from the log RAW to the log DOC"),
   };

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
@@ -30,7 +33,7 @@ async function started(
   options: Partial<PipelineOptions> = {},
 ) {
   const pipeline = new Pipeline({
-    settings: { id: "main", workers: 2, batchSize: 125, batchDelayMs: 1 },
+    settings: { id: "main", workers: 1, batchSize: 125, batchDelayMs: 1 },
     source: raw,
     sink,
     deadLetters: sink.deadLetters,
@@ -70,7 +73,7 @@ function fill(raw: MemoryRaw, count: number, perBlock: number, fileKey = "f", pa
 test("lines come out as documents in the order of their file, with the fields of an event", async (t) => {
   const at = setting();
   fill(at.raw, 1000, 10);
-  await started(t, at);
+  await started(t, at, { settings: { id: "main", workers: 2, batchSize: 20, batchDelayMs: 1 } });
   await at.sink.reached(1000);
   assert.deepEqual(messages(at.sink), expectedMessages(1000));
   const { source, index, id } = at.sink.documents[1]!;
@@ -211,6 +214,7 @@ test("a document that the sink refuses for good becomes a dead letter and the re
 
 test("a thread that is killed is replaced and its batch is done again", async (t) => {
   const at = setting();
+  t.after(() => rmSync(join(tmpdir(), `tailrace-frail-worker-${process.pid}`), { force: true }));
   const text = (line: string) => `${line}\n`;
   at.raw.append({ text: text("before"), from: 0 });
   at.raw.append({ text: text("crash once"), from: 100 });
@@ -343,4 +347,63 @@ test("events are offered to a listener only while it listens", async (t) => {
   at.raw.append({ text: "seen\n", from: 7 });
   await covered.promise;
   assert.deepEqual(offered, ["seen"]);
+});
+
+const CONFIGURED = [
+  {
+    path: "a.conf",
+    text: 'filter { grok { match => { "message" => "line %{NUMBER:n:int}" } } if [n] == 3 { drop { } } }',
+  },
+  { path: "b.conf", text: 'output { elasticsearch { index => "n-%{+yyyy}" document_id => "id-%{n}" } }' },
+];
+
+test("a configured pipeline runs its filters and routes to its output", async (t) => {
+  const at = setting();
+  fill(at.raw, 10, 5);
+  const settings = { id: "main", workers: 1, batchSize: 125, batchDelayMs: 1, files: CONFIGURED };
+  await started(t, at, { settings });
+  await at.sink.reached(9);
+  assert.deepEqual(
+    at.sink.documents.map(({ id, index, source }) => [id, index, source["n"]]),
+    [0, 1, 2, 4, 5, 6, 7, 8, 9].map((n) => [`id-${n}`, "n-2024", n]),
+  );
+});
+
+test("a reload goes on with the new files and loses nothing; files with faults change nothing", async (t) => {
+  const at = setting();
+  fill(at.raw, 5, 1);
+  const settings = { id: "main", workers: 1, batchSize: 1, batchDelayMs: 1, files: CONFIGURED };
+  const pipeline = await started(t, at, { settings });
+  await at.sink.reached(4);
+  await assert.rejects(
+    pipeline.reload([{ path: "c.conf", text: "filter { grok = }" }]),
+    /c\.conf:1:15: error/,
+  );
+  await pipeline.reload([{ path: "c.conf", text: 'filter { mutate { add_tag => "new" } }' }]);
+  at.raw.append({ text: "line 5\nline 6\n", from: 1000 });
+  await at.sink.reached(6);
+  assert.deepEqual(
+    at.sink.documents.map(({ source }) => source["tags"]),
+    [undefined, undefined, undefined, undefined, ["new"], ["new"]],
+  );
+});
+
+test("an expression that doesn't end costs one event a tag, not the pipeline its thread", async (t) => {
+  const at = setting();
+  at.raw.append({ text: `fine\n${"a".repeat(40)}b\nfine\n` });
+  const text =
+    'filter { grok { match => { "message" => "^(?:a+)+$" } timeout_millis => 50 tag_on_failure => [] } }';
+  const settings = {
+    id: "main",
+    workers: 1,
+    batchSize: 1,
+    batchDelayMs: 1,
+    files: [{ path: "a.conf", text }],
+  };
+  await started(t, at, { settings });
+  await at.sink.reached(3);
+  assert.deepEqual(
+    at.sink.documents.map(({ source }) => source["tags"]),
+    [undefined, ["_groktimeout"], undefined],
+  );
 });

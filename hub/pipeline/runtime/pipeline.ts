@@ -29,7 +29,6 @@ import type {
   StoredCursor,
 } from "./ports.ts";
 import { type RawHeader, readRawHeader } from "./raw-header.ts";
-import { checkPipeline } from "../program/check.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import type { PipelineFile } from "./worker-protocol.ts";
 
@@ -103,6 +102,7 @@ export class Pipeline implements Component {
       inFlightBytes: () => this.#inFlight.bytes,
       sources: () => this.#keeper.sum((partition) => partition.sources),
       forgottenSources: () => this.#keeper.sum((partition) => partition.forgottenSources),
+      closedGaps: () => this.#keeper.sum((partition) => partition.closedGaps),
     });
     this.#pool = new WorkerPool({
       workers: settings.workers,
@@ -140,7 +140,7 @@ export class Pipeline implements Component {
 
   /** Loads the cursors, starts the workers and begins to read. Throws what keeps any of it from working. */
   async start(): Promise<void> {
-    checkPipeline(this.#options.settings.files ?? [], process.env);
+    await check(this.#options.settings.files ?? []);
     this.#readPosition = await this.#keeper.load();
     await this.#pool.start();
     this.#keeper.start(() => this.#readPosition!);
@@ -158,7 +158,7 @@ export class Pipeline implements Component {
    * by the old ones. Throws settings_invalid where the files can't be used; then nothing changes.
    */
   async reload(files: readonly PipelineFile[]): Promise<void> {
-    checkPipeline(files, process.env);
+    await check(files);
     await this.#pool.replace({ pipelineId: this.#options.settings.id, files });
   }
 
@@ -230,4 +230,11 @@ export class Pipeline implements Component {
       return undefined;
     }
   }
+}
+
+/** Throws settings_invalid naming all faults. The language is loaded only where there is something to check. */
+async function check(files: readonly PipelineFile[]): Promise<void> {
+  if (files.length === 0) return;
+  const { checkPipeline } = await import("../program/check.ts");
+  checkPipeline(files, process.env);
 }

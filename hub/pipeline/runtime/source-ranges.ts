@@ -51,6 +51,13 @@ export class SourceRanges {
     return this.#forgotten;
   }
 
+  /** Gaps between ranges taken for processed because a source had too many of them: what comes late in one is dropped. */
+  get closedGaps(): number {
+    let gaps = 0;
+    for (const { planned } of this.#sources.values()) gaps += planned.closedGaps;
+    return gaps;
+  }
+
   /** Returns the parts of [from, to) that weren't taken up yet, and takes them up. */
   plan(key: string, from: number, to: number, nowMs: number): Interval[] {
     const source = this.#touch(key, nowMs);

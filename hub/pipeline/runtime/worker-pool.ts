@@ -202,7 +202,8 @@ export class WorkerPool implements Component {
     while (this.#waiting.length > 0) {
       let freest: Thread | undefined;
       for (const thread of this.#threads) {
-        if (!thread.retired && thread.posted.size < (freest?.posted.size ?? POSTED_PER_WORKER)) freest = thread;
+        if (!thread.retired && thread.posted.size < (freest?.posted.size ?? POSTED_PER_WORKER))
+          freest = thread;
       }
       if (freest === undefined) return;
       this.#post(freest, this.#waiting.shift()!);

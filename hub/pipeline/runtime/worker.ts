@@ -5,11 +5,18 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DefaultPipeline } from "../default/default-pipeline.ts";
 import { SourceText } from "../language/source-text.ts";
-import { ConfiguredPipeline } from "../program/configured-pipeline.ts";
 import { RegexpGuard, RegexpTimeout } from "../program/regexp-guard.ts";
 import { DocumentPacker, transferList } from "./packed-documents.ts";
 import { decodeRawMessage, type MessageProcessor } from "./raw-message.ts";
-import type { WorkerSettings, WorkItem, WorkRequest, WorkResponse, WorkResult } from "./worker-protocol.ts";
+import {
+  READY,
+  SLOW,
+  type WorkerSettings,
+  type WorkItem,
+  type WorkRequest,
+  type WorkResponse,
+  type WorkResult,
+} from "./worker-protocol.ts";
 
 /** Documents are about this many times as long as the lines they are made of. */
 const GROWTH = 4;
@@ -17,13 +24,15 @@ const GROWTH = 4;
 /** A batch is a matter of milliseconds; one that takes this long holds an expression that doesn't end. */
 const BATCH_LIMIT_MS = 2_000;
 
-if (parentPort !== null) serve(parentPort, workerData as WorkerSettings);
+if (parentPort !== null) await serve(parentPort, workerData as WorkerSettings);
 
-function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
+async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): Promise<void> {
   const guard = new RegexpGuard(() => port.postMessage({ id: SLOW, results: [] } satisfies WorkResponse));
-  const processor = createProcessor(settings, guard);
+  const processor = await createProcessor(settings, guard);
   port.on("message", ({ id, items }: WorkRequest) => {
-    const results = guarded(guard, () => items.map((item) => work(processor, item)));
+    const batch = (): WorkResult[] => items.map((item) => work(processor, item));
+    // The default pipeline has no expressions that could run away.
+    const results = settings.files.length === 0 ? batch() : guarded(guard, batch);
     const handedOver = results.flatMap((result) =>
       "documents" in result ? transferList(result.documents) : [],
     );
@@ -32,10 +41,21 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
   port.postMessage({ id: READY, results: [] } satisfies WorkResponse);
 }
 
-function createProcessor({ pipelineId, files }: WorkerSettings, guard: RegexpGuard): MessageProcessor {
+/** The language and the filters are loaded only where a pipeline is configured: they take longer than all the rest. */
+async function createProcessor(
+  { pipelineId, files }: WorkerSettings,
+  guard: RegexpGuard,
+): Promise<MessageProcessor> {
   if (files.length === 0) return new DefaultPipeline(pipelineId, systemClock);
+  const { ConfiguredPipeline } = await import("../program/configured-pipeline.ts");
   const sources = files.map(({ path, text }) => new SourceText(path, text));
-  return new ConfiguredPipeline({ id: pipelineId, sources, variables: process.env, clock: systemClock, guard });
+  return new ConfiguredPipeline({
+    id: pipelineId,
+    sources,
+    variables: process.env,
+    clock: systemClock,
+    guard,
+  });
 }
 
 /** Does a batch within one limit; a batch that takes longer is done again with a limit around each expression. */

@@ -14,12 +14,14 @@ interface GrokCase {
 }
 
 /** Cases that pass; more is welcome, less is a step back. */
-const PASSING = 0;
+const PASSING = 275;
 
 const { cases, missing } = readCases<GrokCase>("grok-cases.json");
 
 test("grok reads the fields that the reference implementation reads", { skip: missing }, () => {
-  const failing = cases.map((each) => ({ name: `${each.mode} ${each.name}`, why: difference(each) })).filter(({ why }) => why !== "");
+  const failing = cases
+    .map((each) => ({ name: `${each.mode} ${each.name}`, why: difference(each) }))
+    .filter(({ why }) => why !== "");
   const show = process.env["TAILRACE_CONFORMANCE_SHOW"] === undefined ? [] : failing;
   for (const { name, why } of show) process.stdout.write(`${name}\n  ${why}\n`);
   const passing = cases.length - failing.length;
@@ -39,7 +41,8 @@ function difference({ mode, match, message, matched, event }: GrokCase): string 
   if (Object.keys(metadata).length > 0) fields["@metadata"] = metadata;
   const failed = Array.isArray(fields["tags"]);
   if (failed === matched) return matched ? "it doesn't match" : "it matches";
-  for (const each of [fields, event]) for (const own of ["@timestamp", "@version", "tags"]) delete (each as Record<string, unknown>)[own];
+  for (const each of [fields, event])
+    for (const own of ["@timestamp", "@version", "tags"]) delete (each as Record<string, unknown>)[own];
   try {
     assert.deepEqual(fields, event);
     return "";

@@ -2,16 +2,20 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { compilePipeline, type Compiled } from "#hub/pipeline/program/compile.ts";
-import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
 import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import { type Compiled, compilePipeline } from "#hub/pipeline/program/compile.ts";
+import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 
 /** Returns the cases of a file of the suite, or why there are none. */
-export function readCases<T>(name: string): { readonly cases: readonly T[]; readonly missing: string | false } {
+export function readCases<T>(name: string): {
+  readonly cases: readonly T[];
+  readonly missing: string | false;
+} {
   const folder = process.env["TAILRACE_CONFORMANCE"];
   const path = join(folder ?? "", "pipeline", name);
-  if (folder === undefined) return { cases: [], missing: "TAILRACE_CONFORMANCE names no folder with the foreign suites" };
+  if (folder === undefined)
+    return { cases: [], missing: "TAILRACE_CONFORMANCE names no folder with the foreign suites" };
   if (!existsSync(path)) return { cases: [], missing: `there is no ${path}` };
   return { cases: JSON.parse(readFileSync(path, "utf8")) as T[], missing: false };
 }
@@ -19,5 +23,10 @@ export function readCases<T>(name: string): { readonly cases: readonly T[]; read
 /** Compiles a pipeline's text by itself, without an environment. */
 export function compileText(text: string): Compiled {
   const guard = new RegexpGuard();
-  return compilePipeline([new SourceText("case.conf", text)], { variables: {}, clock: systemClock, random: Math.random, guard });
+  return compilePipeline([new SourceText("case.conf", text)], {
+    variables: {},
+    clock: systemClock,
+    random: Math.random,
+    guard,
+  });
 }

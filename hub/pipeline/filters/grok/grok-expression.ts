@@ -9,7 +9,8 @@ const MAX_DEPTH = 100;
 /** All references expanded; the largest of the known patterns has some 30,000 characters. */
 const MAX_LENGTH = 1_000_000;
 
-const REFERENCE = /%\{([A-Za-z0-9_]+)(?::([^:}]+(?:\[[^\]]+\])*)(?::([a-z]+))?)?(?:=((?:[^{}]|\{[^{}]*\})+))?\}/g;
+const REFERENCE =
+  /%\{([A-Za-z0-9_]+)(?::([^:}]+(?:\[[^\]]+\])*)(?::([a-z]+))?)?(?:=((?:[^{}]|\{[^{}]*\})+))?\}/g;
 
 /** Patterns by name. */
 export type PatternTable = ReadonlyMap<string, string>;
@@ -23,7 +24,8 @@ export interface GrokOptions {
 /** Compiles a grok expression; captures are named `field` or `field:type`. Throws RegexpFault naming an unknown pattern. */
 export function compileGrok(text: string, options: GrokOptions): RubyRegexp {
   const expanded = expand(text, options, 0);
-  if (expanded.length > MAX_LENGTH) throw new RegexpFault("the expression is too long when its patterns are put in");
+  if (expanded.length > MAX_LENGTH)
+    throw new RegexpFault("the expression is too long when its patterns are put in");
   return translateRubyRegexp(expanded, { dotAll: true, unnamedCapture: false });
 }
 
@@ -33,7 +35,9 @@ function expand(text: string, options: GrokOptions, depth: number): string {
     const pattern = inline ?? options.patterns.get(name);
     if (pattern === undefined) {
       const nearest = nearestName(name, options.patterns.keys());
-      throw new RegexpFault(`there is no pattern "${name}" (in ${whole})${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`);
+      throw new RegexpFault(
+        `there is no pattern "${name}" (in ${whole})${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`,
+      );
     }
     const inner = expand(pattern, options, depth + 1);
     const capture = field ?? (options.namedCapturesOnly ? undefined : name);

@@ -28,7 +28,11 @@ const OPTIONS = options({
     default: 30_000,
     description: "an expression that takes longer is given up, ms; 0: never",
   }),
-  timeout_scope: oneOf(["pattern", "event"], "what timeout_millis is for: each expression, or all of an event", "pattern"),
+  timeout_scope: oneOf(
+    ["pattern", "event"],
+    "what timeout_millis is for: each expression, or all of an event",
+    "pattern",
+  ),
   tag_on_timeout: text("tag of events where an expression was given up", "_groktimeout"),
   overwrite: list("fields whose value is replaced instead of being made a list"),
 });
@@ -149,7 +153,9 @@ function compileMatches(values: Options, context: FilterContext): FieldMatch[] {
   const matches: FieldMatch[] = [];
   for (const [field, expressions] of Object.entries(values.match)) {
     try {
-      const list = (Array.isArray(expressions) ? expressions : [expressions]).map((each) => compile(valueText(each)));
+      const list = (Array.isArray(expressions) ? expressions : [expressions]).map((each) =>
+        compile(valueText(each)),
+      );
       matches.push({ field: fieldReference(field), expressions: list });
     } catch (error) {
       context.report("error", "match", (error as Error).message);
@@ -188,6 +194,7 @@ function readPatternFolder(folder: string, glob: string, patterns: Map<string, s
     .map(({ name }) => name)
     .sort((a, b) => (a < b ? -1 : 1));
   for (const name of names) {
-    for (const [key, pattern] of parsePatternFile(readFileSync(join(folder, name), "utf8"))) patterns.set(key, pattern);
+    for (const [key, pattern] of parsePatternFile(readFileSync(join(folder, name), "utf8")))
+      patterns.set(key, pattern);
   }
 }

@@ -1,6 +1,7 @@
 /**
  * The known patterns. Their names are those that people's pipelines use. A field is written twice where the Elastic
- * Common Schema has another name for it: `%{IP:clientip|[source][address]}`.
+ * Common Schema has another name for it: `%{IP:clientip|[source][address]}`. A line that begins with `legacy` or `ecs`
+ * holds for one of the two only.
  */
 
 import { parsePatternFile } from "../pattern-file.ts";
@@ -15,13 +16,23 @@ const SETS = [basicPatterns, syslogPatterns, httpdPatterns, networkPatterns, app
 /** `:legacy|ecs` within a reference, or `<legacy|ecs>` of a group. */
 const TWO_NAMES = /(%\{[A-Za-z0-9_]+:|\(\?<)([\w@:[\]-]+)\|([\w@:[\]-]+)(?=[}>])/g;
 
+const LEGACY_LINES = /^legacy .*$/gm;
+const LEGACY_MARKS = /^legacy /gm;
+const ECS_LINES = /^ecs .*$/gm;
+const ECS_MARKS = /^ecs /gm;
+
 const tables = new Map<boolean, ReadonlyMap<string, string>>();
 
 /** Returns the patterns by name; `ecs`: with fields named by the Elastic Common Schema. */
 export function grokPatterns(ecs: boolean): ReadonlyMap<string, string> {
   let table = tables.get(ecs);
   if (table === undefined) {
-    const texts = SETS.map((set) => set.replace(TWO_NAMES, ecs ? "$1$3" : "$1$2"));
+    const texts = SETS.map((set) =>
+      set
+        .replace(ecs ? LEGACY_LINES : ECS_LINES, "")
+        .replace(ecs ? ECS_MARKS : LEGACY_MARKS, "")
+        .replace(TWO_NAMES, ecs ? "$1$3" : "$1$2"),
+    );
     table = new Map(texts.flatMap(parsePatternFile));
     tables.set(ecs, table);
   }

@@ -39,7 +39,7 @@ IPORHOST (?:%{IP}|%{HOSTNAME})
 HOSTPORT %{IPORHOST}:%{POSINT}
 
 # paths and addresses of resources
-UNIXPATH (?:/(?:[[:alnum:]_%!$@:.,+~-]+|\\.)*)+
+UNIXPATH (?:/[[:alnum:]_%!$@:.,+~-]*)+
 TTY (?:/dev/(?:pts|tty(?:[pq])?)(?:\w+)?/?[0-9]+)
 WINPATH (?:[A-Za-z]+:|\\)(?:\\[^\\?*]*)+
 PATH (?:%{UNIXPATH}|%{WINPATH})

@@ -7,9 +7,11 @@ SYSLOGPROG %{PROG:program|[process][name]}(?:\[%{POSINT:pid|[process][pid]:int}\
 SYSLOGHOST %{IPORHOST}
 SYSLOGFACILITY <%{NONNEGINT:facility|[log][syslog][facility][code]:int}.%{NONNEGINT:priority|[log][syslog][priority]:int}>
 SYSLOGBASE %{SYSLOGTIMESTAMP:timestamp} (?:%{SYSLOGFACILITY} )?%{SYSLOGHOST:logsource|[host][hostname]} %{SYSLOGPROG}:
-SYSLOGBASE2 (?:%{SYSLOGTIMESTAMP:timestamp}|%{TIMESTAMP_ISO8601:timestamp8601|timestamp})(?: %{SYSLOGFACILITY})?(?: %{SYSLOGHOST:logsource|[host][hostname]})(?: %{SYSLOGPROG}:)?
+legacy SYSLOGBASE2 (?:%{SYSLOGTIMESTAMP:timestamp}|%{TIMESTAMP_ISO8601:timestamp8601})(?: %{SYSLOGFACILITY})? %{SYSLOGHOST:logsource}(?: %{SYSLOGPROG}:)?
+ecs SYSLOGBASE2 (?:%{SYSLOGTIMESTAMP:timestamp}|%{TIMESTAMP_ISO8601:timestamp})(?: %{SYSLOGFACILITY})?(?: %{SYSLOGHOST:[host][hostname]})?(?: %{SYSLOGPROG}:)?
 SYSLOGLINE %{SYSLOGBASE2} %{GREEDYDATA:message}
-SYSLOGPAMSESSION %{SYSLOGBASE} (?=%{GREEDYDATA:message})%{WORD:pam_module|[system][auth][pam][module]}\(%{DATA:pam_caller|[system][auth][pam][origin]}\): session %{WORD:pam_session_state|[system][auth][pam][session_state]} for user %{USERNAME:username|[user][name]}(?: by %{GREEDYDATA:pam_by})?
+legacy SYSLOGPAMSESSION %{SYSLOGBASE} (?=%{GREEDYDATA:message})%{WORD:pam_module|[system][auth][pam][module]}\(%{DATA:pam_caller|[system][auth][pam][origin]}\): session %{WORD:pam_session_state|[system][auth][pam][session_state]} for user %{USERNAME:username|[user][name]}(?: by %{GREEDYDATA:pam_by})?
+ecs SYSLOGPAMSESSION %{SYSLOGBASE} (?=%{GREEDYDATA:message})%{WORD:pam_module|[system][auth][pam][module]}\(%{DATA:pam_caller|[system][auth][pam][origin]}\): session %{WORD:pam_session_state|[system][auth][pam][session_state]} for user %{USERNAME:username|[user][name]}
 CRON_ACTION [A-Z ]+
 CRONLOG %{SYSLOGBASE} \(%{USER:user|[user][name]}\) %{CRON_ACTION:action|[system][cron][action]} \(%{DATA:message}\)
 SYSLOG5424PRINTASCII [!-~]+

@@ -1,0 +1,30 @@
+/**
+ * What a codec is: between the bytes of a source and events. One file per codec; `all.ts` lists them.
+ *
+ * - `decode` must make at least one event of every payload that isn't empty: what it can't read it tags.
+ * - `encode` must make bytes that `decode` reads back to the same fields, where the format can hold them.
+ */
+
+import type { Static, TObject } from "typebox";
+import type { Event } from "#proto/event.ts";
+
+/** A codec at work. */
+export interface Codec {
+  /** Returns the events of one payload (a datagram, a message of a queue, a line); `timeMs` is their time where they bear none. */
+  decode(payload: Uint8Array, timeMs: number): Event[];
+  /** Returns an event as bytes. */
+  encode(event: Event): Uint8Array;
+}
+
+export interface CodecDefinition<O extends TObject = TObject> {
+  readonly name: string;
+  /** One sentence: what the bytes are. */
+  readonly description: string;
+  readonly options: O;
+  create(options: Static<O>): Codec;
+}
+
+/** Returns the definition; gives `create` the type of its options. */
+export function defineCodec<O extends TObject>(definition: CodecDefinition<O>): CodecDefinition<O> {
+  return definition;
+}

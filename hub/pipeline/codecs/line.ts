@@ -1,0 +1,39 @@
+/** Codec line: a payload is lines, each the message of an event. */
+
+import { compileFormat } from "#proto/format.ts";
+import { oneOf, optional, options, text } from "../filters/option-types.ts";
+import { defineCodec } from "./codec.ts";
+import { plainCodec } from "./plain.ts";
+
+export const lineCodec = defineCodec({
+  name: "line",
+  description: "lines of text",
+  options: options({
+    format: optional(text("what an event is written as; without it its message")),
+    delimiter: text("what ends a line", "\n"),
+    charset: oneOf(["UTF-8"], "encoding of the bytes", "UTF-8"),
+  }),
+  create({ format, delimiter, charset }) {
+    const plain = plainCodec.create({ charset });
+    const write = compileFormat(format ?? "%{message}");
+    return {
+      decode: (payload, timeMs) =>
+        splitPayload(payload, delimiter).flatMap((line) => plain.decode(line, timeMs)),
+      encode: (event) => Buffer.from(write(event) + delimiter),
+    };
+  },
+});
+
+/** Returns the parts of a payload that aren't empty; of a newline's delimiter the carriage return before it goes too. */
+export function splitPayload(payload: Uint8Array, delimiter: string): Uint8Array[] {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const found = bytes.indexOf(delimiter, at);
+    const end = found < 0 ? bytes.length : found;
+    const cut = delimiter === "\n" && found > at && bytes[end - 1] === 0x0d ? end - 1 : end;
+    if (cut > at) parts.push(bytes.subarray(at, cut));
+    at = end + Buffer.byteLength(delimiter);
+  }
+  return parts;
+}

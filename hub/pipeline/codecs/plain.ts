@@ -1,0 +1,28 @@
+/** Codec plain: a payload is one event's message. */
+
+import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
+import { Event } from "#proto/event.ts";
+import { compileFormat } from "#proto/format.ts";
+import { oneOf, optional, options, text } from "../filters/option-types.ts";
+import { defineCodec } from "./codec.ts";
+
+export const plainCodec = defineCodec({
+  name: "plain",
+  description: "text as it is",
+  options: options({
+    format: optional(text("what an event is written as; without it its message")),
+    charset: oneOf(["UTF-8"], "encoding of the bytes", "UTF-8"),
+  }),
+  create({ format }) {
+    const write = compileFormat(format ?? "%{message}");
+    return {
+      decode(payload, timeMs) {
+        const valid = toValidUtf8(payload);
+        const event = new Event({ message: decodeText(valid) }, timeMs);
+        if (valid !== payload) event.tag(INVALID_UTF8_TAG);
+        return [event];
+      },
+      encode: (event) => Buffer.from(write(event)),
+    };
+  },
+});

@@ -1,0 +1,75 @@
+/** Dissections: `%{a} %{+a/2} %{?b} %{&b} %{c->}` and the delimiters between them, compiled to a function. */
+
+/** Returns names and texts found, or undefined where the text doesn't fit. */
+export type Dissection = (text: string) => Map<string, string> | undefined;
+
+interface Part {
+  /** "" a field, "+" appended to one, "?" left out, "&" named by the value of the `?` of the same name. */
+  readonly prefix: string;
+  readonly name: string;
+  /** Order among the parts appended to a field. */
+  readonly order: number;
+  /** Any number of the delimiter behind it counts as one. */
+  readonly padded: boolean;
+  /** What stands behind it; empty at the end. */
+  readonly delimiter: string;
+}
+
+const PART = /%\{([+?&]?)([^}]*?)(?:\/(\d+))?(->)?\}/g;
+
+/** Compiles a dissection, or returns what is wrong with it. */
+export function parseDissection(text: string): Dissection | string {
+  const matches = [...text.matchAll(PART)];
+  const first = matches[0];
+  if (first === undefined) return `"${text}" has no %{field}`;
+  const head = text.slice(0, first.index);
+  const parts = matches.map((match, index): Part => {
+    const [whole, prefix = "", name = "", order, arrow] = match;
+    const delimiter = text.slice(match.index + whole.length, matches[index + 1]?.index);
+    return { prefix, name, order: Number(order ?? index), padded: arrow !== undefined, delimiter };
+  });
+  if (parts.slice(0, -1).some(({ delimiter }) => delimiter === ""))
+    return `"${text}" has two fields without a delimiter between them`;
+  return (subject) => {
+    if (!subject.startsWith(head)) return undefined;
+    const values = cut(subject, head.length, parts);
+    return values === undefined ? undefined : assemble(parts, values);
+  };
+}
+
+/** Returns the text of each part. */
+function cut(subject: string, start: number, parts: readonly Part[]): string[] | undefined {
+  const values: string[] = [];
+  let at = start;
+  for (const { delimiter, padded } of parts) {
+    const end = delimiter === "" ? subject.length : subject.indexOf(delimiter, at);
+    if (end < 0) return undefined;
+    values.push(subject.slice(at, end));
+    at = end + delimiter.length;
+    if (padded && delimiter !== "") while (subject.startsWith(delimiter, at)) at += delimiter.length;
+  }
+  return values;
+}
+
+function assemble(parts: readonly Part[], values: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>();
+  const skipped = new Map<string, string>();
+  const appended: { name: string; order: number; value: string; delimiter: string }[] = [];
+  for (const [index, { prefix, name, order, delimiter }] of parts.entries()) {
+    const value = values[index]!;
+    if (prefix === "?") skipped.set(name, value);
+    else if (prefix === "+")
+      appended.push({ name, order, value, delimiter: parts[index - 1]?.delimiter ?? delimiter });
+    else if (prefix === "" && name !== "") found.set(name, value);
+  }
+  for (const { name, value, delimiter } of appended.sort((a, b) => a.order - b.order)) {
+    const before = found.get(name);
+    found.set(name, before === undefined ? value : before + delimiter + value);
+  }
+  for (const [index, { prefix, name }] of parts.entries()) {
+    if (prefix !== "&") continue;
+    const field = skipped.get(name) ?? found.get(name);
+    if (field !== undefined && field !== "") found.set(field, values[index]!);
+  }
+  return found;
+}

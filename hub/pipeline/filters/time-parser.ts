@@ -1,0 +1,275 @@
+/** Joda-Time patterns compiled to parsers. */
+
+import { type PatternToken, parseTimePattern } from "#proto/codec/time-pattern.ts";
+import { parseOffset, TimeZone } from "./time-zone.ts";
+
+/** What a text said. Fields that it didn't say stay undefined. */
+interface TimeFields {
+  year: number | undefined;
+  month: number;
+  day: number;
+  hour: number;
+  minute: number;
+  second: number;
+  millisecond: number;
+  isPm: boolean | undefined;
+  offsetMs: number | undefined;
+  zone: string | undefined;
+}
+
+/** Reads at `at`; returns the place behind, or -1. */
+type FieldReader = (text: string, at: number, fields: TimeFields) => number;
+
+export interface ParsedTime {
+  /** The civil time as if it were UTC, ms; in the year `yearOf` where none was said. */
+  readonly civilMs: number;
+  /** Where the text says so, ms. */
+  readonly offsetMs: number | undefined;
+  readonly zone: TimeZone | undefined;
+}
+
+/** Returns what a text says, or undefined where it doesn't fit; `nowMs` gives a year that isn't said. */
+export type TimeParser = (text: string, nowMs: number) => ParsedTime | undefined;
+
+/** Names of zones in texts that mean one offset. */
+const ZONE_NAMES: Readonly<Record<string, string>> = {
+  EST: "-05:00",
+  EDT: "-04:00",
+  CST: "-06:00",
+  CDT: "-05:00",
+  MST: "-07:00",
+  MDT: "-06:00",
+  PST: "-08:00",
+  PDT: "-07:00",
+  CET: "+01:00",
+  CEST: "+02:00",
+  BST: "+01:00",
+};
+
+const ZONES_LIMIT = 256;
+const zones = new Map<string, TimeZone | undefined>();
+
+/** Compiles `pattern`; names of months and days are those of `locale` ("en", "de-DE"). Throws settings_invalid. */
+export function compileTimeParser(pattern: string, locale: string): TimeParser {
+  const tokens = parseTimePattern(pattern);
+  const readers = tokens.map((token, index) => fieldReader(token, tokens[index + 1], locale));
+  return (text, nowMs) => {
+    const fields: TimeFields = {
+      year: undefined,
+      month: 1,
+      day: 1,
+      hour: 0,
+      minute: 0,
+      second: 0,
+      millisecond: 0,
+      isPm: undefined,
+      offsetMs: undefined,
+      zone: undefined,
+    };
+    let at = 0;
+    for (const read of readers) {
+      at = read(text, at, fields);
+      if (at < 0) return undefined;
+    }
+    return at === text.length ? finish(fields, nowMs) : undefined;
+  };
+}
+
+function finish(fields: TimeFields, nowMs: number): ParsedTime | undefined {
+  const { month, day, minute, second, millisecond, isPm, offsetMs } = fields;
+  const hour = isPm === undefined ? fields.hour : (fields.hour % 12) + (isPm ? 12 : 0);
+  const year = fields.year ?? guessYear(month, nowMs);
+  const civilMs = Date.UTC(year, month - 1, day, hour === 24 ? 0 : hour, minute, second, millisecond);
+  const isReal = month >= 1 && month <= 12 && day >= 1 && hour <= 24 && minute < 60 && second < 60;
+  if (!isReal || new Date(civilMs).getUTCDate() !== day) return undefined;
+  if (fields.zone === undefined) return { civilMs: inYear(civilMs, year), offsetMs, zone: undefined };
+  const zone = zoneNamed(fields.zone);
+  return zone === undefined ? undefined : { civilMs, offsetMs: undefined, zone };
+}
+
+/** Date.UTC takes the years 0..99 for 1900..1999. */
+function inYear(ms: number, year: number): number {
+  return year >= 0 && year < 100 ? new Date(ms).setUTCFullYear(year) : ms;
+}
+
+/** December read in January was last year's, January read in December is next year's. */
+function guessYear(month: number, nowMs: number): number {
+  const now = new Date(nowMs);
+  const year = now.getUTCFullYear();
+  if (month === 12 && now.getUTCMonth() === 0) return year - 1;
+  return month === 1 && now.getUTCMonth() === 11 ? year + 1 : year;
+}
+
+function zoneNamed(name: string): TimeZone | undefined {
+  if (zones.has(name)) return zones.get(name);
+  let zone: TimeZone | undefined;
+  try {
+    zone = new TimeZone(ZONE_NAMES[name] ?? name);
+  } catch {
+    zone = undefined;
+  }
+  if (zones.size >= ZONES_LIMIT) zones.clear();
+  zones.set(name, zone);
+  return zone;
+}
+
+function fieldReader(token: PatternToken, next: PatternToken | undefined, locale: string): FieldReader {
+  const { letter, count } = token;
+  // Digits directly behind digits: each takes just its own.
+  const isFixed = next !== undefined && next.letter !== "" && isNumeric(next);
+  const number = (most: number, set: (fields: TimeFields, value: number) => void): FieldReader =>
+    numberReader(isFixed ? count : 1, isFixed ? count : Math.max(most, count), set);
+  switch (letter) {
+    case "":
+      return (text, at) => (text.startsWith(token.literal, at) ? at + token.literal.length : -1);
+    case "y":
+    case "Y":
+    case "x":
+      return count === 2
+        ? numberReader(2, 2, (fields, value) => (fields.year = pivotYear(value)))
+        : number(9, (fields, value) => (fields.year = value));
+    case "M":
+      if (count >= 3) return nameReader(monthNames(locale), (fields, index) => (fields.month = index + 1));
+      return number(2, (fields, value) => (fields.month = value));
+    case "d":
+      return number(2, (fields, value) => (fields.day = value));
+    case "H":
+    case "k":
+    case "h":
+    case "K":
+      return number(2, (fields, value) => (fields.hour = letter === "k" ? value % 24 : value));
+    case "m":
+      return number(2, (fields, value) => (fields.minute = value));
+    case "s":
+      return number(2, (fields, value) => (fields.second = value));
+    case "S":
+      return fractionReader(isFixed ? count : 9);
+    case "a":
+      return nameReader([["AM"], ["PM"]], (fields, index) => (fields.isPm = index === 1));
+    case "E":
+      return nameReader(dayNames(locale), () => undefined);
+    case "Z":
+      return count >= 3 ? readZoneName : readOffset;
+    case "z":
+      return readZoneName;
+    default:
+      return number(4, () => undefined);
+  }
+}
+
+function isNumeric({ letter, count }: PatternToken): boolean {
+  return !"aEzZG".includes(letter) && !(letter === "M" && count >= 3);
+}
+
+/** Two digits: within 50 years before and 49 behind 2026, as Joda does it around the current year. */
+function pivotYear(value: number): number {
+  const year = new Date().getUTCFullYear();
+  const century = year - (year % 100);
+  const candidate = century + value;
+  if (candidate > year + 49) return candidate - 100;
+  return candidate < year - 50 ? candidate + 100 : candidate;
+}
+
+function numberReader(
+  least: number,
+  most: number,
+  set: (fields: TimeFields, value: number) => void,
+): FieldReader {
+  return (text, at, fields) => {
+    let value = 0;
+    let end = at;
+    for (; end < at + most; end++) {
+      const digit = text.charCodeAt(end) - 0x30;
+      if (!(digit >= 0 && digit <= 9)) break;
+      value = value * 10 + digit;
+    }
+    if (end - at < least) return -1;
+    set(fields, value);
+    return end;
+  };
+}
+
+/** Digits behind the point; finer than ms is cut. */
+function fractionReader(most: number): FieldReader {
+  return (text, at, fields) => {
+    let weight = 100;
+    let value = 0;
+    let end = at;
+    for (; end < at + most; end++) {
+      const digit = text.charCodeAt(end) - 0x30;
+      if (!(digit >= 0 && digit <= 9)) break;
+      value += Math.floor(digit * weight);
+      weight = weight > 1 ? weight / 10 : 0;
+    }
+    if (end === at) return -1;
+    fields.millisecond = value;
+    return end;
+  };
+}
+
+/** `names`: the ways to write each; the longest that fits is taken, in any case. */
+function nameReader(
+  names: readonly (readonly string[])[],
+  set: (fields: TimeFields, index: number) => void,
+): FieldReader {
+  const all = names.flatMap((ways, index) => ways.map((way) => [way.toLowerCase(), index] as const));
+  all.sort((a, b) => b[0].length - a[0].length);
+  const longest = all[0]?.[0].length ?? 0;
+  return (text, at, fields) => {
+    const rest = text.slice(at, at + longest).toLowerCase();
+    for (const [name, index] of all) {
+      if (!rest.startsWith(name)) continue;
+      set(fields, index);
+      return at + name.length;
+    }
+    return -1;
+  };
+}
+
+const readOffset: FieldReader = (text, at, fields) => {
+  const length = text[at] === "Z" ? 1 : text[at + 3] === ":" ? 6 : 5;
+  const offset = parseOffset(text.slice(at, at + length));
+  if (offset === undefined) return -1;
+  fields.offsetMs = offset;
+  return at + length;
+};
+
+const readZoneName: FieldReader = (text, at, fields) => {
+  const name = /^[A-Za-z][A-Za-z0-9_+/-]*|^[+-]\d{2}:?\d{2}/.exec(text.slice(at, at + 48))?.[0];
+  if (name === undefined) return -1;
+  fields.zone = name;
+  return at + name.length;
+};
+
+/** Long and short names, with and without the point of an abbreviation. */
+function monthNames(locale: string): string[][] {
+  return names(locale, 12, (index) => Date.UTC(2024, index, 15), "month");
+}
+
+function dayNames(locale: string): string[][] {
+  return names(locale, 7, (index) => Date.UTC(2024, 0, 7 + index), "weekday");
+}
+
+function names(
+  locale: string,
+  count: number,
+  dateOf: (index: number) => number,
+  part: "month" | "weekday",
+): string[][] {
+  return Array.from({ length: count }, (_, index) => {
+    const written = new Set<string>();
+    for (const width of ["long", "short"] as const) {
+      for (const extra of part === "month" ? [{}, { day: "numeric" as const }] : [{}]) {
+        const parts = new Intl.DateTimeFormat(locale, {
+          [part]: width,
+          timeZone: "UTC",
+          ...extra,
+        }).formatToParts(dateOf(index));
+        const name = parts.find(({ type }) => type === part)?.value ?? "";
+        written.add(name).add(name.replace(/\.$/, ""));
+        if (locale.startsWith("en") && width === "long") written.add(name.slice(0, 3));
+      }
+    }
+    return [...written].filter((name) => name !== "");
+  });
+}

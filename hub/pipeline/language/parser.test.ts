@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatDiagnostic } from "./diagnostics.ts";
+import { parsePipeline } from "./parser.ts";
+import { SourceText } from "./source-text.ts";
+import type { ConditionNode, OperandNode, ValueNode } from "./syntax-tree.ts";
+
+function parse(text: string) {
+  return parsePipeline(new SourceText("p.conf", text));
+}
+
+const GOOD = [
+  "input{}",
+  "\ufeffinput { }",
+  "# comment\r\ninput # another\r\n{ # and one\r\n}\r\n# last without newline",
+  "filter { drop {} } filter { } output{} output{}",
+  'filter { "drop" { } 7 { } }',
+  "filter { mutate { codec => json { a => 1 } } }",
+  'filter { a { b => [ ] c => [1, "x", yy] d => { } e => { "k" => { l1 => [ { mm => 1 } ] } 5 => x1 } } }',
+  "filter { a { n => -1 o => 1. p => 010 } }",
+  'filter { a { s => "two\nlines with \\" quote" t => \'single\' } }',
+  "filter { if[a]==1{ } else\nif [a b][c] =~ /x\\/y/ { } else { } }",
+  'filter { if !([a] in ["x", "y"]) and ([b] not in [c] or "z" in [d]) { } }',
+  "filter { if [a] and [b] or [c] { } if [x] xor [y] { } if [p] nand [q] { } }",
+  'filter { if [a] =~ "re" or [b] !~ /re/ or ![c] { } }',
+];
+
+test("texts of the grammar are read without a fault", () => {
+  for (const text of GOOD) assert.deepEqual(parse(text).diagnostics.map(formatDiagnostic), [], text);
+});
+
+/** Text with «» around the place that the first fault must name. */
+const BAD: [text: string, message: RegExp, hint: RegExp][] = [
+  ["«»", /no section/, /filter/],
+  ["# only a comment«»", /no section/, /filter/],
+  ["«fliter» { }", /"fliter" is no section/, /input/],
+  ["filter «{»", /never closed/, /closing }/],
+  ["filter { drop «{» ", /never closed/, /closing }/],
+  ["filter { a { b «=» 1 } }", /"=" behind "b"/, /b => value/],
+  ["filter { a { b «=» > 1 } }", /"=" behind "b"/, /b => value/],
+  ["filter { a { b «:» 1 } }", /":" behind "b"/, /b => value/],
+  ["filter { a { b => 1«,» c => 2 } }", /comma/, /leave the comma out/],
+  ["filter { a { b => [1, «]» } }", /comma behind the last/, /leave/],
+  ['filter { a { b => { "x" => 1 «,» "y" => 2 } } }', /where a key/, /leave the comma out/],
+  ["filter { a { b => «x» } }", /at least two characters/, /quotes/],
+  ["filter { a { b => «10mb» } }", /no number/, /"10mb"/],
+  ["filter { a { b => «09» } }", /no number/, /octal/],
+  ['filter { a { b => «"»open } }', /never closed/, /closing "/],
+  ['filter { a { b => "1"«c» => 2 } }', /directly behind/, /blank/],
+  ["filter { if [a] { } «elsif» [b] { } }", /no keyword/, /else if/],
+  ["filter { «else» { } }", /without an "if"/, /^$/],
+  ["filter { if [a] «=» 1 { } }", /no comparison/, /==/],
+  ["filter { if [a] «&&» [b] { } }", /no operator/, /write: and/],
+  ["filter { if «(»[a] { } }", /never closed/, /\)/],
+  ["filter { if [a] xor [b] «and» [c] { } }", /without parentheses/, /parentheses/],
+  ['filter { if «!»"x" { } }', /before a field/, /!\[field\]/],
+  ["filter { if «a» == 1 { } }", /"a" is no value/, /\[a\]/],
+  ["filter { «b» => 1 }", /outside of a plugin/, /braces/],
+];
+
+for (const [marked, message, hint] of BAD) {
+  test(`${JSON.stringify(marked.slice(0, 60))} is refused at the marked place with a remedy`, () => {
+    const [diagnostic] = parse(marked.replace(/[«»]/g, "")).diagnostics;
+    assert.ok(diagnostic !== undefined);
+    assert.match(diagnostic.message, message);
+    assert.match(diagnostic.hint, hint);
+    assert.equal(diagnostic.range.start, marked.indexOf("«"));
+  });
+}
+
+test("several faults are told at once, each in its line", () => {
+  const { diagnostics, sections } = parse(
+    "filter {\n  a { b = 1 }\n  c { d => 1 }\n  e { f => x }\n}\noutput { g { h : 2 } }",
+  );
+  const lines = diagnostics.map(({ range }) => range.source.place(range.start).line);
+  assert.deepEqual(lines, [2, 4, 6]);
+  assert.equal(sections.length, 2);
+});
+
+test("a diagnostic shows file, line, column, the text and a caret", () => {
+  const [diagnostic] = parse("filter {\n\tmutate { add_tag = 1 }\n}").diagnostics;
+  assert.equal(
+    formatDiagnostic(diagnostic!),
+    'p.conf:2:19: error: "=" behind "add_tag"\n 2 | \tmutate { add_tag = 1 }\n   | \t                 ^\n   = write: add_tag => value',
+  );
+});
+
+test("values keep what was written, numbers their worth", () => {
+  const { sections } = parse('filter { a { s => "a\\nb" w => ww n => 010 m => -1.5 h => { "k" => [1] } } }');
+  const [plugin] = sections[0]!.steps;
+  assert.ok(plugin?.kind === "plugin");
+  assert.deepEqual(
+    plugin.attributes.map(({ name, value }) => [name, plain(value)]),
+    [
+      ["s", "a\\nb"],
+      ["w", "ww"],
+      ["n", 8],
+      ["m", -1.5],
+      ["h", { k: [1] }],
+    ],
+  );
+});
+
+test("and binds tighter than or, equal operators group to the right", () => {
+  const rows = [
+    ["[a] or [b] and [c]", "(a or (b and c))"],
+    ["[a] and [b] or [c]", "((a and b) or c)"],
+    ["[a] or [b] or [c]", "(a or (b or c))"],
+    ["([a] or [b]) and [c]", "((a or b) and c)"],
+    ["[a] and [b] and [c] or [d]", "((a and (b and c)) or d)"],
+  ];
+  for (const [text, expected] of rows) {
+    const [step] = parse(`filter { if ${text} { } }`).sections[0]!.steps;
+    assert.ok(step?.kind === "branch");
+    assert.equal(shown(step.cases[0]!.condition!), expected);
+  }
+});
+
+test("the parser survives every prefix of a text and random changes of it", () => {
+  const text = GOOD.join("\n");
+  for (let end = 0; end < text.length; end++) parse(text.slice(0, end));
+  let seed = 7;
+  const random = (limit: number): number => {
+    seed = (seed * 1103515245 + 12345) & 0x7fffffff;
+    return seed % limit;
+  };
+  for (let round = 0; round < 2000; round++) {
+    const at = random(text.length);
+    parse(text.slice(0, at) + '{}[]"=>,#if '[random(12)] + text.slice(at + random(3)));
+  }
+  parse(`filter { a { b => ${"[".repeat(5000)} } }`);
+  parse(`filter { ${"if [a] { ".repeat(5000)}`);
+});
+
+function plain(node: ValueNode): unknown {
+  if (node.kind === "array") return node.items.map(plain);
+  if (node.kind === "hash")
+    return Object.fromEntries(node.entries.map(({ key, value }) => [key, plain(value)]));
+  return node.kind === "plugin" ? node.name : node.value;
+}
+
+function shown(node: ConditionNode): string {
+  if (node.kind === "logic") return `(${shown(node.left)} ${node.operator} ${shown(node.right)})`;
+  assert.ok(node.kind === "truth");
+  return (node.operand as OperandNode & { value: string }).value.slice(1, -1);
+}

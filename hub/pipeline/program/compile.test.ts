@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Event } from "#proto/event.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { formatDiagnostic } from "../language/diagnostics.ts";
+import { SourceText } from "../language/source-text.ts";
+import { inspectPipeline, runSample } from "./check.ts";
+import { compilePipeline, runEvents } from "./compile.ts";
+import { RegexpGuard } from "./regexp-guard.ts";
+
+/** A reference to the environment as pipelines write it. */
+function variable(name: string): string {
+  return `$\{${name}}`;
+}
+
+function compile(text: string, variables: Record<string, string> = {}) {
+  const options = { variables, clock: systemClock, random: () => 0.5, guard: new RegexpGuard() };
+  return compilePipeline([new SourceText("p.conf", text)], options);
+}
+
+function holds(
+  condition: string,
+  fields: Record<string, unknown>,
+  variables: Record<string, string> = {},
+): boolean | string {
+  const { program, diagnostics } = compile(
+    `filter { if ${condition} { mutate { add_tag => "yes" } } }`,
+    variables,
+  );
+  assert.deepEqual(diagnostics.map(formatDiagnostic), []);
+  const { finished, refused } = runEvents(program, [new Event(structuredClone(fields), 0)]);
+  return refused[0]?.reason ?? finished[0]!.fields["tags"] !== undefined;
+}
+
+const CONDITIONS: [condition: string, fields: Record<string, unknown>, expected: boolean][] = [
+  ["[a]", { a: 0 }, true],
+  ["[a]", { a: [] }, true],
+  ["[a]", { a: "" }, false],
+  ["[a]", { a: "false" }, false],
+  ["[a]", { a: null }, false],
+  ["![a]", {}, true],
+  ["[a] == 5", { a: 5 }, true],
+  ["[a] == 5", { a: "5" }, false],
+  ["[a] != 5", {}, true],
+  ["[a][b] == [c]", { a: { b: "x" }, c: "x" }, true],
+  ["[a] < 5", { a: 4.5 }, true],
+  ['[a] >= "b"', { a: "b" }, true],
+  ["[a] =~ /^x+$/", { a: "no\nxx" }, true],
+  ["[a] =~ /5/", { a: 5 }, false],
+  ["[a] !~ /5/", {}, true],
+  ['[a] in ["x", "5"]', { a: 5 }, true],
+  ['"x" in [a]', { a: ["x"] }, true],
+  ['"x" in [a]', { a: "axb" }, true],
+  ['"x" not in [a]', {}, true],
+  ["[a] in [b]", { a: "l", b: "hello" }, true],
+  ["[a] in [b]", {}, false],
+  ['[a] in "const"', { a: "on" }, true],
+  ["[a] xor [b]", { a: 1 }, true],
+  ["[a] nand [b]", { a: 1, b: 1 }, false],
+  ['[@metadata][x] == "y"', { "@metadata": { x: "y" } }, true],
+  [`[a] == "${variable("V:d")}"`, { a: "d" }, true],
+];
+
+test("conditions hold as the language says", () => {
+  for (const [condition, fields, expected] of CONDITIONS) {
+    assert.equal(holds(condition, fields), expected, `${condition} with ${JSON.stringify(fields)}`);
+  }
+  assert.equal(holds(`[a] == "${variable("V:d")}"`, { a: "e" }, { V: "e" }), true);
+});
+
+test("an event that a condition can't order goes no further, the others do", () => {
+  assert.match(String(holds("[a] < 5", { a: "x" })), /a condition compares a string \(x\) with a number/);
+  assert.match(String(holds("[a] > 5", {})), /a missing field/);
+});
+
+test("branches take the first case that holds, children go on behind their parent's step", () => {
+  const { program } = compile(`filter {
+    if [t] == 1 { mutate { add_field => { "r" => "one" } } }
+    else if [t] == 2 { mutate { add_field => { "r" => "two" } } split { field => "l" } }
+    else { drop { } }
+    mutate { add_tag => "end" }
+  }`);
+  const events = [{ t: 1 }, { t: 2, l: ["x", "y"] }, { t: 3 }].map((fields) => new Event({ ...fields }, 0));
+  const { finished } = runEvents(program, events);
+  assert.deepEqual(
+    finished.map(({ fields: { r, l, tags } }) => [r, l, tags]),
+    [
+      ["one", undefined, ["end"]],
+      ["two", "x", ["end"]],
+      ["two", "y", ["end"]],
+    ],
+  );
+});
+
+/** Text with « before the place that must be named. */
+const FAULTS: [text: string, message: RegExp, hint: RegExp][] = [
+  ["filter { «grook { } }", /no filter "grook"/, /"grok"/],
+  ["filter { mutate { «renam => { } } }", /has no option "renam"/, /"rename"/],
+  ["filter { «json { } }", /needs the option "source"/, /JSON/],
+  ["filter { drop { percentage => «yes } }", /"percentage" must be number/, /share/],
+  ['filter { mutate { convert => «{ "a" => "int" } } }', /Invalid conversion type "int"/, /integer/],
+  ['filter { grok { match => «{ "m" => "%{NUMBR:n}" } } }', /no pattern "NUMBR"/, /^$/],
+  ['filter { grok { match => «{ "m" => "(" } } }', /never closed/, /^$/],
+  ['filter { mutate { add_field => { "a" => 1 «"a" => 2 } } }', /stands twice/, /keep one/],
+  [`filter { mutate { add_tag => «"${variable("NOT_SET")}" } }`, /NOT_SET isn't set/, /default/],
+  ["input { «if [a] { beats { } } }", /input can't stand/, /filters/],
+  ["output { «elasticsaerch { } }", /no output/, /"elasticsearch"/],
+  ['output { elasticsearch { index => «"Big" } }', /can't be the name/, /lower-case/],
+  ['filter { date { match => «["m"] } }', /at least one format/, /ISO8601/],
+];
+
+for (const [marked, message, hint] of FAULTS) {
+  test(`check names what is wrong in ${marked.replace("«", "").slice(0, 60)}`, () => {
+    const files = [{ path: "p.conf", text: marked.replace("«", "") }];
+    const [diagnostic] = inspectPipeline(files, {});
+    assert.ok(diagnostic !== undefined);
+    assert.match(diagnostic.message, message);
+    assert.match(diagnostic.hint, hint);
+    assert.equal(diagnostic.range.start, marked.indexOf("«"));
+  });
+}
+
+test("an option written twice is put together", () => {
+  const [result] = runSample(
+    [
+      {
+        path: "p.conf",
+        text: 'filter { mutate { replace => { "a" => "1" } replace => { "b" => "2" } add_tag => "x" add_tag => "y" } }',
+      },
+    ],
+    ["line"],
+    {},
+  );
+  const { a, b, tags, message } = result!.events[0]!.fields;
+  assert.deepEqual([a, b, tags, message], ["1", "2", ["x", "y"], "line"]);
+});
