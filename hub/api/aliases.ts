@@ -26,10 +26,11 @@ export function parseAlias(options: JsonObject): AliasInfo {
     throw new AppError("parsing", "[filter] of an alias must be a query");
   return {
     ...(isObject(filter) && { filter }),
-    ...(indexRouting !== undefined && indexRouting !== null && { index_routing: scalarText(indexRouting, "index_routing") }),
-    ...(searchRouting !== undefined && searchRouting !== null && { search_routing: scalarText(searchRouting, "search_routing") }),
-    ...(isWriteIndex !== undefined &&
-      isWriteIndex !== null && { is_write_index: isTrue(isWriteIndex) }),
+    ...(indexRouting !== undefined &&
+      indexRouting !== null && { index_routing: scalarText(indexRouting, "index_routing") }),
+    ...(searchRouting !== undefined &&
+      searchRouting !== null && { search_routing: scalarText(searchRouting, "search_routing") }),
+    ...(isWriteIndex !== undefined && isWriteIndex !== null && { is_write_index: isTrue(isWriteIndex) }),
   };
 }
 

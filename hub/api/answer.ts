@@ -36,7 +36,7 @@ export function renderAnswer(response: ApiResponse, options: AnswerOptions): Ren
   const value = patterns ? filterPath(plainValue(response.json), patterns) : response.json;
   if (options.format === "yaml") {
     const body = stringify(plainValue(value), { directives: true });
-    return { status, headers: { "content-type": YAML_TYPE, ...headers }, body: `---\n${body}` };
+    return { status, headers: { "content-type": YAML_TYPE, ...headers }, body };
   }
   return {
     status,

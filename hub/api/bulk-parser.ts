@@ -8,6 +8,7 @@ import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { WriteItem } from "./ports.ts";
 import { readUpdateBody } from "./routes/update.ts";
+import { optionalInteger, optionalText } from "./scalars.ts";
 import { checkId, makeConditions } from "./write-answer.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";
@@ -144,17 +145,17 @@ function quoteKeys(text: string): string {
 }
 
 function itemOf({ kind, fields }: Action, document: Buffer | undefined, defaults: BulkDefaults): BulkItem {
-  const index = textOf(fields["_index"]) ?? defaults.index;
+  const index = optionalText(fields["_index"], "_index") ?? defaults.index;
   if (index === undefined)
     throw new AppError("request_invalid", "Validation Failed: 1: index is missing;", {
       data: { type: "action_request_validation_exception" },
     });
-  const id = textOf(fields["_id"]);
+  const id = optionalText(fields["_id"], "_id");
   const common = {
     kind,
     index,
     id,
-    type: textOf(fields["_type"]) ?? defaults.type,
+    type: optionalText(fields["_type"], "_type") ?? defaults.type,
     retries: numberOf(fields, "retry_on_conflict") ?? 0,
   };
   try {
@@ -173,9 +174,11 @@ function writeOf(
 ): { write: WriteItem; source: SourceFilter | false | undefined } {
   if (id !== undefined) checkId(id);
   const routing =
-    textOf(fields["routing"] ?? fields["_routing"] ?? fields["parent"] ?? fields["_parent"]) ??
-    defaults.routing;
-  const pipeline = textOf(fields["pipeline"]) ?? defaults.pipeline;
+    optionalText(
+      fields["routing"] ?? fields["_routing"] ?? fields["parent"] ?? fields["_parent"],
+      "routing",
+    ) ?? defaults.routing;
+  const pipeline = optionalText(fields["pipeline"], "pipeline") ?? defaults.pipeline;
   if (pipeline !== undefined && pipeline !== "" && pipeline !== "_none")
     throw new AppError("request_invalid", `pipeline with id [${pipeline}] does not exist`);
   const target = { ...conditionsOf(fields), index, ...(routing !== undefined && { routing }) };
@@ -210,26 +213,15 @@ function writeOf(
 function conditionsOf(fields: JsonObject): ReturnType<typeof makeConditions> {
   return makeConditions({
     version: numberOf(fields, "version"),
-    versionType: textOf(fields["version_type"] ?? fields["_version_type"]),
+    versionType: optionalText(fields["version_type"] ?? fields["_version_type"], "version_type"),
     ifSeqNo: numberOf(fields, "if_seq_no"),
     ifPrimaryTerm: numberOf(fields, "if_primary_term"),
   });
 }
 
-function textOf(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value);
-}
-
 /** The field, also with an underscore before it. */
 function numberOf(fields: JsonObject, name: string): number | undefined {
-  const value = fields[name] ?? fields[`_${name}`];
-  if (value === undefined || value === null) return undefined;
-  const number = Number(value);
-  if (Number.isSafeInteger(number)) return number;
-  throw new AppError(
-    "request_invalid",
-    `[${name}] of an action must be a whole number, but is [${String(value)}]`,
-  );
+  return optionalInteger(fields[name] ?? fields[`_${name}`], name);
 }
 
 function malformed(rest: string): AppError {

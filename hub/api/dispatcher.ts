@@ -45,13 +45,16 @@ export class Dispatcher {
   }
 
   /** Returns a fastify plugin that answers everything below `prefix` ("" or "/es"); bodies are read here, not by fastify. */
-  plugin(prefix: string, paths: readonly string[] = ["/", "/*"]): (app: FastifyInstance) => Promise<void> {
+  plugin(
+    prefix: string,
+    paths: readonly string[] = prefix === "" ? ["/", "/*"] : ["", "/", "/*"],
+  ): (app: FastifyInstance) => Promise<void> {
     return (app) => {
       app.removeAllContentTypeParsers();
       app.addContentTypeParser("*", { bodyLimit: MAX_BODY_BYTES }, (_request, _payload, done) => done(null));
       const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
         this.#dispatch(request, reply, prefix);
-      app.setErrorHandler((error, _request, reply) => this.#refuse(error, reply));
+      app.setErrorHandler((error, request, reply) => this.#refuse(error, request, reply));
       for (const path of paths) app.all(prefix + path, handler);
       return Promise.resolve();
     };
@@ -89,7 +92,7 @@ export class Dispatcher {
     access.authorize(principal, route.action);
     turn.body = await bodies.read(raw);
     const body = bodyOf(turn.body.bytes, query, raw, route);
-    checkParameters(turn.path, query, route.params);
+    if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
     return route.handle(
       new ApiRequest({
         method: raw.method as Method,
@@ -134,12 +137,10 @@ export class Dispatcher {
   }
 
   /** What fastify refuses before a route is looked for. */
-  #refuse(error: unknown, reply: FastifyReply): FastifyReply {
-    const { statusCode, message } = error as { statusCode?: number; message?: string };
-    const expected = error instanceof AppError || statusCode === undefined || statusCode >= 500;
-    const fault = expected
-      ? toAppError(error)
-      : new AppError(codeOf(statusCode), message ?? "the request is wrong");
+  #refuse(error: unknown, { headers: given }: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { statusCode = 500 } = error as { statusCode?: number };
+    const isOurs = error instanceof AppError || statusCode >= 500;
+    const fault = isOurs ? toAppError(error) : refusal(statusCode, error as Error, given["content-type"]);
     const { status, headers, body } = this.#errorAnswer(fault, new Turn("/"));
     return reply.code(status).headers(headers).send(body);
   }
@@ -216,7 +217,10 @@ function challenge({ data }: AppError): Record<string, string> {
   };
 }
 
-function codeOf(status: number): "request_too_large" | "media_type" | "request_invalid" {
-  if (status === 413) return "request_too_large";
-  return status === 415 ? "media_type" : "request_invalid";
+/** What fastify refuses by itself, in our words. */
+function refusal(status: number, { message }: Error, contentType: string | undefined): AppError {
+  if (status === 413) return new AppError("request_too_large", message);
+  if (status === 415)
+    return new AppError("media_type", `Content-Type header [${contentType ?? ""}] is not supported`);
+  return new AppError("request_invalid", message);
 }

@@ -50,6 +50,8 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
 
 /** Facts of an error that clients get beside type and reason, in this order. */
 const FACTS = ["resource.type", "resource.id", "index_uuid", "shard", "index", "line", "col"];
+/** Errors about a document's content or a request's; they don't say where the document was to go. */
+const PLACELESS: ReadonlySet<ErrorCode> = new Set(["mapping_parse", "mapping_conflict", "mapping_strict"]);
 
 /** A shard that could not be searched, as `data.failures` of an error lists them. */
 interface ShardFailure {
@@ -115,10 +117,11 @@ function facts(error: AppError): JsonObject {
     reason: error.message,
   };
   const known = error.code === "index_missing" ? missingIndexFacts(error.data) : error.data;
-  for (const name of FACTS) {
+  for (const name of PLACELESS.has(error.code) ? [] : FACTS) {
     const value = known[name];
-    if (value === undefined) continue;
-    result[name] = name === "line" || name === "col" ? value : String(value);
+    // Clients expect numbers as text here, except for places in a body.
+    if (typeof value === "number") result[name] = name === "line" || name === "col" ? value : `${value}`;
+    else if (typeof value === "string") result[name] = value;
   }
   return result;
 }
@@ -148,19 +151,19 @@ function searchFailure(
   failures: readonly ShardFailure[],
   context: ErrorContext,
 ): JsonObject {
-  const roots = new Map<string, JsonObject>();
+  const groups = new Map<string, ShardFailure>();
   for (const failure of failures) {
-    const root = facts(inIndex(failure.error, failure.index, failure.indexUuid));
-    const key = `${String(root["type"])}/${String(root["reason"])}/${failure.index}`;
-    if (!roots.has(key)) roots.set(key, root);
+    const key = JSON.stringify([failure.error.code, failure.error.message, failure.index]);
+    if (!groups.has(key)) groups.set(key, failure);
   }
+  const distinct = [...groups.values()];
   return {
-    root_cause: [...roots.values()],
+    root_cause: distinct.map(({ error: cause, index, indexUuid }) => facts(inIndex(cause, index, indexUuid))),
     type: "search_phase_execution_exception",
     reason: error.message,
     phase: "query",
     grouped: true,
-    failed_shards: shardFailureBodies(failures.slice(0, roots.size), context),
+    failed_shards: shardFailureBodies(distinct, context),
   };
 }
 

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { TYPE_SETTING } from "./index-type.ts";
 import type { IndexInfo } from "./ports.ts";
+import { optionalText } from "./scalars.ts";
 
 /** Objects within each other that are followed. */
 const MAX_DEPTH = 20;
@@ -17,8 +18,8 @@ export function flattenSettings(settings: unknown): JsonObject {
   return Object.fromEntries(Object.entries(flat).map(([key, value]) => [key.replace(/^index\./, ""), value]));
 }
 
-/** Returns {"index.number_of_shards": "5", …}: all settings as text, by name. */
-export function flatSettings(index: IndexInfo, compatVersion: string): JsonObject {
+/** Returns {"index.number_of_shards": "5", …}: all settings as text, by name. `human`: with twins for people. */
+export function flatSettings(index: IndexInfo, compatVersion: string, human = false): JsonObject {
   const { settings, name, uuid } = index;
   const all: JsonObject = {
     ...settings.raw,
@@ -28,6 +29,10 @@ export function flatSettings(index: IndexInfo, compatVersion: string): JsonObjec
     provided_name: name,
     uuid,
     "version.created": versionNumber(compatVersion),
+    ...(human && {
+      creation_date_string: new Date(settings.creationDate).toISOString(),
+      "version.created_string": compatVersion,
+    }),
   };
   delete all[TYPE_SETTING];
   return Object.fromEntries(
@@ -72,7 +77,7 @@ function flattenInto(flat: JsonObject, prefix: string, value: JsonObject, depth:
 /** Clients get every value as text. */
 function printSetting(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(printSetting);
-  return value === null || value === undefined ? null : String(value);
+  return optionalText(value, "settings") ?? null;
 }
 
 /** 6.5.4 → 6050499, as clients read it. */

@@ -2,11 +2,10 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import Fastify, { type FastifyInstance } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { hubErrorBody } from "./error-body.ts";
 import { MAX_BODY_BYTES } from "./request-body.ts";
 import { RequestGuard } from "./request-guard.ts";
 
@@ -19,6 +18,8 @@ export interface ListenerOptions {
   readonly portSetting: string;
   /** Origins whose pages may change things. */
   readonly origins: () => readonly string[];
+  /** Makes the body of what is refused before a route is looked for. */
+  readonly errorBody: (error: AppError) => unknown;
   readonly log: Logger;
 }
 
@@ -49,6 +50,12 @@ export class Listener implements Component {
       keepAliveTimeout: KEEP_ALIVE_MS,
       forceCloseConnections: "idle",
       routerOptions: { maxParamLength: MAX_SEGMENT_LENGTH },
+      frameworkErrors: (error, request, reply) => {
+        const reason = `the path of [${request.raw.url}] is not percent-encoded UTF-8`;
+        const fault = new AppError("request_invalid", reason, { cause: error });
+        const refusal = reply as unknown as FastifyReply;
+        void refusal.code(fault.status).send(options.errorBody(fault));
+      },
     });
     this.app.addHook("onRequest", (request, reply, done) => {
       try {
@@ -56,7 +63,7 @@ export class Listener implements Component {
         done();
       } catch (error) {
         const fault = error as AppError;
-        void reply.code(fault.status).send(hubErrorBody(fault));
+        void reply.code(fault.status).send(options.errorBody(fault));
       }
     });
     this.app.server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));

@@ -21,6 +21,8 @@ export interface Route {
   readonly paths: readonly string[];
   /** Query parameters of its own; those that every route takes come on top. */
   readonly params: readonly string[];
+  /** True: parameters aren't looked at. */
+  readonly takesAnyParams?: boolean;
   readonly action: Action;
   /** One sentence for the interface's description. */
   readonly summary: string;

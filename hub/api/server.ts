@@ -4,6 +4,7 @@
  */
 
 import type { FastifyInstance } from "fastify";
+import type { AppError } from "#proto/kit/errors.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -68,8 +69,15 @@ export class ApiServer implements Component {
       log.error({ err: error, part }, "a listener didn't stop"),
     );
     const origins = (): readonly string[] => this.origins();
-    this.#search = new Listener({ ...search, portSetting: "http.port", origins, log });
-    this.#dashboard = new Listener({ ...dashboard, portSetting: "dashboard.port", origins, log });
+    const searchBody = (error: AppError): unknown => errorBody(error, options.parts.errors);
+    this.#search = new Listener({ ...search, portSetting: "http.port", origins, log, errorBody: searchBody });
+    this.#dashboard = new Listener({
+      ...dashboard,
+      portSetting: "dashboard.port",
+      origins,
+      log,
+      errorBody: hubErrorBody,
+    });
     this.#scrolls = new ScrollContexts(metrics);
   }
 

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { typeOf } from "./index-type.ts";
+import { DEFAULT_TYPE, typeOf } from "./index-type.ts";
 import type {
   Indices,
   RefreshPolicy,
@@ -110,10 +110,9 @@ export function isFailure(result: WriteResult): result is Extract<WriteResult, {
 
 /** Returns the body of a write that was done. */
 export function writeBody(result: WriteSuccess, indices: Indices, refresh: RefreshPolicy): JsonObject {
-  const index = indices.get(result.index);
   return {
     _index: result.index,
-    _type: index === undefined ? "_doc" : typeOf(index),
+    _type: typeName(indices, result.index),
     _id: result.id,
     _version: result.version,
     result: result.result,
@@ -122,6 +121,12 @@ export function writeBody(result: WriteSuccess, indices: Indices, refresh: Refre
     _seq_no: result.seqNo,
     _primary_term: result.primaryTerm,
   };
+}
+
+/** Name printed as `_type` of documents of an index, which may be gone meanwhile. */
+export function typeName(indices: Indices, name: string): string {
+  const index = indices.get(name);
+  return index === undefined ? DEFAULT_TYPE : typeOf(index);
 }
 
 /** HTTP status of a write that was done. */

@@ -191,6 +191,24 @@ const ANSWERS: readonly (readonly [name: string, aggregation: JsonObject, answer
     },
   ],
   [
+    "terms of dates takes dates to include",
+    { terms: { field: "at", include: ["2018-06-01"] } },
+    {
+      doc_count_error_upper_bound: 0,
+      sum_other_doc_count: 0,
+      buckets: [{ key: at("2018-06-01"), key_as_string: "2018-06-01T00:00:00.000Z", doc_count: 1 }],
+    },
+  ],
+  [
+    "terms of an unmapped field takes missing as the type it is told",
+    { terms: { field: "nothing", value_type: "boolean", missing: "true" } },
+    {
+      doc_count_error_upper_bound: 0,
+      sum_other_doc_count: 0,
+      buckets: [{ key: 1, key_as_string: "true", doc_count: 5 }],
+    },
+  ],
+  [
     "terms of an unmapped field has no buckets",
     { terms: { field: "nothing" } },
     { doc_count_error_upper_bound: 0, sum_other_doc_count: 0, buckets: [] },
@@ -408,6 +426,8 @@ const FAULTS: readonly (readonly [aggregation: JsonObject, message: RegExp])[] =
   [{ trems: { field: "host" } }, /Unknown BaseAggregationBuilder \[trems\]; did you mean "terms"/],
   [{ terms: { field: "message" } }, /Fielddata is disabled on text fields by default/],
   [{ terms: { fild: "host" } }, /does not support \[fild\]; did you mean "field"/],
+  [{ terms: { field: "ip", include: "10.*" } }, /regular expression style include\/exclude/],
+  [{ percentiles: { field: "score", percents: [] } }, /\[percents\] must not be empty/],
   [{ avg: { field: "host" } }, /Expected numeric type on field \[host\], but got \[keyword\]/],
   [{ avg: {} }, /none were specified/],
   [{ terms: { field: "host", order: { nothing: "asc" } } }, /Unknown aggregation \[nothing\]/],

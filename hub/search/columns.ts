@@ -65,6 +65,22 @@ export class NumericValues {
     this.#loaded = -1;
   }
 
+  /**
+   * Returns bounds of all values of a batch that lies within a few blocks, from what the column says of these; null
+   * where that isn't known or a document may have no value.
+   */
+  bounds(docs: Int32Array, length: number): readonly [min: number, max: number] | null {
+    const column = this.#column;
+    if (column === null || column.presence !== null || !column.safe || length === 0) return null;
+    const first = Math.floor(docs[0]! / COLUMN_BLOCK);
+    const last = Math.floor(docs[length - 1]! / COLUMN_BLOCK);
+    if (last - first > 1) return null;
+    return [
+      Math.min(column.blockMin(first), column.blockMin(last)),
+      Math.max(column.blockMax(first), column.blockMax(last)),
+    ];
+  }
+
   /** Reads all values of a batch and returns how many there are. */
   read(docs: Int32Array, length: number): number {
     const column = this.#column;

@@ -80,6 +80,8 @@ const ORDERS: readonly (readonly [sort: unknown, ids: string])[] = [
   [[{ at: { order: "desc" } }], "acbd"],
   [[{ nothing: { unmapped_type: "long" } }, { n: "asc" }], "bcad"],
   [[{ ip: "asc" }, "n"], "bacd"],
+  [["_id"], "abcd"],
+  [[{ _id: "desc" }], "dcba"],
   [[{ _geo_distance: { coordinates: { lat: 52.5, lon: 13.4 }, order: "asc", unit: "km" } }], "acbd"],
   [[{ _geo_distance: { coordinates: { lat: 52.5, lon: 13.4 }, order: "desc", unit: "km" } }], "dcba"],
   [[{ _geo_distance: { coordinates: "48.1,11.5", order: "asc", mode: "max" } }], "bacd"],
@@ -138,7 +140,13 @@ describe("sorting", () => {
 });
 
 describe("pages", () => {
-  for (const sort of [[{ n: "asc" }], [{ host: "desc" }], [{ x: "asc" }, { n: "desc" }], [{ at: "desc" }]]) {
+  for (const sort of [
+    [{ n: "asc" }],
+    [{ host: "desc" }],
+    [{ x: "asc" }, { n: "desc" }],
+    [{ at: "desc" }],
+    [{ _id: "desc" }],
+  ]) {
     test(`search_after goes through all hits by ${JSON.stringify(sort)}`, async () => {
       for (const index of [one, many]) {
         const all = await index.ids({ sort });

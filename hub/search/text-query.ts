@@ -9,7 +9,7 @@ import { minimumShouldMatch } from "./minimum-should-match.ts";
 import { bestOf } from "./nodes/best-of.ts";
 import { BooleanNode } from "./nodes/boolean.ts";
 import { NoneNode } from "./nodes/documents.ts";
-import { PhraseNode, type PhrasePart } from "./nodes/phrase.ts";
+import { PhraseNode } from "./nodes/phrase.ts";
 import { TermNode } from "./nodes/term.ts";
 import { TermsNode } from "./nodes/terms-set.ts";
 import type { Query, ShardContext } from "./query.ts";
@@ -135,7 +135,7 @@ export function analyze(
 }
 
 /** Tokens as places of a phrase: those at one position are alternatives. */
-function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset: number }[] & PhrasePart[] {
+function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset: number }[] {
   const places: { terms: string[]; offset: number }[] = [];
   const first = tokens[0]?.position ?? 0;
   for (const { text, position } of tokens) {

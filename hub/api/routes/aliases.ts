@@ -10,6 +10,7 @@ import type { AliasAction, IndexInfo, Indices, ResolveOptions } from "../ports.t
 import { type ApiRequest, checkValid } from "../request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, empty, json, type Route } from "../route.ts";
+import { texts } from "../scalars.ts";
 
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
 const OPTION_KEYS = ["filter", "routing", "index_routing", "search_routing", "is_write_index"];
@@ -65,7 +66,9 @@ async function updateAliases({ indices }: ApiParts, request: ApiRequest): Promis
     throw new AppError("parsing", "[aliases] unknown field, expected [actions] as a list");
   if (actions.length === 0) throw new AppError("request_invalid", "No action specified");
   const steps = actions.flatMap((action: unknown) => readAction(indices, action));
-  await indices.updateAliases(steps);
+  // An index that goes gives its name to an alias in the same call, whatever comes first.
+  const isRemoval = ({ kind }: AliasAction): boolean => kind === "remove_index";
+  await indices.updateAliases([...steps.filter(isRemoval), ...steps.filter((step) => !isRemoval(step))]);
   return json({ acknowledged: true });
 }
 
@@ -74,7 +77,7 @@ function readAction(indices: Indices, given: unknown): AliasAction[] {
   if (entry === undefined) throw new AppError("request_invalid", "an action of [actions] is empty");
   const [kind, value] = entry;
   const options = objectOf(value, kind);
-  const names = stringsOf(options, "index", "indices");
+  const names = textsOf(options, "index", "indices");
   const found = indices.resolve(names.join(","), { allowNoIndices: false, expandWildcards: "open" });
   if (names.length === 0) throw validationError([`Property [index/indices] is missing`]);
   if (kind === "remove_index") {
@@ -84,7 +87,7 @@ function readAction(indices: Indices, given: unknown): AliasAction[] {
     throw new AppError("parsing", `[alias_action] unknown field [${kind}], parser not found`);
   }
   checkKeys(kind, options);
-  const aliases = stringsOf(options, "alias", "aliases");
+  const aliases = textsOf(options, "alias", "aliases");
   if (aliases.length === 0) throw validationError([`[alias] can't be empty string`]);
   if (kind === "remove") return removals(found, aliases);
   return found.flatMap(({ name: index }) =>
@@ -102,10 +105,8 @@ function checkKeys(kind: string, options: JsonObject): void {
     throw new AppError("parsing", `[${kind}] unknown field [${unknown}], parser not found`);
 }
 
-function stringsOf(options: JsonObject, one: string, many: string): string[] {
-  const value = options[one] ?? options[many];
-  if (value === undefined || value === null) return [];
-  return (Array.isArray(value) ? value : [value]).map(String).filter((name) => name !== "");
+function textsOf(options: JsonObject, one: string, many: string): string[] {
+  return texts(options[one] ?? options[many], one).filter((name) => name !== "");
 }
 
 /** Throws aliases_not_found where none of the patterns fits. */

@@ -6,16 +6,21 @@ import { aliasRoutes } from "./aliases.ts";
 import { analyzeRoutes } from "./analyze.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { catRoutes } from "./cat/all.ts";
-import { clusterRoutes } from "./cluster.ts";
+import { clusterHealthRoutes } from "./cluster-health.ts";
+import { clusterSettingsRoutes } from "./cluster-settings.ts";
+import { clusterStateRoutes } from "./cluster-state.ts";
 import { documentRoutes } from "./documents.ts";
 import { indexRoutes } from "./indices.ts";
 import { infoRoutes } from "./info.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { mappingRoutes } from "./mappings.ts";
 import { mgetRoutes } from "./mget.ts";
+import { nodeRoutes } from "./nodes.ts";
+import { notOfferedRoutes } from "./not-offered.ts";
 import { allSearchRoutes } from "./search/all.ts";
 import type { ScrollContexts } from "./search/scroll-contexts.ts";
 import { settingsRoutes } from "./settings.ts";
+import { statsRoutes } from "./stats.ts";
 import { templateRoutes } from "./templates.ts";
 import { updateRoutes } from "./update.ts";
 
@@ -35,7 +40,12 @@ export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route
     ...templateRoutes(parts),
     ...maintenanceRoutes(parts),
     ...analyzeRoutes(parts),
-    ...clusterRoutes(parts),
+    ...clusterHealthRoutes(parts),
+    ...clusterStateRoutes(parts),
+    ...clusterSettingsRoutes(parts),
+    ...nodeRoutes(parts),
     ...catRoutes(parts),
+    ...statsRoutes(parts),
+    ...notOfferedRoutes(),
   ];
 }

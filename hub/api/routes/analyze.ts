@@ -51,7 +51,8 @@ function analyze({ indices }: ApiParts, request: ApiRequest): ApiResponse {
       );
   }
   const texts = textsOf(body["text"]);
-  if (body["normalizer"] !== undefined) return normalized(index, scalarText(body["normalizer"], "normalizer"), texts);
+  if (body["normalizer"] !== undefined)
+    return normalized(index, scalarText(body["normalizer"], "normalizer"), texts);
   const analyzer = analyzerOf(index, body);
   const tokens = tokensOf(analyzer, texts);
   if (!isTrue(body["explain"])) return json({ tokens: tokens.map(printToken) });
@@ -192,11 +193,14 @@ function detailOf(
   return {
     custom_analyzer: true,
     charfilters: charFilters.map((part, at) => ({
-      name: nameOf(part),
+      name: nameOf(part, "charfilter"),
       filtered_text: texts.map((text) => filteredText(analysis, charFilters.slice(0, at + 1), text)),
     })),
-    tokenizer: { name: nameOf(tokenizer as PartSpec), tokens: printed(upTo(0)) },
-    tokenfilters: filters.map((part, at) => ({ name: nameOf(part), tokens: printed(upTo(at + 1)) })),
+    tokenizer: { name: nameOf(tokenizer as PartSpec, "tokenizer"), tokens: printed(upTo(0)) },
+    tokenfilters: filters.map((part, at) => ({
+      name: nameOf(part, "tokenfilter"),
+      tokens: printed(upTo(at + 1)),
+    })),
   };
 }
 
@@ -209,7 +213,7 @@ function filteredText(analysis: Analysis, charFilters: readonly PartSpec[], text
 }
 
 /** Parts without a name of their own have one of their kind. */
-function nameOf(part: PartSpec): string {
+function nameOf(part: PartSpec, kind: string): string {
   return typeof part === "string" ? part : `_anonymous_${kind}`;
 }
 

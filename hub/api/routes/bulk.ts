@@ -3,10 +3,12 @@
 import { setImmediate } from "node:timers/promises";
 import { filterSource } from "#hub/search/fetch/source-filter.ts";
 import type { JsonObject } from "#hub/search/json.ts";
+import { RawJson } from "#hub/search/raw-json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { type BulkDefaults, type BulkItem, parseBulk } from "../bulk-parser.ts";
 import { itemError, validationError } from "../error-body.ts";
 import { adoptType, typeOf } from "../index-type.ts";
+import { writeJson } from "../json-writer.ts";
 import type { ApiParts } from "../parts.ts";
 import type { WriteItem, WriteOptions, WriteResult } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
@@ -37,16 +39,21 @@ async function bulk(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> 
   const options = writeOptions(request);
   const items = [...parseBulk(request.body, defaultsOf(request))];
   if (items.length === 0) throw validationError(["no requests added"]);
-  const answers: JsonObject[] = [];
+  const answer: BulkAnswer = { items: [], errors: false };
   for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
     if (at > 0) await setImmediate();
-    const part = items.slice(at, at + ITEMS_AT_A_TIME);
-    for (const answer of await writePart(parts, part, options)) answers.push(answer);
+    await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer);
   }
-  const errors = answers.some((answer) =>
-    Object.values(answer).some((body) => "error" in (body as JsonObject)),
-  );
-  return json({ took: Math.round(parts.clock.monotonic() - startMs), errors, items: answers });
+  const list = new RawJson(Buffer.from(`[${answer.items.join(",")}]`));
+  const took = Math.round(parts.clock.monotonic() - startMs);
+  return json({ took, errors: answer.errors, items: list });
+}
+
+/** What is to be answered so far. */
+interface BulkAnswer {
+  /** JSON of each item: written at once, as an answer may have very many. */
+  readonly items: string[];
+  errors: boolean;
 }
 
 function defaultsOf(request: ApiRequest): BulkDefaults {
@@ -63,7 +70,8 @@ async function writePart(
   parts: ApiParts,
   items: readonly BulkItem[],
   options: WriteOptions,
-): Promise<JsonObject[]> {
+  answer: BulkAnswer,
+): Promise<void> {
   const refused = await adoptTypes(parts, items);
   const places: number[] = [];
   const writes: WriteItem[] = [];
@@ -78,10 +86,20 @@ async function writePart(
   }
   const written = await writeAll(parts, writes, items, places, options);
   for (const [at, place] of places.entries()) results[place] = written[at]!;
-  const answers: JsonObject[] = [];
-  for (const [place, item] of items.entries())
-    answers.push(await answerOf(parts, item, results[place]!, options));
-  return answers;
+  for (const [place, item] of items.entries()) {
+    const result = results[place]!;
+    const showsSource = item.source !== undefined && item.source !== false && !isFailure(result);
+    if (isFailure(result)) answer.errors = true;
+    const body = isFailure(result)
+      ? failureBody(parts, item, result.error)
+      : { ...writeBody(result, parts.indices, options.refresh), status: writeStatus(result) };
+    // The native writer is faster by far, but it doesn't keep documents as they are.
+    answer.items.push(
+      showsSource
+        ? writeJson({ [item.kind]: { ...body, ...(await newSource(parts, item, result.id ?? "")) } })
+        : `{"${item.kind}":${JSON.stringify(body)}}`,
+    );
+  }
 }
 
 /** Writes; updates that met another one are tried again as often as they ask for. */
@@ -127,20 +145,12 @@ function pairKey(index: string, type: string | undefined): string {
   return `${index}/${type ?? ""}`;
 }
 
-async function answerOf(
-  parts: ApiParts,
-  item: BulkItem,
-  result: WriteResult,
-  { refresh }: WriteOptions,
-): Promise<JsonObject> {
-  if (isFailure(result)) return { [item.kind]: failureBody(parts, item, result.error) };
-  const body = { ...writeBody(result, parts.indices, refresh), status: writeStatus(result) };
-  if (item.source === undefined || item.source === false) return { [item.kind]: body };
+async function newSource({ documents }: ApiParts, item: BulkItem, id: string): Promise<JsonObject> {
+  if (item.source === undefined || item.source === false) return {};
   const routing = item.write instanceof AppError ? undefined : item.write.routing;
-  const document = await parts.documents.get(item.index, result.id, routing === undefined ? {} : { routing });
-  const get =
-    document === null ? {} : { get: { found: true, _source: filterSource(document.source, item.source) } };
-  return { [item.kind]: { ...body, ...get } };
+  const document = await documents.get(item.index, id, routing === undefined ? {} : { routing });
+  if (document === null) return {};
+  return { get: { found: true, _source: filterSource(document.source, item.source) } };
 }
 
 function failureBody({ indices }: ApiParts, item: BulkItem, error: AppError): JsonObject {

@@ -7,8 +7,8 @@ import { errorBody } from "../error-body.ts";
 import { getDocument } from "../get-result.ts";
 import { adoptType, fitsType } from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
-import type { WriteItem } from "../ports.ts";
-import type { ApiRequest } from "../request.ts";
+import type { WriteConditions, WriteItem } from "../ports.ts";
+import { type ApiRequest, checkValid } from "../request.ts";
 import { type ApiResponse, empty, json, type Route } from "../route.ts";
 import { SOURCE_PARAMS, sourceParams } from "../source-params.ts";
 import {
@@ -17,6 +17,7 @@ import {
   conditionsOf,
   isFailure,
   routingOf,
+  typeName,
   WRITE_PARAMS,
   writeBody,
   writeOptions,
@@ -98,12 +99,14 @@ async function indexDocument(
   refusePipeline(request);
   const name = request.segment("index");
   const id = request.path["id"];
+  const conditions = conditionsOf(request);
   if (id !== undefined) checkId(id);
+  if (kind === "create") checkCreate(conditions);
   const { source, settings } = splitSettings(request.body);
   await applySettings(parts.indices, name, settings);
   await adoptType(parts.indices, name, request.path["type"]);
   const item: WriteItem = {
-    ...conditionsOf(request),
+    ...conditions,
     ...routingOf(request),
     kind,
     index: name,
@@ -113,13 +116,24 @@ async function indexDocument(
   return writeOne(parts, request, item);
 }
 
+/** What isn't there yet has no version to compare with. */
+function checkCreate({ version, versionType = "internal" }: WriteConditions): void {
+  checkValid(
+    versionType !== "internal" && "create operations only support internal versioning. use index instead",
+    versionType === "internal" &&
+      version !== undefined &&
+      "create operations do not support explicit versions. use index instead",
+  );
+}
+
 async function writeOne(parts: ApiParts, request: ApiRequest, item: WriteItem): Promise<ApiResponse> {
   const options = writeOptions(request);
   const [result] = await parts.documents.write([item], options);
   if (result === undefined) throw new AppError("internal", "a write gave no result");
   if (isFailure(result)) throw result.error;
   const body = writeBody(result, parts.indices, options.refresh);
-  const location = `/${[result.index, String(body["_type"]), result.id].map(encodeURIComponent).join("/")}`;
+  const path = [result.index, typeName(parts.indices, result.index), result.id];
+  const location = `/${path.map(encodeURIComponent).join("/")}`;
   const status = writeStatus(result);
   return { status, json: body, ...(status === 201 && { headers: { location } }) };
 }

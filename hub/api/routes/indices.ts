@@ -25,7 +25,7 @@ export function indexRoutes(parts: ApiParts): Route[] {
     },
     {
       methods: ["GET"],
-      paths: ["/{index}", "/{index}/{feature}"],
+      paths: ["/{index}"],
       params: [
         ...RESOLVE_PARAMS,
         "local",
@@ -100,39 +100,34 @@ function checkKeys(body: JsonObject): void {
 }
 
 function getIndices(parts: ApiParts, request: ApiRequest): ApiResponse {
-  const features = featuresOf(request.path["feature"], request.uri);
   const includeType = request.flag("include_type_name") ?? true;
   const flat = request.flag("flat_settings") ?? false;
+  const human = request.flag("human") ?? false;
+  checkExpression(request.segment("index"));
   const found = parts.indices.resolve(request.segment("index"), resolveOptions(request));
   const answer: JsonObject = {};
   for (const index of found) {
     answer[index.name] = {
-      ...(features.has("_aliases") && { aliases: index.aliases }),
-      ...(features.has("_mappings") && { mappings: printMapping(index, includeType) }),
-      ...(features.has("_settings") && { settings: shownSettings(index, parts.compatVersion, flat) }),
+      aliases: index.aliases,
+      mappings: printMapping(index, includeType),
+      settings: shownSettings(index, parts.compatVersion, flat, human),
     };
   }
   return json(answer);
 }
 
-function shownSettings(index: IndexInfo, compatVersion: string, flat: boolean): JsonObject {
-  const settings = flatSettings(index, compatVersion);
-  return flat ? settings : nestSettings(settings);
+/** What begins with "_" is an operation that there isn't, not an index. */
+function checkExpression(expression: string): void {
+  const name = expression.split(",").find((part) => part.startsWith("_") && part !== "_all");
+  if (name === undefined) return;
+  throw new AppError("index_name_invalid", `Invalid index name [${name}], must not start with '_'.`, {
+    data: { index: name, index_uuid: "_na_" },
+  });
 }
 
-function featuresOf(given: string | undefined, uri: string): Set<string> {
-  const all = ["_aliases", "_mappings", "_settings"];
-  if (given === undefined) return new Set(all);
-  const features = given
-    .split(",")
-    .map((name) => (name.endsWith("s") ? name : name === "_alias" ? "_aliases" : `${name}s`));
-  if (features.some((name) => !all.includes(name))) {
-    throw new AppError(
-      "request_invalid",
-      `No endpoint or operation is available at [${uri.split("?", 1)[0]}]`,
-    );
-  }
-  return new Set(features);
+function shownSettings(index: IndexInfo, compatVersion: string, flat: boolean, human: boolean): JsonObject {
+  const settings = flatSettings(index, compatVersion, human);
+  return flat ? settings : nestSettings(settings);
 }
 
 function existsIndex({ indices }: ApiParts, request: ApiRequest): ApiResponse {

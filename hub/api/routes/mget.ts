@@ -8,6 +8,7 @@ import { type GetSpec, getDocument } from "../get-result.ts";
 import type { ApiParts } from "../parts.ts";
 import type { ApiRequest } from "../request.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
+import { optionalText, texts } from "../scalars.ts";
 import { SOURCE_PARAMS, sourceParams } from "../source-params.ts";
 import { routingOf } from "../write-answer.ts";
 
@@ -101,16 +102,14 @@ function readSpec(item: unknown, request: ApiRequest): GetSpec {
     });
   const stored = item["stored_fields"];
   const storedFields =
-    stored === undefined || stored === null
-      ? request.list("stored_fields")
-      : (Array.isArray(stored) ? stored : [stored]).map(String);
+    stored === undefined || stored === null ? request.list("stored_fields") : texts(stored, "stored_fields");
   const version = item["version"] ?? item["_version"];
   return {
-    index: textOf(item["_index"]) ?? request.path["index"] ?? "",
-    type: textOf(item["_type"]) ?? request.path["type"],
-    id: textOf(item["_id"]) ?? "",
+    index: optionalText(item["_index"], "_index") ?? request.path["index"] ?? "",
+    type: optionalText(item["_type"], "_type") ?? request.path["type"],
+    id: optionalText(item["_id"], "_id") ?? "",
     routing:
-      textOf(item["routing"] ?? item["_routing"] ?? item["parent"] ?? item["_parent"]) ??
+      optionalText(item["routing"] ?? item["_routing"] ?? item["parent"] ?? item["_parent"], "routing") ??
       routingOf(request).routing,
     source: sourceOf(item["_source"]) ?? sourceParams(request),
     storedFields,
@@ -120,8 +119,4 @@ function readSpec(item: unknown, request: ApiRequest): GetSpec {
 
 function sourceOf(value: unknown): SourceFilter | false | undefined {
   return value === undefined || value === null ? undefined : parseSourceFilter(value);
-}
-
-function textOf(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value);
 }

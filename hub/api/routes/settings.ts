@@ -47,6 +47,7 @@ function getSettings({ indices, compatVersion }: ApiParts, request: ApiRequest):
   const patterns =
     names === undefined || names.length === 0 ? undefined : names.map((name) => compileWildcard(name));
   const isFlat = request.flag("flat_settings") ?? false;
+  const human = request.flag("human") ?? false;
   const withDefaults = request.flag("include_defaults") ?? false;
   const answer: JsonObject = {};
   for (const index of indices.resolve(
@@ -59,7 +60,7 @@ function getSettings({ indices, compatVersion }: ApiParts, request: ApiRequest):
           ([key]) => patterns === undefined || patterns.some((pattern) => pattern.matches(key)),
         ),
       );
-    const own = keep(flatSettings(index, compatVersion));
+    const own = keep(flatSettings(index, compatVersion, human));
     const defaults = keep(Object.fromEntries(Object.entries(DEFAULTS).filter(([key]) => !(key in own))));
     if (Object.keys(own).length === 0) continue;
     const shape = isFlat ? (all: JsonObject) => all : nestSettings;
@@ -68,7 +69,7 @@ function getSettings({ indices, compatVersion }: ApiParts, request: ApiRequest):
   return json(answer);
 }
 
-async function putSettings({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+async function putSettings({ indices, compatVersion }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
   const body = request.requiredObject();
   const given = isObject(body["settings"]) && Object.keys(body).length === 1 ? body["settings"] : body;
   const changes = flattenSettings(given);
@@ -78,7 +79,8 @@ async function putSettings({ indices }: ApiParts, request: ApiRequest): Promise<
     request.path["index"],
     resolveOptions(request, { expandWildcards: "all" }),
   )) {
-    const kept = Object.entries(changes).filter(([key]) => !keepsExisting || !(key in index.settings.raw));
+    const existing = flatSettings(index, compatVersion);
+    const kept = Object.entries(changes).filter(([key]) => !keepsExisting || !(`index.${key}` in existing));
     await indices.putSettings(index.name, Object.fromEntries(kept));
   }
   return json({ acknowledged: true });

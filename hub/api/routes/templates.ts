@@ -10,6 +10,7 @@ import type { ApiParts } from "../parts.ts";
 import type { IndexTemplate } from "../ports.ts";
 import { type ApiRequest, checkValid } from "../request.ts";
 import { type ApiResponse, empty, json, type Route } from "../route.ts";
+import { optionalInteger, texts } from "../scalars.ts";
 
 export function templateRoutes(parts: ApiParts): Route[] {
   return [
@@ -58,10 +59,11 @@ async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<
     throw new AppError("request_invalid", `index_template [${name}] already exists`);
   }
   const { type, mapping } = splitType(body["mappings"], name);
+  const version = optionalInteger(body["version"], "version");
   const template: IndexTemplate = {
     index_patterns: patterns,
-    order: numberOf(body["order"]) ?? request.integer("order") ?? 0,
-    ...(numberOf(body["version"]) !== undefined && { version: numberOf(body["version"])! }),
+    order: optionalInteger(body["order"], "order") ?? request.integer("order") ?? 0,
+    ...(version !== undefined && { version }),
     settings: { ...flattenSettings(body["settings"]), ...(type !== undefined && { [TYPE_SETTING]: type }) },
     mappings: mapping,
     aliases: parseAliases(body["aliases"]),
@@ -72,9 +74,7 @@ async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<
 
 /** `template` is the name that `index_patterns` had before 6.0. */
 function patternsOf(body: JsonObject): string[] {
-  const value = body["index_patterns"] ?? body["template"];
-  if (value === undefined || value === null) return [];
-  return (Array.isArray(value) ? value : [value]).map(String);
+  return texts(body["index_patterns"] ?? body["template"], "index_patterns");
 }
 
 function checkKeys(body: JsonObject): void {
@@ -84,11 +84,6 @@ function checkKeys(body: JsonObject): void {
   throw new AppError("parsing", `unknown key [${unknown}] in the template `, {
     data: { type: "parse_exception" },
   });
-}
-
-function numberOf(value: unknown): number | undefined {
-  const number = typeof value === "string" ? Number(value) : value;
-  return typeof number === "number" && Number.isInteger(number) ? number : undefined;
 }
 
 function getTemplates(parts: ApiParts, request: ApiRequest): ApiResponse {

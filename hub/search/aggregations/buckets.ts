@@ -33,6 +33,29 @@ export class BucketCollector {
     this.#buckets[this.#length++] = bucket;
   }
 
+  /** Adds many documents, ascending, to one bucket. */
+  addAll(docs: Int32Array, length: number, bucket: number): void {
+    this.addCount(bucket, length);
+    if (this.#below.isEmpty) return;
+    this.flush();
+    for (let at = 0; at < length; at += PAIRS) {
+      const part = Math.min(PAIRS, length - at);
+      this.#buckets.fill(bucket, 0, part);
+      this.#below.collect(at === 0 ? docs : docs.subarray(at), this.#buckets, part);
+    }
+  }
+
+  /** Counts documents that nothing below needs to see. */
+  addCount(bucket: number, count: number): void {
+    if (bucket >= this.#counts.length) this.#grow(bucket);
+    this.#counts[bucket]! += count;
+  }
+
+  /** True where nothing below needs to see documents. */
+  get onlyCounts(): boolean {
+    return this.#below.isEmpty;
+  }
+
   /** Passes on what was gathered; to be called at the end of each batch. */
   flush(): void {
     if (this.#length > 0) this.#below.collect(this.#docs, this.#buckets, this.#length);
@@ -52,6 +75,13 @@ export class BucketCollector {
     counts.set(this.#counts);
     this.#counts = counts;
   }
+}
+
+/** Returns the owner that all of a batch share, or -1. */
+export function onlyOwner(owners: Int32Array, length: number): number {
+  const first = owners[0]!;
+  for (let at = 1; at < length; at++) if (owners[at] !== first) return -1;
+  return length === 0 ? -1 : first;
 }
 
 /** Gives out bucket numbers for keys within owners. */

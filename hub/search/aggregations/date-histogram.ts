@@ -57,12 +57,11 @@ export const dateHistogram: AggregationType = {
       keyed: options.keyed ?? false,
       next: (key: number) => rounding.next(key),
     };
-    const missing = missingNumber(options.missing, "date_histogram");
     return new DateHistogram(
       {
         field: requireField(options.field, name),
         zone,
-        missing,
+        missing: options.missing,
         format: options.format,
         bounds: options.extended_bounds,
       },
@@ -136,7 +135,7 @@ function shifted(rounding: Rounding, offsetMs: number): Rounding {
 interface DateHistogramOptions {
   readonly field: string;
   readonly zone: TimeZone;
-  readonly missing: number | undefined;
+  readonly missing: unknown;
   readonly format: string | undefined;
   readonly bounds: JsonObject | undefined;
 }
@@ -167,7 +166,7 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     ) {
       throw fieldTypeFault(field, "date_histogram");
     }
-    const values = new NumericValues(missing);
+    const values = new NumericValues(missingNumber(missing, field, shard, "date_histogram"));
     const printed = formatOf(field, format, zone.name);
     const context = { shard, budget, below: this.#shape.below, format: printed };
     const collector = new HistogramCollector(

@@ -6,7 +6,7 @@ import { scalarText } from "../json.ts";
 import { anything, flag, list, required, text } from "../options.ts";
 import { formatOf } from "../value-format.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
-import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
+import { fieldTypeFault, requireField } from "./field-option.ts";
 import { Ranges, readRanges } from "./range.ts";
 
 const OPTIONS = {
@@ -34,7 +34,7 @@ export const dateRange: AggregationType = {
       field: requireField(options.field, name),
       ranges: readRanges(options.ranges, "date_range"),
       keyed: options.keyed ?? false,
-      missing: missingNumber(options.missing, "date_range"),
+      missing: options.missing,
       below,
       checkField(field) {
         if (field.type !== "date") throw fieldTypeFault(field, "date_range");
@@ -42,7 +42,6 @@ export const dateRange: AggregationType = {
       formatOf: (field) => formatOf(field, options.format, options.time_zone),
       bound(value, shard, field) {
         if (value === undefined || value === null) return undefined;
-        if (typeof value === "number" && options.format === undefined) return value;
         const format = options.format ?? field?.format ?? DEFAULT_FORMAT;
         return parseDateMath(scalarText(value, "ranges"), {
           format,

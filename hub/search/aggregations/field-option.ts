@@ -2,6 +2,10 @@
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { parseDateMath } from "../dates/date-math.ts";
+import { UTC } from "../dates/time-zone.ts";
+import { scalarText } from "../json.ts";
+import type { ShardContext } from "../query.ts";
 
 /** Returns the field. Throws request_invalid where none was given. */
 export function requireField(field: string | undefined, name: string): string {
@@ -13,15 +17,22 @@ export function requireField(field: string | undefined, name: string): string {
   );
 }
 
-/** Returns `missing` as a number. Throws parsing. */
-export function missingNumber(missing: unknown, owner: string): number | undefined {
+/** Returns `missing` as the number that the field keeps for it; dates are read by the field's format. Throws parsing. */
+export function missingNumber(
+  missing: unknown,
+  field: Field | undefined,
+  shard: ShardContext,
+  owner: string,
+): number | undefined {
   if (missing === undefined || missing === null) return undefined;
-  if (typeof missing === "boolean") return missing ? 1 : 0;
-  const value =
-    typeof missing === "string" && Number.isNaN(Number(missing)) ? Date.parse(missing) : Number(missing);
-  if (Number.isNaN(value))
-    throw new AppError("parsing", `[${owner}] [missing] must be a number, but is ${JSON.stringify(missing)}`);
-  return value;
+  const text = scalarText(missing, `${owner}] [missing`);
+  if (text === "true" || text === "false") return text === "true" ? 1 : 0;
+  if (field?.type === "date") {
+    return parseDateMath(text, { format: field.format, nowMs: shard.nowMs, zone: UTC, roundUp: false });
+  }
+  const value = Number(text);
+  if (text !== "" && !Number.isNaN(value)) return value;
+  throw new AppError("parsing", `[${owner}] [missing] must be a number, but is ${JSON.stringify(missing)}`);
 }
 
 /** The error for a field that holds no numbers. */

@@ -46,12 +46,7 @@ export function numericMetric(metric: NumericMetric): AggregationType {
     parse(body, { name }) {
       const options = readAggregation(metric.name, body, OPTIONS);
       const field = requireField(options.field, name);
-      return new NumericAggregation(
-        metric,
-        field,
-        missingNumber(options.missing, metric.name),
-        options.format,
-      );
+      return new NumericAggregation(metric, field, options.missing, options.format);
     },
   };
 }
@@ -59,10 +54,10 @@ export function numericMetric(metric: NumericMetric): AggregationType {
 class NumericAggregation implements Aggregation<NumericState> {
   readonly #metric: NumericMetric;
   readonly #field: string;
-  readonly #missing: number | undefined;
+  readonly #missing: unknown;
   readonly #format: string | undefined;
 
-  constructor(metric: NumericMetric, field: string, missing: number | undefined, format: string | undefined) {
+  constructor(metric: NumericMetric, field: string, missing: unknown, format: string | undefined) {
     this.#metric = metric;
     this.#field = field;
     this.#missing = missing;
@@ -126,13 +121,13 @@ class NumericCollector implements Collector<NumericState> {
   constructor(
     shard: ShardContext,
     name: string,
-    missing: number | undefined,
+    missing: unknown,
     format: string | undefined,
     owner: string,
   ) {
     this.#field = columnField(shard, name);
     if (this.#field !== undefined && !isNumeric(this.#field)) throw fieldTypeFault(this.#field, owner);
-    this.#values = new NumericValues(missing);
+    this.#values = new NumericValues(missingNumber(missing, this.#field, shard, owner));
     this.#format = formatOf(this.#field, format);
   }
 

@@ -41,6 +41,7 @@ export const percentiles: AggregationType = {
   parse(body, { name }) {
     const { percents, ...options } = readAggregation("percentiles", body, PERCENTILES);
     const points = numbers(percents ?? DEFAULT_PERCENTS, "percents");
+    if (points.length === 0) throw new AppError("request_invalid", `[percents] must not be empty: [${name}]`);
     if (points.some((point) => point < 0 || point > 100)) {
       throw new AppError(
         "request_invalid",
@@ -51,7 +52,7 @@ export const percentiles: AggregationType = {
       name,
       options,
       points,
-      (digest, point) => digest.quantile(point / 100),
+      (digest, point) => digest.quantile(point / 100, options.hdr === undefined),
       "percentiles",
     );
   },
@@ -98,7 +99,7 @@ class Percentiles implements Aggregation<PercentilesState> {
   readonly #read: (digest: TDigest, point: number) => number;
   readonly #name: string;
   readonly #compression: number;
-  readonly #missing: number | undefined;
+  readonly #missing: unknown;
 
   constructor(
     name: string,
@@ -112,14 +113,14 @@ class Percentiles implements Aggregation<PercentilesState> {
     this.#points = points;
     this.#read = read;
     this.#name = type;
-    this.#missing = missingNumber(options.missing, type);
+    this.#missing = options.missing;
     this.#compression = compressionOf(options, name);
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<PercentilesState> {
     const field = columnField(shard, this.#field);
     if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, this.#name);
-    const values = new NumericValues(this.#missing);
+    const values = new NumericValues(missingNumber(this.#missing, field, shard, this.#name));
     const format = formatOf(field, this.#options.format);
     const digests: TDigest[] = [];
     const digestOf = (bucket: number): TDigest => {
@@ -206,7 +207,7 @@ function compressionOf({ tdigest, hdr }: Options, name: string): number {
   if (!(compression >= 0))
     throw new AppError(
       "request_invalid",
-      `[compression] must be greater than or equal to 0. Found [${compression}] in [${name}]`,
+      `[compression] must be greater than or equal to 0. Found [${javaDouble(compression)}] in [${name}]`,
     );
   return Math.min(MAX_COMPRESSION, Math.max(20, compression));
 }

@@ -47,7 +47,7 @@ export const range: AggregationType = {
       field: requireField(options.field, name),
       ranges,
       keyed: options.keyed ?? false,
-      missing: missingNumber(options.missing, "range"),
+      missing: options.missing,
       below,
       checkField(field) {
         if (!isNumeric(field)) throw fieldTypeFault(field, "range");
@@ -70,7 +70,7 @@ export interface RangesOptions {
   readonly field: string;
   readonly ranges: readonly AskedRange[];
   readonly keyed: boolean;
-  readonly missing: number | undefined;
+  readonly missing: unknown;
   readonly below: AggregationTree;
   checkField(field: Field): void;
   formatOf(field: Field | undefined): ValueFormat;
@@ -114,7 +114,7 @@ export class Ranges implements Aggregation<RangesState> {
     const ranges = this.#ranges(shard, field);
     const collector = new FixedCollector(
       ranges.length,
-      new RangeSorter(ranges, field, missing),
+      new RangeSorter(ranges, field, missingNumber(missing, field, shard, this.#options.name)),
       below,
       shard,
       budget,

@@ -46,30 +46,37 @@ export class TDigest {
     };
   }
 
-  /** Value at `quantile`, 0..1; NaN without values. Between centroids it is interpolated. */
-  quantile(quantile: number): number {
+  /**
+   * Value at `quantile`, 0..1; NaN without values. With `interpolate` it may lie between two values; without it is
+   * the smallest one that at least that share of the values doesn't exceed, as far as that is known.
+   */
+  quantile(quantile: number, interpolate = true): number {
     this.#settle();
     const total = this.#weights.reduce((sum, weight) => sum + weight, 0);
     if (total === 0) return Number.NaN;
-    if (this.#means.length === 1) return this.#means[0]!;
-    // Each centroid stands at the middle of its weight; the outer ones at the extremes where they are one value.
-    const target = quantile * (total - 1);
+    const target = quantile * total;
     let before = 0;
     let lastAt = 0;
     let lastMean = this.#min;
     for (let at = 0; at < this.#means.length; at++) {
       const weight = this.#weights[at]!;
-      const middle = before + (weight - 1) / 2;
-      if (target <= middle) {
-        const share = middle === lastAt ? 1 : (target - lastAt) / (middle - lastAt);
-        return lastMean + (this.#means[at]! - lastMean) * share;
+      const mean = this.#means[at]!;
+      // A centroid stands at the middle of its weight; a single value at either end stands for itself.
+      const middle = before + weight / 2;
+      if (!interpolate) {
+        if (before + weight >= target) return mean;
+      } else if (target <= middle) {
+        if (at === 0 && weight === 1) return mean;
+        return middle === lastAt
+          ? mean
+          : lastMean + ((mean - lastMean) * (target - lastAt)) / (middle - lastAt);
       }
       before += weight;
       lastAt = middle;
-      lastMean = this.#means[at]!;
+      lastMean = mean;
     }
-    const share = total - 1 === lastAt ? 1 : (target - lastAt) / (total - 1 - lastAt);
-    return lastMean + (this.#max - lastMean) * share;
+    if (this.#weights.at(-1) === 1 || total === lastAt) return lastMean;
+    return lastMean + ((this.#max - lastMean) * (target - lastAt)) / (total - lastAt);
   }
 
   /** Share of the values at or below `value`, 0..1; NaN without values. */

@@ -2,9 +2,9 @@
 
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
 import { KeywordValues } from "../columns.ts";
-import { RAW } from "../value-format.ts";
+import { RAW, type ValueFormat } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
-import { BucketCollector, KeyTable } from "./buckets.ts";
+import { BucketCollector, KeyTable, onlyOwner } from "./buckets.ts";
 import { cutTerms, type TermsContext, type TermsState } from "./terms-state.ts";
 
 /** Marks an ordinal whose bucket isn't known yet, and one that the filter leaves out. */
@@ -16,11 +16,18 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #path: string;
   readonly #missing: string | undefined;
   readonly #values = new KeywordValues();
-  readonly #keys: KeyTable<string>;
+  /** Texts of all segments, by the numbers that stand for them here. */
+  readonly #texts: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #keys: KeyTable<number>;
   readonly #buckets: BucketCollector;
   #column: KeywordColumn | null = null;
+  /** Number of each ordinal of the segment. */
+  #byOrdinal: Int32Array = new Int32Array(0);
   /** Buckets of the first owner by ordinal: most requests have no other. */
   #direct: Int32Array = new Int32Array(0);
+  /** Documents by ordinal that aren't in buckets yet. */
+  #counts: Int32Array = new Int32Array(0);
 
   constructor(context: TermsContext, path: string, missing: string | undefined) {
     this.#context = context;
@@ -31,15 +38,24 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   }
 
   segment(segment: SegmentReader): void {
+    this.#settle();
     this.#column = segment.keywordColumn(this.#path);
     this.#values.open(this.#column);
-    this.#direct = new Int32Array(this.#column?.cardinality ?? 0).fill(UNKNOWN);
+    const cardinality = this.#column?.cardinality ?? 0;
+    this.#byOrdinal = new Int32Array(cardinality).fill(UNKNOWN);
+    this.#direct = new Int32Array(cardinality).fill(UNKNOWN);
+    this.#counts = new Int32Array(cardinality);
     this.#buckets.segment(segment);
   }
 
   collect(docs: Int32Array, owners: Int32Array, length: number): void {
     const count = this.#values.read(docs, length);
     const { ordinals, places } = this.#values;
+    if (this.#buckets.onlyCounts && this.#missing === undefined && onlyOwner(owners, length) === 0) {
+      // Fast path: nothing below, so documents are counted by ordinal and looked up once per segment.
+      for (let at = 0; at < count; at++) if (ordinals[at]! >= 0) this.#counts[ordinals[at]!]!++;
+      return;
+    }
     for (let at = 0; at < count; at++) {
       const place = places[at]!;
       const bucket = this.#bucket(owners[place]!, ordinals[at]!);
@@ -50,17 +66,31 @@ export class KeywordTermsCollector implements Collector<TermsState> {
 
   state(owner: number): TermsState {
     const { shape, shardSize } = this.#context;
+    this.#settle();
     if (shape.minDocCount === 0) this.#addAll(owner);
-    const buckets = [...this.#keys.of(owner)].map(([key, bucket]) => ({
-      key,
+    const buckets = [...this.#keys.of(owner)].map(([number, bucket]) => ({
+      key: this.#texts[number]!,
       count: this.#buckets.count(bucket),
       below: this.#buckets.below(bucket),
     }));
     return { ...cutTerms(buckets, shape, shardSize), kind: "text", format: RAW };
   }
 
+  /** Moves the counts by ordinal of the open segment to the buckets of the first owner. */
+  #settle(): void {
+    for (let ordinal = 0; ordinal < this.#counts.length; ordinal++) {
+      const count = this.#counts[ordinal]!;
+      if (count === 0) continue;
+      const bucket = this.#lookUp(0, ordinal);
+      if (bucket >= 0) this.#buckets.addCount(bucket, count);
+    }
+    this.#counts = new Int32Array(0);
+  }
+
   #bucket(owner: number, ordinal: number): number {
-    if (ordinal < 0) return this.#missing === undefined ? LEFT_OUT : this.#keys.bucket(owner, this.#missing);
+    if (ordinal < 0) {
+      return this.#missing === undefined ? LEFT_OUT : this.#keys.bucket(owner, this.#number(this.#missing));
+    }
     if (owner === 0) {
       const known = this.#direct[ordinal]!;
       if (known !== UNKNOWN) return known;
@@ -70,8 +100,22 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   }
 
   #lookUp(owner: number, ordinal: number): number {
-    const text = this.#column!.text(ordinal);
-    return this.#context.filter?.(text) === false ? LEFT_OUT : this.#keys.bucket(owner, text);
+    let number = this.#byOrdinal[ordinal]!;
+    if (number === UNKNOWN) {
+      const text = this.#column!.text(ordinal);
+      number = this.#context.filter?.(text) === false ? LEFT_OUT : this.#number(text);
+      this.#byOrdinal[ordinal] = number;
+    }
+    return number === LEFT_OUT ? LEFT_OUT : this.#keys.bucket(owner, number);
+  }
+
+  #number(text: string): number {
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      number = this.#texts.push(text) - 1;
+      this.#numbers.set(text, number);
+    }
+    return number;
   }
 
   /** With min_doc_count 0 values that no matching document has get buckets too. */
@@ -80,7 +124,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       const column = segment.keywordColumn(this.#path);
       for (let ordinal = 0; ordinal < (column?.cardinality ?? 0); ordinal++) {
         const text = column!.text(ordinal);
-        if (this.#context.filter?.(text) !== false) this.#keys.bucket(owner, text);
+        if (this.#context.filter?.(text) !== false) this.#keys.bucket(owner, this.#number(text));
       }
     }
   }
@@ -90,11 +134,13 @@ export class KeywordTermsCollector implements Collector<TermsState> {
 export class ConstantTermCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
   readonly #value: string | number;
+  readonly #format: ValueFormat;
   readonly #keys: KeyTable<string | number>;
   readonly #buckets: BucketCollector;
 
-  constructor(context: TermsContext, value: string | number) {
+  constructor(context: TermsContext, value: string | number, format: ValueFormat = RAW) {
     this.#context = context;
+    this.#format = format;
     this.#value = value;
     this.#keys = new KeyTable(context.budget);
     this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
@@ -122,7 +168,7 @@ export class ConstantTermCollector implements Collector<TermsState> {
       others: 0,
       errorBound: 0,
       kind: typeof this.#value === "string" ? "text" : "long",
-      format: RAW,
+      format: this.#format,
     };
   }
 }

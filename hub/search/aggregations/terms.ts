@@ -1,8 +1,12 @@
 /** `terms`: documents by the values of a field, the most frequent first. */
 
+import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { columnField, isNumeric } from "../columns.ts";
+import { parseDateMath } from "../dates/date-math.ts";
+import { UTC } from "../dates/time-zone.ts";
+import { readBoolean } from "../field-terms.ts";
 import { type JsonObject, scalarText } from "../json.ts";
 import { anything, flag, integer, oneOf, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";
@@ -11,7 +15,7 @@ import type { Aggregation, BucketBudget, CollectBudget, Collector } from "./aggr
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { checkOrder, readOrder } from "./bucket-order.ts";
 import { missingNumber, requireField } from "./field-option.ts";
-import { type TermFilter, termFilter } from "./terms-filter.ts";
+import { type TermReading, termFilter } from "./terms-filter.ts";
 import { ConstantTermCollector, KeywordTermsCollector } from "./terms-keyword.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
 import {
@@ -60,18 +64,26 @@ export const terms: AggregationType = {
     return new Terms(shape, {
       field: requireField(options.field, name),
       shardSize: options.shard_size ?? Math.ceil(size * 1.5 + 10),
-      filter: termFilter(options.include, options.exclude),
+      include: options.include,
+      exclude: options.exclude,
       missing: options.missing,
+      valueType: options.value_type,
       format: options.format,
     });
   },
 };
 
+/** Values of value_type that stand for numbers. */
+const NUMBER_VALUE_TYPES = ["long", "integer", "short", "byte", "double", "float", "number", "numeric"];
+
 interface TermsOptions {
   readonly field: string;
   readonly shardSize: number;
-  readonly filter: TermFilter | undefined;
+  readonly include: unknown;
+  readonly exclude: unknown;
   readonly missing: unknown;
+  /** Type that an unmapped field is taken for. */
+  readonly valueType: string | undefined;
   readonly format: string | undefined;
 }
 
@@ -85,21 +97,20 @@ class Terms implements Aggregation<TermsState> {
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<TermsState> {
-    const { field: name, missing, format, filter, shardSize } = this.#options;
+    const { field: name, missing, format, include, exclude, shardSize } = this.#options;
+    const field = name === "_index" || name === "_type" ? undefined : columnField(shard, name);
+    if (field?.type === "geo_point") throw pointFault(field);
+    const filter = termFilter(include, exclude, readingOf(field, shard));
     const context = { shard, budget, shape: this.#shape, shardSize, filter };
     if (name === "_index") return new ConstantTermCollector(context, shard.index);
     if (name === "_type") return new ConstantTermCollector(context, shard.typeName);
-    const field = columnField(shard, name);
-    if (field?.type === "geo_point") throw pointFault(field);
     if (field === undefined) return this.#unmapped(context);
     if (!isNumeric(field)) {
-      return new KeywordTermsCollector(
-        context,
-        field.path,
-        missing === undefined ? undefined : scalarText(missing, "missing"),
-      );
+      const text = missing === undefined ? undefined : scalarText(missing, "missing");
+      return new KeywordTermsCollector(context, field.path, text);
     }
-    return new NumberTermsCollector(context, field, missingNumber(missing, "terms"), formatOf(field, format));
+    const absent = missingNumber(missing, field, shard, "terms");
+    return new NumberTermsCollector(context, field, absent, formatOf(field, format));
   }
 
   merge(states: readonly TermsState[]): TermsState {
@@ -120,10 +131,43 @@ class Terms implements Aggregation<TermsState> {
 
   /** Without the field all documents have the value of `missing`, if there is one. */
   #unmapped(context: TermsContext): Collector<TermsState> {
-    const { missing } = this.#options;
-    if (missing !== undefined) return new ConstantTermCollector(context, missing as string | number);
-    return { segment: () => undefined, collect: () => undefined, state: () => this.empty() };
+    const { missing, valueType, format } = this.#options;
+    if (missing === undefined) {
+      return { segment: () => undefined, collect: () => undefined, state: () => this.empty() };
+    }
+    const text = scalarText(missing, "missing");
+    if (valueType === "date") {
+      const formats = format ?? DEFAULT_DATE_FORMAT;
+      const timeMs = parseDateMath(text, {
+        format: formats,
+        nowMs: context.shard.nowMs,
+        zone: UTC,
+        roundUp: false,
+      });
+      return new ConstantTermCollector(context, timeMs, { kind: "date", formats, zone: "UTC" });
+    }
+    if (valueType === "boolean") {
+      return new ConstantTermCollector(context, text === "true" ? 1 : 0, { kind: "boolean" });
+    }
+    const isNumber = typeof missing === "number" || NUMBER_VALUE_TYPES.includes(valueType ?? "");
+    return new ConstantTermCollector(context, isNumber ? Number(text) : text);
   }
+}
+
+/** How include and exclude are read for a field. */
+function readingOf(field: Field | undefined, shard: ShardContext): TermReading {
+  const isNumber = field !== undefined && isNumeric(field);
+  const date = { format: field?.format ?? "", nowMs: shard.nowMs, zone: UTC, roundUp: false };
+  return {
+    isText: field === undefined || field.type === "keyword",
+    isNumber,
+    key(value) {
+      if (field?.type === "date") return String(parseDateMath(value, date));
+      if (field?.type === "boolean")
+        return String(readBoolean(field, value === "1" ? "true" : value === "0" ? "false" : value));
+      return isNumber && Number.isSafeInteger(Math.trunc(Number(value))) ? String(Number(value)) : value;
+    },
+  };
 }
 
 function pointFault(field: Field): AppError {

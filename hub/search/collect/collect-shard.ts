@@ -1,6 +1,6 @@
 /** Runs the query of a request over one shard: total, best hits, states of aggregations. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
 import {
   type AggregationTree,
   CollectBudget,
@@ -57,6 +57,8 @@ export async function collectShard(
   return collection.result();
 }
 
+const NOTHING: ReadonlySet<number> = new Set();
+
 class Collection {
   readonly #request: SearchRequest;
   readonly #shard: ShardContext;
@@ -73,6 +75,8 @@ class Collection {
   readonly #scores: Float32Array | null;
   readonly #owners = new Int32Array(BATCH);
   #post: Scorer | null = null;
+  /** Blocks of the open segment that were collected before the others. */
+  #visited: ReadonlySet<number> = NOTHING;
   #total = 0;
   #seen = 0;
   #maxScore = Number.NEGATIVE_INFINITY;
@@ -141,10 +145,31 @@ class Collection {
     this.#post = this.#postWeight?.scorer(segment) ?? null;
     const known = this.#knownTotal(segment);
     if (known >= 0) this.#total += known;
-    for (let length = scorer.fill(this.#docs, this.#scores); length > 0; length = this.#next(scorer, known)) {
+    const first = known >= 0 && this.#top.limit > 0 ? this.#top.bestBlocks() : [];
+    if (first.length > 0) this.#collectBlocks(segment, first);
+    this.#visited = new Set(first);
+    for (let length = this.#next(scorer, known); length > 0; length = this.#next(scorer, known)) {
       this.#batch(segment, length, known);
       if (this.#control.isDue) await this.#control.pause();
       if (this.#isOver) return;
+    }
+  }
+
+  /** Collects the documents of a few blocks, ascending. */
+  #collectBlocks(segment: SegmentReader, blocks: readonly number[]): void {
+    const scorer = this.#weight.scorer(segment);
+    this.#visited = NOTHING;
+    for (const block of blocks) {
+      const end = (block + 1) * COLUMN_BLOCK;
+      const from = block * COLUMN_BLOCK;
+      let doc = scorer === null || scorer.doc >= from ? (scorer?.doc ?? NO_MORE_DOCS) : scorer.advance(from);
+      let length = 0;
+      for (; doc < end; doc = scorer!.next()) {
+        this.#docs[length] = doc;
+        if (this.#scores !== null) this.#scores[length] = scorer!.score();
+        length++;
+      }
+      if (length > 0) this.#batch(segment, length, 0);
     }
   }
 
@@ -160,9 +185,9 @@ class Collection {
   /** The following batch; where the total is known, documents that can't become hits are skipped. */
   #next(scorer: Scorer, known: number): number {
     if (known < 0) return scorer.fill(this.#docs, this.#scores);
-    if (this.#top.limit === 0) return 0;
+    if (this.#top.limit === 0 || scorer.doc === NO_MORE_DOCS) return 0;
     if (this.#needScores && this.#request.sort.length === 0) scorer.setMinScore(-this.#top.bound);
-    const from = scorer.doc === NO_MORE_DOCS ? NO_MORE_DOCS : scorer.doc + 1;
+    const from = scorer.doc + 1;
     const useful = this.#top.firstUseful(from);
     if (useful === from) return scorer.fill(this.#docs, this.#scores);
     if (useful === NO_MORE_DOCS || scorer.advance(useful) === NO_MORE_DOCS) return 0;
@@ -173,6 +198,7 @@ class Collection {
 
   #batch(segment: SegmentReader, filled: number, known: number): void {
     let length = keepLive(segment, this.#docs, this.#scores, filled);
+    if (this.#visited.size > 0) length = this.#keepUnvisited(length);
     length = this.#keepScored(length);
     length = this.#cutAtLimit(length);
     if (!this.#aggregations.isEmpty) this.#aggregations.collect(this.#docs, this.#owners, length);
@@ -182,6 +208,17 @@ class Collection {
     for (let at = 0; scores !== null && at < length; at++)
       if (scores[at]! > this.#maxScore) this.#maxScore = scores[at]!;
     this.#top.collect(this.#docs, scores, length);
+  }
+
+  #keepUnvisited(length: number): number {
+    let kept = 0;
+    for (let at = 0; at < length; at++) {
+      if (this.#visited.has(Math.floor(this.#docs[at]! / COLUMN_BLOCK))) continue;
+      this.#docs[kept] = this.#docs[at]!;
+      if (this.#scores !== null) this.#scores[kept] = this.#scores[at]!;
+      kept++;
+    }
+    return kept;
   }
 
   #keepScored(length: number): number {

@@ -9,6 +9,9 @@ import type { RankedHit } from "./ranked-hit.ts";
 /** Documents of a batch. */
 export const BATCH = 1024;
 
+/** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
+const FIRST_BLOCKS = 8;
+
 /** The hit behind which hits begin, for search_after and scrolls. */
 export interface After {
   readonly ranks: readonly Rank[];
@@ -89,6 +92,24 @@ export class TopHits {
     const own = this.#queue?.isFull === true ? this.#queue.worst : Number.POSITIVE_INFINITY;
     const worst = this.#hits.length === this.#options.limit ? this.#hits.at(-1)?.ranks[0] : undefined;
     return typeof worst === "number" ? Math.min(own, worst) : own;
+  }
+
+  /**
+   * The blocks of the open segment that probably hold the best hits, ascending; none where the order doesn't say.
+   * What is collected from them first lets most of the others be skipped.
+   */
+  bestBlocks(): number[] {
+    const key = this.#keys[0];
+    const blocks = Math.ceil(this.#segment!.docCount / COLUMN_BLOCK);
+    if (key?.bestOfBlock === undefined || blocks <= FIRST_BLOCKS || this.#options.after !== undefined)
+      return [];
+    const best = Float64Array.from({ length: blocks }, (_, block) => key.bestOfBlock!(block));
+    const limit = best.toSorted()[FIRST_BLOCKS - 1]!;
+    const chosen: number[] = [];
+    for (let block = 0; block < blocks && chosen.length < FIRST_BLOCKS; block++) {
+      if (best[block]! <= limit) chosen.push(block);
+    }
+    return chosen;
   }
 
   /** First document at or behind `from` whose block may hold a hit worth keeping. */

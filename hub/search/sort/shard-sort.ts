@@ -10,6 +10,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { columnField, isNumeric } from "../columns.ts";
 import type { ShardContext } from "../query.ts";
 import { DistanceKeySource } from "./distance-key.ts";
+import { IdKeySource } from "./id-key.ts";
 import { DocKeySource, ScoreKeySource } from "./implicit-keys.ts";
 import { KeywordKeySource } from "./keyword-key.ts";
 import { NumericKeySource } from "./numeric-key.ts";
@@ -72,12 +73,7 @@ function bindKey(key: SortKey, shard: ShardContext): KeySource {
 }
 
 function fieldKey(key: Extract<SortKey, { kind: "field" }>, shard: ShardContext): KeySource {
-  if (key.field === "_id" || key.field === "_uid") {
-    throw new AppError(
-      "request_invalid",
-      `Fielddata access on the [${key.field}] field isn't offered; sort by a field of the documents`,
-    );
-  }
+  if (key.field === "_id" || key.field === "_uid") return new IdKeySource(key.descending);
   const field = columnField(shard, key.field);
   if (field?.type === "geo_point") {
     throw new AppError(

@@ -1,7 +1,7 @@
 /** `_cat`: the tables there are. */
 
-import type { ApiParts } from "../../parts.ts";
-import type { Route } from "../../route.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { Route } from "#hub/api/route.ts";
 import { aliasesTable } from "./aliases.ts";
 import { countTable } from "./count.ts";
 import { healthTable } from "./health.ts";

@@ -1,9 +1,9 @@
 /** `_cat/indices`. */
 
-import { indexHealth } from "../../index-health.ts";
-import type { ApiParts } from "../../parts.ts";
-import type { IndexInfo } from "../../ports.ts";
-import { resolveOptions } from "../../resolve-options.ts";
+import { indexHealth } from "#hub/api/index-health.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { IndexInfo } from "#hub/api/ports.ts";
+import { resolveOptions } from "#hub/api/resolve-options.ts";
 import type { CatTable, Row } from "./table.ts";
 
 export const indicesTable: CatTable = {

@@ -1,8 +1,8 @@
 /** `_cat/shards`. */
 
-import type { ApiParts } from "../../parts.ts";
-import type { IndexInfo } from "../../ports.ts";
-import { resolveOptions } from "../../resolve-options.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { IndexInfo } from "#hub/api/ports.ts";
+import { resolveOptions } from "#hub/api/resolve-options.ts";
 import type { CatTable, Row } from "./table.ts";
 
 export const shardsTable: CatTable = {

@@ -1,10 +1,10 @@
 /** Tables of `_cat`: columns that may be chosen, sorted, printed as text or JSON. */
 
+import { answerFormat } from "#hub/api/media-type.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { ApiRequest } from "#hub/api/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { answerFormat } from "../../media-type.ts";
-import type { ApiParts } from "../../parts.ts";
-import type { ApiRequest } from "../../request.ts";
-import { type ApiResponse, json, type Route } from "../../route.ts";
 import { printSize, printTime } from "./units.ts";
 
 /** A cell; sizes and times are printed in the unit asked for, lists with commas. */

@@ -1,0 +1,65 @@
+/** Settings of the cluster. */
+
+import type { JsonObject } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { flattenSettings, nestSettings } from "../index-settings.ts";
+import type { ApiParts } from "../parts.ts";
+import type { ApiRequest } from "../request.ts";
+import { type ApiResponse, json, type Route } from "../route.ts";
+import { optionalText } from "../scalars.ts";
+
+export function clusterSettingsRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_cluster/settings"],
+      params: ["flat_settings", "master_timeout", "timeout", "include_defaults"],
+      action: "monitor",
+      summary: "Shows the settings of the cluster.",
+      handle: (request) => getSettings(parts, request),
+    },
+    {
+      methods: ["PUT"],
+      paths: ["/_cluster/settings"],
+      params: ["flat_settings", "master_timeout", "timeout"],
+      action: "administer",
+      summary: "Changes the settings of the cluster.",
+      handle: (request) => putSettings(parts, request),
+    },
+  ];
+}
+
+function getSettings({ cluster }: ApiParts, request: ApiRequest): ApiResponse {
+  const isFlat = request.flag("flat_settings") ?? false;
+  const shape = isFlat ? (all: JsonObject) => all : nestSettings;
+  const { persistent, transient } = cluster.settings();
+  const withDefaults = request.flag("include_defaults") ?? false;
+  const node = { "node.name": cluster.nodes()[0]?.name ?? "", "cluster.name": cluster.name, "node.attr": {} };
+  return json({
+    persistent: shape(persistent),
+    transient: shape(transient),
+    ...(withDefaults && { defaults: shape(node) }),
+  });
+}
+
+async function putSettings({ cluster }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const body = request.requiredObject();
+  const unknown = Object.keys(body).find((key) => key !== "persistent" && key !== "transient");
+  if (unknown !== undefined)
+    throw new AppError("request_invalid", `request may hold [persistent] and [transient], not [${unknown}]`);
+  const persistent = flattenCluster(body["persistent"]);
+  const transient = flattenCluster(body["transient"]);
+  await cluster.putSettings({ persistent, transient });
+  const isFlat = request.flag("flat_settings") ?? false;
+  const shape = (all: JsonObject): JsonObject => {
+    const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
+    return isFlat ? given : nestSettings(given);
+  };
+  return json({ acknowledged: true, persistent: shape(persistent), transient: shape(transient) });
+}
+
+function flattenCluster(value: unknown): JsonObject {
+  return Object.fromEntries(
+    Object.entries(flattenSettings(value)).map(([key, each]) => [key, optionalText(each, key) ?? null]),
+  );
+}

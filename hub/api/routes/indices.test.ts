@@ -1,0 +1,336 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { FakeHub } from "../fake-hub.ts";
+import { clientOf, type Json } from "../testing.ts";
+
+const hub = new FakeHub();
+const send = clientOf(() => hub.server.addresses.http);
+
+before(() => hub.start());
+after(() => hub.stop());
+
+test("an index is made with settings in every form, with and without a type, and shown as 6.5 shows it", async () => {
+  const rows: readonly (readonly [string, object])[] = [
+    ["nested", { settings: { index: { number_of_shards: 2, refresh_interval: "5s" } } }],
+    ["dotted", { settings: { "index.number_of_shards": "2", refresh_interval: "5s" } }],
+    ["plain", { settings: { number_of_shards: 2, "index.refresh_interval": "5s" } }],
+  ];
+  for (const [name, body] of rows) {
+    assert.deepEqual((await send("PUT", `/${name}`, body)).body, {
+      acknowledged: true,
+      shards_acknowledged: true,
+      index: name,
+    });
+    const { index } = (await send("GET", `/${name}/_settings`)).body[name]!["settings"] as unknown as Record<
+      string,
+      Record<string, unknown>
+    >;
+    assert.deepEqual(
+      [index!["number_of_shards"], index!["number_of_replicas"], index!["refresh_interval"]],
+      ["2", "1", "5s"],
+    );
+    assert.deepEqual(index!["version"], { created: "6050499" });
+  }
+  await send("PUT", "/typed", {
+    mappings: { line: { properties: { a: { type: "keyword" } } } },
+    aliases: { t: {} },
+  });
+  const shown = (await send("GET", "/typed")).body["typed"]!;
+  assert.deepEqual(shown["mappings"], { line: { properties: { a: { type: "keyword" } } } });
+  assert.deepEqual(shown["aliases"], { t: {} });
+  assert.deepEqual((await send("GET", "/typed?include_type_name=false")).body["typed"]!["mappings"], {
+    properties: { a: { type: "keyword" } },
+  });
+  const human = (await send("GET", "/typed?human")).body["typed"]!["settings"]!["index"]!;
+  assert.equal(human["version"]!["created_string"], "6.5.4");
+  assert.equal((await send("GET", "/typed/_nothing")).status, 405);
+});
+
+const ERRORS: readonly (readonly [string, string, object | undefined, number, string, RegExp])[] = [
+  ["PUT", "/nested", {}, 400, "resource_already_exists_exception", /index \[nested\/.{22}\] already exists/],
+  [
+    "PUT",
+    "/Upper",
+    {},
+    400,
+    "invalid_index_name_exception",
+    /Invalid index name \[Upper\], must be lowercase/,
+  ],
+  ["PUT", "/_under", {}, 400, "invalid_index_name_exception", /must not start with '_'/],
+  ["GET", "/_under", undefined, 400, "invalid_index_name_exception", /must not start with '_'/],
+  ["GET", "/missing", undefined, 404, "index_not_found_exception", /no such index/],
+  ["DELETE", "/missing", undefined, 404, "index_not_found_exception", /no such index/],
+  ["DELETE", "/t", undefined, 400, "illegal_argument_exception", /\[t\] matches an alias/],
+  [
+    "PUT",
+    "/two",
+    { mappings: { a: {}, b: {} } },
+    400,
+    "illegal_argument_exception",
+    /more than 1 type: \[a, b\]/,
+  ],
+  ["PUT", "/odd", { settings: {}, odd: 1 }, 400, "parse_exception", /unknown key \[odd\] for create index/],
+  [
+    "PUT",
+    "/typed/_mapping/other",
+    { properties: {} },
+    400,
+    "illegal_argument_exception",
+    /more than 1 type: \[line, other\]/,
+  ],
+  [
+    "PUT",
+    "/nested/_settings",
+    { "index.number_of_shards": 9 },
+    400,
+    "illegal_argument_exception",
+    /Can't update non dynamic settings \[\[index.number_of_shards\]\]/,
+  ],
+  [
+    "PUT",
+    "/_template/none",
+    {},
+    400,
+    "action_request_validation_exception",
+    /1: index patterns are missing;/,
+  ],
+  [
+    "DELETE",
+    "/_template/none",
+    undefined,
+    404,
+    "index_template_missing_exception",
+    /index_template \[none\] missing/,
+  ],
+  ["DELETE", "/typed/_alias/none", undefined, 404, "aliases_not_found_exception", /aliases \[none\] missing/],
+  ["POST", "/_aliases", { actions: [] }, 400, "illegal_argument_exception", /No action specified/],
+  ["GET", "/_analyze", {}, 400, "action_request_validation_exception", /1: text is missing;/],
+  [
+    "GET",
+    "/_analyze",
+    { analyzer: "x", text: "a" },
+    400,
+    "illegal_argument_exception",
+    /failed to find global analyzer \[x\]/,
+  ],
+  [
+    "GET",
+    "/typed/_analyze",
+    { analyzer: "x", text: "a" },
+    400,
+    "illegal_argument_exception",
+    /failed to find analyzer \[x\]/,
+  ],
+  [
+    "GET",
+    "/_analyze",
+    { tokenizer: "x", text: "a" },
+    400,
+    "illegal_argument_exception",
+    /failed to find global tokenizer under \[x\]/,
+  ],
+  [
+    "GET",
+    "/_stats/doc",
+    undefined,
+    400,
+    "illegal_argument_exception",
+    /unrecognized metric: \[doc\]; did you mean "docs"/,
+  ],
+  [
+    "PUT",
+    "/_ingest/pipeline/x",
+    {},
+    501,
+    "unsupported_operation_exception",
+    /ingest pipelines: not offered; use the hub's pipelines/,
+  ],
+];
+
+test("what can't be done is answered with the type, status and wording of 6.5", async () => {
+  for (const [method, path, body, status, type, reason] of ERRORS) {
+    const answer = await send(method, path, body);
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
+    assert.equal(answer.body["error"]!["type"], type, `${method} ${path}`);
+    assert.match(answer.body["error"]!["reason"] as unknown as string, reason);
+    assert.equal(answer.body["error"]!["root_cause"]!.length, 1);
+  }
+});
+
+test("a mapping is extended with and without a type, and shown whole, by type and by field", async () => {
+  const text = { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } };
+  await send("PUT", "/mapped");
+  assert.deepEqual((await send("GET", "/mapped/_mapping")).body, { mapped: { mappings: {} } });
+  for (const [path, body] of [
+    ["/mapped/_mapping", { properties: { a: text } }],
+    ["/mapped/_mapping/_doc", { _doc: { properties: { b: { type: "long" } } } }],
+    ["/mapped/_doc/_mapping", { properties: { c: { properties: { d: { type: "geo_point" } } } } }],
+  ] as const)
+    assert.deepEqual((await send("PUT", path, body)).body, { acknowledged: true });
+  const properties = { a: text, b: { type: "long" }, c: { properties: { d: { type: "geo_point" } } } };
+  for (const path of ["/mapped/_mapping/_doc", "/mapped/_mappings", "/_mapping/_doc"])
+    assert.deepEqual((await send("GET", path)).body["mapped"], { mappings: { _doc: { properties } } });
+  assert.deepEqual(
+    (await send("GET", "/mapped/_mapping/field/c.*,a.keyword")).body["mapped"]!["mappings"]!["_doc"],
+    {
+      "a.keyword": { full_name: "a.keyword", mapping: { keyword: { type: "keyword", ignore_above: 256 } } },
+      "c.d": { full_name: "c.d", mapping: { d: { type: "geo_point" } } },
+    },
+  );
+  const none = await send("GET", "/mapped/_mapping/field/none");
+  assert.deepEqual([none.status, none.body], [404, {}]);
+  const missing = await send("GET", "/mapped/_mapping/other");
+  assert.deepEqual([missing.status, missing.body], [404, { error: "type [other] missing", status: 404 }]);
+  assert.equal((await send("HEAD", "/mapped/_mapping/_doc")).status, 200);
+  assert.equal((await send("HEAD", "/mapped/_mapping/other")).status, 404);
+});
+
+test("settings change, are taken back, and can be shown flat and by name", async () => {
+  await send("PUT", "/set");
+  await send("PUT", "/set/_settings", { index: { refresh_interval: "7s", number_of_replicas: 0 } });
+  const flat = await send("GET", "/set/_settings/index.refresh*?flat_settings&include_defaults=false");
+  assert.deepEqual(flat.body, { set: { settings: { "index.refresh_interval": "7s" } } });
+  await send("PUT", "/set/_settings?preserve_existing=true", { refresh_interval: "9s" });
+  assert.equal(hub.catalog.get("set")!.settings.raw["refresh_interval"], "7s");
+  await send("PUT", "/set/_settings", { refresh_interval: null });
+  assert.equal("refresh_interval" in hub.catalog.get("set")!.settings.raw, false);
+});
+
+test("aliases are given, shown, missed and taken", async () => {
+  await send("PUT", "/al-1");
+  await send("PUT", "/al-2");
+  const filter = { term: { a: 1 } };
+  const actions = [
+    { add: { index: "al-*", alias: "both", routing: 1 } },
+    { add: { indices: ["al-1"], aliases: ["one"], filter } },
+  ];
+  assert.deepEqual((await send("POST", "/_aliases", { actions })).body, { acknowledged: true });
+  const routed = { index_routing: "1", search_routing: "1" };
+  assert.deepEqual((await send("GET", "/al-*/_alias")).body, {
+    "al-1": { aliases: { both: routed, one: { filter } } },
+    "al-2": { aliases: { both: routed } },
+  });
+  assert.deepEqual((await send("GET", "/_alias/one")).body, { "al-1": { aliases: { one: { filter } } } });
+  const missing = await send("GET", "/_alias/one,none");
+  assert.equal(missing.status, 404);
+  assert.deepEqual(missing.body, {
+    error: "alias [none] missing",
+    status: 404,
+    "al-1": { aliases: { one: { filter } } },
+  });
+  assert.equal((await send("HEAD", "/al-2/_alias/one")).status, 404);
+  assert.equal((await send("PUT", "/al-2/_alias/two")).status, 200);
+  assert.equal((await send("DELETE", "/al-*/_alias/both,two")).status, 200);
+  assert.deepEqual((await send("GET", "/al-2/_alias")).body, { "al-2": { aliases: {} } });
+  const replaced = [{ add: { index: "al-1", alias: "al-2" } }, { remove_index: { index: "al-2" } }];
+  assert.equal((await send("POST", "/_aliases", { actions: replaced })).status, 200);
+  assert.deepEqual(Object.keys((await send("GET", "/al-2")).body), ["al-1"]);
+  assert.match((await send("GET", "/_cat/aliases/one")).text, /^one al-1 \* - -\n$/);
+});
+
+test("a template is stored, shown and applied to the names it fits", async () => {
+  const body = {
+    template: "tp-*",
+    order: 3,
+    version: 5,
+    settings: { number_of_shards: 1 },
+    mappings: { line: { properties: { a: { type: "ip" } } } },
+    aliases: { tps: {} },
+  };
+  assert.deepEqual((await send("PUT", "/_template/tp", body)).body, { acknowledged: true });
+  assert.deepEqual((await send("GET", "/_template/t*")).body, {
+    tp: {
+      order: 3,
+      version: 5,
+      index_patterns: ["tp-*"],
+      settings: { index: { number_of_shards: "1" } },
+      mappings: { line: { properties: { a: { type: "ip" } } } },
+      aliases: { tps: {} },
+    },
+  });
+  assert.equal((await send("HEAD", "/_template/tp")).status, 200);
+  assert.equal((await send("PUT", "/_template/tp?create=true", body)).status, 400);
+  await send("PUT", "/tp-1/line/1", { a: "127.0.0.1" });
+  assert.deepEqual((await send("GET", "/tp-1/_mapping")).body["tp-1"]!["mappings"], {
+    line: { properties: { a: { type: "ip" } } },
+  });
+  assert.equal((await send("DELETE", "/_template/tp")).status, 200);
+  const none = await send("GET", "/_template/tp");
+  assert.deepEqual([none.status, none.body], [404, {}]);
+});
+
+test("_analyze shows tokens of texts, with each step where it is asked for", async () => {
+  const body = { tokenizer: "standard", filter: ["lowercase"], text: ["One two", "Three"], explain: true };
+  const { body: shown } = await send("GET", "/_analyze", body);
+  const detail = shown["detail"]!;
+  const texts = (tokens: Json): unknown[] =>
+    Array.from(tokens as unknown as ArrayLike<Json>, ({ token, position }) => [token, position]);
+  assert.deepEqual(texts(detail["tokenizer"]!["tokens"]!), [
+    ["One", 0],
+    ["two", 1],
+    ["Three", 102],
+  ]);
+  assert.deepEqual(texts(detail["tokenfilters"]![0]!["tokens"]!), [
+    ["one", 0],
+    ["two", 1],
+    ["three", 102],
+  ]);
+  await send("PUT", "/an", {
+    settings: { analysis: { analyzer: { mine: { tokenizer: "whitespace", filter: ["lowercase"] } } } },
+    mappings: { properties: { f: { type: "text", analyzer: "mine" }, n: { type: "long" } } },
+  });
+  const field = await send("POST", "/an/_analyze", { field: "f", text: "A-b C" });
+  assert.deepEqual(texts(field.body["tokens"]!), [
+    ["a-b", 0],
+    ["c", 1],
+  ]);
+  assert.equal((await send("POST", "/an/_analyze", { field: "n", text: "1" })).status, 400);
+  assert.deepEqual((await send("GET", "/_analyze?analyzer=standard&text=")).body, { tokens: [] });
+});
+
+test("tables choose, sort and print their columns", async () => {
+  const json = await send(
+    "GET",
+    "/_cat/indices/nested,dotted?format=json&h=index,dc,store.size&s=index:desc",
+  );
+  assert.deepEqual(json.body, [
+    { index: "nested", dc: "3", "store.size": "1.5kb" },
+    { index: "dotted", dc: "3", "store.size": "1.5kb" },
+  ]);
+  assert.equal(
+    (await send("GET", "/_cat/indices/nested?v&h=index,ss&bytes=b")).text,
+    "index    ss\nnested 1536\n",
+  );
+  assert.match((await send("GET", "/_cat/health?help")).text, /^epoch +\| t,time +\| seconds since/);
+  assert.match((await send("GET", "/_cat")).text, /^=\^\.\^=\n\/_cat\/aliases\n/);
+  assert.equal((await send("GET", "/_cat/indices?s=nothing")).status, 400);
+});
+
+test("health is yellow while replicas have no node, and waits no longer than it is told", async () => {
+  const yellow = await send("GET", "/_cluster/health/nested?level=shards");
+  assert.equal(yellow.body["status"], "yellow");
+  assert.equal(yellow.body["unassigned_shards"], 2);
+  assert.equal(Object.keys(yellow.body["indices"]!["nested"]!["shards"]!).length, 2);
+  const late = await send("GET", "/_cluster/health/nested?wait_for_status=green&timeout=1ms");
+  assert.deepEqual([late.status, late.body["timed_out"]], [408, true]);
+  assert.equal((await send("GET", "/_cluster/health/missing?timeout=1ms")).status, 408);
+  assert.equal((await send("GET", "/_cluster/health?wait_for_nodes=>=2&timeout=1ms")).status, 408);
+  const state = await send("GET", "/_cluster/state/metadata/nested");
+  assert.deepEqual(Object.keys(state.body), ["cluster_name", "cluster_uuid", "metadata"]);
+});
+
+test("refresh, flush and merges answer for the shards they did", async () => {
+  for (const path of ["/nested/_refresh", "/nested/_flush", "/nested/_forcemerge?max_num_segments=1"])
+    assert.deepEqual((await send("POST", path)).body, { _shards: { total: 4, successful: 2, failed: 0 } });
+  await send("POST", "/nested/_close");
+  assert.equal((await send("POST", "/nested/_refresh")).body["error"]!["type"], "index_closed_exception");
+  assert.deepEqual((await send("POST", "/nested/_open")).body, {
+    acknowledged: true,
+    shards_acknowledged: true,
+  });
+  const stats = await send("GET", "/nested/_stats/docs,store");
+  assert.deepEqual(stats.body["indices"]!["nested"]!["primaries"], {
+    docs: { count: 3, deleted: 1 },
+    store: { size_in_bytes: 1536 },
+  });
+});

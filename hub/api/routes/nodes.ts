@@ -1,0 +1,64 @@
+/** The nodes of the cluster. */
+
+import type { JsonObject } from "#hub/search/json.ts";
+import { nestSettings } from "../index-settings.ts";
+import type { ApiParts } from "../parts.ts";
+import type { NodeInfo } from "../ports.ts";
+import type { ApiRequest } from "../request.ts";
+import { MAX_BODY_BYTES } from "../request-body.ts";
+import { type ApiResponse, json, type Route } from "../route.ts";
+
+export function nodeRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_nodes", "/_nodes/{nodes}", "/_nodes/{nodes}/{metric}"],
+      params: ["flat_settings", "timeout"],
+      action: "monitor",
+      summary: "Shows the nodes of the cluster.",
+      handle: (request) => nodes(parts, request),
+    },
+  ];
+}
+
+function nodes({ cluster, compatVersion }: ApiParts, request: ApiRequest): ApiResponse {
+  const all = cluster.nodes();
+  const bodies = all.map((node) => [node.id, nodeBody(node, compatVersion, request)]);
+  return json({
+    _nodes: { total: all.length, successful: all.length, failed: 0 },
+    cluster_name: cluster.name,
+    nodes: Object.fromEntries(bodies) as JsonObject,
+  });
+}
+
+function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObject {
+  const isFlat = request.flag("flat_settings") ?? false;
+  const settings = {
+    "node.name": node.name,
+    "client.type": "node",
+    "http.type.default": "netty4",
+    "transport.type.default": "netty4",
+  };
+  return {
+    name: node.name,
+    transport_address: node.transportAddress,
+    host: node.host,
+    ip: node.host,
+    version,
+    build_flavor: "default",
+    build_type: "tar",
+    build_hash: "d2ef93d",
+    roles: ["master", "data", "ingest"],
+    settings: isFlat ? settings : nestSettings(settings),
+    transport: {
+      bound_address: [node.transportAddress],
+      publish_address: node.transportAddress,
+      profiles: {},
+    },
+    http: {
+      bound_address: [node.httpAddress],
+      publish_address: node.httpAddress,
+      max_content_length_in_bytes: MAX_BODY_BYTES,
+    },
+  };
+}

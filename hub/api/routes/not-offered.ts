@@ -1,0 +1,110 @@
+/** Operations that clients of 6.5 know and that aren't offered: each says why, and what to use. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import type { Method, Route } from "../route.ts";
+
+interface NotOffered {
+  readonly paths: readonly string[];
+  readonly what: string;
+  readonly instead: string;
+}
+
+const METHODS: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "DELETE"];
+
+const OPERATIONS: readonly NotOffered[] = [
+  {
+    paths: [
+      "/_ingest",
+      "/_ingest/pipeline",
+      "/_ingest/pipeline/{id}",
+      "/_ingest/pipeline/{id}/_simulate",
+      "/_ingest/processor/grok",
+    ],
+    what: "ingest pipelines",
+    instead: "use the hub's pipelines (path.config)",
+  },
+  {
+    paths: ["/_scripts/{id}", "/_scripts/{id}/{context}", "/_scripts/painless/_execute"],
+    what: "scripts",
+    instead: "use filters of the hub's pipelines",
+  },
+  {
+    paths: [
+      "/_search/template",
+      "/{index}/_search/template",
+      "/{index}/{type}/_search/template",
+      "/_msearch/template",
+      "/_render/template",
+      "/_render/template/{id}",
+    ],
+    what: "search templates",
+    instead: "send the search itself",
+  },
+  {
+    paths: [
+      "/_snapshot",
+      "/_snapshot/{repository}",
+      "/_snapshot/{repository}/{snapshot}",
+      "/_snapshot/{repository}/{snapshot}/_status",
+      "/_snapshot/{repository}/{snapshot}/_restore",
+      "/_snapshot/{repository}/_verify",
+      "/_snapshot/_status",
+    ],
+    what: "snapshot repositories",
+    instead: "use tailrace-hub snapshot",
+  },
+  {
+    paths: [
+      "/_reindex",
+      "/{index}/_update_by_query",
+      "/{index}/_delete_by_query",
+      "/{index}/{type}/_update_by_query",
+      "/{index}/{type}/_delete_by_query",
+    ],
+    what: "changes by query",
+    instead: "scroll over the documents and send _bulk requests",
+  },
+  {
+    paths: ["/_tasks", "/_tasks/{task}", "/_tasks/{task}/_cancel"],
+    what: "the list of tasks",
+    instead: "a request ends when its client closes the connection",
+  },
+  {
+    paths: [
+      "/{index}/{type}/{id}/_termvectors",
+      "/{index}/{type}/_termvectors",
+      "/_mtermvectors",
+      "/{index}/_mtermvectors",
+      "/{index}/{type}/_mtermvectors",
+    ],
+    what: "term vectors",
+    instead: "use _analyze with the field's text",
+  },
+  {
+    paths: ["/{index}/_shrink/{target}", "/{index}/_split/{target}"],
+    what: "changing the number of shards",
+    instead: "make an index with the number wanted and write to it through an alias",
+  },
+  {
+    paths: ["/_rank_eval", "/{index}/_rank_eval"],
+    what: "rating of rankings",
+    instead: "compare searches outside",
+  },
+  { paths: ["/_remote/info"], what: "remote clusters", instead: "send agents to each cluster" },
+];
+
+export function notOfferedRoutes(): Route[] {
+  return OPERATIONS.map(({ paths, what, instead }) => ({
+    methods: METHODS,
+    paths,
+    params: [],
+    // Whatever a client sends, it is told the same.
+    takesAnyParams: true,
+    action: "monitor",
+    body: "any",
+    summary: `Not offered: ${what}; ${instead}.`,
+    handle() {
+      throw new AppError("not_offered", `${what}: not offered; ${instead}`);
+    },
+  }));
+}
