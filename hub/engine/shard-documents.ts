@@ -9,6 +9,8 @@ import type { Position } from "#proto/position.ts";
 import { toBytes } from "./bytes.ts";
 import { DocumentWriter } from "./document/document-writer.ts";
 import { mergeSource } from "./document/merge-source.ts";
+import { threadKernel } from "./kernel/kernel.ts";
+import { newFields } from "./kernel/kernel-fields.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { Segment } from "./segment/segment.ts";
 import { SegmentBuffer } from "./segment/segment-buffer.ts";
@@ -208,7 +210,7 @@ export class ShardDocuments {
 
   #openBuffer(): SegmentBuffer {
     if (this.#buffer !== null) return this.#buffer;
-    this.#buffer = new SegmentBuffer();
+    this.#buffer = new SegmentBuffer(newFields(threadKernel()));
     this.#writer = new DocumentWriter(this.#buffer, this.#mapping);
     this.#bufferAfter = this.after;
     return this.#buffer;
@@ -218,14 +220,22 @@ export class ShardDocuments {
   seal(): void {
     const buffer = this.#buffer;
     if (buffer === null) return;
+    if (buffer.liveCount > 0) {
+      const sink = new MemorySink();
+      buffer.seal(sink);
+      const image = sink.buffer.view().slice();
+      const segment = new Segment(SegmentFile.ofMemory(this.newName(), image));
+      this.segments.push(new ShardSegment(segment, this.#bufferAfter, buffer.liveDocs(), 0, image));
+    }
+    this.dropBuffer();
+  }
+
+  /** Forgets the documents that aren't in a segment, and their memory. */
+  dropBuffer(): void {
+    this.#writer?.release();
+    this.#buffer?.release();
     this.#buffer = null;
     this.#writer = null;
-    if (buffer.liveCount === 0) return;
-    const sink = new MemorySink();
-    buffer.seal(sink);
-    const image = sink.buffer.view().slice();
-    const segment = new Segment(SegmentFile.ofMemory(this.newName(), image));
-    this.segments.push(new ShardSegment(segment, this.#bufferAfter, buffer.liveDocs(), 0, image));
   }
 
   newName(): string {

@@ -162,7 +162,7 @@ export class Shard {
   /** Makes what was applied visible to searchers made from now on. Returns true where something changed. */
   refresh(): boolean {
     if (this.#closed) return false;
-    this.#documents.seal();
+    this.#seal();
     const visible = this.#documents.segments
       .filter((entry) => entry.liveCount > 0)
       .map((entry) => entry.snapshot());
@@ -202,7 +202,7 @@ export class Shard {
   commit(): Position {
     this.#checkUsable();
     if (!this.#changed) return this.#position;
-    this.#documents.seal();
+    this.#seal();
     this.#dropDeadSegments();
     try {
       for (const entry of this.#documents.segments) this.#obsolete.push(...entry.persist(this.#folder));
@@ -267,6 +267,7 @@ export class Shard {
     for (const entry of this.#documents.segments) entry.segment.release();
     this.#visible = [];
     this.#documents.segments = [];
+    this.#documents.dropBuffer();
     this.#unlock();
   }
 
@@ -285,7 +286,7 @@ export class Shard {
   #limitMemory(): void {
     const { buffer } = this.#documents;
     if (buffer !== null && (buffer.docCount >= this.#bufferDocs || buffer.sizeBytes >= BUFFER_BYTES))
-      this.#documents.seal();
+      this.#seal();
     const uncommitted = this.#documents.segments.reduce((total, entry) => total + entry.uncommittedBytes, 0);
     if (uncommitted >= UNCOMMITTED_BYTES) this.commit();
   }
@@ -348,6 +349,17 @@ export class Shard {
     this.#stepMerge();
     await setImmediate();
     if (this.#closed) this.#merge = null;
+  }
+
+  /** Makes a segment in memory of what was applied last. */
+  #seal(): void {
+    try {
+      this.#documents.seal();
+    } catch (error) {
+      // The position says that the buffer's documents are there: only the committed state is whole.
+      this.#failure = toAppError(error);
+      throw this.#failure;
+    }
   }
 
   #checkUsable(): void {

@@ -9,6 +9,8 @@ import * as json from "../json/scanner.ts";
 import type { Field } from "../mapping/field.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import { IGNORED_FIELD, ROUTING_FIELD } from "../segment/reader.ts";
+import { KernelDocuments } from "../kernel/kernel-documents.ts";
+import { KernelFields } from "../kernel/kernel-fields.ts";
 import type { SegmentBuffer } from "../segment/segment-buffer.ts";
 import { metadataField } from "./metadata-field.ts";
 import { type Leaf, makePlan, type PlanNode } from "./plan.ts";
@@ -41,19 +43,30 @@ export class DocumentWriter {
   readonly #scanner = new json.JsonScanner();
   readonly #values: ValueWriter;
   #plan: PlanNode;
+  /** Indexes what it understands without coming back to TypeScript for each value. */
+  #kernel: KernelDocuments | null;
   #doc = 0;
   #lenient = false;
   readonly #ignored = new Set<string>();
 
   constructor(buffer: SegmentBuffer, mapping: Mapping) {
     this.#buffer = buffer;
-    this.#values = new ValueWriter(buffer, this.#scanner);
+    this.#values = new ValueWriter(this.#scanner);
     this.#plan = makePlan(mapping, buffer);
+    this.#kernel = kernelDocuments(buffer, this.#plan);
   }
 
   /** Goes on with another mapping. */
   setMapping(mapping: Mapping): void {
+    this.#kernel?.release();
     this.#plan = makePlan(mapping, this.#buffer);
+    this.#kernel = kernelDocuments(this.#buffer, this.#plan);
+  }
+
+  /** Gives back what isn't the collector's; nothing can be written afterwards. */
+  release(): void {
+    this.#kernel?.release();
+    this.#kernel = null;
   }
 
   /**
@@ -65,17 +78,26 @@ export class DocumentWriter {
     this.#lenient = lenient;
     this.#ignored.clear();
     this.#scanner.reset(source);
-    if (this.#scanner.value() !== json.OBJECT) throw new AppError("mapping_parse", "failed to parse");
-    this.#object(this.#plan);
-    this.#scanner.finish();
+    if (this.#kernel?.write(doc, source, this.#hostValue) !== true) this.#walk();
     if (routing !== "") this.#metadata(ROUTING, routing);
     for (const path of this.#ignored) this.#metadata(IGNORED, path);
   }
 
+  #walk(): void {
+    if (this.#scanner.value() !== json.OBJECT) throw new AppError("mapping_parse", "failed to parse");
+    this.#object(this.#plan);
+    this.#scanner.finish();
+  }
+
+  /** Takes a value that the kernel leaves, where it stands in the document. */
+  readonly #hostValue = (leaf: Leaf, at: number): void => {
+    this.#scanner.at = at;
+    this.#leafValue(leaf, this.#scanner.value());
+  };
+
   #metadata(field: Field, value: string): void {
-    const target = this.#buffer.fieldBuffer(field);
     const bytes = toBytes(value);
-    if (target !== undefined) this.#buffer.addKeyword(target, this.#doc, bytes, 0, bytes.length);
+    this.#buffer.field(field)?.addKeyword(this.#doc, bytes, 0, bytes.length);
   }
 
   #object(node: PlanNode): void {
@@ -210,6 +232,10 @@ export class DocumentWriter {
   #ignore(path: string): void {
     if (this.#ignored.size < MAX_IGNORED) this.#ignored.add(path);
   }
+}
+
+function kernelDocuments({ fields }: SegmentBuffer, plan: PlanNode): KernelDocuments | null {
+  return fields instanceof KernelFields ? new KernelDocuments(fields, plan) : null;
 }
 
 function strictError(name: string, parent: string): AppError {

@@ -4,7 +4,7 @@ import type { Analyzer } from "../analysis/analysis.ts";
 import type { Field } from "../mapping/field.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "../mapping/node.ts";
-import type { FieldBuffer } from "../segment/field-buffer.ts";
+import type { BufferedField } from "../segment/buffered-fields.ts";
 import type { SegmentBuffer } from "../segment/segment-buffer.ts";
 import { KeyTable } from "./key-table.ts";
 
@@ -12,7 +12,7 @@ import { KeyTable } from "./key-table.ts";
 export interface Leaf {
   readonly field: Field;
   /** Undefined where the field is neither indexed nor kept in a column. */
-  readonly buffer: FieldBuffer | undefined;
+  readonly buffer: BufferedField | undefined;
   /** Text only. */
   readonly analyzer: Analyzer | null;
   /** Keyword fields with a normalizer only. */
@@ -39,7 +39,7 @@ export function makePlan(mapping: Mapping, buffer: SegmentBuffer): PlanNode {
     const { normalizer } = field;
     const leaf: Leaf = {
       field,
-      buffer: field.index || field.docValues ? buffer.fieldBuffer(field) : undefined,
+      buffer: field.index || field.docValues ? buffer.field(field) : undefined,
       analyzer: field.type === "text" ? mapping.analysis.analyzer(field.analyzer) : null,
       normalize: normalizer === undefined ? null : (text) => mapping.analysis.normalize(normalizer, text),
       multiFields: field.multiFields.map(makeLeaf),

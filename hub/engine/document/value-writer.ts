@@ -4,19 +4,18 @@ import { toBytes } from "../bytes.ts";
 import * as json from "../json/scanner.ts";
 import type { Field } from "../mapping/field.ts";
 import { MAX_TERM_BYTES } from "../segment/dictionary-writer.ts";
-import type { SegmentBuffer } from "../segment/segment-buffer.ts";
 import { parseIp } from "./ip.ts";
 import type { Leaf } from "./plan.ts";
 import { notBoolean, parseBoolean, parseDate, parseDouble, parseWhole, ValueError } from "./values.ts";
 
 /** Writes strings, numbers and literals; arrays and objects are the document writer's. */
 export class ValueWriter {
-  readonly #buffer: SegmentBuffer;
   readonly #scanner: json.JsonScanner;
+  /** Room for texts with escapes; longer ones take the slow path. */
+  readonly #unescaped = new Uint8Array(64 * 1024);
   #doc = 0;
 
-  constructor(buffer: SegmentBuffer, scanner: json.JsonScanner) {
-    this.#buffer = buffer;
+  constructor(scanner: json.JsonScanner) {
     this.#scanner = scanner;
   }
 
@@ -60,7 +59,7 @@ export class ValueWriter {
     const text = this.#scalarText(kind);
     const address = parseIp(text);
     if (address === null) throw new ValueError(`'${text}' is not an IP string literal.`);
-    this.#buffer.addKeyword(leaf.buffer!, this.#doc, address, 0, address.length);
+    leaf.buffer!.addKeyword(this.#doc, address, 0, address.length);
   }
 
   #text(leaf: Leaf, kind: number): void {
@@ -68,21 +67,23 @@ export class ValueWriter {
     const analyzer = leaf.analyzer!;
     const isLiteral = kind !== json.STRING && kind !== json.NUMBER;
     if (!analyzer.isStandard || isLiteral || !scanner.ascii) {
-      this.#buffer.addText(leaf.buffer!, this.#doc, this.#scalarText(kind), analyzer);
+      leaf.buffer!.addTokens(this.#doc, analyzer.tokens(this.#scalarText(kind)));
     } else if (scanner.escaped) {
-      this.#unescapedText(leaf, scanner.text());
+      const length = scanner.unescapeAscii(this.#unescaped);
+      if (length < 0) this.#unescapedText(leaf, scanner.text());
+      else leaf.buffer!.addAsciiText(this.#doc, this.#unescaped, 0, length);
     } else {
-      this.#buffer.addAsciiText(leaf.buffer!, this.#doc, scanner.bytes, scanner.start, scanner.stop);
+      leaf.buffer!.addAsciiText(this.#doc, scanner.bytes, scanner.start, scanner.stop);
     }
   }
 
-  /** Escapes may stand for characters beyond ASCII. */
+  /** Slow path: escapes may stand for characters beyond ASCII. */
   #unescapedText(leaf: Leaf, text: string): void {
     const bytes = toBytes(text);
     if (bytes.length === text.length) {
-      this.#buffer.addAsciiText(leaf.buffer!, this.#doc, bytes, 0, bytes.length);
+      leaf.buffer!.addAsciiText(this.#doc, bytes, 0, bytes.length);
     } else {
-      this.#buffer.addText(leaf.buffer!, this.#doc, text, leaf.analyzer!);
+      leaf.buffer!.addTokens(this.#doc, leaf.analyzer!.tokens(text));
     }
   }
 
@@ -106,7 +107,7 @@ export class ValueWriter {
         `Document contains at least one immense term in field="${leaf.field.path}" (whose UTF8 encoding is longer than the max length ${MAX_TERM_BYTES})`,
       );
     }
-    this.#buffer.addKeyword(leaf.buffer!, this.#doc, bytes, from, to);
+    leaf.buffer!.addKeyword(this.#doc, bytes, from, to);
   }
 
   #scalarText(kind: number): string {

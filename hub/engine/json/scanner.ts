@@ -136,6 +136,26 @@ export class JsonScanner {
     return decodeUtf8(this.bytes, this.start, this.stop);
   }
 
+  /**
+   * Writes the last string to `out` with its escapes resolved and returns its length; -1 where an escape stands for
+   * a character beyond ASCII or `out` is too short. The string must be `ascii`.
+   */
+  unescapeAscii(out: Uint8Array): number {
+    const { bytes, stop } = this;
+    if (stop - this.start > out.length) return -1;
+    let length = 0;
+    for (let at = this.start; at < stop; at++) {
+      let byte = bytes[at]!;
+      if (byte === BACKSLASH) {
+        const letter = bytes[++at]!;
+        if (letter === 0x75) return -1;
+        byte = ESCAPES[letter]!;
+      }
+      out[length++] = byte;
+    }
+    return length;
+  }
+
   #open(kind: number): number {
     this.at++;
     if (++this.#depth > MAX_DEPTH)

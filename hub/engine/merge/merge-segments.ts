@@ -9,7 +9,7 @@ import type { Bitset } from "../segment/bitset.ts";
 import { type ColumnEntry, type ColumnValues, writeColumn } from "../segment/column-writer.ts";
 import { type DictionaryEntry, DictionaryWriter } from "../segment/dictionary-writer.ts";
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
-import { numbersOf } from "../segment/field-buffer.ts";
+import { numbersOf } from "../segment/field-column.ts";
 import { FloatList, IntList } from "../segment/growing.ts";
 import { writeIdIndex } from "../segment/id-index.ts";
 import { PostingsList } from "../segment/postings-writer.ts";

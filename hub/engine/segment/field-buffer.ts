@@ -1,173 +1,167 @@
 /** What a buffer holds of one field beside its terms: documents, norms, column values. */
 
-import { columnKind, type Field } from "../mapping/field.ts";
+import { hashTerm, type TermSink, tokenizeAscii } from "../analysis/ascii-tokenizer.ts";
+import type { Token } from "../analysis/token.ts";
+import { toBytes } from "../bytes.ts";
+import type { Field } from "../mapping/field.ts";
 import { lengthToNorm } from "../similarity.ts";
+import { type BufferedField, MAX_TEXT_TERM_BYTES } from "./buffered-fields.ts";
 import { grown } from "./byte-buffer.ts";
-import { type ColumnNumbers, type ColumnValues, writeColumn } from "./column-writer.ts";
 import { LATITUDE_STEP, LONGITUDE_STEP } from "./columns.ts";
 import type { FieldEntry } from "./directory.ts";
+import { writeFieldColumn } from "./field-column.ts";
 import { FloatList, IntList } from "./growing.ts";
 import type { SegmentFileWriter } from "./segment-file.ts";
+import type { TermPool } from "./term-pool.ts";
 
 /** Values of one field in one buffer. */
-export class FieldBuffer {
+export class FieldBuffer implements BufferedField, TermSink {
   readonly field: Field;
   /** Number within the buffer. */
   readonly number: number;
-  /** Seed of its terms' hashes. */
-  readonly seed: number;
   /** Documents with the field, ascending, repetitions possible. */
   readonly docs = new IntList();
-  norms = new Uint8Array(0);
+  readonly #pool: TermPool;
+  /** Seed of its terms' hashes. */
+  readonly #seed: number;
+  #norms = new Uint8Array(0);
   /** Document of the last text value, its tokens so far, the position that follows. */
-  textDoc = -1;
-  textLength = 0;
-  nextPosition = 0;
+  #textDoc = -1;
+  #textLength = 0;
+  #nextPosition = 0;
   /** Column values: numbers or term ids, and the longitudes of points. */
-  readonly valueDocs = new IntList();
-  readonly values = new FloatList();
-  readonly longitudes = new FloatList();
+  readonly #valueDocs = new IntList();
+  readonly #values = new FloatList();
+  readonly #longitudes = new FloatList();
   /** Set once a whole number doesn't fit 2^53: then all values are here. */
-  exact: bigint[] | null = null;
+  #exact: bigint[] | null = null;
 
-  constructor(field: Field, number: number, seed: number) {
+  constructor(field: Field, number: number, seed: number, pool: TermPool) {
     this.field = field;
     this.number = number;
-    this.seed = seed;
+    this.#seed = seed;
+    this.#pool = pool;
   }
 
   /** Bytes held. */
   get sizeBytes(): number {
     return (
-      4 * (this.docs.length + this.valueDocs.length) +
-      8 * (this.values.length + this.longitudes.length) +
-      this.norms.length +
-      (this.exact?.length ?? 0) * 24
+      4 * (this.docs.length + this.#valueDocs.length) +
+      8 * (this.#values.length + this.#longitudes.length) +
+      this.#norms.length +
+      (this.#exact?.length ?? 0) * 24
     );
   }
 
-  /** Notes that `doc` has the field. */
-  present(doc: number): void {
-    if (this.docs.length === 0 || this.docs.values[this.docs.length - 1] !== doc) this.docs.push(doc);
+  addAsciiText(doc: number, bytes: Uint8Array, from: number, to: number): void {
+    const start = this.#startText(doc);
+    const next = tokenizeAscii(bytes, from, to, this.#seed, start, this);
+    this.#endText(doc, next - start, next);
   }
 
-  /** Starts a text value; returns the position of its first token. */
-  startText(doc: number): number {
-    this.present(doc);
-    if (this.textDoc === doc) return this.nextPosition + this.field.positionIncrementGap;
-    this.textDoc = doc;
-    this.textLength = 0;
-    this.nextPosition = 0;
-    return 0;
+  addTokens(doc: number, tokens: Iterable<Token>): void {
+    const start = this.#startText(doc);
+    let count = 0;
+    let last = -1;
+    for (const token of tokens) {
+      const bytes = toBytes(token.text);
+      if (bytes.length === 0 || bytes.length > MAX_TEXT_TERM_BYTES) continue;
+      const hash = hashTerm(bytes, 0, bytes.length, this.#seed);
+      this.#pool.add(this.number, bytes, 0, bytes.length, hash, doc, start + token.position);
+      // Tokens at one place count once, as with discount_overlaps.
+      if (token.position !== last) count++;
+      last = token.position;
+    }
+    this.#endText(doc, count, start + last + 1);
   }
 
-  /** Ends a text value of `tokens` tokens; `nextPosition` follows its last one. */
-  endText(doc: number, tokens: number, nextPosition: number): void {
-    this.textLength += tokens;
-    this.nextPosition = nextPosition;
-    if (!this.field.norms) return;
-    this.norms = grown(this.norms, doc + 1);
-    this.norms[doc] = lengthToNorm(this.textLength);
+  /** Takes a word of the tokenizer. */
+  term(bytes: Uint8Array, length: number, hash: number, position: number): void {
+    this.#pool.add(this.number, bytes, 0, length, hash, this.#textDoc, position);
   }
 
-  /** Adds a number (a term id for keywords). */
+  addKeyword(doc: number, bytes: Uint8Array, from: number, to: number): void {
+    const hash = hashTerm(bytes, from, to - from, this.#seed);
+    const id = this.field.index
+      ? this.#pool.add(this.number, bytes, from, to - from, hash, doc, -1)
+      : this.#pool.intern(this.number, bytes, from, to - from, hash);
+    if (this.field.docValues) this.addNumber(doc, id);
+    else this.#present(doc);
+  }
+
   addNumber(doc: number, value: number): void {
-    this.present(doc);
-    this.valueDocs.push(doc);
-    if (this.exact === null) this.values.push(value);
-    else this.exact.push(BigInt(value));
+    this.#present(doc);
+    this.#valueDocs.push(doc);
+    if (this.#exact === null) this.#values.push(value);
+    else this.#exact.push(BigInt(value));
   }
 
-  /** Adds a whole number beyond 2^53. */
   addExact(doc: number, value: bigint): void {
-    this.present(doc);
-    this.valueDocs.push(doc);
-    this.exact ??= Array.from(this.values.view(), BigInt);
-    this.exact.push(value);
+    this.#present(doc);
+    this.#valueDocs.push(doc);
+    this.#exact ??= Array.from(this.#values.view(), BigInt);
+    this.#exact.push(value);
   }
 
-  /** Adds a point in degrees. */
   addPoint(doc: number, latitude: number, longitude: number): void {
-    this.present(doc);
-    this.valueDocs.push(doc);
-    this.values.push(Math.floor(Math.min(latitude, 90 - LATITUDE_STEP) / LATITUDE_STEP));
-    this.longitudes.push(Math.floor(Math.min(longitude, 180 - LONGITUDE_STEP) / LONGITUDE_STEP));
+    this.#present(doc);
+    this.#valueDocs.push(doc);
+    this.#values.push(latitudeSteps(latitude));
+    this.#longitudes.push(longitudeSteps(longitude));
   }
 
   /** Norms of all documents of the segment, or null for a field without. */
   allNorms(docCount: number): Uint8Array | null {
     if (!this.field.norms) return null;
-    this.norms = grown(this.norms, docCount);
-    return this.norms.subarray(0, docCount);
+    this.#norms = grown(this.#norms, docCount);
+    return this.#norms.subarray(0, docCount);
   }
 
   /** Writes the column, if there is one. `ordinals`: from term id to ordinal, for keywords and addresses. */
-  writeColumn(file: SegmentFileWriter, docCount: number, ordinals: Int32Array | null): FieldEntry["column"] {
-    const kind = columnKind(this.field);
-    if (kind === null || this.valueDocs.length === 0) return undefined;
-    const docs = this.valueDocs.view();
-    if (kind === "geo") {
-      const latitudes: ColumnValues = { docs, values: this.values.view(), count: docs.length };
-      const longitudes: ColumnValues = { docs, values: this.longitudes.view(), count: docs.length };
-      return {
-        kind,
-        values: writeColumn(file, latitudes, docCount, "signed"),
-        longitudes: writeColumn(file, longitudes, docCount, "signed"),
-      };
+  writeColumn(file: SegmentFileWriter, docCount: number, ordinals: Int32Array): FieldEntry["column"] {
+    const values = this.#values.view();
+    if (this.field.type === "keyword" || this.field.type === "ip") {
+      for (let index = 0; index < values.length; index++) values[index] = ordinals[values[index]!]!;
     }
-    const sorted =
-      kind === "keyword" || kind === "ip"
-        ? sortedOrdinals(docs, this.values.view(), ordinals!)
-        : { docs, values: this.#sortedValues(docs), count: docs.length };
-    return { kind, values: writeColumn(file, sorted, docCount, numbersOf(kind)) };
+    const column = {
+      docs: this.#valueDocs.view(),
+      values,
+      longitudes: this.#longitudes.view(),
+      exact: this.#exact,
+    };
+    return writeFieldColumn(file, this.field, column, docCount);
   }
 
-  #sortedValues(docs: Int32Array): Float64Array | bigint[] {
-    if (this.exact === null) return sortRuns(docs, this.values.view());
-    const all = this.exact;
-    const result: bigint[] = [];
-    for (let from = 0; from < docs.length; ) {
-      const to = endOfRun(docs, from);
-      const run = all.slice(from, to).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-      for (const value of run) result.push(value);
-      from = to;
-    }
-    return result;
+  #present(doc: number): void {
+    if (this.docs.length === 0 || this.docs.values[this.docs.length - 1] !== doc) this.docs.push(doc);
+  }
+
+  /** Starts a text value; returns the position of its first token. */
+  #startText(doc: number): number {
+    this.#present(doc);
+    if (this.#textDoc === doc) return this.#nextPosition + this.field.positionIncrementGap;
+    this.#textDoc = doc;
+    this.#textLength = 0;
+    this.#nextPosition = 0;
+    return 0;
+  }
+
+  /** Ends a text value of `tokens` tokens; `nextPosition` follows its last one. */
+  #endText(doc: number, tokens: number, nextPosition: number): void {
+    this.#textLength += tokens;
+    this.#nextPosition = nextPosition;
+    if (!this.field.norms) return;
+    this.#norms = grown(this.#norms, doc + 1);
+    this.#norms[doc] = lengthToNorm(this.#textLength);
   }
 }
 
-/** How the numbers of a kind are kept. */
-export function numbersOf(kind: string): ColumnNumbers {
-  return kind === "double" ? "float" : kind === "unsigned_long" ? "unsigned" : "signed";
+/** A latitude in degrees as a column keeps it. */
+export function latitudeSteps(latitude: number): number {
+  return Math.floor(Math.min(latitude, 90 - LATITUDE_STEP) / LATITUDE_STEP);
 }
 
-function endOfRun(docs: Int32Array, from: number): number {
-  let to = from + 1;
-  while (to < docs.length && docs[to] === docs[from]) to++;
-  return to;
-}
-
-/** Sorts the values of each document, in place. */
-function sortRuns(docs: Int32Array, values: Float64Array): Float64Array {
-  for (let from = 0; from < docs.length; ) {
-    const to = endOfRun(docs, from);
-    if (to - from > 1) values.subarray(from, to).sort();
-    from = to;
-  }
-  return values;
-}
-
-/** Term ids become ordinals, ascending and once per document. */
-function sortedOrdinals(docs: Int32Array, termIds: Float64Array, ordinals: Int32Array): ColumnValues {
-  const values = new Float64Array(termIds.length);
-  for (let index = 0; index < termIds.length; index++) values[index] = ordinals[termIds[index]!]!;
-  sortRuns(docs, values);
-  const keptDocs = new Int32Array(docs.length);
-  let count = 0;
-  for (let index = 0; index < docs.length; index++) {
-    if (index > 0 && docs[index] === docs[index - 1] && values[index] === values[index - 1]) continue;
-    keptDocs[count] = docs[index]!;
-    values[count++] = values[index]!;
-  }
-  return { docs: keptDocs.subarray(0, count), values: values.subarray(0, count), count };
+/** A longitude in degrees as a column keeps it. */
+export function longitudeSteps(longitude: number): number {
+  return Math.floor(Math.min(longitude, 180 - LONGITUDE_STEP) / LONGITUDE_STEP);
 }

@@ -1,23 +1,18 @@
-/** Documents that aren't in a segment yet: where the writer puts terms, values and sources until they are sealed. */
+/** Documents that aren't in a segment yet: their sources, ids and versions, and the fields with their terms and values. */
 
 import { randomInt } from "node:crypto";
-import type { Analyzer } from "../analysis/analysis.ts";
-import { hashTerm, type TermSink, tokenizeAscii } from "../analysis/ascii-tokenizer.ts";
-import { compareBytes, toBytes } from "../bytes.ts";
+import { hashTerm } from "../analysis/ascii-tokenizer.ts";
+import { compareBytes } from "../bytes.ts";
 import type { Field } from "../mapping/field.ts";
 import { Bitset } from "./bitset.ts";
+import type { BufferedField, BufferedFields } from "./buffered-fields.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import { writeColumn } from "./column-writer.ts";
-import { DictionaryWriter } from "./dictionary-writer.ts";
-import type { FieldEntry, SegmentDirectory } from "./directory.ts";
-import { FieldBuffer } from "./field-buffer.ts";
+import type { SegmentDirectory } from "./directory.ts";
 import { FloatList, IntList } from "./growing.ts";
 import { writeIdIndex } from "./id-index.ts";
-import { PostingsList } from "./postings-writer.ts";
-import { writePresence } from "./presence.ts";
 import { type ByteSink, SegmentFileWriter } from "./segment-file.ts";
 import { StoredWriter } from "./stored.ts";
-import { fieldSeed, TermPool } from "./term-pool.ts";
 
 /** Uncompressed bytes of a block of _source: a hit costs one block to unpack. */
 const SOURCE_BLOCK_BYTES = 64 * 1024;
@@ -28,9 +23,6 @@ const ID_BLOCK_BYTES = 16 * 1024;
 /** Fast zstd: a fresh segment is soon merged. */
 const FRESH_LEVEL = 1;
 
-/** Fields a buffer can tell apart; term ids carry the number in 16 bits. */
-export const MAX_FIELDS = 65_535;
-
 /** Slots for ids at first. */
 const INITIAL_IDS = 256;
 
@@ -39,12 +31,12 @@ const DOC_BYTES = 40;
 
 const seed = randomInt(2 ** 31);
 
-/** Takes documents in order; `seal` makes a segment of them. A new one is made for each segment. */
-export class SegmentBuffer implements TermSink {
+/** Takes documents in order; `seal` makes a segment of them. A new one is made for each segment, the old one released. */
+export class SegmentBuffer {
   /** Documents so far, dead ones included. */
   docCount = 0;
-  readonly #pool = new TermPool();
-  readonly #fields = new Map<string, FieldBuffer>();
+  /** Terms and values of all fields. */
+  readonly fields: BufferedFields;
   readonly #source = new StoredWriter(SOURCE_BLOCK_BYTES, FRESH_LEVEL);
   readonly #idStore = new StoredWriter(ID_BLOCK_BYTES, FRESH_LEVEL);
   /** Ids behind each other, where each ends, their hashes. */
@@ -59,14 +51,15 @@ export class SegmentBuffer implements TermSink {
   readonly #seqNos = new FloatList();
   #dead = new Bitset(1024);
   #deadCount = 0;
-  /** Field of the text value at hand. */
-  #textField: FieldBuffer | null = null;
+
+  constructor(fields: BufferedFields) {
+    this.fields = fields;
+  }
 
   /** Memory held, bytes. */
   get sizeBytes(): number {
-    let total = this.#pool.sizeBytes + this.#source.sizeBytes + this.#idStore.sizeBytes + this.#ids.length;
-    for (const field of this.#fields.values()) total += field.sizeBytes;
-    return total + this.docCount * DOC_BYTES;
+    const stored = this.#source.sizeBytes + this.#idStore.sizeBytes + this.#ids.length;
+    return stored + this.fields.sizeBytes + this.docCount * DOC_BYTES;
   }
 
   get liveCount(): number {
@@ -122,54 +115,8 @@ export class SegmentBuffer implements TermSink {
   }
 
   /** Where values of a field go; undefined when there are too many fields. */
-  fieldBuffer(field: Field): FieldBuffer | undefined {
-    const known = this.#fields.get(field.path);
-    if (known !== undefined) return known;
-    if (this.#fields.size >= MAX_FIELDS) return undefined;
-    const number = this.#fields.size;
-    const made = new FieldBuffer(field, number, fieldSeed(seed, number));
-    this.#fields.set(field.path, made);
-    return made;
-  }
-
-  /** Adds an ASCII text value by the standard analyzer. */
-  addAsciiText(field: FieldBuffer, doc: number, bytes: Uint8Array, from: number, to: number): void {
-    this.#textField = field;
-    const start = field.startText(doc);
-    const next = tokenizeAscii(bytes, from, to, field.seed, start, this);
-    field.endText(doc, next - start, next);
-  }
-
-  /** Adds a text value by any analyzer. */
-  addText(field: FieldBuffer, doc: number, text: string, analyzer: Analyzer): void {
-    const start = field.startText(doc);
-    let count = 0;
-    let last = -1;
-    for (const token of analyzer.tokens(text)) {
-      const bytes = toBytes(token.text);
-      if (bytes.length === 0 || bytes.length > MAX_TEXT_TERM_BYTES) continue;
-      const hash = hashTerm(bytes, 0, bytes.length, field.seed);
-      this.#pool.add(field.number, bytes, 0, bytes.length, hash, doc, start + token.position);
-      // Tokens at one place count once, as with discount_overlaps.
-      if (token.position !== last) count++;
-      last = token.position;
-    }
-    field.endText(doc, count, start + last + 1);
-  }
-
-  /** Takes a word of the tokenizer. */
-  term(bytes: Uint8Array, length: number, hash: number, position: number): void {
-    this.#pool.add(this.#textField!.number, bytes, 0, length, hash, this.#textField!.textDoc, position);
-  }
-
-  /** Adds the term bytes[from..to) of a keyword or ip field, at most MAX_TERM_BYTES long. */
-  addKeyword(field: FieldBuffer, doc: number, bytes: Uint8Array, from: number, to: number): void {
-    const hash = hashTerm(bytes, from, to - from, field.seed);
-    const id = field.field.index
-      ? this.#pool.add(field.number, bytes, from, to - from, hash, doc, -1)
-      : this.#pool.intern(field.number, bytes, from, to - from, hash);
-    if (field.field.docValues) field.addNumber(doc, id);
-    else field.present(doc);
+  field(field: Field): BufferedField | undefined {
+    return this.fields.open(field);
   }
 
   /** What a document that isn't sealed yet was sent as. */
@@ -200,14 +147,7 @@ export class SegmentBuffer implements TermSink {
   /** Writes everything as a segment to `sink`. The buffer can't be used afterwards. */
   seal(sink: ByteSink): void {
     const file = new SegmentFileWriter(sink);
-    const fieldBuffers = [...this.#fields.values()];
-    const terms = this.#pool.sorted(fieldBuffers.length);
-    const ordinals = new Int32Array(this.#pool.size);
-    const fields: Record<string, FieldEntry> = {};
-    for (const field of fieldBuffers) {
-      if (field.docs.length > 0)
-        fields[field.field.path] = this.#sealField(file, field, terms[field.number]!, ordinals);
-    }
+    const fields = this.fields.seal(file, this.docCount);
     const docs = Int32Array.from({ length: this.docCount }, (_, doc) => doc);
     const column = (values: FloatList) =>
       writeColumn(file, { docs, values: values.view(), count: this.docCount }, this.docCount, "signed");
@@ -221,6 +161,11 @@ export class SegmentBuffer implements TermSink {
       fields,
     };
     file.finish(directory);
+  }
+
+  /** Gives back what isn't the collector's; nothing may be called afterwards. */
+  release(): void {
+    this.fields.release();
   }
 
   #idOf(doc: number): Uint8Array {
@@ -239,38 +184,4 @@ export class SegmentBuffer implements TermSink {
     this.#idTable = new Int32Array(2 * old.length).fill(-1);
     for (const doc of old) if (doc >= 0) this.#insertId(doc);
   }
-
-  #sealField(
-    file: SegmentFileWriter,
-    field: FieldBuffer,
-    ids: Uint32Array,
-    ordinals: Int32Array,
-  ): FieldEntry {
-    const norms = field.allNorms(this.docCount);
-    const entry: { -readonly [K in keyof FieldEntry]: FieldEntry[K] } = {
-      presence: writePresence(file, field.docs.view(), this.docCount),
-    };
-    if (ids.length > 0) {
-      const isText = field.field.type === "text";
-      const withPositions = isText && field.field.positions;
-      const dictionary = new DictionaryWriter(file, norms, withPositions);
-      for (let ordinal = 0; ordinal < ids.length; ordinal++) {
-        const id = ids[ordinal]!;
-        ordinals[id] = ordinal;
-        this.#pool.postings(id, withPositions, list);
-        dictionary.add(this.#pool.term(id), list);
-      }
-      entry.terms = dictionary.finish();
-    }
-    if (norms !== null) entry.norms = file.write(norms);
-    const column = field.writeColumn(file, this.docCount, ordinals);
-    if (column !== undefined) entry.column = column;
-    return entry;
-  }
 }
-
-/** Longest term that an analyzer may make, bytes; longer ones are left out, as in Lucene. */
-const MAX_TEXT_TERM_BYTES = 32_766;
-
-/** Reused from term to term. */
-const list = new PostingsList();

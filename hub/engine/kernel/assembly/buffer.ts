@@ -1,0 +1,59 @@
+/** Growing buffers and the numbers of the segment format in them. */
+
+import { grow } from "./host";
+import { BUFFER_AT, BUFFER_CAPACITY, BUFFER_LENGTH } from "./layout";
+
+/** Makes sure of `extra` more bytes. */
+export function reserve(buffer: usize, extra: u32): void {
+  if (load<u32>(buffer, BUFFER_LENGTH) + extra > load<u32>(buffer, BUFFER_CAPACITY)) grow(buffer, extra);
+}
+
+/** Address of the first byte. */
+export function at(buffer: usize): usize {
+  return load<u32>(buffer, BUFFER_AT);
+}
+
+/** Address behind the last byte in use. */
+export function end(buffer: usize): usize {
+  return load<u32>(buffer, BUFFER_AT) + load<u32>(buffer, BUFFER_LENGTH);
+}
+
+/** Notes that the bytes up to `place` are in use. */
+export function setEnd(buffer: usize, place: usize): void {
+  store<u32>(buffer, (place - load<u32>(buffer, BUFFER_AT)) as u32, BUFFER_LENGTH);
+}
+
+export function length(buffer: usize): u32 {
+  return load<u32>(buffer, BUFFER_LENGTH);
+}
+
+export function setLength(buffer: usize, bytes: u32): void {
+  store<u32>(buffer, bytes, BUFFER_LENGTH);
+}
+
+/** Writes a varint at `place`, which has room; returns the place behind it. */
+export function putVarint(place: usize, value: u32): usize {
+  let rest = value;
+  while (rest >= 0x80) {
+    store<u8>(place++, (rest & 0x7f) | 0x80);
+    rest >>>= 7;
+  }
+  store<u8>(place++, rest);
+  return place;
+}
+
+/** Appends a number to a list of u32, growing it where needed. */
+export function push32(buffer: usize, value: u32): void {
+  reserve(buffer, 4);
+  const used = load<u32>(buffer, BUFFER_LENGTH);
+  store<u32>(load<u32>(buffer, BUFFER_AT) + used, value);
+  store<u32>(buffer, used + 4, BUFFER_LENGTH);
+}
+
+/** Appends a number to a list of f64, growing it where needed. */
+export function push64(buffer: usize, value: f64): void {
+  reserve(buffer, 8);
+  const used = load<u32>(buffer, BUFFER_LENGTH);
+  store<f64>(load<u32>(buffer, BUFFER_AT) + used, value);
+  store<u32>(buffer, used + 8, BUFFER_LENGTH);
+}

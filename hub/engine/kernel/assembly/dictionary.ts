@@ -1,0 +1,101 @@
+/** Sorted terms of one field: front-coded blocks, postings of rare terms inside. The twin is segment/dictionary-writer.ts. */
+
+import { at, end, length, push32, putVarint, reserve, setEnd } from "./buffer";
+import {
+  FLUSH_BYTES,
+  POOL_TERMS,
+  POOL_TEXT,
+  SCRATCH_DOCS,
+  SCRATCH_POSITIONS,
+  SEAL_BLOCKS,
+  SEAL_DOC_FREQ,
+  SEAL_FLUSHED,
+  SEAL_INDEX,
+  SEAL_NORMS,
+  SEAL_POSITIONS,
+  SEAL_POSTINGS,
+  SEAL_PREVIOUS,
+  SEAL_PREVIOUS_LENGTH,
+  SEAL_SIZE,
+  SEAL_TOTAL_TERM_FREQ,
+  TERM_BYTES,
+  TERM_FIELD_LENGTH,
+  TERM_ORDINAL,
+  TERM_TEXT,
+  TERMS_PER_BLOCK,
+} from "./layout";
+import { decodeTerm, docCount, totalFreq, writePostings } from "./postings";
+import { scratch } from "./scratch";
+
+/** Bytes of the numbers of an entry beside its text and its inlined positions. */
+const ENTRY_BYTES: u32 = 64;
+
+/**
+ * Adds the terms `ids` from number `from` to the dictionary `seal` until all are in or FLUSH_BYTES of postings have come
+ * together; returns the number of the first that isn't in. Marks each term with its ordinal.
+ */
+export function addTerms(pool: usize, seal: usize, ids: usize, from: u32, count: u32): u32 {
+  const withPositions = load<u32>(seal, SEAL_POSITIONS) != 0;
+  for (let index = from; index < count; index++) {
+    if (length(seal + SEAL_POSTINGS) >= (FLUSH_BYTES as u32)) return index;
+    const term = at(pool + POOL_TERMS) + load<u32>(ids + index * 4) * TERM_BYTES;
+    store<u32>(term, index, TERM_ORDINAL);
+    decodeTerm(pool, term, withPositions);
+    addTerm(pool, seal, term, withPositions);
+  }
+  return count;
+}
+
+function addTerm(pool: usize, seal: usize, term: usize, withPositions: bool): void {
+  const text = at(pool + POOL_TEXT) + load<u32>(term, TERM_TEXT);
+  const bytes = load<u16>(term, TERM_FIELD_LENGTH) as u32;
+  const inlined = docCount == 1;
+  reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES + (inlined ? totalFreq * 5 : 0));
+  let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
+  store<f64>(seal, load<f64>(seal, SEAL_TOTAL_TERM_FREQ) + (totalFreq as f64), SEAL_TOTAL_TERM_FREQ);
+  store<f64>(seal, load<f64>(seal, SEAL_DOC_FREQ) + (docCount as f64), SEAL_DOC_FREQ);
+  place = putVarint(place, docCount);
+  if (inlined) {
+    place = putVarint(place, load<u32>(at(scratch + SCRATCH_DOCS)));
+    place = putVarint(place, totalFreq);
+    if (withPositions) {
+      const gaps = at(scratch + SCRATCH_POSITIONS);
+      for (let index: u32 = 0; index < totalFreq; index++) place = putVarint(place, load<u32>(gaps + index * 4));
+    }
+  } else if (docCount > 1) {
+    const before = length(seal + SEAL_POSTINGS);
+    const freqs = totalFreq - docCount;
+    const size = writePostings(load<u32>(seal, SEAL_NORMS), withPositions, seal + SEAL_POSTINGS);
+    place = putVarint(place, freqs);
+    place = putVarint(place, size);
+    if (withPositions) place = putVarint(place, length(seal + SEAL_POSTINGS) - before - size);
+  }
+  setEnd(seal + SEAL_BLOCKS, place);
+}
+
+/** Writes where a block's postings begin, for its first term, and the text, front-coded for all others. */
+function putText(seal: usize, text: usize, bytes: u32, from: usize): usize {
+  const number = load<u32>(seal, SEAL_SIZE);
+  store<u32>(seal, number + 1, SEAL_SIZE);
+  let place = from;
+  let shared: u32 = 0;
+  if (number % TERMS_PER_BLOCK == 0) {
+    push32(seal + SEAL_INDEX, (from - at(seal + SEAL_BLOCKS)) as u32);
+    place = putVarint(place, load<u32>(seal, SEAL_FLUSHED) + length(seal + SEAL_POSTINGS));
+  } else {
+    shared = sharedPrefix(load<u32>(seal, SEAL_PREVIOUS), load<u32>(seal, SEAL_PREVIOUS_LENGTH), text, bytes);
+    place = putVarint(place, shared);
+  }
+  store<u32>(seal, text as u32, SEAL_PREVIOUS);
+  store<u32>(seal, bytes, SEAL_PREVIOUS_LENGTH);
+  place = putVarint(place, bytes - shared);
+  memory.copy(place, text + shared, bytes - shared);
+  return place + (bytes - shared);
+}
+
+function sharedPrefix(a: usize, aLength: u32, b: usize, bLength: u32): u32 {
+  const common = min(aLength, bLength);
+  let index: u32 = 0;
+  while (index < common && load<u8>(a + index) == load<u8>(b + index)) index++;
+  return index;
+}

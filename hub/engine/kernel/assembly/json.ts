@@ -1,0 +1,224 @@
+/**
+ * Reads JSON (RFC 8259) byte by byte and sixteen at a time. A zero must stand behind the document: no rule of the grammar
+ * takes one, so nothing here looks for the end. Strict: what isn't surely right is refused (0), and the host, whose twin
+ * is json/scanner.ts, says what is wrong. What was read last stands in globals.
+ */
+
+import { at, reserve, setLength } from "./buffer";
+import { SCRATCH_POWERS } from "./layout";
+import { scratch } from "./scratch";
+
+/** The last string has escapes; one of them isn't ASCII; it has bytes beyond ASCII. */
+export let isEscaped: bool = false;
+export let isWide: bool = false;
+export let isHigh: bool = false;
+
+/** The last number: its digits without sign and point, how many they are, its power of ten. */
+export let digits: u64 = 0;
+export let digitCount: u32 = 0;
+export let exponent: i32 = 0;
+export let isNegative: bool = false;
+export let isWhole: bool = false;
+
+/** Digits that a double holds exactly, and the largest power of ten that it does. */
+const EXACT_DIGITS: u32 = 15;
+const EXACT_POWER: i32 = 22;
+
+/** Digits of an exponent that are read; more are refused. */
+const EXPONENT_DIGITS: u32 = 4;
+
+/** Makes the table of powers of this instance. */
+export function makePowers(): void {
+  const bytes: u32 = (EXACT_POWER as u32 + 1) * 8;
+  reserve(scratch + SCRATCH_POWERS, bytes);
+  setLength(scratch + SCRATCH_POWERS, bytes);
+  let power: f64 = 1;
+  for (let index: u32 = 0; index < bytes; index += 8) {
+    store<f64>(at(scratch + SCRATCH_POWERS) + index, power);
+    power *= 10;
+  }
+}
+
+/** First place from `place` on that isn't white space. */
+export function skipSpace(place: usize): usize {
+  let byte = load<u8>(place);
+  while (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09) byte = load<u8>(++place);
+  return place;
+}
+
+/** Forgets the last string: what follows is no string. */
+export function clearString(): void {
+  isEscaped = false;
+  isWide = false;
+  isHigh = false;
+}
+
+/** Reads a string from behind its opening quote; returns the place of the closing one. */
+export function readString(start: usize): usize {
+  const quote = i8x16.splat(0x22);
+  const backslash = i8x16.splat(0x5c);
+  const space = i8x16.splat(0x20);
+  let place = start;
+  let high: u32 = 0;
+  isEscaped = false;
+  isWide = false;
+  for (;;) {
+    const bytes = v128.load(place);
+    const stops = i8x16.bitmask(
+      v128.or(v128.or(i8x16.eq(bytes, quote), i8x16.eq(bytes, backslash)), i8x16.lt_u(bytes, space)),
+    );
+    const beyond = i8x16.bitmask(bytes) as u32;
+    if (stops == 0) {
+      high |= beyond;
+      place += 16;
+      continue;
+    }
+    const count = ctz(stops);
+    high |= beyond & ((1 << count) - 1);
+    place += count;
+    const byte = load<u8>(place);
+    if (byte == 0x22) break;
+    if (byte != 0x5c) return 0;
+    isEscaped = true;
+    const length = escapeLength(place + 1);
+    if (length == 0) return 0;
+    place += length;
+  }
+  isHigh = high != 0;
+  return place;
+}
+
+/** Length of an escape with its backslash, whose letter is at `place`. */
+function escapeLength(place: usize): u32 {
+  const letter = load<u8>(place);
+  if (letter == 0x75) {
+    for (let digit: usize = 1; digit <= 4; digit++) if (hexOf(load<u8>(place + digit)) > 15) return 0;
+    if (load<u16>(place + 1) != 0x3030 || load<u8>(place + 3) > 0x37) isWide = true;
+    return 6;
+  }
+  return simpleEscape(letter) == 0 ? 0 : 2;
+}
+
+/** Value of a hexadecimal digit; above 15 for other bytes. */
+function hexOf(byte: u8): u32 {
+  const digit = (byte as u32) - 48;
+  if (digit < 10) return digit;
+  const letter = ((byte as u32) | 32) - 97;
+  return letter < 6 ? letter + 10 : 16;
+}
+
+/** What a letter behind a backslash stands for; 0 for none. */
+function simpleEscape(letter: u8): u8 {
+  switch (letter as u32) {
+    case 0x22:
+    case 0x5c:
+    case 0x2f:
+      return letter;
+    case 0x62:
+      return 8;
+    case 0x66:
+      return 12;
+    case 0x6e:
+      return 10;
+    case 0x72:
+      return 13;
+    case 0x74:
+      return 9;
+    default:
+      return 0;
+  }
+}
+
+/** Resolves the escapes of a string that was read and isn't wide, in place; returns the new end. */
+export function unescape(start: usize, stop: usize): usize {
+  let from = start;
+  let to = start;
+  while (from < stop) {
+    const byte = load<u8>(from);
+    if (byte != 0x5c) {
+      store<u8>(to++, byte);
+      from++;
+      continue;
+    }
+    const letter = load<u8>(from + 1);
+    if (letter == 0x75) {
+      store<u8>(to++, (hexOf(load<u8>(from + 4)) << 4) | hexOf(load<u8>(from + 5)));
+      from += 6;
+    } else {
+      store<u8>(to++, simpleEscape(letter));
+      from += 2;
+    }
+  }
+  return to;
+}
+
+/** Reads a number; returns the place behind it. */
+export function readNumber(start: usize): usize {
+  let place = start;
+  isNegative = load<u8>(place) == 0x2d;
+  if (isNegative) place++;
+  digits = 0;
+  exponent = 0;
+  isWhole = true;
+  const first = place;
+  place = readDigits(place);
+  digitCount = (place - first) as u32;
+  if (digitCount == 0 || (digitCount > 1 && load<u8>(first) == 0x30)) return 0;
+  if (load<u8>(place) == 0x2e) {
+    isWhole = false;
+    const fraction = place + 1;
+    place = readDigits(fraction);
+    if (place == fraction) return 0;
+    digitCount += (place - fraction) as u32;
+    exponent = -((place - fraction) as i32);
+  }
+  if ((load<u8>(place) | 32) != 0x65) return place;
+  isWhole = false;
+  return readExponent(place + 1);
+}
+
+/** Appends digits to `digits`, which is right while there are at most 19. */
+function readDigits(start: usize): usize {
+  let place = start;
+  let value = digits;
+  for (;;) {
+    const digit = (load<u8>(place) as u32) - 48;
+    if (digit > 9) break;
+    value = value * 10 + (digit as u64);
+    place++;
+  }
+  digits = value;
+  return place;
+}
+
+function readExponent(start: usize): usize {
+  let place = start;
+  const sign = load<u8>(place);
+  if (sign == 0x2b || sign == 0x2d) place++;
+  let value: i32 = 0;
+  let count: u32 = 0;
+  for (;;) {
+    const digit = (load<u8>(place) as u32) - 48;
+    if (digit > 9) break;
+    if (++count > EXPONENT_DIGITS) return 0;
+    value = value * 10 + (digit as i32);
+    place++;
+  }
+  if (count == 0) return 0;
+  exponent += sign == 0x2d ? -value : value;
+  return place;
+}
+
+/** Whether the last number is exact as a product or quotient of two exact doubles (Clinger's fast path). */
+export function isExact(): bool {
+  return digitCount <= EXACT_DIGITS && exponent >= -EXACT_POWER && exponent <= EXACT_POWER;
+}
+
+/** The last number, which is exact. */
+export function numberValue(): f64 {
+  const powers = at(scratch + SCRATCH_POWERS);
+  let value = digits as f64;
+  if (exponent > 0) value *= load<f64>(powers + (exponent << 3));
+  else if (exponent < 0) value /= load<f64>(powers + (-exponent << 3));
+  return isNegative ? -value : value;
+}

@@ -1,0 +1,36 @@
+/**
+ * The engine's kernel: what is done per byte, per word and per posting. Nothing is allocated here and there is no
+ * static data; every address comes from the host, who also grows what is full (see host.ts). Compiled by build.ts.
+ */
+
+import { reserve, setLength } from "./buffer";
+import { makeCrcTables } from "./crc32c";
+import { makePowers } from "./json";
+import { POOL_MASK, POOL_TABLE, SLOT_BYTES } from "./layout";
+import { useScratch } from "./scratch";
+import { seedHash } from "./terms";
+
+export { crc32c } from "./crc32c";
+export { addTerms } from "./dictionary";
+export { hashName, resumeDocument, writeDocument } from "./document";
+export { addKeyword, addNumber, addToken, endText, padNorms, present, startText, toOrdinals } from "./field";
+export { packGroup, unpackDocs, unpackGroup } from "./packing";
+export { groupTerms, sortTerms } from "./sort";
+export { addText } from "./tokenizer";
+
+/** Readies this instance: its own scratch structure and the random numbers of its hash. */
+export function init(scratch: usize, seed: u64, factor: u64): void {
+  useScratch(scratch);
+  seedHash(seed, factor);
+  makeCrcTables();
+  makePowers();
+}
+
+/** Readies an empty pool, whose structure is zeroed, for `slots` slots (a power of two). */
+export function initPool(pool: usize, slots: u32): void {
+  const table = pool + POOL_TABLE;
+  reserve(table, slots * SLOT_BYTES);
+  setLength(table, 0);
+  memory.fill(load<u32>(table), 0, slots * SLOT_BYTES);
+  store<u32>(pool, slots - 1, POOL_MASK);
+}

@@ -1,0 +1,194 @@
+/**
+ * Places of what kernel and TypeScript share: byte offsets within structures in the kernel's memory. Read by both
+ * compilers, so it holds untyped constants only. All numbers are little-endian u32 unless said otherwise.
+ */
+
+/** A growing run of bytes: address, bytes in use, bytes reserved. */
+export const BUFFER_AT = 0;
+export const BUFFER_LENGTH = 4;
+export const BUFFER_CAPACITY = 8;
+export const BUFFER_BYTES = 16;
+
+/** Bytes behind the used part of a buffer that may be read (not written): whole words and vectors are loaded. */
+export const SLACK_BYTES = 64;
+
+/** Inverted index of one segment buffer: four growing buffers, then numbers. */
+export const POOL_TABLE = 0;
+export const POOL_TERMS = 16;
+export const POOL_TEXT = 32;
+export const POOL_SLICES = 48;
+/** Slots of the table less one. */
+export const POOL_MASK = 64;
+export const POOL_TERM_COUNT = 68;
+export const POOL_BYTES = 80;
+
+/** One slot of the table: hash, id + 1 (0: free). */
+export const SLOT_BYTES = 8;
+
+/** One term. Link fields are offsets into the slices, 0 for none. */
+export const TERM_HASH = 0;
+/** field << 16 | length of the text in bytes. */
+export const TERM_FIELD_LENGTH = 4;
+export const TERM_TEXT = 8;
+export const TERM_DOC_FREQ = 12;
+export const TERM_LAST_DOC = 16;
+export const TERM_LAST_DELTA = 20;
+export const TERM_LAST_FREQ = 24;
+export const TERM_LAST_POSITION = 28;
+export const TERM_FIRST_POSITION = 32;
+export const TERM_DOC_HEAD = 36;
+export const TERM_DOC_AT = 40;
+export const TERM_DOC_END = 44;
+export const TERM_POSITION_HEAD = 48;
+export const TERM_POSITION_AT = 52;
+export const TERM_POSITION_END = 56;
+/** Place in the sorted order of its field, set when the field is sealed. */
+export const TERM_ORDINAL = 60;
+export const TERM_BYTES = 64;
+
+/** What a segment buffer holds of one field beside its terms. */
+export const FIELD_DOCS = 0;
+export const FIELD_VALUE_DOCS = 16;
+/** f64 each. */
+export const FIELD_VALUES = 32;
+/** One byte per document. */
+export const FIELD_NORMS = 48;
+export const FIELD_NUMBER = 64;
+/** See FLAG_… */
+export const FIELD_FLAGS = 68;
+export const FIELD_POSITION_GAP = 72;
+/** Document of the last text value + 1, its tokens so far, the position that follows them. */
+export const FIELD_TEXT_DOC = 76;
+export const FIELD_TEXT_LENGTH = 80;
+export const FIELD_NEXT_POSITION = 84;
+/** Document noted last + 1. */
+export const FIELD_LAST_DOC = 88;
+export const FIELD_BYTES = 96;
+
+/** Terms have postings. */
+export const FLAG_INDEXED = 1;
+/** Values are kept in a column. */
+export const FLAG_COLUMN = 2;
+export const FLAG_NORMS = 4;
+
+/** What is made of the sorted terms of a field. */
+export const SEAL_BLOCKS = 0;
+export const SEAL_INDEX = 16;
+export const SEAL_POSTINGS = 32;
+/** Address of the norms of all documents, 0 without. */
+export const SEAL_NORMS = 48;
+/** 1 where positions are written. */
+export const SEAL_POSITIONS = 52;
+/** Bytes of postings that were taken away already. */
+export const SEAL_FLUSHED = 56;
+export const SEAL_SIZE = 60;
+/** f64. */
+export const SEAL_TOTAL_TERM_FREQ = 64;
+export const SEAL_DOC_FREQ = 72;
+/** Address and length of the term before. */
+export const SEAL_PREVIOUS = 80;
+export const SEAL_PREVIOUS_LENGTH = 84;
+export const SEAL_BYTES = 96;
+
+/** What one instance needs for itself: buffers for a decoded term, positions on their way out, texts and bit masks. */
+export const SCRATCH_DOCS = 0;
+export const SCRATCH_FREQS = 16;
+export const SCRATCH_POSITIONS = 32;
+export const SCRATCH_POSITIONS_OUT = 48;
+/** Value at hand in lower case, with room for a vector before it. */
+export const SCRATCH_TEXT = 64;
+/** Bit masks of the value's words. */
+export const SCRATCH_MASKS = 80;
+/** A document's bytes. */
+export const SCRATCH_INPUT = 96;
+/** The values found in it. */
+export const SCRATCH_TAPE = 112;
+/** A value with its escapes resolved. */
+export const SCRATCH_PLAIN = 128;
+/** Tables of CRC-32C, 8 KiB. */
+export const SCRATCH_CRC = 144;
+export const SCRATCH_BYTES = 176;
+
+/** Longest word of the tokenizer in bytes. */
+export const MAX_TOKEN_BYTES = 255;
+/** Longest text value that the kernel takes, bytes. */
+export const MAX_TEXT_BYTES = 65536;
+/** Terms per block of a dictionary, values per packed group, bytes of a block's header. */
+export const TERMS_PER_BLOCK = 16;
+export const GROUP = 128;
+export const BLOCK_HEADER_BYTES = 16;
+/** Postings are handed over when they are as long. */
+export const FLUSH_BYTES = 262144;
+
+/** Powers of ten, f64: 10^0 to 10^22. */
+export const SCRATCH_POWERS = 160;
+
+/** Place in a document's plan. */
+export const NODE_KIND = 0;
+/** Names of an object: address of the slots, slots less one. */
+export const NODE_TABLE = 4;
+export const NODE_MASK = 8;
+/** Leaf: address of the targets, their number; number of the leaf for the host. */
+export const NODE_TARGETS = 12;
+export const NODE_TARGET_COUNT = 16;
+export const NODE_LEAF = 20;
+export const NODE_BYTES = 24;
+
+/** An object whose unknown names are the host's business. */
+export const KIND_OBJECT = 1;
+/** An object whose unknown names are passed over. */
+export const KIND_CLOSED_OBJECT = 2;
+/** Whatever stands here is passed over. */
+export const KIND_SKIPPED = 3;
+export const KIND_LEAF = 4;
+/** A leaf whose values are the host's business, null and arrays included. */
+export const KIND_HOST_LEAF = 5;
+
+/** One name in an object's table: hash, address and length of the name, address of the node (0: free). */
+export const NAME_HASH = 0;
+export const NAME_AT = 4;
+export const NAME_LENGTH = 8;
+export const NAME_NODE = 12;
+export const NAME_BYTES = 16;
+
+/** A field that a leaf's values go to. */
+export const TARGET_FIELD = 0;
+export const TARGET_TYPE = 4;
+/** Keyword: longest value in bytes. */
+export const TARGET_LIMIT = 8;
+export const TARGET_BYTES = 16;
+
+export const TYPE_TEXT = 1;
+export const TYPE_KEYWORD = 2;
+export const TYPE_LONG = 3;
+export const TYPE_INTEGER = 4;
+export const TYPE_SHORT = 5;
+export const TYPE_BYTE = 6;
+export const TYPE_DOUBLE = 7;
+export const TYPE_FLOAT = 8;
+export const TYPE_DATE = 9;
+export const TYPE_BOOLEAN = 10;
+
+/** A value found in a document: address of the target (of the node for the host's), what to do, its bytes, its number. */
+export const ENTRY_TARGET = 0;
+export const ENTRY_ACTION = 4;
+export const ENTRY_START = 8;
+export const ENTRY_STOP = 12;
+/** f64. */
+export const ENTRY_NUMBER = 16;
+export const ENTRY_BYTES = 24;
+
+export const ACTION_HOST = 0;
+export const ACTION_NUMBER = 1;
+export const ACTION_BYTES = 2;
+/** Bytes with escapes that stand for ASCII only. */
+export const ACTION_ESCAPED = 3;
+
+/** What `writeDocument` returns where all is done, and where the document is the host's business. */
+export const DOCUMENT_DONE = -1;
+export const DOCUMENT_REFUSED = -2;
+
+/** The host's business: a field whose column the kernel can't hold. */
+export const FLAG_HOST = 8;
+/** Longest keyword, bytes. */
+export const MAX_KEYWORD_BYTES = 32766;

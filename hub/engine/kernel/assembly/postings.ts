@@ -1,0 +1,197 @@
+/** Postings of one term as bytes. The twin is segment/postings-writer.ts; the grammar is that of the segment format. */
+
+import { at, end, putVarint, reserve, setEnd, setLength } from "./buffer";
+import {
+  BLOCK_HEADER_BYTES,
+  GROUP,
+  SCRATCH_DOCS,
+  SCRATCH_FREQS,
+  SCRATCH_POSITIONS,
+  SCRATCH_POSITIONS_OUT,
+  TERM_DOC_FREQ,
+  TERM_DOC_HEAD,
+  TERM_FIRST_POSITION,
+  TERM_LAST_DOC,
+  TERM_LAST_FREQ,
+  TERM_POSITION_HEAD,
+} from "./layout";
+import { bitsOf, packGroup } from "./packing";
+import { scratch } from "./scratch";
+import { openStream, readVarint } from "./terms";
+
+/** Bytes of a group that is not packed. */
+const GROUP_BYTES: usize = GROUP * 4;
+
+/** Frequencies at and above it are kept as it. */
+const IMPACT_FREQ_LIMIT: u32 = 255;
+
+/** Bytes that a document or a position can take beside its share of a packed group. */
+const VARINT_BYTES: u32 = 5;
+
+/** Documents of the term that was decoded last, and their frequencies together. */
+export let docCount: u32 = 0;
+export let totalFreq: u32 = 0;
+
+/** Decodes a term of the pool into the scratch lists; positions become gaps within each document. */
+export function decodeTerm(pool: usize, term: usize, withPositions: bool): void {
+  const count = load<u32>(term, TERM_DOC_FREQ);
+  docCount = count;
+  totalFreq = 0;
+  if (count == 0) return;
+  reserve(scratch + SCRATCH_DOCS, count * 4);
+  reserve(scratch + SCRATCH_FREQS, count * 4);
+  const docs = at(scratch + SCRATCH_DOCS);
+  const freqs = at(scratch + SCRATCH_FREQS);
+  openStream(pool, term, TERM_DOC_HEAD);
+  let doc: u32 = 0;
+  let total: u32 = 0;
+  const last = (count - 1) * 4;
+  for (let index: usize = 0; index < last; index += 4) {
+    const code = readVarint();
+    doc += code >>> 1;
+    const freq = code & 1 ? 1 : readVarint();
+    store<u32>(docs + index, doc);
+    store<u32>(freqs + index, freq);
+    total += freq;
+  }
+  store<u32>(docs + last, load<u32>(term, TERM_LAST_DOC));
+  store<u32>(freqs + last, load<u32>(term, TERM_LAST_FREQ));
+  totalFreq = total + load<u32>(term, TERM_LAST_FREQ);
+  if (!withPositions) return;
+  reserve(scratch + SCRATCH_POSITIONS, totalFreq * 4);
+  const gaps = at(scratch + SCRATCH_POSITIONS);
+  store<u32>(gaps, load<u32>(term, TERM_FIRST_POSITION));
+  openStream(pool, term, TERM_POSITION_HEAD);
+  for (let index: u32 = 1; index < totalFreq; index++) store<u32>(gaps + index * 4, readVarint());
+}
+
+/** Appends the decoded term to `out`; returns how many bytes it takes without the positions behind them. */
+export function writePostings(norms: usize, withPositions: bool, out: usize): u32 {
+  const blocks = docCount / GROUP;
+  const positionsOut = scratch + SCRATCH_POSITIONS_OUT;
+  setLength(positionsOut, 0);
+  const positionBytes = withPositions ? totalFreq * VARINT_BYTES + GROUP : 0;
+  reserve(positionsOut, positionBytes);
+  reserve(out, blocks * BLOCK_HEADER_BYTES + docCount * 2 * VARINT_BYTES + 64 + positionBytes);
+  const from = end(out);
+  let header = from;
+  const body = from + blocks * BLOCK_HEADER_BYTES;
+  let place: usize = body;
+  let position: u32 = 0;
+  let before: u32 = 0xffff_ffff;
+  for (let block: u32 = 0; block < blocks; block++) {
+    const docs = at(scratch + SCRATCH_DOCS) + block * GROUP * 4;
+    const freqs = at(scratch + SCRATCH_FREQS) + block * GROUP * 4;
+    const last = load<u32>(docs, GROUP * 4 - 4);
+    store<u32>(header, last);
+    store<u32>(header, (place - body) as u32, 4);
+    store<u32>(header, (end(positionsOut) - at(positionsOut)) as u32, 8);
+    store<u8>(header, maxFreq(freqs, GROUP), 14);
+    store<u8>(header, minNorm(docs, GROUP, norms), 15);
+    if (withPositions) position = writePositions(freqs, GROUP, position, positionsOut);
+    const docBits = bitsOf(toGaps(docs, before));
+    place = packGroup(docs, docBits, place);
+    const freqBits = bitsOf(lessOne(freqs));
+    place = packGroup(freqs, freqBits, place);
+    store<u8>(header, docBits, 12);
+    store<u8>(header, freqBits, 13);
+    before = last;
+    header += BLOCK_HEADER_BYTES;
+  }
+  place = writeTail(blocks * GROUP, before, norms, place, positionsOut);
+  if (withPositions) {
+    const freqs = at(scratch + SCRATCH_FREQS) + blocks * GROUP * 4;
+    writePositions(freqs, docCount - blocks * GROUP, position, positionsOut);
+  }
+  const positions = end(positionsOut) - at(positionsOut);
+  memory.copy(place, at(positionsOut), positions);
+  setEnd(out, place + positions);
+  return (place - from) as u32;
+}
+
+/** Documents behind the last full block. */
+function writeTail(start: u32, last: u32, norms: usize, from: usize, positionsOut: usize): usize {
+  const count = docCount - start;
+  if (count == 0) return from;
+  const docs = at(scratch + SCRATCH_DOCS) + start * 4;
+  const freqs = at(scratch + SCRATCH_FREQS) + start * 4;
+  store<u8>(from, maxFreq(freqs, count));
+  store<u8>(from, minNorm(docs, count, norms), 1);
+  let place = putVarint(from + 2, (end(positionsOut) - at(positionsOut)) as u32);
+  let before = last;
+  for (let index: u32 = 0; index < count; index++) {
+    const doc = load<u32>(docs + index * 4);
+    const freq = load<u32>(freqs + index * 4);
+    place = putVarint(place, (doc - before - 1) * 2 + (freq == 1 ? 1 : 0));
+    if (freq != 1) place = putVarint(place, freq);
+    before = doc;
+  }
+  return place;
+}
+
+/** Positions of `count` documents from gap number `from` on: groups, then varints; returns the next gap's number. */
+function writePositions(freqs: usize, count: u32, from: u32, out: usize): u32 {
+  let left: u32 = 0;
+  for (let index: u32 = 0; index < count; index++) left += load<u32>(freqs + index * 4);
+  const next = from + left;
+  let gaps = at(scratch + SCRATCH_POSITIONS) + from * 4;
+  let place = end(out);
+  for (; left >= (GROUP as u32); left -= GROUP) {
+    const bits = bitsOf(orAll(gaps));
+    store<u8>(place, bits);
+    place = packGroup(gaps, bits, place + 1);
+    gaps += GROUP * 4;
+  }
+  for (; left > 0; left--) {
+    place = putVarint(place, load<u32>(gaps));
+    gaps += 4;
+  }
+  setEnd(out, place);
+  return next;
+}
+
+function orAll(values: usize): u32 {
+  let all = v128.load(values);
+  for (let row: usize = 16; row < GROUP_BYTES; row += 16) all = v128.or(all, v128.load(values + row));
+  return (
+    (i32x4.extract_lane(all, 0) |
+      i32x4.extract_lane(all, 1) |
+      i32x4.extract_lane(all, 2) |
+      i32x4.extract_lane(all, 3)) as u32
+  );
+}
+
+/** Makes gaps less one of 128 ascending documents, in place; returns all of them or-ed. */
+function toGaps(docs: usize, before: u32): u32 {
+  let last = before;
+  let all: u32 = 0;
+  for (let index: usize = 0; index < GROUP_BYTES; index += 4) {
+    const doc = load<u32>(docs + index);
+    const gap = doc - last - 1;
+    store<u32>(docs + index, gap);
+    all |= gap;
+    last = doc;
+  }
+  return all;
+}
+
+function lessOne(freqs: usize): u32 {
+  const one = i32x4.splat(1);
+  for (let row: usize = 0; row < GROUP_BYTES; row += 16)
+    v128.store(freqs + row, i32x4.sub(v128.load(freqs + row), one));
+  return orAll(freqs);
+}
+
+function maxFreq(freqs: usize, count: u32): u32 {
+  let most: u32 = 1;
+  for (let index: u32 = 0; index < count; index++) most = max(most, load<u32>(freqs + index * 4));
+  return min(most, IMPACT_FREQ_LIMIT);
+}
+
+function minNorm(docs: usize, count: u32, norms: usize): u32 {
+  if (norms == 0) return 1;
+  let least: u32 = 255;
+  for (let index: u32 = 0; index < count; index++)
+    least = min(least, load<u8>(norms + load<u32>(docs + index * 4)) as u32);
+  return least;
+}

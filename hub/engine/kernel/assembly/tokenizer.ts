@@ -1,0 +1,223 @@
+/**
+ * The standard tokenizer with lower case over ASCII, 16 bytes at a time. Bytes become classes by two table look-ups
+ * (Langdale and Lemire, "Parsing gigabytes of JSON per second"), classes bit masks, and a word is a run of ones. The
+ * twin is analysis/ascii-tokenizer.ts.
+ */
+
+import { at, reserve } from "./buffer";
+import { endText, startText } from "./field";
+import {
+  FIELD_NUMBER,
+  MAX_TOKEN_BYTES,
+  SCRATCH_MASKS,
+  SCRATCH_TEXT,
+} from "./layout";
+import { scratch } from "./scratch";
+import { addOccurrence, internTerm, reserveOccurrences } from "./terms";
+
+/** Zeros that stand before the text, so that a vector can be loaded from before it. */
+const LEAD_BYTES: usize = 16;
+
+/** Words for which room is made at once. */
+const WORDS_AT_ONCE: u32 = 512;
+
+/** Class bits: letters a-o, letters p-z, digit, underscore, colon, semicolon, comma, full stop or apostrophe. */
+const LETTER: u8 = 0x03;
+const DIGIT: u8 = 0x04;
+const WORD: u8 = 0x0f;
+const MID_LETTER: u8 = 0x90;
+const MID_NUMBER: u8 = 0xe0;
+
+/** Adds the words of an ASCII value of at most MAX_TEXT_BYTES bytes to a field. Reads up to 15 bytes behind it. */
+export function addText(pool: usize, field: usize, doc: u32, text: usize, count: u32): void {
+  const first = startText(field, doc);
+  const words = markWords(text, count);
+  const next = addWords(pool, load<u32>(field, FIELD_NUMBER), doc, first, (count + 63) >>> 6, words);
+  endText(field, doc, next - first, next);
+}
+
+/** Copies the text in lower case and marks the bytes of words; returns how many runs of them there are. */
+function markWords(text: usize, count: u32): u32 {
+  const room = ((count + 63) & ~63) + 128;
+  reserve(scratch + SCRATCH_TEXT, room);
+  reserve(scratch + SCRATCH_MASKS, (room >>> 3) + 16);
+  const lower = at(scratch + SCRATCH_TEXT) + LEAD_BYTES;
+  const masks = at(scratch + SCRATCH_MASKS);
+  const blocks = (count + 63) >>> 6;
+  copyLower(text, lower, count, blocks << 6);
+  let runs: u32 = 0;
+  let lettersBefore: u64 = 0;
+  let digitsBefore: u64 = 0;
+  let lastBit: u64 = 0;
+  for (let block: u32 = 0; block < blocks; block++) {
+    const place = lower + (block << 6);
+    classify(place);
+    let words = wordBits;
+    const middles = midLetterBits | midNumberBits;
+    if (middles != 0) {
+      const behind = load<u8>(place + 64);
+      const letterBehind: u64 = isLetter(behind) ? 1 : 0;
+      const digitBehind: u64 = isDigit(behind) ? 1 : 0;
+      words |=
+        midLetterBits & ((letterBits << 1) | lettersBefore) & ((letterBits >>> 1) | (letterBehind << 63));
+      words |= midNumberBits & ((digitBits << 1) | digitsBefore) & ((digitBits >>> 1) | (digitBehind << 63));
+    }
+    lettersBefore = letterBits >>> 63;
+    digitsBefore = digitBits >>> 63;
+    runs += popcnt(words & ~((words << 1) | lastBit)) as u32;
+    lastBit = words >>> 63;
+    store<u64>(masks + (block << 3), words);
+  }
+  store<u64>(masks + (blocks << 3), 0);
+  return runs;
+}
+
+/** Copies `count` bytes with A-Z as a-z and fills up with zeros to `room` bytes and a vector more. */
+function copyLower(text: usize, lower: usize, count: u32, room: u32): void {
+  const upperA = i8x16.splat(65);
+  const letters = i8x16.splat(26);
+  const bit = i8x16.splat(0x20);
+  v128.store(lower - LEAD_BYTES, i8x16.splat(0));
+  for (let index: u32 = 0; index < count; index += 16) {
+    const bytes = v128.load(text + index);
+    const isUpper = i8x16.lt_u(i8x16.sub(bytes, upperA), letters);
+    v128.store(lower + index, v128.or(bytes, v128.and(isUpper, bit)));
+  }
+  memory.fill(lower + count, 0, room - count + 16);
+}
+
+/** Bit masks of the 64 bytes that were classified last. */
+let wordBits: u64 = 0;
+let letterBits: u64 = 0;
+let digitBits: u64 = 0;
+let midLetterBits: u64 = 0;
+let midNumberBits: u64 = 0;
+
+function classify(place: usize): void {
+  wordBits = 0;
+  letterBits = 0;
+  digitBits = 0;
+  midLetterBits = 0;
+  midNumberBits = 0;
+  for (let part: u32 = 0; part < 64; part += 16) {
+    const bytes = v128.load(place + part);
+    // By the low and by the high four bits; a class has a bit in both.
+    const low = i8x16.swizzle(
+      i8x16(0x06, 0x07, 0x07, 0x07, 0x07, 0x07, 0x07, -0x79, 0x07, 0x07, 0x13, 0x21, 0x41, 0x01, -0x7f, 0x09),
+      v128.and(bytes, i8x16.splat(15)),
+    );
+    const high = i8x16.swizzle(
+      i8x16(0, 0, -0x40, 0x34, 0, 0x08, 0x01, 0x02, 0, 0, 0, 0, 0, 0, 0, 0),
+      i8x16.shr_u(bytes, 4),
+    );
+    const classes = v128.and(low, high);
+    wordBits |= bitsWith(classes, WORD) << part;
+    letterBits |= bitsWith(classes, LETTER) << part;
+    digitBits |= bitsWith(classes, DIGIT) << part;
+    if (v128.any_true(v128.and(classes, i8x16.splat(-0x10)))) {
+      midLetterBits |= bitsWith(classes, MID_LETTER) << part;
+      midNumberBits |= bitsWith(classes, MID_NUMBER) << part;
+    }
+  }
+}
+
+/** One bit for each byte that has one of the bits of `mask`. */
+function bitsWith(classes: v128, mask: u8): u64 {
+  return i8x16.bitmask(i8x16.ne(v128.and(classes, i8x16.splat(mask)), i8x16.splat(0))) as u32 as u64;
+}
+
+function isLetter(byte: u8): bool {
+  return ((byte as u32) - 97) < 26;
+}
+
+function isDigit(byte: u8): bool {
+  return ((byte as u32) - 48) < 10;
+}
+
+/** Adds the marked runs as words; returns the position that follows. */
+function addWords(pool: usize, field: u32, doc: u32, first: u32, blocks: u32, runs: u32): u32 {
+  const lower = at(scratch + SCRATCH_TEXT) + LEAD_BYTES;
+  const masks = at(scratch + SCRATCH_MASKS);
+  let left = runs;
+  let budget: u32 = 0;
+  let next = first;
+  let block: u32 = 0;
+  let bits = load<u64>(masks);
+  while (left > 0) {
+    while (bits == 0) bits = load<u64>(masks + (++block << 3));
+    const skipped = ctz(bits);
+    const start = (block << 6) + (skipped as u32);
+    // Ones from `start` on: a zero ends the run here or in a block behind.
+    const rest = ~(bits >>> skipped);
+    let stop = start;
+    const here = ctz(rest) as u32;
+    if (here + (skipped as u32) < 64) {
+      stop += here;
+      bits &= ~(((1 as u64) << here) - 1 << skipped);
+    } else {
+      stop = (++block) << 6;
+      bits = load<u64>(masks + (block << 3));
+      while (bits == 0xffff_ffff_ffff_ffff) {
+        stop += 64;
+        bits = load<u64>(masks + (++block << 3));
+      }
+      const more = ctz(~bits) as u32;
+      stop += more;
+      bits &= ~(((1 as u64) << more) - 1);
+    }
+    left--;
+    if (budget == 0) {
+      budget = min(left + 1, WORDS_AT_ONCE);
+      reserveOccurrences(pool, budget, budget * MAX_TOKEN_BYTES);
+    }
+    budget--;
+    const length = stop - start;
+    if (length > (MAX_TOKEN_BYTES as u32)) {
+      next = addLongRun(pool, field, doc, next, lower + start, length);
+      budget = 0;
+    } else if (isWord(lower + start, length)) {
+      addOccurrence(pool, internTerm(pool, field, lower + start, length), doc, next++);
+    }
+  }
+  return next;
+}
+
+/** False for a run of underscores only. */
+function isWord(text: usize, length: u32): bool {
+  if (load<u8>(text) != 95) return true;
+  for (let index: u32 = 1; index < length; index++) if (load<u8>(text + index) != 95) return true;
+  return false;
+}
+
+/** Slow path: cuts a run that is longer than a word may be, byte by byte. */
+function addLongRun(pool: usize, field: u32, doc: u32, first: u32, text: usize, count: u32): u32 {
+  let next = first;
+  let place: u32 = 0;
+  while (place < count) {
+    if (isMiddle(load<u8>(text + place))) {
+      place++;
+      continue;
+    }
+    const start = place;
+    let length: u32 = 0;
+    for (;;) {
+      place++;
+      length++;
+      if (place >= count || length == MAX_TOKEN_BYTES) break;
+      if (!isMiddle(load<u8>(text + place))) continue;
+      // The run's marks say that a letter or digit follows.
+      if (length + 2 > (MAX_TOKEN_BYTES as u32) || place + 1 >= count) break;
+      place++;
+      length++;
+    }
+    if (!isWord(text + start, length)) continue;
+    reserveOccurrences(pool, 1, length);
+    addOccurrence(pool, internTerm(pool, field, text + start, length), doc, next++);
+  }
+  return next;
+}
+
+/** Punctuation within a run of word bytes. */
+function isMiddle(byte: u8): bool {
+  return byte < 48 || byte == 58 || byte == 59;
+}

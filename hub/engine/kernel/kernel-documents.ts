@@ -1,0 +1,197 @@
+/**
+ * Indexes whole documents in the kernel: the plan of a mapping as tables in its memory, and the call for each document.
+ * Values that only TypeScript understands come back one by one in their order; so does a document that is refused, of
+ * which nothing was indexed.
+ */
+
+import { toBytes } from "../bytes.ts";
+import type { Leaf, PlanNode } from "../document/plan.ts";
+import type { FieldType } from "../mapping/field.ts";
+import * as at from "./assembly/layout.ts";
+import type { Kernel } from "./kernel.ts";
+import { KernelField } from "./kernel-field.ts";
+import type { KernelFields } from "./kernel-fields.ts";
+
+/** Larger documents are read by the twin, so that the scratch buffers stay small. */
+const MAX_DOCUMENT_BYTES = 256 * 1024;
+
+/** Takes a value that is the host's: its leaf, and where it begins in the document. */
+export type HostValue = (leaf: Leaf, at: number) => void;
+
+/** Documents of one mapping into one buffer. */
+export class KernelDocuments {
+  readonly #kernel: Kernel;
+  readonly #poolAt: number;
+  readonly #planAt: number;
+  readonly #planBytes: number;
+  /** By their number in the plan. */
+  readonly #leaves: Leaf[] = [];
+
+  constructor(fields: KernelFields, root: PlanNode) {
+    this.#kernel = fields.kernel;
+    this.#poolAt = fields.poolAt;
+    const image = new PlanImage(fields.kernel, this.#leaves);
+    image.node(root);
+    this.#planBytes = image.sizeBytes;
+    this.#planAt = image.store();
+  }
+
+  /** Indexes `source` as `doc`; false where it was refused. Throws what `hostValue` throws. */
+  write(doc: number, source: Uint8Array, hostValue: HostValue): boolean {
+    if (source.length > MAX_DOCUMENT_BYTES) return false;
+    const kernel = this.#kernel;
+    kernel.place(kernel.scratchAt + at.SCRATCH_INPUT, source);
+    let state = kernel.functions.writeDocument(this.#poolAt, this.#planAt, source.length, doc);
+    while (state >= 0) {
+      const entry = kernel.word(kernel.scratchAt + at.SCRATCH_TAPE) + state * at.ENTRY_BYTES;
+      const leaf = kernel.word(kernel.word(entry + at.ENTRY_TARGET) + at.NODE_LEAF);
+      hostValue(this.#leaves[leaf]!, kernel.word(entry + at.ENTRY_START));
+      state = kernel.functions.resumeDocument(this.#poolAt, doc, state + 1);
+    }
+    return state === at.DOCUMENT_DONE;
+  }
+
+  /** Gives the tables' memory back. */
+  release(): void {
+    this.#kernel.memory.release(this.#planAt, this.#planBytes);
+  }
+}
+
+/** Formats whose full form the kernel reads; others follow them where it doesn't fit. */
+const ISO_FORMATS = new Set([
+  "strict_date_optional_time",
+  "strict_date_optional_time_nanos",
+  "date_optional_time",
+  "dateOptionalTime",
+  "strictDateOptionalTime",
+]);
+
+const TYPES: Readonly<Partial<Record<FieldType, number>>> = {
+  text: at.TYPE_TEXT,
+  keyword: at.TYPE_KEYWORD,
+  long: at.TYPE_LONG,
+  integer: at.TYPE_INTEGER,
+  short: at.TYPE_SHORT,
+  byte: at.TYPE_BYTE,
+  double: at.TYPE_DOUBLE,
+  float: at.TYPE_FLOAT,
+  date: at.TYPE_DATE,
+  boolean: at.TYPE_BOOLEAN,
+};
+
+/** The plan as it will lie in memory. Addresses are offsets until it is stored. */
+class PlanImage {
+  readonly #kernel: Kernel;
+  readonly #leaves: Leaf[];
+  #words = new Uint32Array(1024);
+  #length = 0;
+  /** Words that hold an offset into the image. */
+  readonly #addresses: number[] = [];
+
+  constructor(kernel: Kernel, leaves: Leaf[]) {
+    this.#kernel = kernel;
+    this.#leaves = leaves;
+  }
+
+  get sizeBytes(): number {
+    return 4 * this.#length + at.SLACK_BYTES;
+  }
+
+  /** Adds a node with all below it; returns its offset. The first one is the root, at offset 0. */
+  node(node: PlanNode): number {
+    const offset = this.#take(at.NODE_BYTES);
+    if (node.leaf !== undefined) this.#leaf(offset, node.leaf);
+    else if (!node.enabled) this.#set(offset + at.NODE_KIND, at.KIND_SKIPPED);
+    else this.#object(offset, node);
+    return offset;
+  }
+
+  /** Copies the image into the kernel's memory; returns its address. */
+  store(): number {
+    const address = this.#kernel.memory.allocate(this.sizeBytes);
+    for (const word of this.#addresses) this.#words[word]! += address;
+    this.#kernel.memory.words.set(this.#words.subarray(0, this.#length), address / 4);
+    return address;
+  }
+
+  #object(offset: number, node: PlanNode): void {
+    const isClosed = node.dynamic === "false";
+    this.#set(offset + at.NODE_KIND, isClosed ? at.KIND_CLOSED_OBJECT : at.KIND_OBJECT);
+    if (isClosed) {
+      const skipped = this.#take(at.NODE_BYTES);
+      this.#set(skipped + at.NODE_KIND, at.KIND_SKIPPED);
+      this.#point(offset + at.NODE_TARGETS, skipped);
+    }
+    let slots = 4;
+    while (slots < 2 * node.byName.size) slots *= 2;
+    const table = this.#take(slots * at.NAME_BYTES);
+    this.#point(offset + at.NODE_TABLE, table);
+    this.#set(offset + at.NODE_MASK, slots - 1);
+    for (const [name, child] of node.byName) this.#name(table, slots - 1, toBytes(name), this.node(child));
+  }
+
+  #name(table: number, mask: number, name: Uint8Array, node: number): void {
+    const text = this.#take(name.length);
+    for (const [index, byte] of name.entries()) {
+      this.#words[(text >> 2) + (index >> 2)]! |= byte << (8 * (index & 3));
+    }
+    const { functions, scratchAt } = this.#kernel;
+    const nameAt = this.#kernel.place(scratchAt + at.SCRATCH_PLAIN, name);
+    const hash = functions.hashName(nameAt, name.length) >>> 0;
+    let slot = hash & mask;
+    while (this.#words[(table + slot * at.NAME_BYTES + at.NAME_NODE) >> 2] !== 0) slot = (slot + 1) & mask;
+    const entry = table + slot * at.NAME_BYTES;
+    this.#set(entry + at.NAME_HASH, hash);
+    this.#point(entry + at.NAME_AT, text);
+    this.#set(entry + at.NAME_LENGTH, name.length);
+    this.#point(entry + at.NAME_NODE, node);
+  }
+
+  #leaf(offset: number, leaf: Leaf): void {
+    this.#set(offset + at.NODE_LEAF, this.#leaves.length);
+    this.#leaves.push(leaf);
+    const all = [leaf, ...leaf.multiFields, ...leaf.copies.flatMap((copy) => [copy, ...copy.multiFields])];
+    const targets = all.filter(({ buffer, field }) => buffer !== undefined && field.type !== "binary");
+    const isKernels = leaf.field.nullValue === undefined && targets.every(isKernelTarget);
+    this.#set(offset + at.NODE_KIND, isKernels ? at.KIND_LEAF : at.KIND_HOST_LEAF);
+    if (!isKernels) return;
+    const table = this.#take(targets.length * at.TARGET_BYTES);
+    this.#point(offset + at.NODE_TARGETS, table);
+    this.#set(offset + at.NODE_TARGET_COUNT, targets.length);
+    for (const [index, { buffer, field }] of targets.entries()) {
+      const target = table + index * at.TARGET_BYTES;
+      this.#set(target + at.TARGET_FIELD, (buffer as KernelField).fieldAt);
+      this.#set(target + at.TARGET_TYPE, TYPES[field.type]!);
+      this.#set(target + at.TARGET_LIMIT, Math.min(field.ignoreAbove, 0xffff_ffff));
+    }
+  }
+
+  /** Makes room for `sizeBytes` zeros; returns their offset. */
+  #take(sizeBytes: number): number {
+    const offset = 4 * this.#length;
+    this.#length += (sizeBytes + 3) >> 2;
+    if (this.#length > this.#words.length) {
+      const larger = new Uint32Array(2 * this.#length);
+      larger.set(this.#words);
+      this.#words = larger;
+    }
+    return offset;
+  }
+
+  #set(offset: number, value: number): void {
+    this.#words[offset >> 2] = value;
+  }
+
+  #point(offset: number, target: number): void {
+    this.#set(offset, target);
+    this.#addresses.push(offset >> 2);
+  }
+}
+
+/** Whether the kernel can take all that comes to a field, or at least say what it can't. */
+function isKernelTarget({ field, buffer, analyzer, normalize }: Leaf): boolean {
+  if (!(buffer instanceof KernelField) || TYPES[field.type] === undefined) return false;
+  if (field.type === "text") return analyzer?.isStandard === true;
+  if (field.type === "keyword") return normalize === null;
+  return field.type !== "date" || ISO_FORMATS.has(field.format.split("||")[0]!.trim());
+}

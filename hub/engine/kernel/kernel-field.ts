@@ -1,0 +1,162 @@
+/** One field of a segment buffer in the kernel's memory. The twin is segment/field-buffer.ts. */
+
+import { type TermSink, tokenizeAscii } from "../analysis/ascii-tokenizer.ts";
+import type { Token } from "../analysis/token.ts";
+import { toBytes } from "../bytes.ts";
+import type { Field } from "../mapping/field.ts";
+import { type BufferedField, MAX_TEXT_TERM_BYTES } from "../segment/buffered-fields.ts";
+import type { FieldEntry } from "../segment/directory.ts";
+import { latitudeSteps, longitudeSteps } from "../segment/field-buffer.ts";
+import { writeFieldColumn } from "../segment/field-column.ts";
+import { FloatList } from "../segment/growing.ts";
+import type { SegmentFileWriter } from "../segment/segment-file.ts";
+import * as at from "./assembly/layout.ts";
+import type { Kernel } from "./kernel.ts";
+
+/** Buffers of the field's structure. */
+const FIELD_BUFFERS = [at.FIELD_DOCS, at.FIELD_VALUE_DOCS, at.FIELD_VALUES, at.FIELD_NORMS];
+
+/** See BufferedField. */
+export class KernelField implements BufferedField {
+  readonly field: Field;
+  /** Number within the buffer. */
+  readonly number: number;
+  /** Address of its structure. */
+  readonly fieldAt: number;
+  readonly #kernel: Kernel;
+  readonly #poolAt: number;
+  readonly #longitudes = new FloatList();
+  /** Set once a whole number doesn't fit 2^53: then all values are here. */
+  #exact: bigint[] | null = null;
+
+  constructor(kernel: Kernel, poolAt: number, field: Field, number: number) {
+    this.#kernel = kernel;
+    this.#poolAt = poolAt;
+    this.field = field;
+    this.number = number;
+    this.fieldAt = kernel.allocateZeroed(at.FIELD_BYTES);
+    kernel.setWord(this.fieldAt + at.FIELD_NUMBER, number);
+    kernel.setWord(this.fieldAt + at.FIELD_FLAGS, flagsOf(field));
+    kernel.setWord(this.fieldAt + at.FIELD_POSITION_GAP, field.positionIncrementGap);
+  }
+
+  /** True where some document has the field. */
+  get isUsed(): boolean {
+    return this.#kernel.word(this.fieldAt + at.FIELD_DOCS + at.BUFFER_LENGTH) > 0;
+  }
+
+  /** Bytes held. */
+  get sizeBytes(): number {
+    let total = 8 * this.#longitudes.length + 24 * (this.#exact?.length ?? 0);
+    for (const buffer of FIELD_BUFFERS) total += this.#kernel.word(this.fieldAt + buffer + at.BUFFER_LENGTH);
+    return total;
+  }
+
+  /** Documents with the field, ascending; valid until the kernel is called again. */
+  docs(): Int32Array {
+    return this.#integers(at.FIELD_DOCS);
+  }
+
+  addAsciiText(doc: number, bytes: Uint8Array, from: number, to: number): void {
+    const { functions } = this.#kernel;
+    if (to - from > at.MAX_TEXT_BYTES) this.#addLongText(doc, bytes, from, to);
+    else functions.addText(this.#poolAt, this.fieldAt, doc, this.#place(bytes, from, to), to - from);
+  }
+
+  addTokens(doc: number, tokens: Iterable<Token>): void {
+    const { functions } = this.#kernel;
+    const start = functions.startText(this.fieldAt, doc) >>> 0;
+    let count = 0;
+    let last = -1;
+    for (const token of tokens) {
+      const bytes = toBytes(token.text);
+      if (bytes.length === 0 || bytes.length > MAX_TEXT_TERM_BYTES) continue;
+      const textAt = this.#place(bytes, 0, bytes.length);
+      functions.addToken(this.#poolAt, this.fieldAt, doc, textAt, bytes.length, start + token.position);
+      // Tokens at one place count once, as with discount_overlaps.
+      if (token.position !== last) count++;
+      last = token.position;
+    }
+    functions.endText(this.fieldAt, doc, count, start + last + 1);
+  }
+
+  addKeyword(doc: number, bytes: Uint8Array, from: number, to: number): void {
+    const textAt = this.#place(bytes, from, to);
+    this.#kernel.functions.addKeyword(this.#poolAt, this.fieldAt, doc, textAt, to - from);
+  }
+
+  addNumber(doc: number, value: number): void {
+    // Where there are exact values, the places of the numbers stay in use for the documents they belong to.
+    this.#kernel.functions.addNumber(this.fieldAt, doc, value);
+    this.#exact?.push(BigInt(value));
+  }
+
+  addExact(doc: number, value: bigint): void {
+    this.#exact ??= Array.from(this.#floats(at.FIELD_VALUES), BigInt);
+    const flagsAt = this.fieldAt + at.FIELD_FLAGS;
+    this.#kernel.setWord(flagsAt, this.#kernel.word(flagsAt) | at.FLAG_HOST);
+    this.#kernel.functions.addNumber(this.fieldAt, doc, Number(value));
+    this.#exact.push(value);
+  }
+
+  addPoint(doc: number, latitude: number, longitude: number): void {
+    this.#kernel.functions.addNumber(this.fieldAt, doc, latitudeSteps(latitude));
+    this.#longitudes.push(longitudeSteps(longitude));
+  }
+
+  /** Writes the column. The terms must have their ordinals. */
+  writeColumn(file: SegmentFileWriter, docCount: number): FieldEntry["column"] {
+    const values = this.#floats(at.FIELD_VALUES);
+    if (this.field.type === "keyword" || this.field.type === "ip") {
+      this.#kernel.functions.toOrdinals(this.#poolAt, values.byteOffset, values.length);
+    }
+    const column = {
+      docs: this.#integers(at.FIELD_VALUE_DOCS),
+      values,
+      longitudes: this.#longitudes.view(),
+      exact: this.#exact,
+    };
+    return writeFieldColumn(file, this.field, column, docCount);
+  }
+
+  /** Gives the memory back. */
+  release(): void {
+    for (const buffer of FIELD_BUFFERS) this.#kernel.free(this.fieldAt + buffer);
+    this.#kernel.memory.release(this.fieldAt, at.FIELD_BYTES);
+  }
+
+  /** A value of more bytes than the kernel takes at once: the twin cuts it, the kernel takes the words. */
+  #addLongText(doc: number, bytes: Uint8Array, from: number, to: number): void {
+    const { functions } = this.#kernel;
+    const start = functions.startText(this.fieldAt, doc) >>> 0;
+    const sink: TermSink = {
+      term: (word, length, _hash, position) => {
+        functions.addToken(this.#poolAt, this.fieldAt, doc, this.#place(word, 0, length), length, position);
+      },
+    };
+    const next = tokenizeAscii(bytes, from, to, 0, start, sink);
+    functions.endText(this.fieldAt, doc, next - start, next);
+  }
+
+  #place(bytes: Uint8Array, from: number, to: number): number {
+    return this.#kernel.place(this.#kernel.scratchAt + at.SCRATCH_PLAIN, bytes, from, to);
+  }
+
+  #integers(buffer: number): Int32Array {
+    const bytes = this.#kernel.view(this.fieldAt + buffer);
+    return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  }
+
+  #floats(buffer: number): Float64Array {
+    const bytes = this.#kernel.view(this.fieldAt + buffer);
+    return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
+  }
+}
+
+function flagsOf(field: Field): number {
+  return (
+    (field.index ? at.FLAG_INDEXED : 0) |
+    (field.docValues ? at.FLAG_COLUMN : 0) |
+    (field.norms ? at.FLAG_NORMS : 0)
+  );
+}

@@ -1,0 +1,149 @@
+/**
+ * The fields of a segment buffer in the kernel's memory. Gives the bytes that PlainFields gives. `release` must be
+ * called, as nothing collects this memory.
+ */
+
+import { columnKind, type Field } from "../mapping/field.ts";
+import { type BufferedFields, MAX_FIELDS } from "../segment/buffered-fields.ts";
+import type { DictionaryEntry } from "../segment/dictionary-writer.ts";
+import type { FieldEntry } from "../segment/directory.ts";
+import { PlainFields } from "../segment/plain-fields.ts";
+import { writePresence } from "../segment/presence.ts";
+import type { SegmentFileWriter } from "../segment/segment-file.ts";
+import * as at from "./assembly/layout.ts";
+import type { Kernel } from "./kernel.ts";
+import { KernelField } from "./kernel-field.ts";
+
+/** Slots of a new hash table: small, since most buffers of an idle hub stay small. */
+const FIRST_SLOTS = 2048;
+
+/** Buffers of the pool's structure. */
+const POOL_BUFFERS = [at.POOL_TABLE, at.POOL_TERMS, at.POOL_TEXT, at.POOL_SLICES];
+
+/** Share of the memory's limit up to which new buffers are made in it: those that are open must be able to grow. */
+const SHARE_FOR_NEW = 0.5;
+
+/** Returns the fields of a new buffer: the kernel's, or the twin's where there is no kernel or its memory is scarce. */
+export function newFields(kernel: Kernel | null): BufferedFields {
+  if (kernel === null) return new PlainFields();
+  const { usedBytes, limitBytes } = kernel.memory;
+  return usedBytes < SHARE_FOR_NEW * limitBytes ? new KernelFields(kernel) : new PlainFields();
+}
+
+/** See BufferedFields. */
+export class KernelFields implements BufferedFields {
+  readonly kernel: Kernel;
+  /** Address of the pool of terms. */
+  readonly poolAt: number;
+  readonly #fields = new Map<string, KernelField>();
+  #released = false;
+
+  constructor(kernel: Kernel) {
+    this.kernel = kernel;
+    this.poolAt = kernel.allocateZeroed(at.POOL_BYTES);
+    kernel.functions.initPool(this.poolAt, FIRST_SLOTS);
+  }
+
+  get sizeBytes(): number {
+    const { kernel, poolAt } = this;
+    if (this.#released) return 0;
+    // The table's length isn't kept: all of it is in use.
+    let total = kernel.reservedBytes(poolAt + at.POOL_TABLE);
+    for (const buffer of [at.POOL_TERMS, at.POOL_TEXT, at.POOL_SLICES]) {
+      total += kernel.word(poolAt + buffer + at.BUFFER_LENGTH);
+    }
+    for (const field of this.#fields.values()) total += field.sizeBytes;
+    return total;
+  }
+
+  open(field: Field): KernelField | undefined {
+    const known = this.#fields.get(field.path);
+    if (known !== undefined) return known;
+    if (this.#fields.size >= MAX_FIELDS) return undefined;
+    const made = new KernelField(this.kernel, this.poolAt, field, this.#fields.size);
+    this.#fields.set(field.path, made);
+    return made;
+  }
+
+  seal(file: SegmentFileWriter, docCount: number): Record<string, FieldEntry> {
+    const { kernel } = this;
+    const entries: Record<string, FieldEntry> = {};
+    const termCount = kernel.word(this.poolAt + at.POOL_TERM_COUNT);
+    const startsBytes = 4 * (this.#fields.size + 1);
+    const startsAt = kernel.memory.allocate(startsBytes);
+    const idsAt = kernel.memory.allocate(4 * termCount);
+    const roomAt = kernel.allocateZeroed(at.BUFFER_BYTES);
+    kernel.functions.groupTerms(this.poolAt, this.#fields.size, startsAt, idsAt);
+    for (const [path, field] of this.#fields) {
+      if (!field.isUsed) continue;
+      const from = kernel.word(startsAt + 4 * field.number);
+      const count = kernel.word(startsAt + 4 * field.number + 4) - from;
+      kernel.functions.sortTerms(this.poolAt, idsAt + 4 * from, count, roomAt);
+      entries[path] = this.#sealField(file, field, idsAt + 4 * from, count, docCount);
+    }
+    kernel.free(roomAt);
+    kernel.memory.release(roomAt, at.BUFFER_BYTES);
+    kernel.memory.release(idsAt, 4 * termCount);
+    kernel.memory.release(startsAt, startsBytes);
+    return entries;
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    for (const field of this.#fields.values()) field.release();
+    for (const buffer of POOL_BUFFERS) this.kernel.free(this.poolAt + buffer);
+    this.kernel.memory.release(this.poolAt, at.POOL_BYTES);
+  }
+
+  #sealField(
+    file: SegmentFileWriter,
+    field: KernelField,
+    idsAt: number,
+    count: number,
+    docCount: number,
+  ): FieldEntry {
+    const hasNorms = field.field.norms;
+    if (hasNorms) this.kernel.functions.padNorms(field.fieldAt, docCount);
+    const entry: { -readonly [K in keyof FieldEntry]: FieldEntry[K] } = {
+      presence: writePresence(file, field.docs(), docCount),
+    };
+    if (count > 0) entry.terms = this.#sealTerms(file, field, idsAt, count);
+    if (hasNorms) entry.norms = file.write(this.kernel.view(field.fieldAt + at.FIELD_NORMS));
+    if (columnKind(field.field) !== null) {
+      const column = field.writeColumn(file, docCount);
+      if (column !== undefined) entry.column = column;
+    }
+    return entry;
+  }
+
+  #sealTerms(file: SegmentFileWriter, field: KernelField, idsAt: number, count: number): DictionaryEntry {
+    const { kernel } = this;
+    const sealAt = kernel.allocateZeroed(at.SEAL_BYTES);
+    const positions = field.field.type === "text" && field.field.positions;
+    kernel.setWord(sealAt + at.SEAL_POSITIONS, positions ? 1 : 0);
+    if (field.field.norms) {
+      kernel.setWord(sealAt + at.SEAL_NORMS, kernel.word(field.fieldAt + at.FIELD_NORMS + at.BUFFER_AT));
+    }
+    const start = file.length;
+    for (let done = 0; done < count; ) {
+      done = kernel.functions.addTerms(this.poolAt, sealAt, idsAt, done, count);
+      const postings = kernel.view(sealAt + at.SEAL_POSTINGS);
+      file.write(postings);
+      kernel.setWord(sealAt + at.SEAL_FLUSHED, kernel.word(sealAt + at.SEAL_FLUSHED) + postings.length);
+      kernel.setLength(sealAt + at.SEAL_POSTINGS, 0);
+    }
+    const entry: DictionaryEntry = {
+      size: kernel.word(sealAt + at.SEAL_SIZE),
+      postings: [start, kernel.word(sealAt + at.SEAL_FLUSHED)],
+      blocks: file.write(kernel.view(sealAt + at.SEAL_BLOCKS)),
+      index: file.write(kernel.view(sealAt + at.SEAL_INDEX)),
+      positions,
+      sumTotalTermFreq: kernel.float(sealAt + at.SEAL_TOTAL_TERM_FREQ),
+      sumDocFreq: kernel.float(sealAt + at.SEAL_DOC_FREQ),
+    };
+    for (const buffer of [at.SEAL_BLOCKS, at.SEAL_INDEX, at.SEAL_POSTINGS]) kernel.free(sealAt + buffer);
+    kernel.memory.release(sealAt, at.SEAL_BYTES);
+    return entry;
+  }
+}

@@ -1,0 +1,108 @@
+/** What tests of the kernel share: the kernel itself, built where it is missing; segments of two origins side by side. */
+
+import assert from "node:assert/strict";
+import { DocumentWriter } from "../document/document-writer.ts";
+import type { Mapping } from "../mapping/mapping.ts";
+import type { Random } from "../random.test-support.ts";
+import type { BufferedFields } from "../segment/buffered-fields.ts";
+import type { Extent } from "../segment/segment-file.ts";
+import { MemorySink, SegmentFile } from "../segment/segment-file.ts";
+import { SegmentBuffer } from "../segment/segment-buffer.ts";
+import { ensureKernel } from "./build.ts";
+import { Kernel } from "./kernel.ts";
+
+/** Returns an instance of the kernel as its sources are now. */
+export async function testKernel(limitBytes?: number): Promise<Kernel> {
+  await ensureKernel();
+  const kernel = Kernel.load(limitBytes);
+  assert.ok(kernel !== null);
+  return kernel;
+}
+
+/** What indexing a document gave: nothing, or the message it was refused with. */
+export type Outcome = string | undefined;
+
+/** Indexes `sources` over `fields` and returns the outcomes and the sealed segment. */
+export function sealed(
+  fields: BufferedFields,
+  mapping: Mapping,
+  sources: readonly Uint8Array[],
+  lenient = true,
+): { readonly outcomes: Outcome[]; readonly segment: SegmentFile } {
+  const buffer = new SegmentBuffer(fields);
+  const writer = new DocumentWriter(buffer, mapping);
+  const outcomes = sources.map((source, number) => {
+    const doc = buffer.addDocument(Buffer.from(`id${number}`), source, 1, number, "");
+    try {
+      writer.write(doc, source, "", lenient);
+      return undefined;
+    } catch (error) {
+      buffer.kill(doc);
+      const { message, data } = error as { message: string; data?: unknown };
+      return `${message} ${JSON.stringify(data)}`;
+    }
+  });
+  const sink = new MemorySink();
+  buffer.seal(sink);
+  writer.release();
+  fields.release();
+  return { outcomes, segment: SegmentFile.ofMemory("test", sink.buffer.view().slice()) };
+}
+
+/** Compares two segments section by section; the index of ids has a random seed and is left out. */
+export function assertSameSegment(actual: SegmentFile, expected: SegmentFile, what = ""): void {
+  assert.deepEqual(withoutPlaces(actual.directory), withoutPlaces(expected.directory), what);
+  const actualExtents = extentsOf(actual.directory);
+  for (const [path, extent] of extentsOf(expected.directory)) {
+    const theirs = Buffer.from(expected.read(extent));
+    const ours = Buffer.from(actual.read(actualExtents.get(path)!));
+    if (!ours.equals(theirs)) assert.fail(`${what} ${path} differs at byte ${firstDifference(ours, theirs)}`);
+  }
+}
+
+function firstDifference(a: Buffer, b: Buffer): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
+}
+
+/** Whether a value of a directory is an extent. */
+function isExtent(value: unknown): value is Extent {
+  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "number");
+}
+
+function extentsOf(directory: unknown, path = ""): Map<string, Extent> {
+  const found = new Map<string, Extent>();
+  for (const [name, value] of Object.entries(directory as object)) {
+    const here = `${path}/${name}`;
+    if (here === "/idIndex") continue;
+    if (isExtent(value)) found.set(here, value);
+    else if (typeof value === "object" && value !== null) {
+      for (const [below, extent] of extentsOf(value, here)) found.set(below, extent);
+    }
+  }
+  return found;
+}
+
+/** The directory with lengths in the place of extents and without the seed of ids. */
+function withoutPlaces(directory: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(directory, (name, value: unknown) =>
+      name === "idIndex" ? undefined : isExtent(value) ? value[1] : value,
+    ),
+  );
+}
+
+const WORDS = ["GET", "/index.html", "error", "_x_", "it's", "3.14", "1,000", "a:b", "10.0.0.1", "Mozilla/5.0", "x"];
+const BITS = "aZ09_.:,;'-/ \t\"é中";
+
+/** A text of words and of characters that make words join and part. */
+export function randomText(random: Random, parts = 12): string {
+  let text = "";
+  for (let left = random.below(parts); left > 0; left--) {
+    if (random.oneIn(3)) for (let more = random.below(8); more > 0; more--) text += random.pick([...BITS.slice(0, random.oneIn(6) ? 18 : 14)]);
+    else text += `${random.pick(WORDS)} `;
+    if (random.oneIn(200)) text += random.pick(["a", "1.", "_", "b'"]).repeat(random.below(400));
+  }
+  return text;
+}

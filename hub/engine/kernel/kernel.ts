@@ -1,0 +1,157 @@
+/**
+ * The kernel as TypeScript sees it: an instance over its memory, its functions with their types, the growing buffers
+ * that both share. Without kernel.wasm (`npm run build` makes it) everything runs by the TypeScript twins.
+ */
+
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { AppError } from "#proto/kit/errors.ts";
+import {
+  BUFFER_AT,
+  BUFFER_BYTES,
+  BUFFER_CAPACITY,
+  BUFFER_LENGTH,
+  SCRATCH_BYTES,
+  SLACK_BYTES,
+} from "./assembly/layout.ts";
+import { KernelMemory } from "./memory.ts";
+import { type WasmModule, webAssembly } from "./webassembly.ts";
+
+const WASM = new URL("./kernel.wasm", import.meta.url);
+
+/** Most memory that all buffers of a thread take together. */
+const LIMIT_BYTES = 2 ** 30;
+
+/** The first size of a growing buffer. */
+const FIRST_BYTES = 1024;
+
+/** Functions of the kernel; numbers named `…At` are addresses, see assembly/ for what each does. */
+export interface KernelFunctions {
+  init(scratchAt: number, seed: bigint, factor: bigint): void;
+  initPool(poolAt: number, slots: number): void;
+  addText(poolAt: number, fieldAt: number, doc: number, textAt: number, length: number): void;
+  addToken(poolAt: number, fieldAt: number, doc: number, textAt: number, length: number, position: number): void;
+  addKeyword(poolAt: number, fieldAt: number, doc: number, textAt: number, length: number): void;
+  addNumber(fieldAt: number, doc: number, value: number): void;
+  present(fieldAt: number, doc: number): void;
+  startText(fieldAt: number, doc: number): number;
+  endText(fieldAt: number, doc: number, tokens: number, next: number): void;
+  padNorms(fieldAt: number, docCount: number): void;
+  groupTerms(poolAt: number, fieldCount: number, startsAt: number, idsAt: number): void;
+  sortTerms(poolAt: number, idsAt: number, count: number, roomAt: number): void;
+  addTerms(poolAt: number, sealAt: number, idsAt: number, from: number, count: number): number;
+  toOrdinals(poolAt: number, valuesAt: number, count: number): void;
+  hashName(nameAt: number, length: number): number;
+  writeDocument(poolAt: number, rootAt: number, length: number, doc: number): number;
+  resumeDocument(poolAt: number, doc: number, from: number): number;
+  crc32c(bytesAt: number, length: number, crc: number): number;
+  packGroup(valuesAt: number, bits: number, outAt: number): number;
+  unpackGroup(packedAt: number, bits: number, outAt: number): void;
+  unpackDocs(packedAt: number, bits: number, before: number, outAt: number): void;
+}
+
+let ofThread: Kernel | null | undefined;
+
+/**
+ * Returns the kernel of this thread, null where it isn't built. One for all buffers of a thread: a memory reserves four
+ * gigabytes of addresses, and free blocks of one buffer are the next one's.
+ */
+export function threadKernel(): Kernel | null {
+  if (ofThread === undefined) ofThread = Kernel.load();
+  return ofThread;
+}
+
+/** One instance with its scratch. Belongs to one thread. */
+export class Kernel {
+  readonly memory: KernelMemory;
+  readonly functions: KernelFunctions;
+  /** Address of this instance's scratch structure. */
+  readonly scratchAt: number;
+
+  private constructor(module: WasmModule, limitBytes: number) {
+    this.memory = new KernelMemory(limitBytes);
+    const instance = new webAssembly.Instance(module, {
+      env: { memory: this.memory.memory },
+      host: { grow: (bufferAt: number, extra: number) => this.#grow(bufferAt >>> 0, extra >>> 0) },
+    });
+    this.functions = instance.exports as unknown as KernelFunctions;
+    const random = randomBytes(16);
+    this.scratchAt = this.allocateZeroed(SCRATCH_BYTES);
+    this.functions.init(this.scratchAt, random.readBigUInt64LE(0), random.readBigUInt64LE(8));
+  }
+
+  /** Returns a new instance, or null where the kernel isn't built. */
+  static load(limitBytes = LIMIT_BYTES): Kernel | null {
+    if (!existsSync(WASM)) return null;
+    return new Kernel(new webAssembly.Module(readFileSync(WASM)), limitBytes);
+  }
+
+  /** Returns the address of a structure of `sizeBytes` zeros. */
+  allocateZeroed(sizeBytes: number): number {
+    const address = this.memory.allocate(sizeBytes);
+    this.memory.bytes.fill(0, address, address + sizeBytes);
+    return address;
+  }
+
+  /** Bytes in use of the growing buffer at `bufferAt`; valid until the kernel or this object is called again. */
+  view(bufferAt: number): Uint8Array {
+    const at = this.word(bufferAt + BUFFER_AT);
+    return this.memory.bytes.subarray(at, at + this.word(bufferAt + BUFFER_LENGTH));
+  }
+
+  /** Bytes reserved by the growing buffer at `bufferAt`. */
+  reservedBytes(bufferAt: number): number {
+    const capacity = this.word(bufferAt + BUFFER_CAPACITY);
+    return capacity === 0 ? 0 : capacity + SLACK_BYTES;
+  }
+
+  /** Sets how many bytes of a growing buffer are in use. */
+  setLength(bufferAt: number, length: number): void {
+    this.setWord(bufferAt + BUFFER_LENGTH, length);
+  }
+
+  /** Writes `bytes[from..to)` over the growing buffer at `bufferAt`; returns their address. */
+  place(bufferAt: number, bytes: Uint8Array, from = 0, to = bytes.length): number {
+    this.setLength(bufferAt, 0);
+    if (to - from > this.word(bufferAt + BUFFER_CAPACITY)) this.#grow(bufferAt, to - from);
+    const at = this.word(bufferAt + BUFFER_AT);
+    const isWhole = from === 0 && to === bytes.length;
+    this.memory.bytes.set(isWhole ? bytes : bytes.subarray(from, to), at);
+    return at;
+  }
+
+  /** Gives back the block of a growing buffer and makes it empty. */
+  free(bufferAt: number): void {
+    const reserved = this.reservedBytes(bufferAt);
+    if (reserved > 0) this.memory.release(this.word(bufferAt + BUFFER_AT), reserved);
+    this.memory.bytes.fill(0, bufferAt, bufferAt + BUFFER_BYTES);
+  }
+
+  word(address: number): number {
+    return this.memory.words[address >>> 2]!;
+  }
+
+  setWord(address: number, value: number): void {
+    this.memory.words[address >>> 2] = value;
+  }
+
+  /** Number of 64 bits at an address. */
+  float(address: number): number {
+    return new Float64Array(this.memory.memory.buffer, address, 1)[0]!;
+  }
+
+  /** Moves a buffer to a block with room for `extra` more bytes, at least twice the size. */
+  #grow(bufferAt: number, extra: number): void {
+    const used = this.word(bufferAt + BUFFER_LENGTH);
+    const capacity = this.word(bufferAt + BUFFER_CAPACITY);
+    const wanted = Math.max(used + extra, 2 * capacity, FIRST_BYTES) + SLACK_BYTES;
+    if (wanted > 2 ** 31) throw new AppError("memory_limit", "a buffer of the engine would pass 2 GiB");
+    const reserved = this.memory.blockBytes(wanted);
+    const address = this.memory.allocate(reserved);
+    const old = this.word(bufferAt + BUFFER_AT);
+    if (used > 0) this.memory.bytes.copyWithin(address, old, old + used);
+    if (capacity > 0) this.memory.release(old, capacity + SLACK_BYTES);
+    this.setWord(bufferAt + BUFFER_AT, address);
+    this.setWord(bufferAt + BUFFER_CAPACITY, reserved - SLACK_BYTES);
+  }
+}
