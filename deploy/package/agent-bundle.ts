@@ -1,0 +1,100 @@
+/** Bundles the agent into one file that needs nothing but a Node: all sources and packages, without comments. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
+import { build, type Metafile, type Plugin } from "esbuild";
+import type { EmbeddedAddons } from "./native-addon.ts";
+import { ROOT } from "./project.ts";
+
+/** Builds of LevelDB's native part that the single file carries: key of `native-addon.ts` → file of the package. */
+const ADDONS: Readonly<Record<string, string>> = {
+  "x64-glibc": "linux-x64/classic-level.node",
+  "x64-musl": "linux-x64/classic-level.musl.node",
+  "arm64-glibc": "linux-arm64/classic-level.armv8.node",
+};
+
+/** CommonJS packages inside an ES module need these names. */
+const PRELUDE = [
+  'import { createRequire as createRequireOfBundle } from "node:module";',
+  "const require = createRequireOfBundle(import.meta.url);",
+  "const __filename = import.meta.filename, __dirname = import.meta.dirname;",
+].join("\n");
+
+/** The highest quality takes seconds for two per cent. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+
+export interface BundleOptions {
+  readonly outfile: string;
+  /** True: carries the native part of all platforms; false: it must lie beside the bundle. */
+  readonly embedAddons: boolean;
+  /** Text before and behind the code. */
+  readonly banner?: string;
+  readonly footer?: string;
+}
+
+/** Writes the bundle; returns what went into it. */
+export async function bundleAgent(options: BundleOptions): Promise<Metafile> {
+  const { outfile, embedAddons, banner = "", footer = "" } = options;
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ["agent/main.ts"],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    // Names stay: a stack trace that a user sends must say where it comes from.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: "none",
+    metafile: true,
+    logLevel: "error",
+    logOverride: { "direct-eval": "silent" },
+    banner: { js: banner + PRELUDE },
+    footer: { js: footer },
+    plugins: [jsonLog, nativePart(embedAddons ? packAddons() : {})],
+  });
+  return metafile;
+}
+
+/** Returns the file of LevelDB's native part for `arch` under glibc. */
+export function addonFile(arch: string): string {
+  return addonPath(ADDONS[`${arch}-glibc`] ?? `linux-${arch}`);
+}
+
+const jsonLog: Plugin = {
+  name: "json-log",
+  setup(builder) {
+    builder.onResolve({ filter: /^#proto\/kit\/log\.ts$/ }, ({ importer }) =>
+      importer.endsWith("json-log.ts") ? undefined : { path: join(ROOT, "deploy/package/json-log.ts") },
+    );
+  },
+};
+
+/** LevelDB's binding looks its native part up in its package's folder; here `native-addon.ts` finds it. */
+function nativePart(addons: EmbeddedAddons): Plugin {
+  return {
+    name: "native-part",
+    setup(builder) {
+      builder.onLoad({ filter: /[\\/]classic-level[\\/]binding\.js$/ }, () => ({
+        contents: `module.exports = require("./native-addon.ts").loadAddon(${JSON.stringify(addons)});`,
+        resolveDir: join(ROOT, "deploy/package"),
+      }));
+    },
+  };
+}
+
+function packAddons(): EmbeddedAddons {
+  const packed = Object.entries(ADDONS).map(([key, file]) => [
+    key,
+    brotliCompressSync(readFileSync(addonPath(file)), BROTLI).toString("base64"),
+  ]);
+  return Object.fromEntries(packed) as EmbeddedAddons;
+}
+
+function addonPath(file: string): string {
+  const path = join(ROOT, "node_modules/classic-level/prebuilds", file);
+  if (!existsSync(path)) throw new Error(`${path} is missing; has classic-level other builds than before?`);
+  return path;
+}

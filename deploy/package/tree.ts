@@ -1,0 +1,151 @@
+/**
+ * Lays a part out as it lies on a machine: program, Node, launcher, unit, user, settings, licences. The Debian package,
+ * the container image and `deploy/systemd/install.sh` are all made of this tree.
+ */
+
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { addonFile, bundleAgent } from "./agent-bundle.ts";
+import { ADDON_FILE } from "./native-addon.ts";
+import {
+  bundledPackages,
+  importedPackages,
+  reachable,
+  readLock,
+  runtimeFiles,
+  thirdPartyNotices,
+} from "./packages.ts";
+import { nodeFolder, type Part, ROOT } from "./project.ts";
+
+export interface TreeOptions {
+  readonly part: Part;
+  /** Folder that becomes the machine's root; it must be empty or not there. */
+  readonly out: string;
+  /** Processor in Node's words: x64 or arm64. */
+  readonly arch: string;
+  /** The Node to bring; without one that of the packages for `arch`. */
+  readonly node?: string;
+}
+
+const PROGRAM_MODE = 0o755;
+const FILE_MODE = 0o644;
+/** What the hub reads at run time besides its sources. */
+const HUB_SOURCES = ["{hub,proto}/**/*", "ui/dist/**/*"];
+const NOT_AT_RUN_TIME =
+  /\.test\.ts$|\.test-support\.ts$|(^|\/)testing\.ts$|^hub\/engine\/kernel\/assembly\/|\.md$|^hub\/bin\//;
+
+/** The log's formatter for terminals is named to a worker thread, not imported. */
+const LOADED_BY_NAME = ["pino-pretty"];
+
+/** Writes the tree. Throws where something of it is missing, saying what to run. */
+export async function stage(options: TreeOptions): Promise<void> {
+  const { part } = options;
+  const library = `usr/lib/tailrace-${part}`;
+  const packages = part === "agent" ? await stageAgent(options, library) : stageHub(options, library);
+  stageNode(options, library);
+  stageSystem(options, packages);
+}
+
+/** The agent is one bundle: it starts in a third of the memory that loading its packages takes. */
+async function stageAgent({ out, arch }: TreeOptions, library: string): Promise<string[]> {
+  const outfile = join(out, library, "agent/main.mjs");
+  const metafile = await bundleAgent({ outfile, embedAddons: false });
+  put(out, `${library}/agent/${ADDON_FILE}`, readFileSync(addonFile(arch)));
+  launcher(out, library, "agent", "main.mjs");
+  return bundledPackages(metafile);
+}
+
+/** The hub runs its sources: its workers and its plugins are files of their own. */
+function stageHub({ out, arch }: TreeOptions, library: string): string[] {
+  if (!existsSync(join(ROOT, "ui/dist/index.html")))
+    throw new Error("the dashboard isn't built; run npm run build first");
+  const sources = globSync(HUB_SOURCES, { cwd: ROOT, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1))
+    .filter((path) => !NOT_AT_RUN_TIME.test(path));
+  for (const path of sources) put(out, `${library}/${path}`, readFileSync(join(ROOT, path)));
+  put(out, `${library}/package.json`, readFileSync(join(ROOT, "package.json")));
+  launcher(out, library, "hub", "main.ts");
+  const scripts = sources.filter((path) => path.endsWith(".ts") && !path.startsWith("ui/"));
+  const packages = reachable([...importedPackages(scripts), ...LOADED_BY_NAME], readLock());
+  for (const folder of packages) {
+    for (const file of runtimeFiles(folder)) {
+      if (isOfOtherPlatform(file, arch)) continue;
+      put(out, `${library}/${folder}/${file}`, readFileSync(join(ROOT, folder, file)));
+    }
+  }
+  return packages;
+}
+
+/** Packages with native parts bring them for every platform. */
+function isOfOtherPlatform(file: string, arch: string): boolean {
+  const platform = /^prebuilds\/([^/]+)\//.exec(file)?.[1];
+  return platform !== undefined && platform !== `linux-${arch}`;
+}
+
+function launcher(out: string, library: string, part: Part, main: string): void {
+  const text = readFileSync(join(ROOT, part, "bin", `tailrace-${part}`), "utf8");
+  if (!text.includes("main.ts")) throw new Error(`${part}/bin/tailrace-${part} starts no main.ts`);
+  put(out, `${library}/${part}/bin/tailrace-${part}`, text.replaceAll("main.ts", main), PROGRAM_MODE);
+  mkdirSync(join(out, "usr/bin"), { recursive: true });
+  symlinkSync(`../lib/tailrace-${part}/${part}/bin/tailrace-${part}`, join(out, `usr/bin/tailrace-${part}`));
+}
+
+function stageNode({ out, arch, node }: TreeOptions, library: string): void {
+  const source = node ?? join(nodeFolder(arch), "bin/node");
+  if (!existsSync(source)) {
+    throw new Error(
+      `${source} is missing; install it with npm ci --cpu=${arch}, or name another Node with --node FILE`,
+    );
+  }
+  const target = join(out, library, `node_modules/node-linux-${arch}/bin/node`);
+  mkdirSync(dirname(target), { recursive: true });
+  copyFileSync(source, target);
+  chmodSync(target, PROGRAM_MODE);
+}
+
+function stageSystem({ part, out, arch }: TreeOptions, packages: readonly string[]): void {
+  const name = `tailrace-${part}`;
+  const from = (path: string) => readFileSync(join(ROOT, "deploy", path));
+  put(out, `usr/lib/systemd/system/${name}.service`, from(`systemd/${name}.service`));
+  put(out, `usr/lib/sysusers.d/${name}.conf`, from(`systemd/${name}.sysusers`));
+  put(out, `usr/lib/tmpfiles.d/${name}.conf`, from(`systemd/${name}.tmpfiles`));
+  put(out, `etc/tailrace/${part}.yml`, from(`examples/${part}.yml`));
+  if (part === "hub") {
+    put(out, "usr/lib/sysctl.d/60-tailrace-hub.conf", from("systemd/tailrace-hub.sysctl"));
+    mkdirSync(join(out, "etc/tailrace/pipelines"), { recursive: true });
+  } else put(out, `usr/share/doc/${name}/examples/logrotate`, from("systemd/logrotate.example"));
+  put(out, `usr/share/doc/${name}/copyright`, copyright());
+  put(out, `usr/share/doc/${name}/third-party-notices`, thirdPartyNotices(packages));
+  const nodeLicence = join(nodeFolder(arch), "LICENSE");
+  if (existsSync(nodeLicence)) put(out, `usr/share/doc/${name}/node-licence`, readFileSync(nodeLicence));
+}
+
+/** Debian's machine-readable form (copyright-format/1.0). */
+function copyright(): string {
+  return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: tailrace
+
+Files: *
+Copyright: the Tailrace authors
+License: Apache-2.0
+ On Debian systems the text of this licence is in /usr/share/common-licenses/Apache-2.0.
+Comment: third-party-notices and node-licence hold the licences of what is brought along.
+`;
+}
+
+function put(out: string, path: string, content: string | Uint8Array, mode = FILE_MODE): void {
+  const target = join(out, path);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, content);
+  chmodSync(target, mode);
+}

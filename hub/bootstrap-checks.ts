@@ -1,0 +1,140 @@
+/**
+ * What must be right around a hub before it may start: limits of the machine, access, where the data lies.
+ *
+ * Beyond loopback others rely on the hub, so a fault refuses the start. On loopback somebody tries it out, and the
+ * same fault is a warning. Pure functions over given facts; `machine-facts.ts` reads them.
+ */
+
+import { checkListeners, isLoopbackHost, type Listener } from "#hub/auth/settings.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** What the machine gives this process. */
+export interface MachineFacts {
+  /** vm.max_map_count; undefined where the system has no such limit. */
+  readonly maxMapCount: number | undefined;
+  /** Files the process may hold open; Infinity without a limit, undefined where unknown. */
+  readonly openFilesLimit: number | undefined;
+  /** Bytes of memory of the container or service; undefined without a limit. */
+  readonly memoryLimitBytes: number | undefined;
+  /** What the data folder lies on. */
+  readonly dataFilesystem: "disk" | "memory" | "container layer" | "unknown";
+}
+
+/** The settings that the checks look at. */
+export interface CheckedSettings {
+  /** All listeners, those of an embedded nats-server among them. */
+  readonly listeners: readonly Listener[];
+  readonly auth: Parameters<typeof checkListeners>[0];
+  /** node.store.allow_mmap */
+  readonly allowMmap: boolean;
+  /** path.data, absolute. */
+  readonly dataFolder: string;
+}
+
+/** One fault. `message` names what, where, why and the remedy. */
+export interface CheckFinding {
+  readonly check:
+    | "max_map_count"
+    | "open_files"
+    | "authentication"
+    | "data_in_memory"
+    | "data_in_container"
+    | "memory_limit";
+  /** True: the hub must not start. */
+  readonly refused: boolean;
+  readonly message: string;
+}
+
+/** Each segment is mapped several times and merges double that; below it mapping fails in the midst of work. */
+export const MAX_MAP_COUNT_LOWEST = 262_144;
+/** Segments of some hundred shards, a thousand viewers and as many agents, with room to spare. */
+export const OPEN_FILES_LOWEST = 8_192;
+/** An idle hub takes 150 MiB, nats-server as much, and the rest is what searches and indexing need at the least. */
+export const MEMORY_LOWEST_BYTES = 512 * 1_024 ** 2;
+
+const MIB = 1_024 ** 2;
+
+/** Returns all faults; empty where everything is right. */
+export function bootstrapFindings(settings: CheckedSettings, facts: MachineFacts): CheckFinding[] {
+  const binding = settings.listeners.some(({ host }) => !isLoopbackHost(host));
+  return [
+    ...mapCountFault(settings, facts, binding),
+    ...openFilesFault(facts, binding),
+    ...accessFaults(settings),
+    ...dataFault(settings, facts, binding),
+    ...memoryFault(facts),
+  ];
+}
+
+/** Throws settings_invalid with every refusal, one to a line; returns the warnings. */
+export function requireBootstrap(settings: CheckedSettings, facts: MachineFacts): CheckFinding[] {
+  const findings = bootstrapFindings(settings, facts);
+  const refusals = findings.filter(({ refused }) => refused);
+  if (refusals.length === 0) return findings;
+  const lines = refusals.map(({ message }, index) => `[${index + 1}] ${message}`);
+  throw new AppError(
+    "settings_invalid",
+    `the hub is reachable from other machines and does not start like this:\n${lines.join("\n")}`,
+    { data: { checks: refusals.map(({ check }) => check) } },
+  );
+}
+
+function mapCountFault(
+  { allowMmap }: CheckedSettings,
+  { maxMapCount }: MachineFacts,
+  binding: boolean,
+): CheckFinding[] {
+  if (!allowMmap || maxMapCount === undefined || maxMapCount >= MAX_MAP_COUNT_LOWEST) return [];
+  const message =
+    `vm.max_map_count is ${maxMapCount}, at least ${MAX_MAP_COUNT_LOWEST} is needed; ` +
+    `run "sysctl -w vm.max_map_count=${MAX_MAP_COUNT_LOWEST}" on the host (not in the container) and keep it in ` +
+    "/etc/sysctl.d/, or set node.store.allow_mmap: false";
+  return [{ check: "max_map_count", refused: binding, message }];
+}
+
+function openFilesFault({ openFilesLimit }: MachineFacts, binding: boolean): CheckFinding[] {
+  if (openFilesLimit === undefined || openFilesLimit >= OPEN_FILES_LOWEST) return [];
+  const message =
+    `at most ${openFilesLimit} files may be open, at least ${OPEN_FILES_LOWEST} are needed; ` +
+    "raise LimitNOFILE of the service, ulimits.nofile of the container or ulimit -n of the shell";
+  return [{ check: "open_files", refused: binding, message }];
+}
+
+/** The rule itself is the sign-in's own; here each listener that breaks it is told, not only the first. */
+function accessFaults({ listeners, auth }: CheckedSettings): CheckFinding[] {
+  const findings: CheckFinding[] = [];
+  for (const listener of listeners) {
+    try {
+      checkListeners(auth, [listener]);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      findings.push({ check: "authentication", refused: true, message: error.message });
+    }
+  }
+  return findings;
+}
+
+function dataFault(
+  { dataFolder }: CheckedSettings,
+  { dataFilesystem }: MachineFacts,
+  binding: boolean,
+): CheckFinding[] {
+  if (dataFilesystem === "memory") {
+    const message = `path.data ${dataFolder} lies in memory (tmpfs) and is lost at the next start of the machine; choose a folder on a disk`;
+    return [{ check: "data_in_memory", refused: binding, message }];
+  }
+  if (dataFilesystem === "container layer") {
+    const message = `path.data ${dataFolder} lies in the container's own layer and is lost with the container; mount a volume there`;
+    return [{ check: "data_in_container", refused: false, message }];
+  }
+  return [];
+}
+
+/** Said before the kernel ends the process, which it does without a word. Never refused: a small hub may do. */
+function memoryFault({ memoryLimitBytes }: MachineFacts): CheckFinding[] {
+  if (memoryLimitBytes === undefined || memoryLimitBytes >= MEMORY_LOWEST_BYTES) return [];
+  const message =
+    `this container or service may use ${Math.floor(memoryLimitBytes / MIB)} MiB of memory, the hub needs at least ` +
+    `${MEMORY_LOWEST_BYTES / MIB} MiB; beyond the limit the kernel ends it without a message, so raise the memory value`;
+  return [{ check: "memory_limit", refused: false, message }];
+}

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { parse } from "yaml";
+import { Workspace } from "#test/harness/workspace.ts";
+import { ROOT, run, text, without } from "./tools.ts";
+
+interface Service {
+  readonly image: string;
+  readonly user?: string;
+  readonly command?: readonly string[];
+  readonly ports?: readonly (string | { readonly target: number })[];
+  readonly volumes?: readonly (string | Readonly<Record<string, unknown>>)[];
+  readonly deploy?: {
+    readonly mode?: string;
+    readonly resources?: { readonly limits?: { readonly memory?: string } };
+  };
+}
+
+interface Composition {
+  readonly services: Readonly<Record<string, Service>>;
+}
+
+const FILES = ["compose.yaml", "stack.yaml"] as const;
+const skip = without("docker-compose");
+const TOKEN = { TAILRACE_NATS_TOKEN: "secret-token" };
+
+for (const file of FILES) {
+  test(`${file} is taken by the composition tool`, { skip }, (t) => {
+    const { status, said } = config(t, file);
+    assert.equal(status, 0, said);
+  });
+
+  const planted = [
+    ["an unknown key", "mode: global", "mod: global"],
+    ["a wrong type", "user: root", "user: [root]"],
+    ["a volume that isn't there", "agent-state:/var", "agents-state:/var"],
+  ] as const;
+  for (const [what, from, to] of planted) {
+    test(`the check finds ${what} in ${file}`, { skip }, (t) => {
+      assert.notEqual(config(t, file, (composition) => composition.replace(new RegExp(from), to)).status, 0);
+    });
+  }
+
+  test(`${file} refuses to start without a token`, { skip }, (t) => {
+    const { status, said } = config(t, file, undefined, {});
+    assert.notEqual(status, 0);
+    assert.match(said, /set it/);
+  });
+
+  test(`one variable names the version of all images of ${file}`, { skip }, (t) => {
+    const { stdout } = config(t, file, undefined, { ...TOKEN, TAILRACE_VERSION: "9.8.7" });
+    const images = Object.values((parse(stdout) as Composition).services).map(({ image }) => image);
+    assert.ok(images.length >= 4);
+    for (const image of images) assert.match(image, /^tailrace-[a-z-]+:9\.8\.7$/);
+  });
+
+  test(`${file} holds the figures of the specification`, () => {
+    const { app, agent } = (parse(text(`deploy/compose/${file}`)) as Composition).services;
+    assert.ok(app !== undefined && agent !== undefined);
+    assert.ok(app.ports?.includes("3001:3001"), "the application listens on 3001");
+    assert.equal(agent.user, "root");
+    assert.deepEqual(agent.command, ["--strict.perms=false"]);
+    assert.equal(agent.deploy?.mode, "global");
+    assert.equal(agent.deploy.resources?.limits?.memory, "128M");
+    assert.equal(app.deploy?.resources?.limits?.memory, "512M");
+    assert.equal(logDirectory(app), logDirectory(agent), "application and agent share a log directory");
+  });
+}
+
+test("the version in the examples is the project's", () => {
+  const { version } = JSON.parse(text("package.json")) as { version: string };
+  assert.match(text("deploy/compose/.env.example"), new RegExp(`^TAILRACE_VERSION=${version}$`, "m"));
+  for (const file of FILES) {
+    const defaults = [...text(`deploy/compose/${file}`).matchAll(/TAILRACE_VERSION:-([^}]*)/g)];
+    for (const [, fallback] of defaults) assert.equal(fallback, version, file);
+  }
+});
+
+/** What is mounted at /logs. */
+function logDirectory(service: Service): string {
+  for (const volume of service.volumes ?? []) {
+    if (typeof volume === "string") {
+      const [source = "", target] = volume.split(":");
+      if (target === "/logs") return source;
+    } else if (volume["target"] === "/logs") return String(volume["source"]);
+  }
+  return assert.fail("no volume at /logs");
+}
+
+function config(
+  t: TestContext,
+  file: string,
+  change = (composition: string): string => composition,
+  env: NodeJS.ProcessEnv = TOKEN,
+) {
+  const workspace = new Workspace(t);
+  const folder = join(workspace.folder, "deploy/compose");
+  cpSync(join(ROOT, "deploy/compose"), folder, { recursive: true });
+  const original = text(`deploy/compose/${file}`);
+  const changed = change(original);
+  writeFileSync(join(folder, file), changed);
+  const { PATH, HOME } = process.env;
+  return run("docker-compose", ["-f", file, "config"], { cwd: folder, env: { PATH, HOME, ...env } });
+}
