@@ -1,6 +1,6 @@
 /** An event on its way through a pipeline: nested fields, tags, a time, and metadata that never leaves the pipeline. */
 
-import { type JsonObject, isRawJson } from "#proto/codec/json.ts";
+import { isRawJson, type JsonObject } from "#proto/codec/json.ts";
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
 import type { FieldReference } from "./field-reference.ts";
 
@@ -160,7 +160,8 @@ export class Event {
 
 /** Returns a deep copy of a field's value; times and raw numbers are shared, as they never change. */
 export function copyValue(value: unknown): unknown {
-  if (value === null || typeof value !== "object" || value instanceof Timestamp || isRawJson(value)) return value;
+  if (value === null || typeof value !== "object" || value instanceof Timestamp || isRawJson(value))
+    return value;
   if (Array.isArray(value)) return value.map(copyValue);
   const copy: JsonObject = {};
   for (const key of Object.keys(value)) put(copy, key, copyValue((value as JsonObject)[key]));

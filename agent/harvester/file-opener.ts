@@ -2,19 +2,34 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { InputContext } from "#agent/inputs/input.ts";
+import type { EventFormat } from "#agent/lines/event-format.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import { type Candidate, CopyFinder, type Original } from "./copies.ts";
 import type { Entry } from "./file-index.ts";
-import { Harvester } from "./harvester.ts";
-import { fileKey, HEAD_BYTES, inodeKey } from "./identity.ts";
+import { type EventCutting, Harvester } from "./harvester.ts";
+import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey } from "./identity.ts";
 import type { Notices } from "./notices.ts";
 import type { Found } from "./scanner.ts";
+import { Scratch } from "./scratch.ts";
+import type { Succession } from "./succession.ts";
 import { binaryKind } from "./text-probe.ts";
 
 export interface FileOpenerOptions {
+  /** Type of the input, for the source of batches. */
+  readonly inputType: string;
+  /** Makes what cuts events of a file; null: blocks of files are sent as they are. */
+  readonly createFormat: ((path: string, maxEventBytes: number) => EventFormat) | null;
+  /** Returns {"fields": {}, "tags": []} of a file; null: those of the input. */
+  readonly fieldsOf: ((path: string) => Uint8Array) | null;
+  /** Returns true while fields of a file are awaited: it is opened when they are there. */
+  readonly awaitsFields: ((path: string) => boolean) | null;
+  /** True where the files' encoding has NULs in ordinary text. */
+  readonly wideText: boolean;
   /** 0: none. */
   readonly ignoreOlderMs: number;
   readonly tailFiles: boolean;
+  /** Where events may go on in the next file; null: they don't. */
+  readonly succession: Succession | null;
   /** Longest line that stays whole, bytes. */
   readonly maxBytes: number;
 }
@@ -22,12 +37,15 @@ export interface FileOpenerOptions {
 /** A copy whose original isn't truncated within this time was made by hand. */
 const COPY_HELD_MS = 10_000;
 const COPIES_HELD_MAX = 10_000;
+/** What an event takes in a message beside its text. */
+const EVENT_ROOM_BYTES = 4_096;
 
 export class FileOpener {
   readonly #options: FileOpenerOptions;
   readonly #context: InputContext;
   readonly #notices: Notices;
   readonly #copies: CopyFinder;
+  readonly #scratch: Scratch;
   /** When copies were seen first whose original isn't truncated yet, by file key. */
   readonly #heldSinceMs = new Map<string, number>();
   /** Inodes of files that the registry knew at the start. */
@@ -39,6 +57,7 @@ export class FileOpener {
     this.#context = context;
     this.#notices = notices;
     this.#copies = new CopyFinder(context.registry);
+    this.#scratch = new Scratch(context.batchBytes + ANCHOR_BYTES);
     for (const [key, row] of context.registry.rows()) {
       this.#copies.note(key, row);
       this.#inodesOfRows.add(inodeOf(key));
@@ -88,7 +107,9 @@ export class FileOpener {
   }
 
   #createHarvester({ key, path, fd }: Candidate, row: FileRow): Harvester {
-    const { id, output, fieldsJson, registry, clock } = this.#context;
+    const { id, output, registry, clock, metrics } = this.#context;
+    const { inputType, fieldsOf } = this.#options;
+    const fieldsJson = fieldsOf?.(path) ?? this.#context.fieldsJson;
     return new Harvester({
       key,
       path,
@@ -96,8 +117,10 @@ export class FileOpener {
       row,
       maxLineBytes: this.#options.maxBytes,
       output,
+      events: this.#eventCutting(path),
+      onHole: (bytes) => metrics.nulBytes.inc({ input: id }, bytes),
       openChannel: (generation) =>
-        output.channel({ inputId: id, inputType: "log", fileKey: key, generation, path }, fieldsJson),
+        output.channel({ inputId: id, inputType, fileKey: key, generation, path }, fieldsJson),
       onChange: () => {
         registry.touch(key);
         this.#copies.note(key, row);
@@ -105,6 +128,25 @@ export class FileOpener {
       nowMs: () => clock.now(),
       monotonicMs: () => clock.monotonic(),
     });
+  }
+
+  #awaitsFields(path: string): boolean {
+    const { fieldsOf, awaitsFields } = this.#options;
+    if (awaitsFields === null) return false;
+    fieldsOf?.(path); // asks for them
+    return awaitsFields(path);
+  }
+
+  #eventCutting(path: string): EventCutting | null {
+    const { createFormat, maxBytes } = this.#options;
+    if (createFormat === null) return null;
+    const { registry, metrics, id, output } = this.#context;
+    return {
+      format: createFormat(path, Math.min(maxBytes, output.maxBodyBytes - EVENT_ROOM_BYTES)),
+      scratch: this.#scratch,
+      persist: () => registry.checkpoint(),
+      onTruncated: (bytes) => metrics.truncatedBytes.inc({ input: id }, bytes),
+    };
   }
 
   /** Returns the file's row, made where it has none, or null where this input doesn't read it now. */
@@ -124,8 +166,13 @@ export class FileOpener {
       this.#notices.notRead(path, `input ${owner} reads it already`);
       return null;
     }
+    if (this.#awaitsFields(path)) {
+      registry.release(entry.key);
+      return null;
+    }
     if (known === undefined) {
-      const offset = this.#firstOffset(entry, stat.mtimeMs, candidate, others, firstScan);
+      const held = this.#options.succession?.holds(entry.key, path, others) ?? false;
+      const offset = held ? null : this.#firstOffset(entry, stat.mtimeMs, candidate, others, firstScan);
       if (offset === null) {
         registry.release(entry.key);
         return null;
@@ -148,10 +195,14 @@ export class FileOpener {
     const { fd, path, size } = candidate;
     if (size === 0) return null;
     const head = Buffer.alloc(Math.min(HEAD_BYTES, size));
-    const kind = binaryKind(path, head.subarray(0, readSync(fd, head, 0, head.length, 0)));
+    const kind = binaryKind(
+      path,
+      head.subarray(0, readSync(fd, head, 0, head.length, 0)),
+      this.#options.wideText,
+    );
     if (kind !== null) {
       entry.passedOver = { mtimeMs };
-      this.#notices.notRead(path, `it is ${kind}, no text`);
+      this.#notices.notRead(path, `it is ${kind}, no plain text`);
       return null;
     }
     const original = this.#copies.find(candidate);

@@ -28,6 +28,12 @@ import { compilePattern } from "./pattern.ts";
 import { scan } from "./scanner.ts";
 
 const DEFAULTS: FileSetOptions = {
+  inputType: "log",
+  createFormat: null,
+  fieldsOf: null,
+  awaitsFields: null,
+  wideText: false,
+  joinsRotated: false,
   closeInactiveMs: 300_000,
   closeRemoved: false,
   closeRenamed: false,

@@ -15,13 +15,16 @@ import { adoptOrphans } from "./orphans.ts";
 import { Pump } from "./pump.ts";
 import type { Found } from "./scanner.ts";
 import { lstatOrNull, statOrNull } from "./stats.ts";
+import { Succession } from "./succession.ts";
 
-export interface FileSetOptions extends CloseOptions, FileOpenerOptions {
+export interface FileSetOptions extends CloseOptions, Omit<FileOpenerOptions, "succession"> {
   /** 0: never. */
   readonly cleanInactiveMs: number;
   readonly cleanRemoved: boolean;
   /** Files open at the same time; 0: no limit. */
   readonly harvesterLimit: number;
+  /** True where an event may begin in a rotated file and end in its successor. */
+  readonly joinsRotated: boolean;
   /** Time without change after which the last line of a rotated file is taken as it is, ms. */
   readonly quietMs: number;
 }
@@ -36,6 +39,7 @@ export class FileSet {
   readonly #context: InputContext;
   readonly #notices: Notices;
   readonly #opener: FileOpener;
+  readonly #succession: Succession | null;
   readonly #pump: Pump;
   readonly #index = new FileIndex();
   readonly #open = new Map<Harvester, Entry>();
@@ -50,7 +54,11 @@ export class FileSet {
     this.#options = options;
     this.#context = context;
     this.#notices = new Notices(context.log);
-    this.#opener = new FileOpener(options, context, this.#notices);
+    const { registry, tellsBirth, clock } = context;
+    this.#succession = options.joinsRotated
+      ? new Succession({ inputId: context.id, registry, index: this.#index, tellsBirth, clock })
+      : null;
+    this.#opener = new FileOpener({ ...options, succession: this.#succession }, context, this.#notices);
     this.#pump = new Pump({
       slots: context.output.slots,
       lingerMs: context.lingerMs,
@@ -99,6 +107,11 @@ export class FileSet {
     for (const harvester of this.#open.keys()) this.#close(harvester);
   }
 
+  /** Lets every open file look for news. */
+  wakeAll(): void {
+    for (const harvester of this.#open.keys()) this.#pump.wake(harvester);
+  }
+
   /** Looks at a path that a hint named, without waiting for the next scan. */
   look(path: string, followLinks: boolean): void {
     const harvester = this.#index.atPath(path)?.harvester;
@@ -115,6 +128,7 @@ export class FileSet {
     for (const each of found) this.#inspect(each, scan);
     if (complete && scan === 1) this.#adoptOrphans();
     if (complete) this.#handleMissing(scan);
+    this.#findSuccessors();
     this.#closeWhatMay();
     if (this.#options.cleanInactiveMs > 0) this.#cleanInactive();
   }
@@ -214,6 +228,16 @@ export class FileSet {
       }
       entry.missingSinceMs ??= now;
       if (entry.key === "" || now - entry.missingSinceMs > CLEAN_REMOVED_DELAY_MS) this.#forget(entry);
+    }
+  }
+
+  /** Rotated files that end within an event look for its rest. */
+  #findSuccessors(): void {
+    if (this.#succession === null) return;
+    for (const harvester of this.#open.keys()) {
+      if (!harvester.endsWithin) continue;
+      harvester.successor = this.#succession.successorOf(harvester);
+      if (harvester.successor !== null) this.#pump.wake(harvester);
     }
   }
 

@@ -4,13 +4,36 @@
  * mean that the content was replaced, and reading begins a new generation at 0.
  */
 
-import { closeSync, fstatSync, read as readCallback, type Stats } from "node:fs";
-import type { Channel, Output } from "#agent/outputs/output.ts";
+import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
+import { BYTE_ORDER_MARKS } from "#agent/lines/encoding.ts";
+import type { EventFormat, FileView } from "#agent/lines/event-format.ts";
+import type { Batch, Channel, Output } from "#agent/outputs/output.ts";
 import { AckTracker, type Flight } from "#agent/registry/ack-tracker.ts";
 import type { FileRow } from "#agent/registry/row.ts";
 import type { Slot } from "#agent/slot-pool.ts";
 import { countLines, cut } from "./cut.ts";
+import { packEvents } from "./event-packer.ts";
 import { ANCHOR_BYTES, anchorOf, fits, HEAD_BYTES, readHead, sameBefore, sameHead } from "./identity.ts";
+import { readFully } from "./read-fully.ts";
+import type { Scratch } from "./scratch.ts";
+
+/** The file in which an event goes on that begins at the end of a rotated one. */
+export interface Successor {
+  readonly key: string;
+  /** Reads its first bytes; returns their number, 0 where it is gone. */
+  readonly read: (buffer: Buffer, at: number, length: number) => number;
+  /** Makes it begin at `to`; returns false where it is read already. */
+  readonly claim: (to: number) => boolean;
+}
+
+/** What a harvester needs to cut events of its file. */
+export interface EventCutting {
+  readonly format: EventFormat;
+  readonly scratch: Scratch;
+  /** Resolves when the row is on disk, or can't be written. */
+  readonly persist: () => Promise<void>;
+  readonly onTruncated: (bytes: number) => void;
+}
 
 export interface HarvesterOptions {
   readonly key: string;
@@ -20,6 +43,10 @@ export interface HarvesterOptions {
   /** `max_bytes`: longest line that is kept whole. */
   readonly maxLineBytes: number;
   readonly output: Pick<Output, "maxBodyBytes" | "confirmsCommits">;
+  /** Null: blocks of the file are sent as they are. */
+  readonly events: EventCutting | null;
+  /** Told of NULs that were passed over: what a truncation left before the text of a writer that goes on behind. */
+  readonly onHole: (bytes: number) => void;
   /** Opens the way for a generation of the file. */
   readonly openChannel: (generation: number) => Channel;
   /** Told of each change of `row`. */
@@ -30,9 +57,18 @@ export interface HarvesterOptions {
 
 /**
  * `more`: a block was sent and more may follow at once. `end`: a block was sent, the file has no more.
- * `nothing`: no complete line. `rewritten`: the content was replaced, reading goes on at 0.
+ * `nothing`: no complete line. `pending`: an event that time may end, see `pendingMs`.
+ * `rewritten`: the content was replaced, reading goes on at 0.
  */
-export type ReadOutcome = "more" | "end" | "nothing" | "rewritten";
+export type ReadOutcome = "more" | "end" | "nothing" | "pending" | "rewritten";
+
+const NEWLINE = 0x0a;
+const MARK = BYTE_ORDER_MARKS["utf-8"]!;
+/** Shorter runs of NULs go to the hub as they are; longer ones are holes, maybe of gigabytes. */
+const HOLE_BYTES_MIN = 4_096;
+const ZEROS = Buffer.alloc(HOLE_BYTES_MIN);
+/** Cuts remembered of one file; the oldest are forgotten, which matters only if the hub's log is lost. */
+const CUTS_MAX = 1_000;
 
 export class Harvester {
   readonly key: string;
@@ -47,6 +83,8 @@ export class Harvester {
   deleted = false;
   /** True where the file has a path outside the input's patterns. */
   movedAway = false;
+  /** Where the last event goes on; null: nowhere. */
+  successor: Successor | null = null;
   linesRead = 0;
   bytesRead = 0;
   readonly #options: HarvesterOptions;
@@ -60,6 +98,10 @@ export class Harvester {
   #seen: Pick<Stats, "size" | "mtimeMs"> = { size: -1, mtimeMs: -1 };
   #reading = false;
   #closed = false;
+  /** Since when the file ends as it does in the middle of an event, on the monotonic clock. */
+  #pending: { readonly end: number; readonly sinceMs: number } | null = null;
+  #begun = false;
+  #markedBytes = 0;
 
   /** Takes over `fd`. A row whose content isn't in the file any more gets a new generation. */
   constructor(options: HarvesterOptions) {
@@ -94,14 +136,26 @@ export class Harvester {
     return this.idle && this.row.committed >= this.#offset;
   }
 
-  /** True where the last read found the end of the file. */
+  /** True where the last read found the end of the file, and no event there waits for its time. */
   get atEnd(): boolean {
-    return this.#sizeAtEnd >= 0 && this.#sizeAtEnd >= this.#seen.size;
+    return this.#sizeAtEnd >= 0 && this.#sizeAtEnd >= this.#seen.size && this.#pending === null;
+  }
+
+  /** Time until the event at the file's end counts as whole, ms. */
+  get pendingMs(): number {
+    const { events, monotonicMs } = this.#options;
+    if (this.#pending === null || events === null) return Number.POSITIVE_INFINITY;
+    return Math.max(0, this.#pending.sinceMs + events.format.timeoutMs - monotonicMs());
   }
 
   /** True where no byte before the end of the file is unread, not even of an unfinished line. */
   get complete(): boolean {
-    return this.#sizeAtEnd === this.#offset;
+    return this.#sizeAtEnd >= 0 && this.#offset >= this.#sizeAtEnd;
+  }
+
+  /** True where the end of the file was found in the middle of an event. */
+  get endsWithin(): boolean {
+    return this.#sizeAtEnd >= 0 && this.#offset < this.#sizeAtEnd;
   }
 
   /** True where everything of the generation before this one is acknowledged. */
@@ -142,7 +196,8 @@ export class Harvester {
   async read(slot: Slot, final: boolean): Promise<ReadOutcome> {
     this.#reading = true;
     try {
-      return await this.#read(slot, final);
+      const { events } = this.#options;
+      return await (events === null ? this.#readBlock(slot, final) : this.#readEvents(events, slot, final));
     } finally {
       this.#reading = false;
       if (this.#closed) closeSync(this.#fd);
@@ -159,6 +214,8 @@ export class Harvester {
     this.#offset = offset;
     this.#anchor = row.anchor;
     this.#sizeAtEnd = -1;
+    this.#pending = null;
+    this.#options.events?.format.reset();
     this.#options.onChange();
   }
 
@@ -167,7 +224,7 @@ export class Harvester {
     if (this.#closed) return;
     this.#closed = true;
     const stat = fstatSync(this.#fd);
-    if (stat.size === this.#sizeAtEnd && this.#tracker.idle) {
+    if (stat.size === this.#sizeAtEnd && this.#tracker.idle && this.#pending === null) {
       this.row.size = stat.size;
       this.row.mtimeMs = stat.mtimeMs;
     }
@@ -176,30 +233,24 @@ export class Harvester {
     if (!this.#reading) closeSync(this.#fd);
   }
 
-  async #read(slot: Slot, final: boolean): Promise<ReadOutcome> {
-    const { row } = this;
-    this.#channel ??= this.#options.openChannel(row.generation);
-    const before = Math.min(ANCHOR_BYTES, this.#offset);
-    const start = Math.max(this.#channel.headroom, ANCHOR_BYTES);
-    const { tailroom } = this.#channel;
+  /** Sends a block of the file as it is. */
+  async #readBlock(slot: Slot, final: boolean): Promise<ReadOutcome> {
     const { maxBodyBytes } = this.#options.output;
     const maxLineBytes = Math.min(this.#options.maxLineBytes, maxBodyBytes);
     for (;;) {
-      const offset = this.#offset;
+      const { headroom, tailroom } = this.#openChannel();
+      const start = Math.max(headroom, ANCHOR_BYTES);
       const room = Math.min(slot.buffer.length - start - tailroom, maxBodyBytes);
-      const length = await readFully(this.#fd, slot.buffer, start - before, before + room, offset - before);
-      if (offset !== this.#offset) return "nothing"; // a rewind came in between, and wakes the file
-      if (length < before || !fits(this.#anchor, slot.buffer, start)) {
-        this.#beginGeneration();
-        return "rewritten";
-      }
-      const dataEnd = start - before + length;
+      const dataEnd = await this.#fetch(slot.buffer, start, room);
+      if (typeof dataEnd === "string") return dataEnd;
+      if (this.#offset === 0 && this.#beginBehind(markBytes(slot.buffer, start, dataEnd))) continue;
       const full = dataEnd - start === room;
-      this.#sizeAtEnd = full ? -1 : offset + dataEnd - start;
+      const hole = holeBytes(slot.buffer, start, dataEnd);
+      if (hole > 0) return this.#passHole(slot, start, start + hole, dataEnd);
       const decision = cut(slot.buffer, start, dataEnd, { maxLineBytes, full, final });
       if (decision.kind === "wait") return "nothing";
       if (decision.kind === "block") {
-        this.#send(slot, start, decision.end, decision.open);
+        this.#sendBlock(slot, start, decision.end, decision.open);
         const rest = decision.end < dataEnd && dataEnd - start > maxLineBytes;
         return full || rest ? "more" : "end";
       }
@@ -207,25 +258,201 @@ export class Harvester {
     }
   }
 
-  #send(slot: Slot, start: number, end: number, open: boolean): void {
+  /** Sends events cut of the file; the place where the last one ends is where the next read begins. */
+  async #readEvents(events: EventCutting, slot: Slot, final: boolean): Promise<ReadOutcome> {
+    const { format, scratch, onTruncated } = events;
+    const { maxBodyBytes } = this.#options.output;
+    if (this.row.tail !== null && this.#offset >= this.row.tail.at + this.row.tail.to) return "nothing";
+    for (;;) {
+      const { headroom, tailroom } = this.#openChannel();
+      const { buffer } = scratch;
+      const room = buffer.length - ANCHOR_BYTES;
+      const dataEnd = await this.#fetch(buffer, ANCHOR_BYTES, room);
+      if (typeof dataEnd === "string") return dataEnd;
+      if (this.#beginFormat(format, buffer, dataEnd)) continue;
+      const full = dataEnd - ANCHOR_BYTES === room;
+      const hole = holeBytes(buffer, ANCHOR_BYTES, dataEnd);
+      if (hole > 0) return this.#passHole(slot, ANCHOR_BYTES, ANCHOR_BYTES + hole, dataEnd, buffer);
+      const expired = this.#pending?.end === this.#offset + dataEnd - ANCHOR_BYTES && this.pendingMs === 0;
+      const end = full ? dataEnd : this.#append(format, buffer, dataEnd);
+      const view = this.#viewOf(format, buffer, end, expired, final && !full && end === dataEnd);
+      const packing = { slot, headroom, tailroom, maxBodyBytes, stopAt: dataEnd, onTruncated };
+      const packed = packEvents(format, view, packing);
+      if (packed.end > dataEnd && !(await this.#join(dataEnd, packed.end, events))) return "nothing";
+      if (packed.end > ANCHOR_BYTES) {
+        if (packed.cuts.length > 0 && !(await this.#rememberCuts(packed.cuts, events))) return "nothing";
+        this.#send(buffer, ANCHOR_BYTES, packed.end, packed.events, {
+          slot,
+          body: { buffer: slot.buffer, start: headroom, end: packed.bodyEnd, events: true },
+          open: false,
+          continued: false,
+        });
+        this.#notePending(format, full ? packed.end : dataEnd, packed.end);
+        if (full || packed.full) return "more";
+        scratch.shrink();
+        return "end";
+      }
+      if (!full) {
+        scratch.shrink();
+        this.#notePending(format, dataEnd, ANCHOR_BYTES);
+        return this.#pending === null ? "nothing" : "pending";
+      }
+      scratch.grow(Math.max(room * 2, ANCHOR_BYTES + format.maxEventBytes * 2));
+    }
+  }
+
+  #openChannel(): Channel {
+    this.#channel ??= this.#options.openChannel(this.row.generation);
+    return this.#channel;
+  }
+
+  /**
+   * Reads on at `start` of `buffer`, with the bytes before it in front; returns where the data ends, or what
+   * keeps it from being used.
+   */
+  async #fetch(buffer: Buffer, start: number, room: number): Promise<number | "nothing" | "rewritten"> {
+    const offset = this.#offset;
+    const before = Math.min(ANCHOR_BYTES, offset);
+    const length = await readFully(this.#fd, buffer, start - before, before + room, offset - before);
+    if (offset !== this.#offset) return "nothing"; // a rewind came in between, and wakes the file
+    if (length < before || !fits(this.#anchor, buffer, start)) {
+      this.#beginGeneration();
+      return "rewritten";
+    }
+    const dataEnd = start - before + length;
+    this.#sizeAtEnd = dataEnd - start === room ? -1 : offset + dataEnd - start;
+    return dataEnd;
+  }
+
+  #viewOf(format: EventFormat, buffer: Buffer, end: number, expired: boolean, final: boolean): FileView {
+    const offset = this.#offset;
+    const start = ANCHOR_BYTES;
+    const { cuts } = this.row;
+    const afterCut = cuts.includes(offset);
+    const atStart = offset === 0 || offset === this.#markedBytes;
+    return {
+      buffer,
+      start,
+      end,
+      offset,
+      continued: !atStart && !format.boundaryBefore(buffer, start),
+      afterCut,
+      cuts: cuts.length === 0 ? cuts : cuts.filter((cut) => cut > offset).map((cut) => cut - offset + start),
+      expired,
+      final,
+    };
+  }
+
+  /** Puts the first bytes of the successor behind those of the file, which end at `end` with a whole line. */
+  #append(format: EventFormat, buffer: Buffer, end: number): number {
+    const { successor, row } = this;
+    if (successor === null || end === ANCHOR_BYTES || !format.boundaryBefore(buffer, end)) return end;
+    return end + successor.read(buffer, end, Math.min(buffer.length - end, row.tail?.to ?? buffer.length));
+  }
+
+  /** Remembers on disk that the last event ends in the successor; returns false where it can't. */
+  async #join(dataEnd: number, end: number, { persist }: EventCutting): Promise<boolean> {
+    const { successor, row } = this;
+    const offset = this.#offset;
+    const to = end - dataEnd;
+    if (successor === null || !successor.claim(to)) {
+      this.successor = null;
+      return false;
+    }
+    row.tail = { key: successor.key, to, at: offset + dataEnd - ANCHOR_BYTES };
+    this.#options.onChange();
+    await persist();
+    return offset === this.#offset;
+  }
+
+  /** Tells the format the file's first bytes, once; returns true where reading must begin behind them. */
+  #beginFormat(format: EventFormat, buffer: Buffer, dataEnd: number): boolean {
+    if (this.#begun || dataEnd <= ANCHOR_BYTES) return false;
+    this.#begun = true;
+    const head = Buffer.alloc(MARK.length);
+    if (this.#offset > 0) readSync(this.#fd, head, 0, head.length, 0);
+    else buffer.copy(head, 0, ANCHOR_BYTES, Math.min(dataEnd, ANCHOR_BYTES + head.length));
+    this.#markedBytes = format.begin(head);
+    return this.#offset === 0 && this.#beginBehind(this.#markedBytes);
+  }
+
+  /** Begins the generation behind a byte order mark: nobody needs it, so it is neither sent nor waited for. */
+  #beginBehind(bytes: number): boolean {
+    if (bytes === 0) return false;
     const { row } = this;
+    row.sent = bytes;
+    row.committed = bytes;
+    this.#tracker = new AckTracker(bytes, row.anchor);
+    this.#offset = bytes;
+    this.#options.onChange();
+    return true;
+  }
+
+  /** Remembers on disk that time ends an event: read again after a crash it must end there again. Returns false after a rewind. */
+  async #rememberCuts(places: readonly number[], { persist }: EventCutting): Promise<boolean> {
+    const { row } = this;
+    const offset = this.#offset;
+    const known = row.cuts.filter((cut) => cut > row.committed);
+    row.cuts = [...known, ...places.map((place) => offset + place - ANCHOR_BYTES)].slice(-CUTS_MAX);
+    this.#options.onChange();
+    await persist();
+    return offset === this.#offset;
+  }
+
+  /** Notes since when bytes `from` to `end` of what was read wait for the rest of their event. */
+  #notePending(format: EventFormat, end: number, from: number): void {
+    if (end === from || format.timeoutMs === 0) {
+      this.#pending = null;
+      return;
+    }
+    const fileEnd = this.#sizeAtEnd;
+    if (this.#pending?.end === fileEnd) return;
+    this.#pending = { end: fileEnd, sinceMs: this.#options.monotonicMs() };
+  }
+
+  /** Passes over NULs: they are sent as a range without content. */
+  #passHole(slot: Slot, start: number, end: number, dataEnd: number, buffer = slot.buffer): ReadOutcome {
+    this.#options.onHole(end - start);
+    const body = { buffer: slot.buffer, start: slot.buffer.length, end: slot.buffer.length, events: true };
+    this.#send(buffer, start, end, 0, { slot, body, open: false, continued: false });
+    return end < dataEnd || this.#sizeAtEnd < 0 ? "more" : "end";
+  }
+
+  #sendBlock(slot: Slot, start: number, end: number, open: boolean): void {
     const { buffer } = slot;
     const from = this.#offset;
+    const atStart = from === 0 || (from === MARK.length && markBytes(buffer, start - from, start) === from);
+    this.#send(buffer, start, end, countLines(buffer, start, end), {
+      slot,
+      body: { buffer, start, end, events: false },
+      open,
+      continued: !atStart && buffer[start - 1] !== NEWLINE && buffer[start - 1] !== 0,
+    });
+  }
+
+  /** Sends what stands for the file's bytes `start` to `end` of `buffer`. */
+  #send(
+    buffer: Buffer,
+    start: number,
+    end: number,
+    lines: number,
+    { slot, body, open, continued }: Pick<Batch, "slot" | "body"> & { open: boolean; continued: boolean },
+  ): void {
+    const from = this.#offset;
     const to = from + end - start;
-    const continued = from > 0 && buffer[start - 1] !== 0x0a;
     const anchor = anchorOf(buffer, Math.max(start - Math.min(ANCHOR_BYTES, from), end - ANCHOR_BYTES), end);
     this.#growHead(buffer, start, end);
     const flight = this.#tracker.begin(from, to, anchor);
     this.#anchor = anchor;
     this.#offset = to;
+    this.#pending = null;
     this.sentMs = this.#options.monotonicMs();
     this.activeMs = this.sentMs;
-    this.linesRead += countLines(buffer, start, end);
+    this.linesRead += lines;
     this.bytesRead += end - start;
-    const settle = this.#settler(this.#tracker, flight, row.generation);
     this.#channel!.send({
       slot,
-      body: { buffer, start, end, events: false },
+      body,
       block: {
         from,
         to,
@@ -233,9 +460,9 @@ export class Harvester {
         lastLineOpen: open,
         firstLineContinued: continued,
         compression: 0,
-        dataBytes: end - start,
+        dataBytes: body.events ? 0 : end - start,
       },
-      settle,
+      settle: this.#settler(this.#tracker, flight, this.row.generation),
     });
   }
 
@@ -269,6 +496,11 @@ export class Harvester {
     row.committed = 0;
     row.anchor = { bytes: 0, hash: "" };
     row.head = row.anchor;
+    row.cuts = [];
+    row.tail = null;
+    this.#pending = null;
+    this.#begun = false;
+    this.#options.events?.format.reset();
     this.#tracker = new AckTracker(0, row.anchor);
     this.#anchor = row.anchor;
     this.#channel = undefined;
@@ -279,11 +511,11 @@ export class Harvester {
 
   #contentIsKnown(): boolean {
     const { row } = this;
-    return (
-      fstatSync(this.#fd).size >= row.sent &&
-      sameHead(this.#fd, row.head) &&
-      sameBefore(this.#fd, row.sent, row.anchor)
-    );
+    const { size } = fstatSync(this.#fd);
+    // What is sent beyond the file's end stands in its successor.
+    if (row.tail !== null && row.sent > row.tail.at)
+      return size >= row.tail.at && sameHead(this.#fd, row.head);
+    return size >= row.sent && sameHead(this.#fd, row.head) && sameBefore(this.#fd, row.sent, row.anchor);
   }
 
   /** Extends the fingerprint of the file's first bytes until it covers all it should. */
@@ -296,27 +528,18 @@ export class Harvester {
   }
 }
 
-/** Reads `length` bytes at `position`; fewer only at the file's end. */
-async function readFully(
-  fd: number,
-  buffer: Buffer,
-  at: number,
-  length: number,
-  position: number,
-): Promise<number> {
-  let done = 0;
-  while (done < length) {
-    const bytes = await readOnce(fd, buffer, at + done, length - done, position + done);
-    if (bytes === 0) break;
-    done += bytes;
-  }
-  return done;
+/** Returns the length of the byte order mark of UTF-8 at `start`, 0 without one. */
+function markBytes(buffer: Buffer, start: number, end: number): number {
+  if (end - start < MARK.length || buffer[start] !== MARK[0]) return 0;
+  return MARK.compare(buffer, start, start + MARK.length) === 0 ? MARK.length : 0;
 }
 
-function readOnce(fd: number, buffer: Buffer, at: number, length: number, position: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  readCallback(fd, buffer, at, length, position, (error, bytes) =>
-    error === null ? resolve(bytes) : reject(error),
-  );
-  return promise;
+/** Returns the length of a long run of NULs at `start`, 0 where there is none. */
+function holeBytes(buffer: Buffer, start: number, end: number): number {
+  if (buffer[start] !== 0 || end - start < HOLE_BYTES_MIN) return 0;
+  let at = start;
+  while (at + HOLE_BYTES_MIN <= end && ZEROS.compare(buffer, at, at + HOLE_BYTES_MIN) === 0)
+    at += HOLE_BYTES_MIN;
+  // Whole pieces only: what is left of the run goes with the line behind it.
+  return at - start;
 }

@@ -1,6 +1,6 @@
 /** Files that the registry knows and the first scan after a start did not find. */
 
-import { readdirSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Registry } from "#agent/registry/registry.ts";
 import { type Entry, type FileIndex, newEntry } from "./file-index.ts";
@@ -47,13 +47,23 @@ export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: Orp
 }
 
 function findMoved(inode: string, before: string): Found | null {
-  const folder = dirname(before);
-  for (const name of namesIn(folder)) {
-    const path = join(folder, name);
-    const stat = statOrNull(path);
-    if (stat?.isFile() && inodeKey(stat.dev, stat.ino) === inode) return { raw: path, path, stat };
+  for (const folder of foldersOf(before)) {
+    for (const name of namesIn(folder)) {
+      const path = join(folder, name);
+      const stat = statOrNull(path);
+      if (stat?.isFile() && inodeKey(stat.dev, stat.ino) === inode) return { raw: path, path, stat };
+    }
   }
   return null;
+}
+
+/** The folder of a path and, where that is a link, the folder it leads to: rotation takes place there. */
+function foldersOf(path: string): string[] {
+  try {
+    return [...new Set([dirname(path), dirname(realpathSync(path))])];
+  } catch {
+    return [dirname(path)];
+  }
 }
 
 function namesIn(folder: string): string[] {

@@ -27,6 +27,8 @@ export class Pump {
   /** In the order of their turns. */
   readonly #ready = new Set<Harvester>();
   readonly #timers = new Map<Harvester, NodeJS.Timeout>();
+  /** Of files that wait for nothing but an event's time; news of the file come first. */
+  readonly #pending = new Map<Harvester, NodeJS.Timeout>();
   readonly #stop = new AbortController();
   #current: Harvester | undefined;
   #currentAgain = false;
@@ -49,8 +51,9 @@ export class Pump {
   /** Ends reading; resolves when no read is under way. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const timer of [...this.#timers.values(), ...this.#pending.values()]) clearTimeout(timer);
     this.#timers.clear();
+    this.#pending.clear();
     this.#rouse?.();
     await this.#task;
   }
@@ -58,6 +61,7 @@ export class Pump {
   /** Lets a file read that may have something new. */
   wake(harvester: Harvester): void {
     if (this.#stop.signal.aborted || this.#ready.has(harvester) || this.#timers.has(harvester)) return;
+    this.#clearPending(harvester);
     if (this.#current === harvester) {
       this.#currentAgain = true;
       return;
@@ -70,6 +74,7 @@ export class Pump {
     this.#ready.delete(harvester);
     clearTimeout(this.#timers.get(harvester));
     this.#timers.delete(harvester);
+    this.#clearPending(harvester);
     if (this.#current === harvester) this.#current = undefined;
   }
 
@@ -95,11 +100,12 @@ export class Pump {
     let waitMs = Number.POSITIVE_INFINITY;
     try {
       const outcome = await harvester.read(slot, this.#options.isFinal(harvester));
-      if (outcome === "nothing" || outcome === "rewritten") slot.release();
+      if (outcome === "nothing" || outcome === "pending" || outcome === "rewritten") slot.release();
       if (outcome === "rewritten") this.#options.onRewritten(harvester);
       if (outcome === "more" || outcome === "rewritten") waitMs = 0;
       else if (outcome === "end") waitMs = this.#options.lingerMs;
       else if (this.#currentAgain) waitMs = this.#options.lingerMs;
+      else if (outcome === "pending") this.#awaitPending(harvester);
     } catch (error) {
       slot.release();
       this.#options.onError(harvester, error);
@@ -108,6 +114,21 @@ export class Pump {
     const forgotten = this.#current !== harvester;
     this.#current = undefined;
     if (!forgotten && waitMs < Number.POSITIVE_INFINITY) this.#after(harvester, waitMs);
+  }
+
+  /** Reads again when the event at the file's end has waited long enough. */
+  #awaitPending(harvester: Harvester): void {
+    if (this.#stop.signal.aborted || this.#current !== harvester) return;
+    const timer = setTimeout(() => {
+      this.#pending.delete(harvester);
+      this.wake(harvester);
+    }, harvester.pendingMs);
+    this.#pending.set(harvester, timer);
+  }
+
+  #clearPending(harvester: Harvester): void {
+    clearTimeout(this.#pending.get(harvester));
+    this.#pending.delete(harvester);
   }
 
   #after(harvester: Harvester, waitMs: number): void {

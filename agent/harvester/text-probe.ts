@@ -20,11 +20,16 @@ const MAGIC: readonly (readonly [bytes: string, name: string])[] = [
 /** Share of control characters from which on bytes are no text. */
 const CONTROL_SHARE = 0.3;
 
-/** Returns what the file is instead of text, or null. `head`: its first bytes, as many as there are up to 1,024. */
-export function binaryKind(path: string, head: Buffer): string | null {
+/**
+ * Returns what the file is instead of text, or null. `head`: its first bytes, as many as there are up to
+ * 1,024; `wideText`: the text is in an encoding that has NULs in it.
+ */
+export function binaryKind(path: string, head: Buffer, wideText = false): string | null {
   if (RECORD_FILES.test(basename(path))) return "login or journal records";
   const start = head.toString("latin1", 0, 16);
   for (const [bytes, name] of MAGIC) if (start.startsWith(bytes)) return name;
+  if (wideText) return null;
+  if (start.startsWith("\xff\xfe") || start.startsWith("\xfe\xff")) return "UTF-16 (set encoding: utf-16le)";
   return looksBinary(head) ? "binary data" : null;
 }
 

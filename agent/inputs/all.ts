@@ -1,5 +1,6 @@
 /** The inputs there are. */
 
+import { containerInput } from "./container.ts";
 import type { InputPlugin } from "./input.ts";
 import { logInput } from "./log.ts";
 import { stdinInput } from "./stdin.ts";
@@ -8,4 +9,11 @@ import { tcpInput } from "./tcp.ts";
 import { udpInput } from "./udp.ts";
 
 /** By the order in which the settings reference shows them. */
-export const INPUTS: readonly InputPlugin[] = [logInput, stdinInput, udpInput, tcpInput, syslogInput];
+export const INPUTS: readonly InputPlugin[] = [
+  logInput,
+  containerInput,
+  stdinInput,
+  udpInput,
+  tcpInput,
+  syslogInput,
+];

@@ -5,6 +5,12 @@ import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 export interface InputMetrics {
   /** Bytes of files that were gone before they were read. */
   readonly lostBytes: Counter<"input">;
+  /** Bytes of NULs passed over. */
+  readonly nulBytes: Counter<"input">;
+  /** Bytes left out of events that were too long. */
+  readonly truncatedBytes: Counter<"input">;
+  /** Events that include_lines and exclude_lines left out. */
+  readonly filtered: Counter<"input">;
   /** Messages that network inputs could not take. */
   readonly dropped: Counter<"input">;
   /** Files whose content was replaced. */
@@ -22,6 +28,17 @@ export function inputMetrics(metrics: Metrics): InputMetrics {
       "Bytes of files that were gone before they were read.",
       ["input"],
     ),
+    nulBytes: metrics.counter("tailrace_agent_nul_bytes_total", "Bytes of NULs passed over in files.", [
+      "input",
+    ]),
+    truncatedBytes: metrics.counter(
+      "tailrace_agent_truncated_bytes_total",
+      "Bytes left out of events that were too long.",
+      ["input"],
+    ),
+    filtered: metrics.counter("tailrace_agent_filtered_events_total", "Events that filters left out.", [
+      "input",
+    ]),
     dropped: metrics.counter(
       "tailrace_agent_dropped_messages_total",
       "Messages a network input had no room for.",

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { decodeEvents } from "#agent/outputs/documents.ts";
 import type { Batch, Channel, Output, OutputState } from "#agent/outputs/output.ts";
 import { Registry } from "#agent/registry/registry.ts";
 import { SlotPool } from "#agent/slot-pool.ts";
@@ -149,4 +150,29 @@ export async function testContext(options: TestContextOptions = {}): Promise<Tes
       return await testContext({ ...options, folder });
     },
   };
+}
+
+/** An event as the receiver would have it. */
+export interface SentEvent {
+  readonly offset: number;
+  readonly message: string;
+  readonly fields: Record<string, unknown>;
+  readonly timeMs: number;
+}
+
+/** Returns the events sent so far, in order. */
+export function eventsOf({ output }: TestContext): SentEvent[] {
+  return output.sent.flatMap(({ data, events }) =>
+    events
+      ? [...decodeEvents(data)].map(({ offset, message, fieldsJson, timeMs }) => ({
+          offset,
+          message: Buffer.from(message).toString(),
+          fields: (fieldsJson.length === 0 ? {} : JSON.parse(Buffer.from(fieldsJson).toString())) as Record<
+            string,
+            unknown
+          >,
+          timeMs,
+        }))
+      : [],
+  );
 }

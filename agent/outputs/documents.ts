@@ -25,7 +25,7 @@ const EVENT_TAG_BYTES = 1;
 export function documentsOf({ body, block }: Batch, options: DocumentOptions): string[] {
   const documents: string[] = [];
   if (body.events) {
-    for (const { offset, timeMs, message, fieldsJson } of readEvents(
+    for (const { offset, timeMs, message, fieldsJson } of decodeEvents(
       body.buffer.subarray(body.start, body.end),
     )) {
       const own = fieldsJson.length === 0 ? {} : (JSON.parse(Buffer.from(fieldsJson).toString()) as object);
@@ -60,12 +60,14 @@ function documentText(
   const index = options.index.replace("%{+yyyy.MM.dd}", time.slice(0, 10).replaceAll("-", "."));
   const action = { index: { _index: index, _type: "_doc", _id: documentId(options.idPrefix, offset) } };
   const { log, ...common } = options.common;
+  const { log: ownLog, ...others } = own as { log?: unknown };
+  const details = typeof ownLog === "object" ? ownLog : {};
   const source = {
     "@timestamp": time,
     message,
     ...common,
-    log: { ...(log as object | undefined), offset },
-    ...own,
+    ...others,
+    log: { ...(log as object | undefined), ...details, offset },
   };
   return `${JSON.stringify(action)}\n${JSON.stringify(source)}\n`;
 }
@@ -77,8 +79,8 @@ function documentId(prefix: Buffer, offset: number): string {
   return id.toString("base64url");
 }
 
-/** Reads the events that `appendEvent` wrote. */
-function* readEvents(bytes: Buffer): Generator<tailrace.LogEvent> {
+/** Yields the events that `appendEvent` wrote. */
+export function* decodeEvents(bytes: Buffer): Generator<tailrace.LogEvent> {
   for (let at = 0; at < bytes.length; ) {
     at += EVENT_TAG_BYTES;
     let length = 0;

@@ -35,6 +35,20 @@ export interface FileRow {
   seenMs: number;
   /** Only after a truncation. */
   previous: PreviousGeneration | null;
+  /** Offsets above `committed` where time ended an event, ascending: read again, it ends there again. */
+  cuts: number[];
+  /** Where the last event of the file, cut in two by a rotation, goes on. */
+  tail: Tail | null;
+}
+
+/** The rest of an event at the start of the next file. */
+export interface Tail {
+  /** Key of that file. */
+  readonly key: string;
+  /** Offset in it behind the rest. */
+  readonly to: number;
+  /** Size of the file that the event begins in: the rest counts as its bytes from there on. */
+  readonly at: number;
 }
 
 /** How far the agent and the hub's log have come. */
@@ -61,6 +75,8 @@ export function newRow(input: string, path: string, offset: number, nowMs: numbe
     mtimeMs: 0,
     seenMs: nowMs,
     previous: null,
+    cuts: [],
+    tail: null,
   };
 }
 
@@ -90,6 +106,8 @@ export function parseRow(text: string): FileRow | null {
     ...row,
     anchor: isAnchor(row.anchor) ? row.anchor : NO_ANCHOR,
     head: isAnchor(row.head) ? row.head : NO_ANCHOR,
+    cuts: Array.isArray(row.cuts) ? row.cuts.filter(isOffset) : [],
+    tail: isTail(row.tail) ? row.tail : null,
   };
 }
 
@@ -100,4 +118,9 @@ function isOffset(value: unknown): value is number {
 function isAnchor(value: unknown): value is Anchor {
   const anchor = value as Anchor | null | undefined;
   return isOffset(anchor?.bytes) && typeof anchor?.hash === "string";
+}
+
+function isTail(value: unknown): value is Tail {
+  const tail = value as Tail | null | undefined;
+  return typeof tail?.key === "string" && isOffset(tail.to) && isOffset(tail.at);
 }

@@ -1,0 +1,97 @@
+/** Packs the events of what was read of a file into a slot, up to the last place where no event is cut. */
+
+import { type CutEvent, type EventFormat, type FileView, flagFields } from "#agent/lines/event-format.ts";
+import type { Slot } from "#agent/slot-pool.ts";
+import { appendEvent, type EventFields, eventSize } from "#proto/raw-encoder.ts";
+
+export interface PackOptions {
+  readonly slot: Slot;
+  /** Bytes left free in front of the events. */
+  readonly headroom: number;
+  /** Bytes left free behind them. */
+  readonly tailroom: number;
+  /** Longest body a message may carry, bytes. */
+  readonly maxBodyBytes: number;
+  /** At the first safe place from here on packing ends; with a successor's bytes behind the file's own. */
+  readonly stopAt: number;
+  /** Told of bytes of an event that no message can carry. */
+  readonly onTruncated: (bytes: number) => void;
+}
+
+/** What was packed. */
+export interface Packed {
+  /** Everything of the view before it is packed or needs no event. */
+  readonly end: number;
+  /** End of the events in the slot's buffer. */
+  readonly bodyEnd: number;
+  readonly events: number;
+  /** Places of the view where time ended an event. */
+  readonly cuts: readonly number[];
+  /** True where the slot was full before the view was at its end. */
+  readonly full: boolean;
+}
+
+/** Numbers of an event and the tags of its parts. */
+const EVENT_ROOM_BYTES = 128;
+
+/** Packs as many events as there is room for; makes more room only where not even one has its place. */
+export function packEvents(format: EventFormat, view: FileView, options: PackOptions): Packed {
+  const { slot, headroom, tailroom, maxBodyBytes } = options;
+  for (;;) {
+    const room = Math.min(slot.buffer.length - headroom - tailroom, maxBodyBytes);
+    const packed = packInto(format, view, slot.buffer, headroom, headroom + room, options);
+    const stuck = packed.full && packed.end === view.start;
+    if (!stuck || room >= maxBodyBytes) return packed;
+    slot.grow(headroom + Math.min(room * 2, maxBodyBytes) + tailroom);
+  }
+}
+
+function packInto(
+  format: EventFormat,
+  view: FileView,
+  buffer: Buffer,
+  start: number,
+  limit: number,
+  { maxBodyBytes, stopAt, onTruncated }: PackOptions,
+): Packed {
+  let at = start;
+  let events = 0;
+  let cuts: number[] = [];
+  let safe: Packed = { end: view.start, bodyEnd: start, events: 0, cuts: [], full: false };
+  for (const cut of format.cut(view)) {
+    if (cut.message !== null) {
+      const event = fitting(cut, view, cut.message, maxBodyBytes, onTruncated);
+      if (at + eventSize(event) > limit) return { ...safe, full: true };
+      at = appendEvent(buffer, at, event);
+      events++;
+    }
+    if (cut.cutByTime) cuts = [...cuts, cut.end];
+    if (!cut.safe) continue;
+    safe = { end: cut.end, bodyEnd: at, events, cuts, full: false };
+    if (cut.end >= stopAt) break;
+  }
+  return safe;
+}
+
+/** Returns the event for the wire; one that no message can carry loses its fields and, at last, its end. */
+function fitting(
+  cut: CutEvent,
+  { start, offset }: FileView,
+  message: Buffer,
+  maxBodyBytes: number,
+  onTruncated: (bytes: number) => void,
+): EventFields {
+  const { timeMs, fieldsJson } = cut;
+  const event = {
+    offset: offset + cut.start - start,
+    timeMs,
+    message,
+    fieldsJson,
+    length: cut.end - cut.start,
+  };
+  if (message.length + fieldsJson.length + EVENT_ROOM_BYTES <= maxBodyBytes) return event;
+  const marked = { ...event, fieldsJson: flagFields(["truncated"]) };
+  const most = maxBodyBytes - EVENT_ROOM_BYTES;
+  onTruncated(Math.max(fieldsJson.length, message.length - most));
+  return message.length <= most ? marked : { ...marked, message: message.subarray(0, most) };
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { appendFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { Value } from "typebox/value";
+import { containerInput } from "./container.ts";
+import type { FileInput } from "./file-input.ts";
+import { containerFields, podOfPath } from "./pod-metadata.ts";
+import { eventsOf, type TestContext, testContext } from "./testing.ts";
+
+const cri = (tag: string, text: string, stream = "stdout"): string =>
+  `2026-11-21T00:00:01Z ${stream} ${tag} ${text}\n`;
+
+/** Opens an input over <folder>/logs; scans are made by hand. */
+function inputOver(context: TestContext, given: object = {}): FileInput {
+  const settings = Value.Default(containerInput.schema, {
+    paths: [join(context.folder, "logs", "*.log")],
+    scan_frequency: "1h",
+    ...given,
+  });
+  const input = containerInput.create(settings as never, context) as FileInput;
+  input.startReading();
+  return input;
+}
+
+async function settle(input: FileInput): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await input.scan();
+    while (input.busy) await turn();
+  }
+}
+
+async function close(input: FileInput): Promise<void> {
+  await input.stop();
+  input.release();
+}
+
+const texts = (context: TestContext): string[] => eventsOf(context).map(({ message }) => message);
+
+for (const acking of [true, false]) {
+  test(`a line whose pieces stand in two files arrives once, ${acking ? "running" : "also when the agent dies before the acknowledgement"}`, async () => {
+    let context = await testContext();
+    context.output.acking = acking;
+    const logs = join(context.folder, "logs");
+    mkdirSync(logs);
+    const file = join(logs, "0.log");
+    let input = inputOver(context);
+    writeFileSync(file, cri("F", "one") + cri("P", "be") + cri("F", "err", "stderr"));
+    await settle(input);
+    assert.deepEqual(texts(context), ["one"]);
+    renameSync(file, `${file}.20261121`);
+    writeFileSync(file, cri("P", "gin"));
+    await settle(input);
+    assert.deepEqual(texts(context), ["one"], "the rest isn't there yet");
+    appendFileSync(file, cri("F", " end") + cri("F", "two"));
+    await settle(input);
+    if (!acking) {
+      // The line was sent, not acknowledged; what the new start sends must be cut at the same places.
+      const before = eventsOf(context).map(({ offset, message }) => [offset, message]);
+      await close(input);
+      context = await context.restart();
+      input = inputOver(context);
+      await settle(input);
+      const after = eventsOf(context).map(({ offset, message }) => [offset, message]);
+      assert.deepEqual(after.slice(0, 3), before.slice(0, 3));
+    }
+    assert.deepEqual(texts(context), ["one", "err", "begin end", "two"]);
+    await close(input);
+    await context.dispose();
+  });
+}
+
+test("a piece at the end of a file is joined although the rotation took place while the agent was away", async () => {
+  let context = await testContext();
+  const logs = join(context.folder, "logs");
+  mkdirSync(logs);
+  const file = join(logs, "0.log");
+  let input = inputOver(context);
+  writeFileSync(file, cri("F", "one") + cri("P", "be"));
+  await settle(input);
+  await close(input);
+  renameSync(file, `${file}.20261121`);
+  writeFileSync(file, cri("F", "gin") + cri("F", "two"));
+  context = await context.restart();
+  input = inputOver(context);
+  await settle(input);
+  assert.deepEqual(texts(context), ["begin", "two"]);
+  await close(input);
+  await context.dispose();
+});
+
+test("a file that is whole at its end delays its successor by nothing", async () => {
+  const context = await testContext();
+  const logs = join(context.folder, "logs");
+  mkdirSync(logs);
+  const file = join(logs, "0.log");
+  const input = inputOver(context);
+  writeFileSync(file, cri("F", "one"));
+  await settle(input);
+  renameSync(file, `${file}.1`);
+  writeFileSync(file, cri("F", "two"));
+  await settle(input);
+  assert.deepEqual(texts(context), ["one", "two"]);
+  await close(input);
+  await context.dispose();
+});
+
+const ID = "0123456789abcdef".repeat(4);
+for (const [path, expected] of [
+  [
+    `/var/log/containers/web-1_shop_nginx-${ID}.log`,
+    { namespace: "shop", pod: "web-1", uid: "", container: "nginx", containerId: ID },
+  ],
+  [
+    "/var/log/pods/shop_web-1_12ab-34/nginx/0.log",
+    { namespace: "shop", pod: "web-1", uid: "12ab-34", container: "nginx", containerId: "" },
+  ],
+  [
+    "/var/log/pods/shop_web-1_12ab-34/nginx/3.log.20261121-010203",
+    { namespace: "shop", pod: "web-1", uid: "12ab-34", container: "nginx", containerId: "" },
+  ],
+  ["/var/log/nginx/access.log", null],
+] as const) {
+  test(`the pod is read from ${path.replace(ID, "…")}`, () => {
+    assert.deepEqual(podOfPath(path), expected);
+  });
+}
+
+test("the id of a Docker container is read from its path", () => {
+  assert.deepEqual(containerFields(`/var/lib/docker/containers/${ID}/${ID}-json.log`), {
+    container: { id: ID },
+  });
+});

@@ -1,0 +1,108 @@
+/** Input `container`: the log files that container runtimes write, with what their paths tell of pods. */
+
+import { type Static, Type } from "typebox";
+import { ContainerFormat } from "#agent/lines/container-format.ts";
+import { compileExpression } from "#agent/lines/expression.ts";
+import { jsonDecoderOf, jsonProperties } from "#agent/lines/json-line.ts";
+import { multilineOf, multilineProperties } from "#agent/lines/multiline.ts";
+import { type FileContent, FileInput, fileProperties, validateFileSettings } from "./file-input.ts";
+import { defineInput, type InputContext } from "./input.ts";
+import { apiOfPod, KubernetesApi } from "./kubernetes-api.ts";
+import { containerFields } from "./pod-metadata.ts";
+
+const schema = Type.Object(
+  {
+    ...fileProperties,
+    paths: Type.Array(Type.String(), {
+      minItems: 1,
+      default: ["/var/log/containers/*.log"],
+      description: "Path patterns of the runtime's log files.",
+    }),
+    symlinks: Type.Boolean({
+      default: true,
+      description: "Follow symbolic links, as /var/log/containers holds nothing else.",
+    }),
+    format: Type.Union([Type.Literal("auto"), Type.Literal("docker"), Type.Literal("cri")], {
+      default: "auto",
+      description: "docker (json-file), cri, or auto: told by each line.",
+    }),
+    stream: Type.Union([Type.Literal("all"), Type.Literal("stdout"), Type.Literal("stderr")], {
+      default: "all",
+      description: "Stream to read.",
+    }),
+    include_lines: Type.Array(Type.String(), {
+      default: [],
+      description: "Regular expressions; only events that match one are sent.",
+    }),
+    exclude_lines: Type.Array(Type.String(), {
+      default: [],
+      description: "Regular expressions; events that match one are left out.",
+    }),
+    "kubernetes.api": Type.Boolean({
+      default: false,
+      description:
+        "Ask the Kubernetes API for labels, node and owner of each pod; needs the right to get pods.",
+    }),
+    ...multilineProperties,
+    ...jsonProperties,
+  },
+  { additionalProperties: false },
+);
+
+type Settings = Static<typeof schema>;
+
+/** Events of both streams that are open together must fit into one message with all that lies between. */
+const SPAN_SHARE = 4;
+
+export const containerInput = defineInput({
+  type: "container",
+  summary:
+    "Reads the logs of containers (Docker json-file, CRI), joins lines in pieces, also over a rotation, and adds what the path tells of the pod.",
+  heldSlots: 0,
+  schema,
+  validate(settings) {
+    validateFileSettings(settings);
+    formatOptions(settings, () => undefined);
+  },
+  create: (settings, context) => {
+    const place = settings["kubernetes.api"] ? apiOfPod(process.env) : null;
+    if (settings["kubernetes.api"] && place === null)
+      context.log.warn("kubernetes.api is set, but this is no pod; fields come from paths only");
+    const { clock, log } = context;
+    const api = place === null ? null : new KubernetesApi({ ...place, log, now: () => clock.now() });
+    return new FileInput(settings, contentOf(settings, context, api), context);
+  },
+});
+
+function formatOptions(settings: Settings, onFiltered: () => void) {
+  return {
+    format: settings.format,
+    stream: settings.stream,
+    multiline: multilineOf(settings),
+    json: jsonDecoderOf(settings),
+    include: settings.include_lines.map((text) => compileExpression("include_lines", text)),
+    exclude: settings.exclude_lines.map((text) => compileExpression("exclude_lines", text)),
+    onFiltered,
+  };
+}
+
+function contentOf(settings: Settings, context: InputContext, api: KubernetesApi | null): FileContent {
+  const { id, metrics, fieldsJson } = context;
+  const options = formatOptions(settings, () => metrics.filtered.inc({ input: id }));
+  const own = (fieldsJson.length === 0 ? {} : JSON.parse(Buffer.from(fieldsJson).toString())) as object;
+  return {
+    inputType: "container",
+    createFormat: (_path, maxBytes) => new ContainerFormat(options, Math.floor(maxBytes / SPAN_SHARE)),
+    fieldsOf: (path) => {
+      const { kubernetes, ...others } = containerFields(path) as { kubernetes?: { pod: object } };
+      const more = api?.fieldsOf(path) as { pod?: object } | undefined;
+      const pod = { pod: { ...kubernetes?.pod, ...more?.pod } };
+      const all = kubernetes === undefined ? {} : { kubernetes: { ...kubernetes, ...more, ...pod } };
+      return Buffer.from(JSON.stringify({ ...own, ...others, ...all }));
+    },
+    awaitsFields: api === null ? null : (path) => api.awaits(path),
+    wideText: false,
+    joinsRotated: true,
+    stop: () => api?.stop() ?? Promise.resolve(),
+  };
+}

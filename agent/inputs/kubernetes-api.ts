@@ -1,0 +1,142 @@
+/**
+ * Asks the Kubernetes API for what the path of a log doesn't tell: labels, node and owner of a pod. An answer
+ * that is late or refused holds nothing up; the fields come with the file's next opening.
+ */
+
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import type { Logger } from "#proto/kit/log.ts";
+import { type PodPath, podOfPath } from "./pod-metadata.ts";
+
+const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
+const TIMEOUT_MS = 5_000;
+const ANSWER_BYTES_MAX = 1_048_576;
+/** Pods remembered; the oldest are asked for again. */
+const PODS_MAX = 1_000;
+/** A pod that could not be found is asked for again after this time. */
+const FAILED_MS = 60_000;
+
+export interface KubernetesApiOptions {
+  /** host:port of the API server. */
+  readonly address: string;
+  /** Folder with token and ca.crt. */
+  readonly account: string;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+interface Known {
+  readonly fields: Record<string, unknown> | null;
+  readonly atMs: number;
+}
+
+/** Returns where the API server is for a process in a pod, or null outside of one. */
+export function apiOfPod(env: NodeJS.ProcessEnv): Pick<KubernetesApiOptions, "address" | "account"> | null {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  if (host === undefined) return null;
+  return { address: `${host.includes(":") ? `[${host}]` : host}:${port ?? "443"}`, account: ACCOUNT };
+}
+
+export class KubernetesApi {
+  readonly #options: KubernetesApiOptions;
+  readonly #pods = new Map<string, Known>();
+  readonly #asked = new Map<string, Promise<void>>();
+  readonly #stop = new AbortController();
+
+  constructor(options: KubernetesApiOptions) {
+    this.#options = options;
+  }
+
+  /** Returns what is known of the pod at `path`, and asks for what isn't. */
+  fieldsOf(path: string): Record<string, unknown> {
+    const pod = podOfPath(path);
+    if (pod === null) return {};
+    const key = `${pod.namespace}/${pod.pod}`;
+    const known = this.#pods.get(key);
+    const isStale = known?.fields === null && this.#options.now() - known.atMs > FAILED_MS;
+    if ((known === undefined || isStale) && !this.#asked.has(key) && !this.#stop.signal.aborted) {
+      const task = this.#ask(key, pod).finally(() => this.#asked.delete(key));
+      this.#asked.set(key, task);
+    }
+    return known?.fields ?? {};
+  }
+
+  /** True while the pod at `path` is being asked for. */
+  awaits(path: string): boolean {
+    const pod = podOfPath(path);
+    return pod !== null && this.#asked.has(`${pod.namespace}/${pod.pod}`);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#asked.values());
+  }
+
+  async #ask(key: string, { namespace, pod }: PodPath): Promise<void> {
+    let fields: Known["fields"] = null;
+    try {
+      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}`;
+      fields = podFields(JSON.parse(await this.#get(path)) as Pod);
+    } catch (error) {
+      if (!this.#stop.signal.aborted)
+        this.#options.log.info(
+          { pod: key, reason: (error as Error).message },
+          "the Kubernetes API does not tell of a pod",
+        );
+    }
+    const [oldest] = this.#pods.keys();
+    if (this.#pods.size >= PODS_MAX && oldest !== undefined) this.#pods.delete(oldest);
+    this.#pods.set(key, { fields, atMs: this.#options.now() });
+  }
+
+  /** The token is read each time, as it changes. */
+  #get(path: string): Promise<string> {
+    const { address, account } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const sent = request(
+      `https://${address}${path}`,
+      {
+        ca: readFileSync(`${account}/ca.crt`),
+        headers: { authorization: `Bearer ${readFileSync(`${account}/token`, "utf8").trim()}` },
+        timeout: TIMEOUT_MS,
+        signal: this.#stop.signal,
+      },
+      (answer) => {
+        let text = "";
+        answer.setEncoding("utf8");
+        answer.on("data", (chunk: string) => {
+          text += chunk;
+          if (text.length > ANSWER_BYTES_MAX) sent.destroy(new Error("the answer is too long"));
+        });
+        answer.on("error", reject);
+        answer.on("end", () => {
+          if (answer.statusCode === 200) resolve(text);
+          else reject(new Error(`it answers ${answer.statusCode ?? 0}`));
+        });
+      },
+    );
+    sent.on("timeout", () => sent.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
+    sent.on("error", reject);
+    sent.end();
+    return promise;
+  }
+}
+
+interface Pod {
+  readonly metadata?: {
+    readonly uid?: string;
+    readonly labels?: Record<string, string>;
+    readonly ownerReferences?: readonly { readonly kind?: string; readonly name?: string }[];
+  };
+  readonly spec?: { readonly nodeName?: string };
+}
+
+function podFields({ metadata, spec }: Pod): Record<string, unknown> {
+  const owner = metadata?.ownerReferences?.[0];
+  return {
+    ...(metadata?.uid === undefined ? {} : { pod: { uid: metadata.uid } }),
+    ...(metadata?.labels === undefined ? {} : { labels: metadata.labels }),
+    ...(spec?.nodeName === undefined ? {} : { node: { name: spec.nodeName } }),
+    ...(owner === undefined ? {} : { owner: { kind: owner.kind ?? "", name: owner.name ?? "" } }),
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * What makes events of a file's bytes at the agent. A format must cut the same bytes at the same places
+ * however often they are read: what was sent and not acknowledged is cut again after a restart, and the hub
+ * drops repeated events by their offsets. Cuts that only time justifies are remembered by the caller and
+ * given back as `cuts`.
+ */
+
+/** Bytes to be cut; positions count in `buffer`. */
+export interface FileView {
+  readonly buffer: Buffer;
+  /** An event, or the rest of a long one, begins here. */
+  readonly start: number;
+  readonly end: number;
+  /** Offset of `start` in the file. */
+  readonly offset: number;
+  /** True where `start` is within a line that an earlier event holds the beginning of. */
+  readonly continued: boolean;
+  /** True where it was time that ended the event before `start`. */
+  readonly afterCut: boolean;
+  /** Places, ascending and above `start`, where an event ended for want of more in time. */
+  readonly cuts: readonly number[];
+  /** True where an event without its end has waited long enough: its whole lines are an event. */
+  readonly expired: boolean;
+  /** True where nothing will be added: what is left is an event. */
+  readonly final: boolean;
+}
+
+/** A part of the view. */
+export interface CutEvent {
+  readonly start: number;
+  /** Exclusive. The next view may begin here where `safe`. */
+  readonly end: number;
+  /** Text as UTF-8; null: the part needs no event (filtered out, empty). */
+  readonly message: Buffer | null;
+  /** JSON object; empty for none. */
+  readonly fieldsJson: Uint8Array;
+  /** ms since 1970-01-01 UTC; 0: unknown. */
+  readonly timeMs: number;
+  /** False while another event that began before `end` isn't whole. */
+  readonly safe: boolean;
+  /** True where time ended it. */
+  readonly cutByTime: boolean;
+}
+
+/** Cuts the bytes of one file; has a memory only of what was left out last, which `reset` clears. */
+export interface EventFormat {
+  /** Longest span of bytes without a safe place. */
+  readonly maxEventBytes: number;
+  /** Time after which the whole lines of an unfinished event are one; 0: they wait for ever. */
+  readonly timeoutMs: number;
+  /** Length of the byte order mark at the start of the file; told its first bytes before anything is cut. */
+  begin(head: Buffer): number;
+  /** Returns true where an event may begin at `at`, told by the bytes before. */
+  boundaryBefore(buffer: Buffer, at: number): boolean;
+  /** Yields events in the order of their ends. What follows the last one waits for more. */
+  cut(view: FileView): Generator<CutEvent, void>;
+  /** The next view doesn't follow the last one. */
+  reset(): void;
+}
+
+export const NO_FIELDS = new Uint8Array();
+
+const FLAGS = new Map<string, Uint8Array>();
+
+/** Returns {"log":{"flags":[…]}} as UTF-8, empty for none. */
+export function flagFields(flags: readonly string[]): Uint8Array {
+  if (flags.length === 0) return NO_FIELDS;
+  const key = flags.join();
+  const known = FLAGS.get(key) ?? Buffer.from(JSON.stringify({ log: { flags } }));
+  FLAGS.set(key, known);
+  return known;
+}

@@ -1,0 +1,119 @@
+/** Decodes lines that are JSON objects at the agent. What can't be decoded stays a message; nothing is dropped. */
+
+import { type Static, Type } from "typebox";
+import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+
+/** Settings of inputs that read lines. */
+export const jsonProperties = {
+  "json.enabled": Type.Optional(
+    Type.Boolean({
+      description: "Decode each line as a JSON object; on where another setting of json is given.",
+    }),
+  ),
+  "json.keys_under_root": Type.Optional(
+    Type.Boolean({
+      description:
+        "Put the object's members beside `message`; those that are the agent's own stay under `json`.",
+    }),
+  ),
+  "json.overwrite_keys": Type.Optional(
+    Type.Boolean({
+      description:
+        "With keys_under_root: members win over the agent's own fields, and @timestamp is the event's time.",
+    }),
+  ),
+  "json.add_error_key": Type.Optional(
+    Type.Boolean({ description: "Note why a line can't be decoded in error.message and error.type." }),
+  ),
+  "json.message_key": Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: "Member that becomes `message`; filters and multiline look at it.",
+    }),
+  ),
+};
+
+type Settings = { [K in keyof typeof jsonProperties]?: Static<(typeof jsonProperties)[K]> };
+
+/** A decoded line. */
+export interface DecodedLine {
+  /** Text of the event; undefined: the line itself. */
+  readonly message: string | undefined;
+  readonly fields: JsonObject;
+  /** ms since 1970-01-01 UTC; 0: the line doesn't tell. */
+  readonly timeMs: number;
+}
+
+/** Members that are the agent's unless overwrite_keys says otherwise. */
+const OWN = new Set(["@timestamp", "message", "host", "shipper", "input", "log", "fields", "tags"]);
+
+export class JsonLineDecoder {
+  readonly #underRoot: boolean;
+  readonly #overwrite: boolean;
+  readonly #errorKey: boolean;
+  readonly #messageKey: string | undefined;
+
+  constructor(settings: Settings) {
+    this.#underRoot = settings["json.keys_under_root"] ?? false;
+    this.#overwrite = settings["json.overwrite_keys"] ?? false;
+    this.#errorKey = settings["json.add_error_key"] ?? false;
+    this.#messageKey = settings["json.message_key"];
+  }
+
+  /** Returns the text that filters and multiline look at. */
+  textOf(line: string): string {
+    if (this.#messageKey === undefined) return line;
+    const value = parseJsonObject(line)?.[this.#messageKey];
+    return typeof value === "string" ? value : line;
+  }
+
+  /** Decodes the first of an event's lines; `rest` are the texts of the others. */
+  decode(line: string, rest: readonly string[]): DecodedLine {
+    const object = parseJsonObject(line);
+    if (object === undefined) return this.#failed("the line is no JSON object");
+    const key = this.#messageKey;
+    let message: string | undefined;
+    if (key !== undefined) {
+      const value = object[key];
+      if (typeof value !== "string") return this.#failed(`the object has no text "${key}"`, object);
+      message = [value, ...rest].join("\n");
+    }
+    return { message: message ?? "", ...this.#fields(object) };
+  }
+
+  #fields(object: JsonObject): Pick<DecodedLine, "fields" | "timeMs"> {
+    if (!this.#underRoot) return { fields: { json: object }, timeMs: 0 };
+    const fields: JsonObject = {};
+    const displaced: JsonObject = {};
+    let timeMs = 0;
+    for (const [name, value] of Object.entries(object)) {
+      if (!OWN.has(name)) Object.defineProperty(fields, name, { value, ...PLAIN });
+      else if (this.#overwrite && name === "@timestamp") timeMs = timeOf(value);
+      else if (this.#overwrite && name !== "message") fields[name] = value;
+      else if (name !== this.#messageKey) displaced[name] = value;
+    }
+    if (Object.keys(displaced).length > 0) fields["json"] = displaced;
+    return { fields, timeMs };
+  }
+
+  #failed(reason: string, object?: JsonObject): DecodedLine {
+    const decoded = object === undefined ? { fields: {}, timeMs: 0 } : this.#fields(object);
+    if (!this.#errorKey) return { ...decoded, message: undefined };
+    const fields = { ...decoded.fields, error: { message: `Error decoding JSON: ${reason}`, type: "json" } };
+    return { message: undefined, fields, timeMs: decoded.timeMs };
+  }
+}
+
+/** For names like __proto__, which an assignment would take for something else. */
+const PLAIN = { enumerable: true, configurable: true, writable: true };
+
+/** Returns the decoder, or null where lines aren't decoded. */
+export function jsonDecoderOf(settings: Settings): JsonLineDecoder | null {
+  const given = Object.keys(jsonProperties).some((key) => settings[key as keyof Settings] !== undefined);
+  return given && settings["json.enabled"] !== false ? new JsonLineDecoder(settings) : null;
+}
+
+function timeOf(value: unknown): number {
+  const timeMs = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(timeMs) || timeMs < 0 ? 0 : timeMs;
+}

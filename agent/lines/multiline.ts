@@ -1,0 +1,175 @@
+/** Which lines belong together: stack traces, statements over several lines, blocks of a fixed length. */
+
+import { type Static, Type } from "typebox";
+import { AppError } from "#proto/kit/errors.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import { compileExpression } from "./expression.ts";
+
+/** Settings of inputs that read lines. */
+export const multilineProperties = {
+  "multiline.type": Type.Optional(
+    Type.Union([Type.Literal("pattern"), Type.Literal("count"), Type.Literal("while_pattern")], {
+      description:
+        "pattern: lines join their neighbour; count: a fixed number of lines is an event; while_pattern: lines in a row that match are an event. pattern where only a pattern is given.",
+    }),
+  ),
+  "multiline.pattern": Type.Optional(Type.String({ description: "Regular expression for lines." })),
+  "multiline.negate": Type.Optional(
+    Type.Boolean({ description: "The lines meant are those that don't match." }),
+  ),
+  "multiline.match": Type.Optional(
+    Type.Union([Type.Literal("after"), Type.Literal("before")], {
+      description:
+        "after: a line meant continues the one before; before: it belongs to the one behind. Default: after.",
+    }),
+  ),
+  "multiline.flush_pattern": Type.Optional(
+    Type.String({ description: "A line that matches this ends its event." }),
+  ),
+  "multiline.count_lines": Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: "Lines of an event with type count." }),
+  ),
+  "multiline.max_lines": Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description: "Most lines of an event; what is more is treated as on_long says. Default: 500.",
+    }),
+  ),
+  "multiline.timeout": Type.Optional(
+    Type.Union([Type.String(), Type.Number()], {
+      description: "Time after which an event counts as whole although its end was not seen. Default: 5s.",
+    }),
+  ),
+};
+
+type Settings = { [K in keyof typeof multilineProperties]?: Static<(typeof multilineProperties)[K]> };
+
+/** How lines become events. */
+export interface MultilineOptions {
+  readonly maxLines: number;
+  readonly timeoutMs: number;
+  /** Returns an event without lines; `resumed`: one that has had some already. */
+  readonly begin: (resumed?: boolean) => LineGroup;
+}
+
+/** The lines of one event, in order. */
+export interface LineGroup {
+  /** Takes the next line where it belongs to the event; false: it begins another one and isn't taken. */
+  take(text: string): boolean;
+  /** True where no further line can belong to the event. */
+  readonly whole: boolean;
+}
+
+const MAX_LINES_DEFAULT = 500;
+const TIMEOUT_DEFAULT = "5s";
+
+/** Returns what the settings say, or null where lines are events. Throws settings_invalid. */
+export function multilineOf(settings: Settings): MultilineOptions | null {
+  const { "multiline.pattern": pattern, "multiline.count_lines": count } = settings;
+  const given = Object.keys(settings).filter(
+    (key) => key.startsWith("multiline.") && settings[key as keyof Settings] !== undefined,
+  );
+  if (given.length === 0) return null;
+  const type = settings["multiline.type"] ?? (count === undefined ? "pattern" : "count");
+  const maxLines = settings["multiline.max_lines"] ?? MAX_LINES_DEFAULT;
+  const timeoutMs = parseDuration(settings["multiline.timeout"] ?? TIMEOUT_DEFAULT);
+  if (type === "count") {
+    if (count === undefined) throw missing("multiline.count_lines", type);
+    return { maxLines, timeoutMs, begin: (resumed) => new CountGroup(resumed ? 0 : count) };
+  }
+  if (pattern === undefined) throw missing("multiline.pattern", type);
+  const expression = compileExpression("multiline.pattern", pattern);
+  const negate = settings["multiline.negate"] ?? false;
+  const meant = (text: string): boolean => expression.test(text) !== negate;
+  const flushText = settings["multiline.flush_pattern"];
+  const flush = flushText === undefined ? null : compileExpression("multiline.flush_pattern", flushText);
+  const after = (settings["multiline.match"] ?? "after") === "after";
+  const begin = (resumed = false): LineGroup => {
+    if (type === "while_pattern") return new WhileGroup(meant, resumed);
+    return after ? new AfterGroup(meant, flush, resumed) : new BeforeGroup(meant, flush);
+  };
+  return { maxLines, timeoutMs, begin };
+}
+
+function missing(setting: string, type: string): AppError {
+  return new AppError("settings_invalid", `${setting} is missing; multiline of type ${type} needs it`);
+}
+
+class CountGroup implements LineGroup {
+  #left: number;
+
+  constructor(lines: number) {
+    this.#left = lines;
+  }
+
+  get whole(): boolean {
+    return this.#left === 0;
+  }
+
+  take(): boolean {
+    if (this.#left === 0) return false;
+    this.#left--;
+    return true;
+  }
+}
+
+/** Lines meant continue the line before. */
+class AfterGroup implements LineGroup {
+  readonly #meant: (text: string) => boolean;
+  readonly #flush: RegExp | null;
+  #begun: boolean;
+  whole = false;
+
+  constructor(meant: (text: string) => boolean, flush: RegExp | null, resumed: boolean) {
+    this.#meant = meant;
+    this.#flush = flush;
+    this.#begun = resumed;
+  }
+
+  take(text: string): boolean {
+    if (this.whole || (this.#begun && !this.#meant(text))) return false;
+    this.#begun = true;
+    this.whole = this.#flush?.test(text) ?? false;
+    return true;
+  }
+}
+
+/** Lines meant belong to the line behind. */
+class BeforeGroup implements LineGroup {
+  readonly #meant: (text: string) => boolean;
+  readonly #flush: RegExp | null;
+  whole = false;
+
+  constructor(meant: (text: string) => boolean, flush: RegExp | null) {
+    this.#meant = meant;
+    this.#flush = flush;
+  }
+
+  take(text: string): boolean {
+    if (this.whole) return false;
+    this.whole = !this.#meant(text) || (this.#flush?.test(text) ?? false);
+    return true;
+  }
+}
+
+/** Lines meant, in a row; another line is an event of its own. */
+class WhileGroup implements LineGroup {
+  readonly #meant: (text: string) => boolean;
+  #begun: boolean;
+  whole = false;
+
+  constructor(meant: (text: string) => boolean, resumed: boolean) {
+    this.#meant = meant;
+    this.#begun = resumed;
+  }
+
+  take(text: string): boolean {
+    if (this.whole) return false;
+    const meant = this.#meant(text);
+    if (this.#begun && !meant) return false;
+    this.#begun = true;
+    this.whole = !meant;
+    return true;
+  }
+}
