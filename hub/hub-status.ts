@@ -1,0 +1,90 @@
+/** What `/api/status` and `/api/agents` show, gathered from the parts of the hub. */
+
+import type { HubStatus, JsonObject } from "#hub/api/ports.ts";
+import type { Fleet } from "#hub/cluster/fleet.ts";
+import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
+import type { ShardHost } from "#hub/cluster/shard-host.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+
+export interface StatusParts {
+  readonly version: string;
+  readonly compatVersion: string;
+  readonly nodeName: string;
+  readonly clusterName: string;
+  readonly startedMs: number;
+  readonly clock: Clock;
+  readonly catalog: IndexCatalog;
+  readonly host: ShardHost;
+  readonly journal: Journal;
+  readonly fleet: () => Fleet | undefined;
+}
+
+const DURABILITY = {
+  "power-loss": "what is acknowledged survives the loss of power",
+  process:
+    "what is acknowledged survives the end of any process; the last seconds may be lost with the power",
+} as const;
+
+const STREAMS = { raw: RAW_STREAM, doc: DOC_STREAM, dead_letters: DEAD_LETTER_STREAM } as const;
+
+export class Status implements HubStatus {
+  readonly #parts: StatusParts;
+
+  constructor(parts: StatusParts) {
+    this.#parts = parts;
+  }
+
+  async status(): Promise<JsonObject> {
+    const { version, compatVersion, nodeName, clusterName, startedMs, clock, journal } = this.#parts;
+    const { durability } = journal;
+    return {
+      status: this.ready() ? "ok" : "starting",
+      version,
+      compat_version: compatVersion,
+      node: nodeName,
+      cluster: clusterName,
+      started: new Date(startedMs).toISOString(),
+      uptime_seconds: Math.floor((clock.now() - startedMs) / 1_000),
+      durability,
+      durability_meaning: DURABILITY[durability],
+      streams: await this.#streams(),
+      ...this.#documents(),
+      agents: this.agents().length,
+      pipelines: [{ id: "main" }],
+    };
+  }
+
+  agents(): JsonObject[] {
+    return this.#parts.fleet()?.agents() ?? [];
+  }
+
+  ready(): boolean {
+    return this.#parts.fleet() !== undefined;
+  }
+
+  /** Fill levels; where the log can't be asked now, why. */
+  async #streams(): Promise<JsonObject> {
+    const entries = Object.entries(STREAMS).map(async ([name, stream]) => {
+      try {
+        const { messages, bytes, maxBytes } = await this.#parts.journal.state(stream);
+        return [name, { messages, bytes, max_bytes: maxBytes, fill: maxBytes > 0 ? bytes / maxBytes : 0 }];
+      } catch (error) {
+        return [name, { error: toAppError(error).message }];
+      }
+    });
+    return Object.fromEntries(await Promise.all(entries)) as JsonObject;
+  }
+
+  #documents(): JsonObject {
+    const indices = this.#parts.catalog.all();
+    const shards = indices.flatMap((index) => this.#parts.host.stats(index));
+    return {
+      indices: indices.length,
+      indexed_docs: shards.reduce((sum, { docs }) => sum + docs, 0),
+      index_bytes: shards.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
+  }
+}

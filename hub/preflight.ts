@@ -1,0 +1,75 @@
+/**
+ * `deploy/preflight [-c hub.yml] [-E key=value …] [--path.data DIR]`: runs the hub's bootstrap checks ahead of its
+ * start. Exit status: 0 it may start, 1 it would refuse, 2 wrong usage or settings.
+ */
+
+import { resolve } from "node:path";
+import { Type } from "typebox";
+import { type AuthSettings, authProperties } from "#hub/auth/settings.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { checkSettings } from "#proto/kit/settings.ts";
+import { bootstrapFindings, type CheckedSettings } from "./bootstrap-checks.ts";
+import { parseHubCommand } from "./cli.ts";
+import { type HubSettings, loadHubSettings } from "./config.ts";
+import { readMachineFacts } from "./machine-facts.ts";
+
+const MAY_START = 0;
+const REFUSED = 1;
+const WRONG_SETTINGS = 2;
+
+const HELP = `Usage: deploy/preflight [-c hub.yml] [-E key=value …] [--path.data DIR]
+
+Checks ahead whether a hub with these settings may start on this machine: vm.max_map_count, open files, memory,
+authentication and TLS beyond loopback, where the data lies. Run it as the user and with the limits of the hub.
+
+Exit status: 0 it may start, 1 it would refuse, 2 wrong usage or settings.
+`;
+
+/** Listeners of a hub: their own host's setting, or network.host. */
+const LISTENERS = ["http.host", "transport.host", "dashboard.host", "nats.host"] as const;
+
+/** Returns what the checks look at in the settings of a hub. */
+export function checkedSettings(settings: HubSettings): CheckedSettings {
+  const others = settings as Readonly<Record<string, unknown>>;
+  const encrypted = Boolean(others["tls.certificate"]) || others["tls.terminated_upstream"] === true;
+  const embedsNats = settings["nats.servers"].length === 0;
+  const defaults: AuthSettings = checkSettings(Type.Object(authProperties), new Map());
+  return {
+    listeners: LISTENERS.filter((setting) => setting !== "nats.host" || embedsNats).map((setting) => ({
+      setting: settings[setting] === "" ? "network.host" : setting,
+      host: settings[setting] || settings["network.host"],
+      encrypted,
+    })),
+    auth: { ...defaults, "auth.mode": settings["auth.mode"] },
+    allowMmap: settings["node.store.allow_mmap"],
+    dataFolder: resolve(settings["path.data"]),
+  };
+}
+
+function preflight(args: readonly string[]): number {
+  const command = parseHubCommand(args);
+  if (command.name !== "run") {
+    process.stdout.write(HELP);
+    return MAY_START;
+  }
+  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, process.env);
+  const checked = checkedSettings(settings);
+  const findings = bootstrapFindings(checked, readMachineFacts(checked.dataFolder));
+  const messages = new Set(
+    findings.map(({ refused, message }) => `${refused ? "refused" : "warning"}: ${message}`),
+  );
+  for (const message of messages) process.stdout.write(`preflight: ${message}\n`);
+  if (findings.some(({ refused }) => refused)) return REFUSED;
+  process.stdout.write("preflight: the hub may start here\n");
+  return MAY_START;
+}
+
+if (import.meta.main) {
+  try {
+    process.exitCode = preflight(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    process.stderr.write(`preflight: ${error.message}\n`);
+    process.exitCode = WRONG_SETTINGS;
+  }
+}
