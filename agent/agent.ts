@@ -203,6 +203,7 @@ export class Agent implements Component {
         log: this.#log.child({ input: id }),
         lingerMs: this.#settings.lingerMs,
         batchBytes: this.#settings.batchBytes,
+        dataFolder: this.#settings.pathData,
         isOwnFile,
         tellsBirth,
         onEnd: () => {

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { appendEvent, eventSize } from "#proto/raw-encoder.ts";
 import type { InputContext } from "./inputs/input.ts";
 import type { Channel } from "./outputs/output.ts";
+import { AckTracker, NO_ANCHOR } from "./registry/ack-tracker.ts";
 import type { Slot } from "./slot-pool.ts";
 
 /** An event as an input has it. */
@@ -26,6 +27,8 @@ type BatcherContext = Pick<
 export class EventBatcher {
   readonly #context: BatcherContext;
   readonly #channel: Channel;
+  readonly #onAcknowledged: (upTo: number) => void;
+  readonly #tracker = new AckTracker(0, NO_ANCHOR);
   readonly #stop = new AbortController();
   #slot: Slot | null = null;
   #acquiring: Promise<void> | undefined;
@@ -36,8 +39,16 @@ export class EventBatcher {
   #bytes = 0;
   #unacked = 0;
 
-  /** A stream has no identity over restarts: each start is a source of its own. */
-  constructor(type: string, context: BatcherContext) {
+  /**
+   * A stream has no identity over restarts: each start is a source of its own. `onAcknowledged` hears below
+   * which number all events are acknowledged.
+   */
+  constructor(
+    type: string,
+    context: BatcherContext,
+    onAcknowledged: (upTo: number) => void = () => undefined,
+  ) {
+    this.#onAcknowledged = onAcknowledged;
     this.#context = context;
     const source = { inputId: context.id, inputType: type, fileKey: randomUUID(), generation: 0, path: "" };
     this.#channel = context.output.channel(source, context.fieldsJson);
@@ -107,12 +118,16 @@ export class EventBatcher {
       compression: 0,
       dataBytes: 0,
     };
+    const flight = this.#tracker.begin(block.from, block.to, NO_ANCHOR);
     this.#first = this.#sequence;
     this.#channel.send({
       slot,
       body: { buffer: slot.buffer, start: this.#channel.headroom, end: this.#end, events: true },
       block,
-      settle: () => (this.#unacked -= bytes),
+      settle: () => {
+        this.#unacked -= bytes;
+        if (this.#tracker.ack(flight)) this.#onAcknowledged(this.#tracker.sent);
+      },
     });
   }
 

@@ -1,7 +1,6 @@
 /** The command line of the agent. */
 
 import { connect } from "node:net";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
@@ -11,9 +10,7 @@ import { describeSettings } from "#proto/kit/settings.ts";
 import { Agent } from "./agent.ts";
 import { type AgentSettings, inputSchema, loadSettings } from "./config.ts";
 import { INPUTS } from "./inputs/all.ts";
-import { parseRow } from "./registry/row.ts";
-import { readSnapshot } from "./registry/snapshot.ts";
-import { openStore } from "./registry/store.ts";
+import { exportRows, importRows, type Rows, readRows, resetFile } from "./registry/command.ts";
 import { SETTINGS_SCHEMA } from "./settings.ts";
 import { SHIPPER_VERSION, VERSION } from "./version.ts";
 
@@ -30,6 +27,9 @@ usage: tailrace-agent [run] -c agent.yml     read and ship until SIGTERM or Ctrl
        tailrace-agent test config            check the settings and end
        tailrace-agent test output            check that the output can be reached
        tailrace-agent registry [--json]      show how far each file is sent and committed
+       tailrace-agent registry export        print it in a form that import takes
+       tailrace-agent registry import PATH   take over an export, or a registry of Filebeat 6 or 7
+       tailrace-agent registry reset FILE    forget a file, by path or key: it is read from its start
        tailrace-agent --print-schema         print the settings' schema as JSON
        tailrace-agent --print-settings       print the settings reference as Markdown
        tailrace-agent --version
@@ -54,6 +54,8 @@ exit status: 0 done, 1 failed, 2 wrong usage or settings
 interface Options {
   readonly command: string;
   readonly argument: string;
+  /** Further words, for `registry`. */
+  readonly operand: string;
   readonly config: string;
   readonly overrides: readonly string[];
   readonly strictPermissions: boolean;
@@ -72,7 +74,7 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     const options = parseOptions(args);
     const settings = loadSettings({ ...options, path: options.config, env });
     if (options.command === "test") return await test(options.argument, settings);
-    if (options.command === "registry") return await showRegistry(settings, options.json);
+    if (options.command === "registry") return await registry(settings, options);
     return await run(settings, options.readyJson);
   } catch (error) {
     return report(error);
@@ -91,14 +93,16 @@ function parseOptions(args: readonly string[]): Options {
     );
   }
   const { values, positionals } = parsed;
-  const [command = "run", argument = "", ...further] = positionals;
+  const [command = "run", argument = "", ...rest] = positionals;
+  const [operand = "", ...more] = rest;
+  const further = command === "registry" ? more : rest;
   if (!COMMANDS.includes(command)) {
     throw new AppError(
       "usage_invalid",
       `unknown command "${command}"${didYouMean(command, COMMANDS)}; there are ${COMMANDS.join(", ")}`,
     );
   }
-  if (further.length > 0 || (argument !== "" && command !== "test")) {
+  if (further.length > 0 || (argument !== "" && !["test", "registry"].includes(command))) {
     throw new AppError(
       "usage_invalid",
       `"${[argument, ...further].at(-1)}" is too much; tailrace-agent --help shows the commands`,
@@ -108,6 +112,7 @@ function parseOptions(args: readonly string[]): Options {
   return {
     command,
     argument,
+    operand,
     config: values.config ?? "agent.yml",
     overrides: [
       ...(values.E ?? []),
@@ -198,9 +203,40 @@ function tryTarget(target: string, defaultPort: number): Promise<string | null> 
   return promise;
 }
 
-/** Prints the registry; while an agent holds it, its last snapshot. */
-async function showRegistry(settings: AgentSettings, json: boolean): Promise<number> {
-  const rows = await readRows(settings.pathData);
+async function registry(settings: AgentSettings, { argument, operand, json }: Options): Promise<number> {
+  const { pathData, inputs } = settings;
+  const log = createLogger({ name: "agent", level: "error", pretty: true });
+  if (["import", "reset"].includes(argument) === (operand === "")) {
+    throw new AppError(
+      "usage_invalid",
+      "write registry [export], registry import PATH or registry reset FILE",
+    );
+  }
+  switch (argument) {
+    case "":
+    case "export": {
+      const rows = await readRows(pathData, log, (path) =>
+        process.stderr.write(`the agent is running; this is ${path}, up to 10 minutes old\n`),
+      );
+      return argument === "export" ? print(exportRows(rows)) : showRows(rows, json);
+    }
+    case "import": {
+      const input = inputs.find(({ plugin }) => ["log", "container"].includes(plugin.type));
+      const { files, skipped } = await importRows(pathData, operand, input?.id ?? "", log);
+      for (const [path, reason] of skipped) process.stderr.write(`${path}: left out, ${reason}\n`);
+      return print(`${files} files taken over, ${skipped.length} left out\n`);
+    }
+    case "reset": {
+      const files = await resetFile(pathData, operand, log);
+      print(`${files} files forgotten\n`);
+      return files > 0 ? DONE : FAILED;
+    }
+    default:
+      throw new AppError("usage_invalid", `registry ${argument}: there are export, import and reset`);
+  }
+}
+
+function showRows(rows: Rows, json: boolean): number {
   if (json) return print(`${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);
   for (const [key, row] of rows) {
     print(
@@ -208,27 +244,6 @@ async function showRegistry(settings: AgentSettings, json: boolean): Promise<num
     );
   }
   return print(`${rows.size} files\n`);
-}
-
-async function readRows(folder: string) {
-  const log = createLogger({ name: "agent", level: "error", pretty: true });
-  try {
-    const { database, entries } = await openStore(folder, log);
-    await database.close();
-    return new Map(
-      [...entries].flatMap(([key, value]) => {
-        const row = key.startsWith("f/") ? parseRow(value) : null;
-        return row === null ? [] : [[key.slice(2), row] as const];
-      }),
-    );
-  } catch (error) {
-    const snapshot = error instanceof AppError && error.code === "data_locked" ? readSnapshot(folder) : null;
-    if (snapshot === null) throw error;
-    process.stderr.write(
-      `the agent is running; this is ${join(folder, "registry.snapshot.json")}, up to 10 minutes old\n`,
-    );
-    return snapshot.rows;
-  }
 }
 
 /** The schema with the inputs' own settings in it. */

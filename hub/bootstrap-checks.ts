@@ -71,7 +71,9 @@ export function requireBootstrap(settings: CheckedSettings, facts: MachineFacts)
   const findings = bootstrapFindings(settings, facts);
   const refusals = findings.filter(({ refused }) => refused);
   if (refusals.length === 0) return findings;
-  const lines = refusals.map(({ message }, index) => `[${index + 1}] ${message}`);
+  // Listeners that share network.host share its fault.
+  const messages = [...new Set(refusals.map(({ message }) => message))];
+  const lines = messages.map((message, index) => `[${index + 1}] ${message}`);
   throw new AppError(
     "settings_invalid",
     `the hub is reachable from other machines and does not start like this:\n${lines.join("\n")}`,

@@ -1,15 +1,33 @@
 /** The hub's command line: what was asked, or what to write instead. */
 
 import { parseArgs } from "node:util";
-import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
+import {
+  type ClientCommand,
+  parseClientCommand,
+  parseUserCommand,
+  type UserCommand,
+} from "./admin-arguments.ts";
+import { parseSearchCommand, type SearchCommand } from "./search-command.ts";
+import { usageError } from "./usage-error.ts";
 
 export const HELP = `Usage: tailrace-hub [run] [-c hub.yml] [-E key=value …]
+       tailrace-hub search 'QUERY' | user ACTION … | client ACTION …
 
 Processes, indexes and serves logs: search interface on 9200, dashboard on 5601, agents on 4222.
 
 Commands
   run                 work until SIGTERM or Ctrl-C (the default)
+  search 'QUERY' [--index PATTERN] [--since 15m] [--size N] [--json]
+                      print the log lines found, oldest first; an API key is taken from TAILRACE_API_KEY
+  user add NAME [--role ROLE] [--index PATTERN …]
+                      add an account (admin, editor, viewer or ingest; viewer without --role)
+  user passwd NAME    set a new password, which ends the account's sessions
+  user list | user remove NAME
+  client add NAME --redirect-uri URI … [--kind confidential|public|resource_server] [--scope URL …]
+                      register an OAuth client and print its client_id and client_secret, once
+  client rotate ID    make a further client_secret; the one before stays good until the next rotation
+  client list | client remove ID
   --print-schema      print every setting with its default and meaning
   --version           print the version
   --help              print this
@@ -18,17 +36,24 @@ Options
   -c, --config FILE   settings file; without one the defaults hold (everything on 127.0.0.1)
   -E KEY=VALUE        set one setting, over the file; may be given several times
   --path.data DIR     same as -E path.data=DIR
+  --json              search, user and client: print JSON
   --ready-json        print one line of JSON with all addresses on standard output when ready
 
 Examples
   tailrace-hub                                  everything on this machine, data in ./data
   tailrace-hub -c /etc/tailrace/hub.yml         with a settings file
   tailrace-hub -E http.port=9201 --path.data /srv/tailrace
+  tailrace-hub search 'level:error AND host.name:web-1' --since 6h
+  tailrace-hub user add ada --role admin        asks for the password; in scripts it is the first line of input
 
+user and client work on the hub that runs on path.data, or on its data while none runs.
 Exit status: 0 done, 1 failed, 2 wrong usage or settings.
 `;
 
 export type HubCommand =
+  | UserCommand
+  | ClientCommand
+  | SearchCommand
   | { readonly name: "help" | "version" | "print-schema" }
   | {
       readonly name: "run";
@@ -37,23 +62,24 @@ export type HubCommand =
       readonly readyJson: boolean;
     };
 
-const COMMANDS = ["run"];
+const COMMANDS = ["run", "search", "user", "client"];
 
 /** Returns the command of `args` (without node and script). Throws usage_invalid. */
 export function parseHubCommand(args: readonly string[]): HubCommand {
-  const { values, positionals } = parse(args);
+  const [first, ...rest] = args;
+  const wantsHelp = args.includes("--help") || args.includes("-h");
+  if (first === "search" && !wantsHelp) return parseSearchCommand(rest);
+  if (first === "user" && !wantsHelp) return parseUserCommand(rest);
+  if (first === "client" && !wantsHelp) return parseClientCommand(rest);
+  const { values, positionals } = wantsHelp ? parse(["--help"]) : parse(args);
   if (values.help === true) return { name: "help" };
   if (values.version === true) return { name: "version" };
   if (values["print-schema"] === true) return { name: "print-schema" };
   const [command = "run", extra] = positionals;
-  if (!COMMANDS.includes(command)) {
-    throw new AppError(
-      "usage_invalid",
-      `unknown command "${command}"${didYouMean(command, COMMANDS)}; see tailrace-hub --help`,
-    );
-  }
-  if (extra !== undefined)
-    throw new AppError("usage_invalid", `"${extra}" is one argument too many; see tailrace-hub --help`);
+  if (!COMMANDS.includes(command))
+    throw usageError(`unknown command "${command}"${didYouMean(command, COMMANDS)}`);
+  if (command !== "run") throw usageError(`write "${command}" first, its options behind it`);
+  if (extra !== undefined) throw usageError(`"${extra}" is one argument too many`);
   const overrides = [...(values.E ?? [])];
   if (values["path.data"] !== undefined) overrides.push(`path.data=${values["path.data"]}`);
   return { name: "run", config: values.config, overrides, readyJson: values["ready-json"] === true };
@@ -75,10 +101,6 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new AppError(
-      "usage_invalid",
-      `${(error as Error).message.split(". ")[0]}; see tailrace-hub --help`,
-      { cause: error },
-    );
+    throw usageError((error as Error).message.split(". ")[0] ?? "", error);
   }
 }

@@ -1,6 +1,7 @@
 /** Settings of a hub: one schema, printed by `--print-schema`, filled from hub.yml, the environment and `-E`. */
 
 import { type Static, Type } from "typebox";
+import { authProperties } from "#hub/auth/settings.ts";
 import {
   type Aliases,
   checkSettings,
@@ -8,6 +9,7 @@ import {
   parseOverride,
   readSettingsFile,
 } from "#proto/kit/settings.ts";
+import { tlsProperties } from "./tls-files.ts";
 
 const port = (fallback: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65535, default: fallback, description });
@@ -27,7 +29,6 @@ export const hubSchema = Type.Object(
     "transport.port": port(9300, "port between hubs; 0 takes a free one"),
     "dashboard.host": text("", "address of the dashboard; empty: network.host"),
     "dashboard.port": port(5601, "port of the dashboard, /api and the identity provider; 0 takes a free one"),
-    "public.url": text("", "the dashboard's address as browsers see it, for redirect URIs and Origin checks"),
     "discovery.seed_hosts": list([], "host:9300 of other hubs"),
     "nats.host": text("", "address of the embedded nats-server; empty: network.host"),
     "nats.port": port(4222, "port of the embedded nats-server for agents; 0 takes a free one"),
@@ -59,10 +60,8 @@ export const hubSchema = Type.Object(
     }),
     "config.reload.automatic": flag(false, "whether changes of pipeline files are taken over while running"),
     "config.reload.interval": text("5s", "how often pipeline files are looked at"),
-    "auth.mode": Type.Union([Type.Literal("off"), Type.Literal("required")], {
-      default: "off",
-      description: "off (loopback only) or required",
-    }),
+    ...authProperties,
+    ...tlsProperties,
     "node.store.allow_mmap": flag(true, "false skips the check of vm.max_map_count"),
     "compat.version": text("6.5.4", "version told to search clients"),
     "compat.product_header": flag(false, "whether answers carry the product header newer clients ask for"),

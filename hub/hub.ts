@@ -2,6 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { checkAuthSettings } from "#hub/auth/settings.ts";
 import { DocumentSink } from "#hub/cluster/document-sink.ts";
 import { Documents } from "#hub/cluster/documents.ts";
 import { Fleet } from "#hub/cluster/fleet.ts";
@@ -19,11 +20,16 @@ import type { Logger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { comparePositions, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { requireBootstrap } from "./bootstrap-checks.ts";
+import { checkedSettings } from "./checked-settings.ts";
 import type { HubSettings } from "./config.ts";
 import { journalOptions } from "./journal-options.ts";
 import * as routes from "./log-routes.ts";
+import { readMachineFacts } from "./machine-facts.ts";
+import { AUTH_BUCKET, type OpenedAccess, openAccess } from "./open-access.ts";
 import { ProcessedFloor } from "./processed-floor.ts";
 import { Servers } from "./servers.ts";
+import { readTlsFiles } from "./tls-files.ts";
 
 export interface HubOptions {
   readonly settings: HubSettings;
@@ -49,6 +55,7 @@ export class Hub implements Component {
   readonly #startedMs = systemClock.now();
   #journal: Journal | undefined;
   #servers: Servers | undefined;
+  #opened: OpenedAccess | undefined;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -57,24 +64,15 @@ export class Hub implements Component {
     );
   }
 
-  /** Resolves when everything works. Throws data_locked, nats_missing, port_taken … with nothing left running. */
+  /** Resolves when everything works. Throws settings_invalid, data_locked, port_taken … with nothing left running. */
   async start(): Promise<void> {
-    const { settings } = this.#options;
-    const folder = resolve(settings["path.data"]);
-    mkdirSync(folder, { recursive: true, mode: 0o750 });
-    await this.#run("lock", folderLock(folder));
-    const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
-    this.#journal = journal;
-    await this.#run("journal", journal);
-    const catalog = new IndexCatalog({
-      bucket: await journal.bucket("indices"),
-      log: this.#options.log,
-      now: systemClock.now,
-    });
-    await this.#run("catalog", catalog);
-    const host = new ShardHost({ folder: join(folder, "engine"), catalog, log: this.#options.log });
-    await this.#run("shards", { start: () => host.open(), stop: async () => host.close() });
-    await this.#startFlow(journal, catalog, host);
+    const folder = checkSurroundings(this.#options);
+    try {
+      await this.#startAll(folder);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
   }
 
   stop(): Promise<void> {
@@ -87,6 +85,28 @@ export class Hub implements Component {
     return { ...this.#servers!.addresses, nats: url, token_file: tokenFile };
   }
 
+  /** Returns the one-time address that makes the first administrator, or null where nobody needs it. Valid after `start`. */
+  async setupLink(): Promise<string | null> {
+    return (await this.#opened?.setupLink()) ?? null;
+  }
+
+  async #startAll(folder: string): Promise<void> {
+    mkdirSync(folder, { recursive: true, mode: 0o750 });
+    await this.#run("lock", folderLock(folder));
+    const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
+    this.#journal = journal;
+    await this.#run("journal", journal);
+    const catalog = new IndexCatalog({
+      bucket: await journal.bucket("indices"),
+      log: this.#options.log,
+      now: () => systemClock.now(),
+    });
+    await this.#run("catalog", catalog);
+    const host = new ShardHost({ folder: join(folder, "engine"), catalog, log: this.#options.log });
+    await this.#run("shards", { start: () => host.open(), stop: async () => host.close() });
+    await this.#startFlow(journal, catalog, host);
+  }
+
   /** Everything between the log and the listeners. */
   async #startFlow(journal: Journal, catalog: IndexCatalog, host: ShardHost): Promise<void> {
     const { settings, log, version } = this.#options;
@@ -96,7 +116,16 @@ export class Hub implements Component {
     const port = routes.logPort(journal);
     const watermarks = new Watermarks(metrics);
     const floor = new ProcessedFloor();
-    const documents = new Documents({ log: port, catalog, shards: host, now: clock.now });
+    const documents = new Documents({ log: port, catalog, shards: host, now: () => clock.now() });
+    const opened = await openAccess({
+      ...this.#options,
+      metrics,
+      folder: resolve(settings["path.data"]),
+      bucket: await journal.bucket(AUTH_BUCKET),
+      documents,
+      dashboardUrl: () => servers.addresses.dashboard,
+    });
+    this.#opened = opened;
     const servers = new Servers({
       settings,
       log,
@@ -106,13 +135,14 @@ export class Hub implements Component {
       documents,
       host,
       journal,
+      access: opened.access,
       startedMs: this.#startedMs,
     });
     const sink = new DocumentSink({
       log: port,
       catalog,
       metrics,
-      now: clock.now,
+      now: () => clock.now(),
       positionOf: (sequence) => journal.positionOf(DOC_STREAM, sequence),
       last: findings.survived,
       refuse: (refused) => routes.keepRefusedDocument(journal, refused),
@@ -143,14 +173,14 @@ export class Hub implements Component {
       clock,
       read: (after, signal) => routes.readDocs(journal, after, signal),
       oldest: () => routes.oldestDoc(journal),
-      reply: port.send,
+      reply: (...message) => port.send(...message),
       deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),
       onCommitted: (position) => {
         watermarks.committed(position);
         floor.committed(position);
       },
     });
-    const fleet = new Fleet({ log, port, raw: routes.rawPort(journal), watermarks, now: clock.now });
+    const fleet = new Fleet({ log, port, raw: routes.rawPort(journal), watermarks, now: () => clock.now() });
     servers.fleet = fleet;
     const janitor = new Janitor({
       clock,
@@ -168,6 +198,7 @@ export class Hub implements Component {
       start: async () => documents.start(),
       stop: async () => documents.stop(),
     });
+    await this.#run("access", opened);
     await this.#run("pipeline", pipeline);
     await this.#run("fleet", fleet);
     await this.#run("janitor", janitor);
@@ -189,6 +220,16 @@ async function reconcile(journal: Journal, host: ShardHost): Promise<routes.LogF
   await journal.reconcile(RAW_STREAM, known.raw);
   const survived = comparePositions(end, host.position) > 0 ? end : host.position;
   return { docLost: doc.raised, survived };
+}
+
+/** Returns the data folder. Throws settings_invalid where the hub must not start with these settings on this machine. */
+function checkSurroundings({ settings, log }: HubOptions): string {
+  checkAuthSettings(settings);
+  readTlsFiles(settings);
+  const checked = checkedSettings(settings);
+  const findings = requireBootstrap(checked, readMachineFacts(checked.dataFolder));
+  for (const { check, message } of findings) log.warn({ check }, message);
+  return checked.dataFolder;
 }
 
 function folderLock(folder: string): Component {

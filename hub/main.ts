@@ -2,11 +2,13 @@
 
 import { readFileSync } from "node:fs";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import { createLogger } from "#proto/kit/log.ts";
+import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { describeSettings } from "#proto/kit/settings.ts";
+import { runAdminCommand } from "./admin-commands.ts";
 import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
 import { hubSchema, loadHubSettings } from "./config.ts";
 import { Hub } from "./hub.ts";
+import { runSearchCommand } from "./search-command.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -17,6 +19,10 @@ async function main(): Promise<void> {
   else if (command.name === "version") process.stdout.write(`tailrace-hub ${version()}\n`);
   else if (command.name === "print-schema") process.stdout.write(describeSettings(hubSchema));
   else if (command.name === "run") await run(command);
+  else if (command.name === "search")
+    process.stdout.write(await runSearchCommand(command, process.env, Date.now()));
+  else if (command.name === "user" || command.name === "client")
+    process.stdout.write(await runAdminCommand(command, commandLog()));
 }
 
 async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void> {
@@ -37,9 +43,19 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   await hub.start();
+  const link = await hub.setupLink();
   if (command.readyJson)
     process.stdout.write(`${JSON.stringify({ ready: true, ...hub.addresses(), pid: process.pid })}\n`);
+  if (link !== null)
+    process.stdout.write(
+      `Nobody can sign in yet. Make the first administrator, once and within a day, at\n  ${link}\n`,
+    );
   await stopped.promise;
+}
+
+/** Commands say on standard output what they did; the log is for what went wrong meanwhile. */
+function commandLog(): Logger {
+  return createLogger({ name: "hub", level: "warn", pretty: process.stderr.isTTY === true });
 }
 
 function version(): string {

@@ -3,14 +3,11 @@
  * start. Exit status: 0 it may start, 1 it would refuse, 2 wrong usage or settings.
  */
 
-import { resolve } from "node:path";
-import { Type } from "typebox";
-import { type AuthSettings, authProperties } from "#hub/auth/settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { checkSettings } from "#proto/kit/settings.ts";
-import { bootstrapFindings, type CheckedSettings } from "./bootstrap-checks.ts";
+import { bootstrapFindings } from "./bootstrap-checks.ts";
+import { checkedSettings } from "./checked-settings.ts";
 import { parseHubCommand } from "./cli.ts";
-import { type HubSettings, loadHubSettings } from "./config.ts";
+import { loadHubSettings } from "./config.ts";
 import { readMachineFacts } from "./machine-facts.ts";
 
 const MAY_START = 0;
@@ -24,27 +21,6 @@ authentication and TLS beyond loopback, where the data lies. Run it as the user 
 
 Exit status: 0 it may start, 1 it would refuse, 2 wrong usage or settings.
 `;
-
-/** Listeners of a hub: their own host's setting, or network.host. */
-const LISTENERS = ["http.host", "transport.host", "dashboard.host", "nats.host"] as const;
-
-/** Returns what the checks look at in the settings of a hub. */
-export function checkedSettings(settings: HubSettings): CheckedSettings {
-  const others = settings as Readonly<Record<string, unknown>>;
-  const encrypted = Boolean(others["tls.certificate"]) || others["tls.terminated_upstream"] === true;
-  const embedsNats = settings["nats.servers"].length === 0;
-  const defaults: AuthSettings = checkSettings(Type.Object(authProperties), new Map());
-  return {
-    listeners: LISTENERS.filter((setting) => setting !== "nats.host" || embedsNats).map((setting) => ({
-      setting: settings[setting] === "" ? "network.host" : setting,
-      host: settings[setting] || settings["network.host"],
-      encrypted,
-    })),
-    auth: { ...defaults, "auth.mode": settings["auth.mode"] },
-    allowMmap: settings["node.store.allow_mmap"],
-    dataFolder: resolve(settings["path.data"]),
-  };
-}
 
 function preflight(args: readonly string[]): number {
   const command = parseHubCommand(args);

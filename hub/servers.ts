@@ -1,24 +1,25 @@
 /** The hub's listeners: gives the HTTP interfaces and the live socket their neighbours. */
 
 import { join, resolve } from "node:path";
-import type { AccessControl } from "#hub/api/route.ts";
-import { ApiServer } from "#hub/api/server.ts";
+import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { Documents } from "#hub/cluster/documents.ts";
 import type { Fleet } from "#hub/cluster/fleet.ts";
 import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
+import { SavedObjects } from "#hub/cluster/saved-objects.ts";
 import type { ShardHost } from "#hub/cluster/shard-host.ts";
 import type { Journal } from "#hub/journal/journal.ts";
-import { LiveServer, type Viewer } from "#hub/live/live-server.ts";
+import { LiveServer } from "#hub/live/live-server.ts";
 import type { EventListener } from "#hub/pipeline/runtime/ports.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { LIVE_PATH } from "#proto/live.ts";
+import type { Access } from "./access.ts";
 import { ClusterFacts } from "./cluster-facts.ts";
 import type { HubSettings } from "./config.ts";
 import { Status } from "./hub-status.ts";
+import { readTlsFiles } from "./tls-files.ts";
 
 export interface ServersOptions {
   readonly settings: HubSettings;
@@ -29,21 +30,11 @@ export interface ServersOptions {
   readonly documents: Documents;
   readonly host: ShardHost;
   readonly journal: Journal;
+  readonly access: Access;
   /** ms since 1970-01-01 UTC. */
   readonly startedMs: number;
 }
 
-/** Everybody may do everything: `auth.mode: off`, which is for loopback only. */
-const OPEN: AccessControl = {
-  authenticate: () => Promise.resolve({ name: "anonymous", roles: ["admin"] }),
-  authorize() {},
-};
-const ANYBODY: Viewer = {
-  id: "anonymous",
-  byCookie: false,
-  mayRead: () => true,
-  isStillSignedIn: () => Promise.resolve(true),
-};
 /** The built dashboard, beside this folder in a checkout and in a package. */
 const UI_FOLDER = resolve(join(import.meta.dirname, "../ui/dist"));
 
@@ -72,18 +63,12 @@ export class Servers implements Component {
 
   /** Throws port_taken, settings_invalid. */
   async start(): Promise<void> {
-    const { settings, metrics, log } = this.#options;
-    if (settings["auth.mode"] !== "off") {
-      throw new AppError(
-        "settings_invalid",
-        "auth.mode: required isn't offered by this build; set auth.mode: off and keep network.host on loopback",
-      );
-    }
+    const { access, metrics, log } = this.#options;
     this.#api = await this.#makeApi();
     await this.#lifecycle.start("http", this.#api);
     this.#live = new LiveServer({
       allowedOrigins: this.#api.origins(),
-      authenticate: () => Promise.resolve(ANYBODY),
+      authenticate: (request) => access.viewer(request),
       metrics,
       log,
     });
@@ -95,20 +80,15 @@ export class Servers implements Component {
   }
 
   async #makeApi(): Promise<ApiServer> {
-    const { settings, metrics, log, version, catalog, documents, host } = this.#options;
-    const cluster = await this.#cluster();
+    const { settings, metrics, log, version, access, journal } = this.#options;
+    const tls = readTlsFiles(settings);
     return new ApiServer({
-      parts: {
-        indices: catalog,
-        documents,
-        shards: host,
-        cluster,
-        clock: systemClock,
-        compatVersion: settings["compat.version"],
-        errors: { nodeId: cluster.nodes()[0]?.id ?? "" },
-      },
+      parts: await this.#parts(),
       status: this.#status(),
-      access: OPEN,
+      saved: new SavedObjects(await journal.bucket("saved"), systemClock),
+      access,
+      plugins: access.plugins(() => this.fleet !== undefined),
+      ...(tls !== undefined && { tls }),
       search: { host: settings["http.host"] || settings["network.host"], port: settings["http.port"] },
       dashboard: {
         host: settings["dashboard.host"] || settings["network.host"],
@@ -122,6 +102,19 @@ export class Servers implements Component {
       metrics,
       log,
     });
+  }
+
+  async #parts(): Promise<ApiServerOptions["parts"]> {
+    const { settings, catalog, documents, host, access } = this.#options;
+    const cluster = await this.#cluster();
+    return {
+      ...access.guard(catalog, documents),
+      shards: host,
+      cluster,
+      clock: systemClock,
+      compatVersion: settings["compat.version"],
+      errors: { nodeId: cluster.nodes()[0]?.id ?? "" },
+    };
   }
 
   async #cluster(): Promise<ClusterFacts> {

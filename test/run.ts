@@ -52,7 +52,9 @@ const events = run({
   timeout: parseDuration(options.timeout),
   ...(options.name === undefined ? {} : { testNamePatterns: [options.name] }),
 });
+let heardAtMs = performance.now();
 events.on("data", ({ type, data }: Finding) => {
+  heardAtMs = performance.now();
   if (type === "test:pass" && data.nesting === 0 && isFile(data.name)) empty.push(relative(ROOT, data.name));
   if (type === "test:summary" && data.file === undefined) summary = data;
 });
@@ -60,6 +62,16 @@ const shown = options.verbose
   ? events
   : events.pipe(new Transform({ objectMode: true, transform: dropPasses }));
 shown.pipe(new spec()).on("end", finish).pipe(process.stdout);
+
+/** A file whose process neither ends nor reports would be waited for without end: the runner's limit is for tests. */
+const stallMs = 2 * parseDuration(options.timeout);
+setInterval(() => {
+  if (performance.now() - heardAtMs < stallMs) return;
+  process.stdout.write(
+    `✖ nothing was heard of any test for ${stallMs / 1000} s; a file hangs, see: ps -ef | grep test.ts\n`,
+  );
+  process.exit(1);
+}, 1_000).unref();
 
 /** Returns the files of a pattern, sorted. Ends the process where there are none. */
 function filesOf(pattern: string): string[] {

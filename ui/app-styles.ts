@@ -6,6 +6,7 @@ export const appStyles = css`
   :host {
     display: grid;
     grid-template-rows: var(--bar-height) minmax(0, 1fr);
+    grid-template-columns: minmax(0, 1fr);
     height: 100%;
   }
   header {
@@ -36,7 +37,14 @@ export const appStyles = css`
   nav {
     display: flex;
     align-self: stretch;
+  }
+  header .space {
     flex: 1;
+  }
+  header button.menu {
+    display: none;
+    color: #fff;
+    font-size: var(--text-large);
   }
   nav a {
     display: flex;
@@ -90,15 +98,42 @@ export const appStyles = css`
     gap: 10px;
     text-align: center;
   }
-  @media (width < 700px) {
+  @media (width < 860px) {
     .brand span {
       display: none;
     }
     .brand {
       margin-right: 4px;
     }
+    header button.menu {
+      display: inline-flex;
+    }
+    nav {
+      position: absolute;
+      z-index: 30;
+      top: var(--bar-height);
+      left: 0;
+      display: none;
+      flex-direction: column;
+      min-width: 14rem;
+      padding: 6px 0 10px;
+      border-radius: 0 0 8px;
+      background: #0d2a2a;
+      box-shadow: 0 16px 40px #0007;
+    }
+    nav.open {
+      display: flex;
+    }
     nav a {
-      padding: 0 10px;
+      height: 42px;
+      padding: 0 22px;
+      border: 0;
+      border-left: 3px solid transparent;
+      font-size: var(--text-large);
+    }
+    nav a[aria-current] {
+      border-left-color: #5fd6c6;
+      background: #ffffff14;
     }
   }
 `;

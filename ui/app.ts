@@ -26,6 +26,26 @@ const PAGES: Readonly<Record<string, Page>> = {
     load: () => import("./pages/live.ts"),
     view: (parameters) => html`<tr-page-live .parameters=${parameters}></tr-page-live>`,
   },
+  visualise: {
+    title: "Visualise",
+    load: () => import("./pages/visualise.ts"),
+    view: (parameters) => html`<tr-page-visualise .parameters=${parameters}></tr-page-visualise>`,
+  },
+  dashboards: {
+    title: "Dashboards",
+    load: () => import("./pages/dashboards.ts"),
+    view: (parameters) => html`<tr-page-dashboards .parameters=${parameters}></tr-page-dashboards>`,
+  },
+  console: {
+    title: "Console",
+    load: () => import("./pages/console.ts"),
+    view: (parameters) => html`<tr-page-console .parameters=${parameters}></tr-page-console>`,
+  },
+  indices: {
+    title: "Indices",
+    load: () => import("./pages/indices.ts"),
+    view: (parameters) => html`<tr-page-indices .parameters=${parameters}></tr-page-indices>`,
+  },
   status: {
     title: "Status",
     load: () => import("./pages/status.ts"),
@@ -42,11 +62,18 @@ const NOT_FOUND: Page = {
 const THEME_ICONS: Readonly<Record<Theme, IconName>> = { system: "system", light: "sun", dark: "moon" };
 
 export class App extends LitElement {
-  static override properties = { _route: { state: true }, _theme: { state: true }, _failed: { state: true } };
+  static override properties = {
+    _route: { state: true },
+    _theme: { state: true },
+    _failed: { state: true },
+    _isMenuOpen: { state: true },
+  };
 
   declare _route: Route | undefined;
   declare _theme: Theme;
   declare _failed: boolean;
+  /** On a narrow screen the pages are behind a button. */
+  declare _isMenuOpen: boolean;
 
   static override styles = [controls, appStyles];
 
@@ -57,7 +84,8 @@ export class App extends LitElement {
     this._route = undefined;
     this._theme = currentTheme();
     this._failed = false;
-    new HotkeyController(this, { "?": () => this.#help() });
+    this._isMenuOpen = false;
+    new HotkeyController(this, { "?": () => this.#help(), Escape: () => this.#closeMenu() });
   }
 
   override connectedCallback(): void {
@@ -76,12 +104,15 @@ export class App extends LitElement {
       <header>
         <a class="skip" href="#main" @click=${this.#skip}>Skip to the content</a>
         <a class="brand" href="#/discover" aria-label="Tailrace">${logo()}<span>Tailrace</span></a>
-        <nav aria-label="Pages">
+        <button class="plain menu" aria-expanded=${this._isMenuOpen} aria-controls="pages" @click=${this.#toggleMenu}>
+          ${icon("menu")}${(PAGES[route?.page ?? ""] ?? NOT_FOUND).title}</button>
+        <nav id="pages" aria-label="Pages" class=${this._isMenuOpen ? "open" : ""} @click=${this.#closeMenu}>
           ${Object.entries(PAGES).map(
             ([name, { title }]) =>
               html`<a href="#/${name}" aria-current=${route?.page === name ? "page" : nothing}>${title}</a>`,
           )}
         </nav>
+        <span class="space"></span>
         <button class="plain icon" aria-label="Theme: ${this._theme}" title="Theme: ${this._theme}" @click=${this.#nextTheme}>${icon(THEME_ICONS[this._theme])}</button>
         <button class="plain icon" aria-label="Help" title="Help (?)" @click=${this.#help}>${icon("help")}</button>
       </header>
@@ -119,6 +150,14 @@ export class App extends LitElement {
 
   #help(): void {
     this.renderRoot.querySelector("tr-help-dialog")?.show();
+  }
+
+  #toggleMenu(): void {
+    this._isMenuOpen = !this._isMenuOpen;
+  }
+
+  #closeMenu(): void {
+    this._isMenuOpen = false;
   }
 
   #nextTheme(): void {

@@ -73,6 +73,8 @@ const CUTS_MAX = 1_000;
 export class Harvester {
   readonly key: string;
   readonly path: string;
+  /** Path under which the file was read before; its successor has it now. */
+  readonly formerPath: string;
   readonly row: FileRow;
   readonly openedMs: number;
   /** When data was found last, on the monotonic clock. */
@@ -108,6 +110,7 @@ export class Harvester {
     this.#options = options;
     this.key = options.key;
     this.path = options.path;
+    this.formerPath = options.row.path;
     this.row = options.row;
     this.#fd = options.fd;
     this.openedMs = options.monotonicMs();

@@ -29,19 +29,21 @@ export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: Orp
     const inode = inodeOf(key);
     const entry = index.get(inode);
     if (entry !== undefined && (entry.key === key || entry.key === "")) continue;
+    const unsentBytes = Math.max(0, row.size - row.sent);
     if (entry === undefined) {
       index.add(newEntry(inode, Number.NaN, row.path, key, 0));
       const moved = row.size === row.sent ? null : findMoved(inode, row.path);
       if (moved !== null) {
         const again = newEntry(inode, tellsBirth ? moved.stat.birthtimeMs : 0, moved.path, key, 0);
         index.add(again);
+        row.size = -1; // nothing has changed in it, but its last line won't grow any more
         open(again, moved);
         if (again.harvester !== null) continue;
       }
     } else {
       registry.delete(key); // its inode belongs to another file now
     }
-    lostBytes += Math.max(0, row.size - row.sent);
+    lostBytes += unsentBytes;
   }
   return lostBytes;
 }

@@ -34,11 +34,16 @@ export class Succession {
 
   /** Returns true while a new file must not be read, as the file that had its path before isn't done. */
   holds(key: string, path: string, open: Iterable<Harvester>): boolean {
-    for (const each of open) if (each.path === path && each.key !== key && !each.complete) return true;
+    const done = new Set<string>();
+    for (const each of open) {
+      if (each.formerPath !== path || each.key === key) continue;
+      if (!each.complete) return true;
+      done.add(each.key);
+    }
     const { registry, inputId, clock } = this.#options;
     let isExpected = false;
     for (const [known, row] of registry.rows()) {
-      if (row.path !== path || known === key || row.input !== inputId) continue;
+      if (row.path !== path || known === key || row.input !== inputId || done.has(known)) continue;
       isExpected ||= row.tail === null && (row.size < 0 || row.sent < row.size);
     }
     const sinceMs = this.#heldSinceMs.get(key) ?? clock.monotonic();
@@ -55,7 +60,9 @@ export class Succession {
     const { index } = this.#options;
     const { tail } = harvester.row;
     const entry =
-      tail === null ? index.atPath(harvester.path) : index.get(tail.key.slice(0, tail.key.lastIndexOf("-")));
+      tail === null
+        ? index.atPath(harvester.formerPath)
+        : index.get(tail.key.slice(0, tail.key.lastIndexOf("-")));
     if (entry === undefined || entry.key === harvester.key || harvester.key.startsWith(`${entry.inode}-`))
       return null;
     return this.#describe(entry.path, tail?.key);

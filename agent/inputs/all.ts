@@ -2,6 +2,8 @@
 
 import { containerInput } from "./container.ts";
 import type { InputPlugin } from "./input.ts";
+import { journaldInput } from "./journald.ts";
+import { kvstoreInput } from "./kvstore.ts";
 import { logInput } from "./log.ts";
 import { stdinInput } from "./stdin.ts";
 import { syslogInput } from "./syslog.ts";
@@ -12,8 +14,10 @@ import { udpInput } from "./udp.ts";
 export const INPUTS: readonly InputPlugin[] = [
   logInput,
   containerInput,
+  journaldInput,
   stdinInput,
   udpInput,
   tcpInput,
   syslogInput,
+  kvstoreInput,
 ];

@@ -25,6 +25,8 @@ export interface InputContext {
   readonly metrics: InputMetrics;
   readonly clock: Clock;
   readonly log: Logger;
+  /** `path.data`, for what an input keeps on disk. */
+  readonly dataFolder: string;
   /** Longest wait for further lines before a batch is sent, ms. */
   readonly lingerMs: number;
   /** Largest batch, bytes of log data. */

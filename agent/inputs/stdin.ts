@@ -1,11 +1,12 @@
 /** Input `stdin`: lines of standard input. The agent ends when it ends and nothing else is read. */
 
 import { Type } from "typebox";
+import { parseSize } from "#proto/kit/units.ts";
 import { Framer } from "./framing.ts";
 import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
-import { StreamSink } from "./stream-input.ts";
+import { StreamSink, spoolProperties } from "./stream-input.ts";
 
-const schema = Type.Object({}, { additionalProperties: false });
+const schema = Type.Object(spoolProperties, { additionalProperties: false });
 
 export const stdinInput = defineInput({
   type: "stdin",
@@ -13,8 +14,9 @@ export const stdinInput = defineInput({
     "Reads lines from standard input; the last one needs no line end. What is unsent when the agent dies is lost.",
   heldSlots: 1,
   schema,
-  validate: () => undefined,
-  create: (_, context) => new StdinInput(context, process.stdin),
+  validate: (settings) => void parseSize(settings["spool.max_bytes"]),
+  create: (settings, context) =>
+    new StdinInput(context, process.stdin, parseSize(settings["spool.max_bytes"])),
 });
 
 /** Reads any stream, for tests. */
@@ -25,15 +27,15 @@ export class StdinInput implements Input {
   #stopped = false;
   #task: Promise<void> | undefined;
 
-  constructor(context: InputContext, stream: NodeJS.ReadableStream) {
+  constructor(context: InputContext, stream: NodeJS.ReadableStream, spoolBytes = 0) {
     this.#context = context;
     this.#stream = stream;
-    this.#sink = new StreamSink("stdin", context);
+    this.#sink = new StreamSink("stdin", context, { spoolBytes });
   }
 
-  start(): Promise<void> {
+  async start(): Promise<void> {
+    await this.#sink.open();
     this.#task = this.#run();
-    return Promise.resolve();
   }
 
   async stop(): Promise<void> {
@@ -41,6 +43,7 @@ export class StdinInput implements Input {
     this.#sink.close();
     (this.#stream as Partial<{ destroy(): void }>).destroy?.();
     await this.#task;
+    await this.#sink.stop();
   }
 
   state(): InputState {

@@ -30,6 +30,7 @@ export const syslogInput = defineInput({
   create: (settings, context): Input => {
     if (settings.protocol === "tcp") return new TcpInput("syslog", { ...settings, framing: "auto" }, context);
     const { host, max_message_size, read_buffer } = settings as Settings & { read_buffer: string };
-    return new UdpInput("syslog", { host, max_message_size, read_buffer }, context);
+    const spool = { "spool.max_bytes": settings["spool.max_bytes"] };
+    return new UdpInput("syslog", { host, max_message_size, read_buffer, ...spool }, context);
   },
 });

@@ -9,7 +9,7 @@ import { parseDuration, parseSize } from "#proto/kit/units.ts";
 import { addressSetting, parseAddress } from "./address.ts";
 import { Framer } from "./framing.ts";
 import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
-import { peerFields, StreamSink } from "./stream-input.ts";
+import { peerFields, StreamSink, spoolProperties } from "./stream-input.ts";
 
 export const tcpSchema = Type.Object(
   {
@@ -38,6 +38,7 @@ export const tcpSchema = Type.Object(
     "tls.ca": Type.Optional(
       Type.String({ description: "File with authorities; connections then need a certificate of theirs." }),
     ),
+    ...spoolProperties,
   },
   { additionalProperties: false },
 );
@@ -53,6 +54,7 @@ export const tcpInput = defineInput({
     parseAddress(settings.host);
     parseSize(settings.max_message_size);
     parseDuration(settings.timeout);
+    parseSize(settings["spool.max_bytes"]);
     if ((settings["tls.certificate"] === undefined) !== (settings["tls.key"] === undefined)) {
       throw new AppError("settings_invalid", "tls.certificate and tls.key belong together; set both or none");
     }
@@ -73,7 +75,7 @@ export class TcpInput implements Input {
   constructor(type: string, settings: Settings, context: InputContext) {
     this.#settings = settings;
     this.#context = context;
-    this.#sink = new StreamSink(type, context);
+    this.#sink = new StreamSink(type, context, { spoolBytes: parseSize(settings["spool.max_bytes"]) });
   }
 
   /** Port it listens on. */
@@ -85,6 +87,7 @@ export class TcpInput implements Input {
   /** Throws port_taken, or settings_invalid where a TLS file can't be read. */
   async start(): Promise<void> {
     const { host, port } = parseAddress(this.#settings.host);
+    await this.#sink.open();
     const server = this.#createServer();
     this.#server = server;
     server.maxConnections = this.#settings.max_connections;
@@ -94,7 +97,7 @@ export class TcpInput implements Input {
     try {
       await listening.promise;
     } catch (error) {
-      this.#sink.close();
+      await this.#sink.stop();
       const why =
         systemCode(error) === "EADDRINUSE" ? "another process listens there" : (error as Error).message;
       throw new AppError(
@@ -116,6 +119,7 @@ export class TcpInput implements Input {
     this.#sink.close();
     for (const socket of this.#sockets) socket.destroy();
     await Promise.all(this.#readers);
+    await this.#sink.stop();
     await closed;
   }
 

@@ -95,6 +95,7 @@ export class TestClock implements Clock {
   }
 
   sleep(_ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
   }
 }
@@ -137,6 +138,7 @@ export async function testContext(options: TestContextOptions = {}): Promise<Tes
     log,
     lingerMs: 0,
     batchBytes,
+    dataFolder: join(folder, "registry"),
     isOwnFile: () => false,
     tellsBirth: options.tellsBirth ?? true,
     onEnd: () => undefined,

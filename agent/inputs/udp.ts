@@ -7,7 +7,7 @@ import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { parseSize } from "#proto/kit/units.ts";
 import { addressSetting, parseAddress } from "./address.ts";
 import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
-import { peerFields, StreamSink } from "./stream-input.ts";
+import { peerFields, StreamSink, spoolProperties } from "./stream-input.ts";
 
 const schema = Type.Object(
   {
@@ -20,6 +20,7 @@ const schema = Type.Object(
       default: "4mb",
       description: "What the system keeps for the agent; a burst longer than that is lost.",
     }),
+    ...spoolProperties,
   },
   { additionalProperties: false },
 );
@@ -35,6 +36,7 @@ export const udpInput = defineInput({
     parseAddress(settings.host);
     parseSize(settings.max_message_size);
     parseSize(settings.read_buffer);
+    parseSize(settings["spool.max_bytes"]);
   },
   create: (settings, context) => new UdpInput("udp", settings, context),
 });
@@ -49,7 +51,7 @@ export class UdpInput implements Input {
   constructor(type: string, settings: Static<typeof schema>, context: InputContext) {
     this.#settings = settings;
     this.#context = context;
-    this.#sink = new StreamSink(type, context);
+    this.#sink = new StreamSink(type, context, { spoolBytes: parseSize(settings["spool.max_bytes"]) });
   }
 
   /** Port it listens on. */
@@ -75,7 +77,7 @@ export class UdpInput implements Input {
     try {
       await bound.promise;
     } catch (error) {
-      this.#sink.close();
+      await this.#sink.stop();
       const why =
         systemCode(error) === "EADDRINUSE" ? "another process listens there" : (error as Error).message;
       throw new AppError(
@@ -93,7 +95,7 @@ export class UdpInput implements Input {
     const socket = this.#socket;
     this.#socket = undefined;
     if (socket !== undefined) await new Promise<void>((resolve) => socket.close(() => resolve()));
-    this.#sink.close();
+    await this.#sink.stop();
   }
 
   state(): InputState {

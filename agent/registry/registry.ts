@@ -34,6 +34,8 @@ export class Registry implements Component {
   readonly #options: RegistryOptions;
   readonly #rows = new Map<string, FileRow>();
   readonly #dirty = new Set<string>();
+  readonly #positions = new Map<string, string>();
+  readonly #dirtyPositions = new Set<string>();
   readonly #owners = new Map<string, string>();
   readonly #failures: Counter;
   #stream: StreamPosition = { incarnation: 0, sequence: 0, messageId: "" };
@@ -155,6 +157,17 @@ export class Registry implements Component {
     if (this.#rows.delete(key)) this.#dirty.add(key);
   }
 
+  /** Returns what an input without files has remembered under `name`, or undefined. */
+  position(name: string): string | undefined {
+    return this.#positions.get(name);
+  }
+
+  /** Remembers a place of an input without files: a cursor, an id. Must only be what the receiver has. */
+  setPosition(name: string, value: string): void {
+    this.#positions.set(name, value);
+    this.#dirtyPositions.add(name);
+  }
+
   setStream(stream: StreamPosition): void {
     this.#stream = stream;
     this.#streamDirty = true;
@@ -186,7 +199,11 @@ export class Registry implements Component {
 
   async #write(): Promise<void> {
     const database = this.#database;
-    if (database === undefined || (this.#dirty.size === 0 && !this.#streamDirty)) return;
+    if (
+      database === undefined ||
+      (this.#dirty.size === 0 && this.#dirtyPositions.size === 0 && !this.#streamDirty)
+    )
+      return;
     const keys = [...this.#dirty];
     this.#dirty.clear();
     const streamDirty = this.#streamDirty;
@@ -196,13 +213,22 @@ export class Registry implements Component {
       if (row === undefined) return { type: "del" as const, key: `f/${key}` };
       return { type: "put" as const, key: `f/${key}`, value: JSON.stringify(row) };
     });
+    const names = [...this.#dirtyPositions];
+    this.#dirtyPositions.clear();
+    const positions = names.map((name) => ({
+      type: "put" as const,
+      key: `k/${name}`,
+      value: this.#positions.get(name) ?? "",
+    }));
     const stream = { type: "put" as const, key: "m/stream", value: JSON.stringify(this.#stream) };
     try {
-      await database.batch(streamDirty ? [...operations, stream] : operations, { sync: true } as object);
+      const all = [...operations, ...positions, ...(streamDirty ? [stream] : [])];
+      await database.batch(all, { sync: true } as object);
       if (this.#problem !== "") this.#options.log.info("the registry can be written again");
       this.#problem = "";
     } catch (error) {
       for (const key of keys) this.#dirty.add(key);
+      for (const name of names) this.#dirtyPositions.add(name);
       this.#streamDirty ||= streamDirty;
       this.#failures.inc();
       const problem = `the registry in ${this.#options.folder} can't be written: ${(error as Error).message}`;
@@ -233,6 +259,8 @@ export class Registry implements Component {
             { key, value },
             "a row of the registry can't be read; its file is read again",
           );
+      } else if (key.startsWith("k/")) {
+        this.#positions.set(key.slice(2), value);
       } else if (key === "m/stream") {
         this.#stream = { ...this.#stream, ...(JSON.parse(value) as StreamPosition) };
       }

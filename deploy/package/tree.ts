@@ -40,8 +40,7 @@ const PROGRAM_MODE = 0o755;
 const FILE_MODE = 0o644;
 /** What the hub reads at run time besides its sources. */
 const HUB_SOURCES = ["{hub,proto}/**/*", "ui/dist/**/*"];
-const NOT_AT_RUN_TIME =
-  /\.test\.ts$|\.test-support\.ts$|(^|\/)testing\.ts$|^hub\/engine\/kernel\/assembly\/|\.md$|^hub\/bin\//;
+const NOT_AT_RUN_TIME = /\.test\.ts$|\.test-support\.ts$|(^|\/)testing\.ts$|\.md$|^hub\/bin\//;
 
 /** The log's formatter for terminals is named to a worker thread, not imported. */
 const LOADED_BY_NAME = ["pino-pretty"];

@@ -54,7 +54,7 @@ function send(response: ServerResponse, status: number, body: string): void {
 /** One line of the combined log format (httpd.apache.org/docs/2.4/logs.html), one event of the application's own. */
 function note(request: IncomingMessage, response: ServerResponse, tookMs: number): void {
   const { method, url, httpVersion, headers, socket } = request;
-  const size = response.getHeader("content-length") ?? "-";
+  const size = String(response.getHeader("content-length") ?? "-");
   const status = response.statusCode;
   const line = [
     socket.remoteAddress?.replace(/^::ffff:/, "") ?? "-",

@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { gatherWarnings } from "#hub/search/deprecation.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type AnswerOptions, PLAIN_ANSWER, type RenderedAnswer, renderAnswer } from "./answer.ts";
@@ -77,6 +78,7 @@ export class Dispatcher {
       turn.release();
     }
     timer(turn.match?.route.paths[0] ?? "none", answer.status);
+    if (turn.warnings.size > 0) void reply.header("warning", warningHeaders(turn.warnings));
     return this.#send(answer, request, reply);
   }
 
@@ -93,18 +95,17 @@ export class Dispatcher {
     turn.body = await bodies.read(raw);
     const body = bodyOf(turn.body.bytes, query, raw, route);
     if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
-    return route.handle(
-      new ApiRequest({
-        method: raw.method as Method,
-        uri: turn.uri,
-        path: found.path,
-        query,
-        headers: raw.headers,
-        body,
-        principal,
-        signal,
-      }),
-    );
+    const request = new ApiRequest({
+      method: raw.method as Method,
+      uri: turn.uri,
+      path: found.path,
+      query,
+      headers: raw.headers,
+      body,
+      principal,
+      signal,
+    });
+    return gatherWarnings(turn.warnings, () => route.handle(request));
   }
 
   #errorAnswer(error: AppError, turn: Turn): RenderedAnswer {
@@ -153,6 +154,8 @@ class Turn {
   answer: AnswerOptions = PLAIN_ANSWER;
   match: Match | undefined;
   body: ReadBody | undefined;
+  /** What the request uses that later versions won't take. */
+  readonly warnings = new Set<string>();
 
   constructor(uri: string) {
     this.uri = uri;
@@ -172,6 +175,16 @@ class Turn {
   release(): void {
     this.body?.release();
   }
+}
+
+/** RFC 7234 section 5.5: code, agent, quoted text. What a header can't hold is escaped. */
+function warningHeaders(warnings: ReadonlySet<string>): string[] {
+  const agent = "Elasticsearch-6.5.4-d2ef93d";
+  const date = new Date().toUTCString();
+  return [...warnings].map((text) => {
+    const quoted = text.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/g, encodeURIComponent);
+    return `299 ${agent} "${quoted}" "${date}"`;
+  });
 }
 
 /** The body, or the parameter `source` in its place. Throws media_type. */

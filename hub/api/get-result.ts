@@ -21,15 +21,21 @@ export interface GetSpec {
   readonly storedFields: readonly string[] | undefined;
   /** Expected version; another one is a conflict. */
   readonly version?: number | undefined;
+  /** False: as the last refresh shows it. */
+  readonly realtime?: boolean | undefined;
 }
 
 /** Reads a document; its body says `found: false` where there is none. Throws index_missing, version_conflict, request_invalid. */
 export async function getDocument(
-  { indices, documents }: ApiParts,
+  parts: ApiParts,
   spec: GetSpec,
 ): Promise<{ found: boolean; body: JsonObject; document: StoredDocument | null }> {
   const routing = spec.routing === undefined ? {} : { routing: spec.routing };
-  const document = await documents.get(spec.index, spec.id, routing);
+  const { indices, documents } = parts;
+  const document =
+    spec.realtime === false
+      ? refreshedDocument(parts, spec)
+      : await documents.get(spec.index, spec.id, routing);
   const index = indices.get(document?.index ?? spec.index) ?? indices.resolve(spec.index, {})[0];
   const type = index === undefined ? (spec.type ?? "_doc") : typeOf(index);
   if (document === null || (index !== undefined && !fitsType(index, spec.type))) {
@@ -50,6 +56,35 @@ export async function getDocument(
     ...shownFields(document, spec.storedFields, index),
   };
   return { found: true, body, document };
+}
+
+/** Looks a document up in the segments that searches see. */
+function refreshedDocument(
+  { indices, shards }: ApiParts,
+  { index: name, id }: GetSpec,
+): StoredDocument | null {
+  const searchers = shards.searchers(indices.resolve(name, {}));
+  try {
+    for (const { index, searcher } of searchers) {
+      for (const segment of searcher.segments) {
+        const doc = segment.docOf(id);
+        if (doc < 0 || segment.liveDocs?.has(doc) === false) continue;
+        const routing = segment.routing(doc);
+        return {
+          index: index.name,
+          id,
+          version: segment.version(doc),
+          seqNo: segment.seqNo(doc),
+          primaryTerm: 1,
+          source: segment.source(doc).slice(),
+          ...(routing !== undefined && { routing }),
+        };
+      }
+    }
+    return null;
+  } finally {
+    for (const { searcher } of searchers) searcher.close();
+  }
 }
 
 function checkVersion(document: StoredDocument, version: number | undefined, type: string): void {

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import type { SecureContextOptions, TlsOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -16,6 +17,8 @@ export interface ListenerOptions {
   readonly port: number;
   /** Setting that names the port, for messages. */
   readonly portSetting: string;
+  /** Set: it speaks HTTPS. */
+  readonly tls?: SecureContextOptions & TlsOptions;
   /** Origins whose pages may change things. */
   readonly origins: () => readonly string[];
   /** Makes the body of what is refused before a route is looked for. */
@@ -45,6 +48,8 @@ export class Listener implements Component {
     this.#options = options;
     this.guard = new RequestGuard(options);
     this.app = Fastify({
+      // Both servers are used in the same way; the type of the plain one stands for both.
+      ...(options.tls !== undefined && ({ https: options.tls } as object)),
       bodyLimit: MAX_BODY_BYTES,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -78,9 +83,9 @@ export class Listener implements Component {
 
   /** Address for people and programs of this machine. Valid after `start`. */
   get url(): string {
-    const { host } = this.#options;
+    const { host, tls } = this.#options;
     const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-    return `http://${name.includes(":") ? `[${name}]` : name}:${this.port}`;
+    return `${tls === undefined ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${this.port}`;
   }
 
   /** Hands upgrades of exactly `path` to `handler`. */

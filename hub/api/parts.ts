@@ -2,9 +2,10 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import type { ErrorContext } from "./error-body.ts";
+import { countDocuments, countShards, IndexCounters } from "./index-counters.ts";
 import type { Cluster, Documents, Indices, Shards } from "./ports.ts";
 
-export interface ApiParts {
+export interface ApiNeighbours {
   readonly indices: Indices;
   readonly documents: Documents;
   readonly shards: Shards;
@@ -13,4 +14,21 @@ export interface ApiParts {
   /** Version told to clients, e.g. "6.5.4". */
   readonly compatVersion: string;
   readonly errors: ErrorContext;
+}
+
+/** The neighbours, with what is done through them counted. */
+export interface ApiParts extends ApiNeighbours {
+  readonly counters: IndexCounters;
+}
+
+/** Returns the parts of the routes over the rest of the hub. */
+export function apiParts(neighbours: ApiNeighbours): ApiParts {
+  const { documents, indices, shards, clock } = neighbours;
+  const counters = new IndexCounters(clock);
+  return {
+    ...neighbours,
+    documents: countDocuments(documents, indices, counters),
+    shards: countShards(shards, counters),
+    counters,
+  };
 }

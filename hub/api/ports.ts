@@ -251,6 +251,36 @@ export interface HubStatus {
   ready(): boolean;
 }
 
+/** What is saved of a page: a title, and what the page makes of the rest. */
+export interface SavedContent {
+  readonly title: string;
+  readonly attributes: JsonObject;
+}
+
+/** A saved object. */
+export interface SavedObject extends SavedContent {
+  readonly type: string;
+  readonly id: string;
+  /** Changes with each write. */
+  readonly revision: number;
+  /** ISO 8601, UTC. */
+  readonly updated: string;
+}
+
+/** Searches, visualisations and dashboards that people saved. All calls throw request_invalid for a type or id that can't be. */
+export interface SavedObjects {
+  /** Returns all objects of a type, by title. */
+  list(type: string): Promise<SavedObject[]>;
+  /** Throws not_found. */
+  get(type: string, id: string): Promise<SavedObject>;
+  /** Throws request_too_large. */
+  create(type: string, content: SavedContent): Promise<SavedObject>;
+  /** Throws journal_conflict where `revision` isn't the newest, not_found, request_too_large. */
+  put(type: string, id: string, content: SavedContent, revision?: number): Promise<SavedObject>;
+  /** Throws journal_conflict where `revision` isn't the newest, not_found. */
+  delete(type: string, id: string, revision?: number): Promise<void>;
+}
+
 /** Who a request comes from. */
 export interface Principal {
   readonly name: string;

@@ -9,7 +9,14 @@ import type { ApiRequest } from "./request.ts";
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
 
 /** What a caller needs the right to do. */
-export type Action = "monitor" | "search" | "ingest" | "index_manage" | "index_delete" | "administer";
+export type Action =
+  | "monitor"
+  | "search"
+  | "ingest"
+  | "index_manage"
+  | "index_delete"
+  | "save"
+  | "administer";
 
 /** What may stand in a body: a JSON value, lines of JSON, or text as it is. */
 export type BodyKind = "json" | "ndjson" | "any";

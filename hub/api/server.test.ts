@@ -23,7 +23,7 @@ after(() => hub.stop());
 
 const ROUTING: readonly (readonly [string, string, number, unknown])[] = [
   ["GET", "/a/b/c/d/e", 400, { error: "no handler found for uri [/a/b/c/d/e] and method [GET]" }],
-  ["DELETE", "/_refresh", 404, undefined],
+  ["DELETE", "/_refresh", 400, undefined],
   [
     "PUT",
     "/_cluster/health",

@@ -11,14 +11,15 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import { apiMetrics } from "./api-metrics.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { errorBody, hubErrorBody } from "./error-body.ts";
-import { Listener, type UpgradeHandler } from "./listener.ts";
+import { Listener, type ListenerOptions, type UpgradeHandler } from "./listener.ts";
 import { describeRoutes } from "./openapi.ts";
-import type { ApiParts } from "./parts.ts";
-import type { HubStatus } from "./ports.ts";
+import { type ApiNeighbours, apiParts } from "./parts.ts";
+import type { HubStatus, SavedObjects } from "./ports.ts";
 import { BodyReader } from "./request-body.ts";
 import type { AccessControl, Route } from "./route.ts";
 import { searchInterface } from "./routes/all.ts";
 import { hubRoutes } from "./routes/hub.ts";
+import { savedRoutes } from "./routes/saved.ts";
 import { ScrollContexts } from "./routes/search/scroll-contexts.ts";
 import { staticPages } from "./static-pages.ts";
 
@@ -32,11 +33,15 @@ export interface Bind {
 export type DashboardPlugin = (app: FastifyInstance) => Promise<void>;
 
 export interface ApiServerOptions {
-  readonly parts: ApiParts;
+  readonly parts: ApiNeighbours;
   readonly status: HubStatus;
+  /** Absent: nothing can be saved. */
+  readonly saved?: SavedObjects;
   readonly access: AccessControl;
   readonly search: Bind;
   readonly dashboard: Bind;
+  /** Set: both listeners speak HTTPS. */
+  readonly tls?: NonNullable<ListenerOptions["tls"]>;
   /** The dashboard's address as browsers see it; empty: its own. */
   readonly publicUrl: string;
   /** Folder of the built dashboard. */
@@ -64,18 +69,18 @@ export class ApiServer implements Component {
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
-    const { log, search, dashboard, metrics } = options;
+    const { log, search, dashboard, metrics, tls } = options;
     this.#lifecycle = new Lifecycle((part, error) =>
       log.error({ err: error, part }, "a listener didn't stop"),
     );
     const origins = (): readonly string[] => this.origins();
     const searchBody = (error: AppError): unknown => errorBody(error, options.parts.errors);
-    this.#search = new Listener({ ...search, portSetting: "http.port", origins, log, errorBody: searchBody });
+    const shared = { origins, log, ...(tls !== undefined && { tls }) };
+    this.#search = new Listener({ ...shared, ...search, portSetting: "http.port", errorBody: searchBody });
     this.#dashboard = new Listener({
+      ...shared,
       ...dashboard,
       portSetting: "dashboard.port",
-      origins,
-      log,
       errorBody: hubErrorBody,
     });
     this.#scrolls = new ScrollContexts(metrics);
@@ -90,7 +95,8 @@ export class ApiServer implements Component {
   origins(): string[] {
     const { port, url } = this.#dashboard;
     const { publicUrl } = this.#options;
-    const known = [url, `http://localhost:${port}`, `http://127.0.0.1:${port}`, `http://[::1]:${port}`];
+    const names = ["localhost", "127.0.0.1", "[::1]"];
+    const known = [url, ...names.map((name) => `${new URL(url).protocol}//${name}:${port}`)];
     if (publicUrl !== "" && URL.canParse(publicUrl)) known.push(new URL(publicUrl).origin);
     return [...new Set(known)];
   }
@@ -115,7 +121,7 @@ export class ApiServer implements Component {
 
   #register(): void {
     const { parts, access, metrics, log, productHeader, plugins = [], upgrades = {} } = this.#options;
-    const searchRoutes = searchInterface(parts, this.#scrolls);
+    const searchRoutes = searchInterface(apiParts(parts), this.#scrolls);
     const ownRoutes = this.#hubRoutes(searchRoutes);
     const shared = { access, log, bodies: new BodyReader(metrics), metrics: apiMetrics(metrics) };
     const search = new Dispatcher({
@@ -135,8 +141,11 @@ export class ApiServer implements Component {
   }
 
   #hubRoutes(searchRoutes: readonly Route[]): Route[] {
-    const { status, metrics, version } = this.#options;
-    const own: Route[] = hubRoutes({ status, metrics, describe: () => document });
+    const { status, saved, metrics, version } = this.#options;
+    const own: Route[] = [
+      ...hubRoutes({ status, metrics, describe: () => document }),
+      ...(saved === undefined ? [] : savedRoutes(saved)),
+    ];
     const document = describeRoutes(version, [
       { prefix: "", tag: "hub", routes: own },
       { prefix: SEARCH_PREFIX, tag: "search", routes: searchRoutes },

@@ -97,11 +97,17 @@ export interface Listener {
   readonly host: string;
   /** TLS here, or in front of it (`tls.terminated_upstream`). */
   readonly encrypted: boolean;
+  /** How to encrypt it, where `tls.certificate` doesn't. */
+  readonly remedy?: string;
 }
+
+/** How listeners are encrypted. */
+const TLS_REMEDY =
+  "set tls.certificate and tls.key, or tls.terminated_upstream: true behind a proxy that does TLS";
 
 /** Throws settings_invalid where a listener beyond loopback lacks authentication or TLS, saying what to do. */
 export function checkListeners(settings: AuthSettings, listeners: readonly Listener[]): void {
-  for (const { setting, host, encrypted } of listeners) {
+  for (const { setting, host, encrypted, remedy = TLS_REMEDY } of listeners) {
     if (isLoopbackHost(host)) continue;
     if (settings["auth.mode"] === "off") {
       throw new AppError(
@@ -112,7 +118,7 @@ export function checkListeners(settings: AuthSettings, listeners: readonly Liste
     if (!encrypted) {
       throw new AppError(
         "settings_invalid",
-        `${setting} is ${host}, where passwords and tokens would travel in the clear; set tls.certificate and tls.key, or tls.terminated_upstream: true behind a proxy that does TLS`,
+        `${setting} is ${host}, where passwords and tokens would travel in the clear; ${remedy}`,
       );
     }
   }

@@ -39,7 +39,7 @@ export interface NamedIndex {
   readonly state: "open" | "close";
 }
 
-/** Returns the indices that `expression` means: names, aliases, `*` wildcards, `-exclusions`, `_all`, comma-separated. Throws index_missing. */
+/** Returns the indices that `expression` means: names, aliases, `*` wildcards, `-exclusions`, `_all`, comma-separated. Throws index_missing, index_name_invalid. */
 export function resolveIndices<T extends NamedIndex>(
   indices: ReadonlyMap<string, T>,
   expression: string | undefined,
@@ -62,12 +62,20 @@ export function resolveIndices<T extends NamedIndex>(
       for (const index of matches) found.set(index.name, index);
     } else {
       const exact = named(indices, part);
+      if (exact.length === 0 && part.startsWith("_")) throw nameReserved(part);
       if (exact.length === 0 && options.ignoreUnavailable !== true) throw indexMissing(part);
       for (const index of exact) found.set(index.name, index);
     }
   }
   if (found.size === 0 && options.allowNoIndices === false) throw indexMissing(expression ?? "_all");
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** What begins with "_" is an operation that there isn't, not an index. */
+function nameReserved(name: string): AppError {
+  return new AppError("index_name_invalid", `Invalid index name [${name}], must not start with '_'.`, {
+    data: { index: name, index_uuid: "_na_" },
+  });
 }
 
 /** Returns the error for an index that isn't there. */

@@ -9,7 +9,7 @@ import type { Position } from "#proto/position.ts";
 import { toBytes } from "./bytes.ts";
 import { DocumentWriter } from "./document/document-writer.ts";
 import { mergeSource } from "./document/merge-source.ts";
-import { threadKernel } from "./kernel/kernel.ts";
+import { type Kernel, threadKernel } from "./kernel/kernel.ts";
 import { newFields } from "./kernel/kernel-fields.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { Segment } from "./segment/segment.ts";
@@ -48,6 +48,13 @@ export interface DocumentsState {
   readonly nextSeqNo: number;
 }
 
+/** How a shard's documents are read. */
+export interface DocumentsOptions {
+  readonly mapping: Mapping;
+  /** Null: everything is done in TypeScript. Default: the kernel of the thread, where it is built. */
+  readonly kernel?: Kernel | null;
+}
+
 /** Changed by one thread only. */
 export class ShardDocuments {
   /** Oldest documents first. */
@@ -59,19 +66,21 @@ export class ShardDocuments {
   /** Position before the message that is being applied. */
   after: Position;
   #mapping: Mapping;
+  readonly #kernel: Kernel | null;
   #buffer: SegmentBuffer | null = null;
   #writer: DocumentWriter | null = null;
   /** Position before the first message whose documents are in the buffer. */
   #bufferAfter: Position;
 
-  constructor(state: DocumentsState, mapping: Mapping, after: Position) {
+  constructor(state: DocumentsState, options: DocumentsOptions, after: Position) {
     this.segments = state.segments;
     this.tombstones = state.tombstones;
     this.nextSegment = state.nextSegment;
     this.nextSeqNo = state.nextSeqNo;
     this.after = after;
     this.#bufferAfter = after;
-    this.#mapping = mapping;
+    this.#mapping = options.mapping;
+    this.#kernel = options.kernel === undefined ? threadKernel() : options.kernel;
   }
 
   get mapping(): Mapping {
@@ -210,7 +219,7 @@ export class ShardDocuments {
 
   #openBuffer(): SegmentBuffer {
     if (this.#buffer !== null) return this.#buffer;
-    this.#buffer = new SegmentBuffer(newFields(threadKernel()));
+    this.#buffer = new SegmentBuffer(newFields(this.#kernel));
     this.#writer = new DocumentWriter(this.#buffer, this.#mapping);
     this.#bufferAfter = this.after;
     return this.#buffer;

@@ -12,6 +12,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { lockFolder } from "./folder-lock.ts";
+import type { Kernel } from "./kernel/kernel.ts";
 import { MANIFEST_VERSION, type Manifest, writeManifest } from "./manifest.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { chooseMerge } from "./merge/merge-policy.ts";
@@ -20,6 +21,7 @@ import { type LostSegment, type Recovered, recover } from "./recovery.ts";
 import { Repeats } from "./repeats.ts";
 import type { Searcher } from "./searcher.ts";
 import type { SnapshotReader } from "./segment/reader.ts";
+import type { SegmentBuffer } from "./segment/segment-buffer.ts";
 import { type DocumentsState, type ShardDocument, ShardDocuments } from "./shard-documents.ts";
 import type { ShardSegment } from "./shard-segment.ts";
 import { Tombstones } from "./tombstones.ts";
@@ -38,6 +40,8 @@ export interface ShardOptions {
   readonly log: Logger;
   /** Size of a buffer at which it becomes a segment, for tests. */
   readonly bufferDocs?: number;
+  /** Null: everything is done in TypeScript. Default: the kernel of the thread, where it is built. */
+  readonly kernel?: Kernel | null;
 }
 
 export interface ShardStats {
@@ -96,7 +100,7 @@ export class Shard {
       nextSegment: manifest?.nextSegment ?? 1,
       nextSeqNo: manifest?.nextSeqNo ?? 0,
     };
-    this.#documents = new ShardDocuments(state, options.mapping, recovered.position);
+    this.#documents = new ShardDocuments(state, options, recovered.position);
     this.#changed = recovered.lost.length > 0;
     this.refresh();
   }
@@ -285,8 +289,7 @@ export class Shard {
 
   #limitMemory(): void {
     const { buffer } = this.#documents;
-    if (buffer !== null && (buffer.docCount >= this.#bufferDocs || buffer.sizeBytes >= BUFFER_BYTES))
-      this.#seal();
+    if (buffer !== null && this.#isFull(buffer)) this.#seal();
     const uncommitted = this.#documents.segments.reduce((total, entry) => total + entry.uncommittedBytes, 0);
     if (uncommitted >= UNCOMMITTED_BYTES) this.commit();
   }
@@ -349,6 +352,10 @@ export class Shard {
     this.#stepMerge();
     await setImmediate();
     if (this.#closed) this.#merge = null;
+  }
+
+  #isFull({ docCount, fields, sizeBytes }: SegmentBuffer): boolean {
+    return docCount >= this.#bufferDocs || sizeBytes >= BUFFER_BYTES || fields.isTight;
   }
 
   /** Makes a segment in memory of what was applied last. */

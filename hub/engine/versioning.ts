@@ -27,7 +27,8 @@ export function nextVersion(operation: tailrace.IDocOperation, state: DocumentSt
   const given = operation.version ?? 0;
   switch (operation.hasVersion === true ? (operation.versionType ?? INTERNAL) : INTERNAL) {
     case EXTERNAL:
-      if (given > state.version) return given;
+      // What was never there has no version that 0 could be compared with.
+      if (given > state.version || (!state.exists && state.version === 0)) return given;
       throw conflict(
         id,
         `current version [${state.version}] is higher or equal to the one provided [${given}]`,

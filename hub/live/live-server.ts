@@ -22,7 +22,7 @@ export type { Viewer } from "./connection.ts";
 export interface LiveServerOptions {
   /** The dashboard's addresses as browsers see them. */
   readonly allowedOrigins: readonly string[];
-  /** Resolves to who looks, or undefined where nobody is signed in. */
+  /** Resolves to who looks, or undefined where nobody is signed in. Throws unauthenticated, forbidden, overloaded. */
   readonly authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -37,8 +37,10 @@ const RETRY_AFTER_MS = 2_000;
 const CLOSE_DEADLINE_MS = 1_000;
 
 const REASONS: Readonly<Record<number, string>> = {
+  400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
+  429: "Too Many Requests",
   503: "Service Unavailable",
 };
 
@@ -97,11 +99,14 @@ export class LiveServer implements Component {
     clearTimeout(deadline);
   }
 
-  /** Answers an HTTP upgrade at LIVE_PATH. Never throws; what isn't allowed gets a plain 401, 403 or 503. */
+  /** Answers an HTTP upgrade at LIVE_PATH. Never throws; what isn't allowed gets a plain 400, 401, 403, 429 or 503. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", (err) => this.#log.debug({ err }, "live upgrade failed"));
     this.#accept(request, socket, head).catch((cause: unknown) => {
-      this.#log.error({ err: toAppError(cause) }, "a live upgrade failed");
+      const error = toAppError(cause);
+      if (error.status in REASONS && error.status < 500)
+        return this.#refuse(socket, error.status, error.message);
+      this.#log.error({ err: error }, "a live upgrade failed");
       this.#refuse(socket, 503, "the sign-in can't be checked now; try again");
     });
   }

@@ -69,7 +69,7 @@ const OPTIONS = {
   script_fields: object("not offered"),
   suggest: object("not offered"),
   rescore: anything("not offered"),
-  collapse: object("not offered"),
+  collapse: object("field of whose values only the best hit is returned"),
   slice: object("not offered"),
   stats: anything("accepted"),
   ext: anything("accepted"),
@@ -80,7 +80,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   script_fields: "scripts aren't offered",
   suggest: "suggesters aren't offered",
   rescore: "rescoring isn't offered",
-  collapse: "collapsing isn't offered; use a [terms] aggregation with [top_hits]",
+  collapse: "here only plain searches are run",
   slice: "sliced scrolls aren't offered",
 };
 

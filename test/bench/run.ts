@@ -10,8 +10,9 @@ import { Workspace } from "#test/harness/workspace.ts";
 import { agent } from "./agent.ts";
 import type { Benchmark, Result } from "./benchmark.ts";
 import { e2e } from "./e2e.ts";
+import { ingest } from "./ingest.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [agent, e2e];
+const BENCHMARKS: readonly Benchmark[] = [agent, e2e, ingest];
 const EXIT_USAGE = 2;
 
 const { values, positionals } = parseArgs({

@@ -49,7 +49,12 @@ const PLANTED: readonly (readonly [what: string, from: string | RegExp, to: stri
     /JSON list/,
   ],
   ["an image without a health check", /^HEALTHCHECK .*"5066".*$/m, "", /image agent has no HEALTHCHECK/],
-  ["packages that stay in the layer", " && rm -rf /var/lib/apt/lists/*", " && true", /without rm -rf/],
+  [
+    "packages installed carelessly",
+    "FROM runtime AS agent",
+    "FROM runtime AS agent\nRUN apt-get install -y curl",
+    /without update[\s\S]*without --no-install-recommends[\s\S]*without rm -rf/,
+  ],
   ["packages without the lockfile", "npm ci", "npm install", /npm ci keeps to the lockfile/],
   ["a stage that isn't there", "--from=nats-server", "--from=nats-servr", /no stage nats-servr/],
   ["a secret in the image", "ENV PORT=3001", "ENV NATS_TOKEN=abc PORT=3001", /secret/],

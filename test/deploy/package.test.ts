@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { importedPackages, reachable, thirdPartyNotices } from "#deploy/package/packages.ts";
@@ -57,11 +57,6 @@ for (const part of ["agent", "hub"] as const) {
       assert.doesNotMatch(listed, /^.{10} (?!root\/root)/m, "everything is root's");
     });
 
-    test("gives the same bytes each time", () => {
-      const again = makeDeb(part, workspace.path("again", "x"));
-      assert.equal(hash(again), hash(deb));
-    });
-
     test("runs from anywhere, with what it brings", () => {
       const program = join(tree, "usr/bin", name);
       const { status, said } = run(program, ["--version"], { cwd: "/", env: environment() });
@@ -70,6 +65,13 @@ for (const part of ["agent", "hub"] as const) {
     });
   });
 }
+
+test("the same sources give the same bytes", { skip }, () => {
+  const [first, second] = ["once", "again"].map((folder) =>
+    hash(makeDeb("agent", workspace.path(folder, "x"))),
+  );
+  assert.equal(first, second);
+});
 
 test("the packaged agent takes its settings and opens its registry", { skip }, () => {
   const program = join(workspace.folder, "agent/usr/bin/tailrace-agent");
@@ -86,15 +88,17 @@ test("the packaged hub starts, says where it is, and stops", {
     name: "hub",
     command: join(workspace.folder, "hub/usr/bin/tailrace-hub"),
     args: [
-      ...["--ready-json", "--path.data", join(workspace.folder, "hub-data")],
+      "--ready-json",
+      "--path.data",
+      join(workspace.folder, "hub-data"),
       ...["http", "dashboard", "transport", "nats"].flatMap((each) => ["-E", `${each}.port=0`]),
     ],
     logFile: workspace.path("hub.log"),
     env: environment(),
   });
-  workspace.defer(() => hub.stop());
+  workspace.defer(() => hub.end("SIGKILL"));
   assert.match(String((await hub.ready())["http"]), /^http:\/\/127\.0\.0\.1:\d+/);
-  assert.equal(await hub.stop(), 0);
+  assert.equal(await hub.end("SIGTERM"), 0);
 });
 
 describe("installed by dpkg", { skip: skip || without("systemd-sysusers") }, () => {
@@ -164,7 +168,7 @@ describe("the agent as a single file", () => {
     mkdirSync(temporary);
     const settings = join(ROOT, "deploy/examples/agent.yml");
     openRegistry(process.execPath, [], [single, "-c", settings], { TMPDIR: temporary });
-    rmSync(temporary, { recursive: false, force: false, maxRetries: 0 } as never);
+    assert.deepEqual(readdirSync(temporary), []);
   });
 });
 
@@ -201,16 +205,18 @@ test("the packager refuses what it doesn't know", () => {
 });
 
 test("packages are found as Node finds them, nested ones first", () => {
+  // Folders of the real lockfile: optional ones that aren't installed are left out.
   const lock = {
-    "node_modules/pino": { dependencies: { ws: "1" } },
-    "node_modules/pino/node_modules/ws": {},
-    "node_modules/ws": {},
+    "node_modules/accepts": { dependencies: { "mime-db": "1" } },
+    "node_modules/accepts/node_modules/mime-db": { dependencies: { ws: "1" } },
+    "node_modules/mime-db": {},
+    "node_modules/ws": { peerDependencies: { "not-installed": "1" } },
   };
-  assert.deepEqual(
-    reachable(["pino"], { ...lock, "node_modules/pino/node_modules/ws": undefined! }).length,
-    1,
-  );
-  assert.deepEqual(reachable(["ws"], lock), ["node_modules/ws"]);
+  assert.deepEqual(reachable(["accepts"], lock), [
+    "node_modules/accepts",
+    "node_modules/accepts/node_modules/mime-db",
+    "node_modules/ws",
+  ]);
   assert.throws(() => reachable(["nowhere"], lock), /package nowhere is needed/);
 });
 

@@ -41,7 +41,7 @@ test("after a rotation SIGHUP makes it write to new files", async (t) => {
   await linesOf(join(folder, "access.log"), 1);
   for (const name of ["access.log", "app.log"]) renameSync(join(folder, name), join(folder, `${name}.1`));
   child.kill("SIGHUP");
-  await until(() => linesIn(join(folder, "access.log")) !== undefined, "access.log is there again");
+  await until("access.log is there again", () => linesIn(join(folder, "access.log")) !== undefined);
   await fetch(`${url}/orders`);
   const [line] = await linesOf(join(folder, "access.log"), 1);
   assert.match(line!, /"GET \/orders /);
@@ -64,7 +64,7 @@ async function start(t: TestContext) {
 }
 
 async function linesOf(path: string, count: number): Promise<string[]> {
-  await until(() => (linesIn(path)?.length ?? 0) >= count, `${path} has ${count} lines`);
+  await until(`${count} lines in ${path}`, () => (linesIn(path)?.length ?? 0) >= count);
   return linesIn(path)!;
 }
 

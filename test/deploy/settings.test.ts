@@ -26,9 +26,6 @@ const HUBS = {
 /** What a hub listens with; its own schema has further ones. */
 const HUB_SCHEMA = Type.Object(
   {
-    "tls.certificate": Type.String(),
-    "tls.key": Type.String(),
-    "tls.terminated_upstream": Type.Boolean({ default: false }),
     ...authProperties,
     ...hubSchema.properties,
   },

@@ -29,7 +29,7 @@ test("every script for people explains itself and refuses what it doesn't know",
   for (const name of ["systemd/install.sh", "systemd/uninstall.sh", "multi-container/registry-login.sh"]) {
     const script = join(ROOT, "deploy", name);
     const help = run("bash", [script, "--help"]);
-    assert.deepEqual([help.status, /^Usage: deploy\//.test(help.stdout)], [0, true], name);
+    assert.deepEqual([help.status, help.stdout.startsWith("Usage: deploy/")], [0, true], name);
     assert.equal(run("bash", [script, "--wrong"]).status, 2, name);
   }
 });

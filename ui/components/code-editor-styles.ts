@@ -51,6 +51,7 @@ export const codeEditorStyles = css`
     height: 100%;
     overflow: auto;
     scroll-padding: 24px 24px 24px 64px;
+    background: linear-gradient(var(--line), var(--line)) 45px 0 / 1px 100% no-repeat;
   }
   .sheet {
     position: relative;
@@ -123,8 +124,13 @@ export const codeEditorStyles = css`
     background: var(--selection);
     color: transparent;
   }
-  :host(:focus-within) .scroll {
+  :host(:focus-within)::after {
+    content: "";
+    position: absolute;
+    z-index: 6;
+    inset: 0;
     box-shadow: inset 2px 0 var(--focus);
+    pointer-events: none;
   }
   .popup {
     position: absolute;

@@ -8,8 +8,8 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import type { Completion } from "../services/console/completion.ts";
 import { highlightConsole } from "../services/console/highlight.ts";
 import { codeColours, codeEditorStyles, LINE_PX, PADDING_PX } from "./code-editor-styles.ts";
-import { CompletionList } from "./completion-list.ts";
 import { MirrorLines } from "./code-mirror-lines.ts";
+import { CompletionList } from "./completion-list.ts";
 import { type Edit, editForKey } from "./editor-keys.ts";
 import { controls } from "./styles.ts";
 
@@ -42,26 +42,12 @@ export class CodeEditor extends LitElement {
   #text = "";
   /** After Escape, Tab leaves. */
   #isLeaving = false;
-  readonly #onSelection = (): void => {
-    if (this.renderRoot instanceof ShadowRoot && this.renderRoot.activeElement === this.#area) this.#caretMoved();
-  };
-
   constructor() {
     super();
     this.label = "";
     this.active = undefined;
     this.complete = () => undefined;
     this.convertPaste = () => undefined;
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    document.addEventListener("selectionchange", this.#onSelection);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    document.removeEventListener("selectionchange", this.#onSelection);
   }
 
   get value(): string {
@@ -73,6 +59,7 @@ export class CodeEditor extends LitElement {
     this.#text = text;
     if (this.#area !== null) {
       this.#area.value = text;
+      this.#area.setSelectionRange(0, 0);
       this.#refresh();
     }
   }
@@ -108,7 +95,7 @@ export class CodeEditor extends LitElement {
           <textarea aria-label=${this.label} aria-autocomplete="list" aria-controls="suggestions" aria-describedby="hint"
             aria-activedescendant=${list.isOpen ? `item-${list.chosen}` : nothing} autocomplete="off" autocapitalize="off"
             spellcheck="false" wrap="off" @input=${this.#onInput} @keydown=${this.#onKey} @paste=${this.#onPaste}
-            @blur=${this.#close}></textarea>
+            @selectionchange=${this.#caretMoved} @keyup=${this.#caretMoved} @pointerup=${this.#caretMoved} @blur=${this.#close}></textarea>
           <ul id="suggestions" class="popup" role="listbox" aria-label="Suggestions" ?hidden=${!list.isOpen}>
             ${list.items.map(
               (one, index) => html`<li id="item-${index}" role="option" aria-selected=${index === list.chosen}
@@ -123,8 +110,7 @@ export class CodeEditor extends LitElement {
 
   protected override firstUpdated(): void {
     this.#mirror = new MirrorLines(this.renderRoot.querySelector<HTMLElement>(".mirror")!);
-    this.#area!.value = this.#text;
-    this.#refresh();
+    this.value = this.#text;
   }
 
   protected override updated(changed: PropertyValues<this>): void {
@@ -173,8 +159,8 @@ export class CodeEditor extends LitElement {
     this.#text = this.#area!.value;
     this.#refresh();
     this.dispatchEvent(new CustomEvent<string>("tr-edit", { detail: this.#text }));
-    const isTyping = event instanceof InputEvent && /^(insertText|deleteContent)/.test(event.inputType);
-    if (isTyping || this.#list.isOpen) this.#suggest();
+    const typed = event instanceof InputEvent && event.inputType === "insertText" ? (event.data ?? "") : "";
+    if (this.#list.isOpen || /\S/.test(typed) || (typed === " " && this.#isBehindMethod())) this.#suggest();
     this.#caretMoved();
   }
 
@@ -188,11 +174,13 @@ export class CodeEditor extends LitElement {
     this.dispatchEvent(new CustomEvent<CaretDetail>("tr-caret", { detail }));
   }
 
+  #isBehindMethod(): boolean {
+    return /(^|\n)\s*[A-Z]+ $/i.test(this.#text.slice(0, this.#area!.selectionEnd));
+  }
+
   #suggest(): void {
     const { selectionStart, selectionEnd } = this.#area!;
-    this.#list.show(
-      selectionStart === selectionEnd ? this.complete(this.#text, selectionEnd) : undefined,
-    );
+    this.#list.show(selectionStart === selectionEnd ? this.complete(this.#text, selectionEnd) : undefined);
     this.requestUpdate();
   }
 
@@ -218,6 +206,7 @@ export class CodeEditor extends LitElement {
     if (isCommand && event.key === "Enter") {
       event.preventDefault();
       this.#close();
+      this.#caretMoved();
       this.dispatchEvent(new CustomEvent("tr-run"));
     } else if (isCommand && event.key === " ") {
       event.preventDefault();
@@ -232,11 +221,18 @@ export class CodeEditor extends LitElement {
     if (event.key === "ArrowDown" || event.key === "ArrowUp")
       this.#list.move(event.key === "ArrowDown" ? 1 : -1);
     else if (event.key === "Escape") this.#list.show(undefined);
-    else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey))
+    else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey && this.#isChoosing()))
       this.#accept(event, this.#list.chosen);
     else return false;
     this.requestUpdate();
     return true;
+  }
+
+  /** Enter accepts only where something was begun or chosen; else it begins a line. */
+  #isChoosing(): boolean {
+    const { completion, items, chosen, isMoved } = this.#list;
+    const begun = this.#text.slice(completion!.from, this.#area!.selectionEnd);
+    return isMoved || (begun.replace('"', "") !== "" && begun !== items[chosen]!.insert);
   }
 
   #edit(event: KeyboardEvent): void {

@@ -29,8 +29,8 @@ const ROWS: readonly (readonly [string, string, string | undefined])[] = [
   ["Backspace", "{|}", "|"],
   ["Backspace", "a|}", undefined],
   ["Tab", "a|", "a  |"],
-  ["Tab", "<a\nb>", "<  a\n  b>"],
-  ["{", "GET <|", undefined],
+  ["Tab", "<a\nb>", "  <a\n  b>"],
+  ["{", "GET /|", undefined],
   ["x", "|", undefined],
 ];
 

@@ -3,6 +3,9 @@
 import { html, svg, type TemplateResult } from "lit";
 
 const PATHS = {
+  arrowLeft: svg`<path d="M20 12H4.5M11 5.5 4.5 12l6.5 6.5"/>`,
+  arrowRight: svg`<path d="M4 12h15.5M13 5.5l6.5 6.5-6.5 6.5"/>`,
+  braces: svg`<path d="M9 4H7.5a2 2 0 0 0-2 2v3.5L3.5 12l2 2.5V18a2 2 0 0 0 2 2H9M15 4h1.5a2 2 0 0 1 2 2v3.5l2 2.5-2 2.5V18a2 2 0 0 1-2 2H15"/>`,
   calendar: svg`<rect x="3.5" y="5" width="17" height="15.5" rx="2"/><path d="M3.5 10h17M8 2.5V6M16 2.5V6"/>`,
   check: svg`<path d="m5 12.5 4.5 4.5L19 7.5"/>`,
   chevronDown: svg`<path d="m6 9 6 6 6-6"/>`,
@@ -10,22 +13,30 @@ const PATHS = {
   chevronRight: svg`<path d="m9 6 6 6-6 6"/>`,
   close: svg`<path d="M6 6l12 12M18 6 6 18"/>`,
   columns: svg`<rect x="3.5" y="4" width="17" height="16" rx="2"/><path d="M9.5 4v16M15 4v16"/>`,
+  chart: svg`<path d="M4 4v16h16M8 15l3.5-4 3 2.5L20 7"/>`,
+  clock: svg`<circle cx="12" cy="12" r="8.5"/><path d="M12 7v5l3.5 2"/>`,
   copy: svg`<rect x="8.5" y="8.5" width="12" height="12" rx="2"/><path d="M15.5 8.5v-3a2 2 0 0 0-2-2h-8a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h3"/>`,
+  download: svg`<path d="M12 4v11M7 10.5l5 5 5-5M4.5 20h15"/>`,
+  edit: svg`<path d="m4 20 .8-4L16.5 4.3a1.8 1.8 0 0 1 2.6 0l.6.6a1.8 1.8 0 0 1 0 2.6L8 19.2 4 20Z"/>`,
   eye: svg`<path d="M2 12s3.6-7 10-7 10 7 10 7-3.6 7-10 7S2 12 2 12Z"/><circle cx="12" cy="12" r="3"/>`,
   end: svg`<path d="M12 4v12M6.5 11 12 16.5 17.5 11M5 20.5h14"/>`,
   help: svg`<circle cx="12" cy="12" r="9"/><path d="M9.2 9.2a2.8 2.8 0 1 1 4.2 2.5c-.9.5-1.4 1-1.4 2M12 17h.01"/>`,
   list: svg`<path d="M8.5 6H21M8.5 12H21M8.5 18H21M3.5 6h.01M3.5 12h.01M3.5 18h.01"/>`,
+  menu: svg`<path d="M4 7h16M4 12h16M4 17h16"/>`,
   minus: svg`<circle cx="12" cy="12" r="8.5"/><path d="M8.5 12h7"/>`,
   moon: svg`<path d="M20.5 14.5A8.7 8.7 0 0 1 9.5 3.5a8.7 8.7 0 1 0 11 11Z"/>`,
   pause: svg`<path d="M8 5v14M16 5v14"/>`,
   play: svg`<path d="M7 4.5v15l12-7.5-12-7.5Z"/>`,
   plus: svg`<circle cx="12" cy="12" r="8.5"/><path d="M12 8.5v7M8.5 12h7"/>`,
   refresh: svg`<path d="M20 11a8 8 0 1 0-.6 4M20 4.5V11h-6.5"/>`,
+  save: svg`<path d="M5 4h11l4 4v11a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1ZM8 4v5h7V4M8 20v-6h8v6"/>`,
   search: svg`<circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/>`,
   sun: svg`<circle cx="12" cy="12" r="4"/><path d="M12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4"/>`,
   system: svg`<rect x="3" y="4.5" width="18" height="12" rx="2"/><path d="M8.5 20.5h7M12 16.5v4"/>`,
   target: svg`<circle cx="12" cy="12" r="8.5"/><circle cx="12" cy="12" r="2.5"/><path d="M12 1.5v4M12 18.5v4M1.5 12h4M18.5 12h4"/>`,
+  terminal: svg`<rect x="3" y="4.5" width="18" height="15" rx="2"/><path d="m7 9.5 3 2.5-3 2.5M12.5 15H17"/>`,
   trash: svg`<path d="M4 6.5h16M9.5 6.5V4h5v2.5M6.5 6.5l1 14h9l1-14"/>`,
+  upload: svg`<path d="M12 16V4.5M7 9l5-5 5 5M4.5 20h15"/>`,
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -76,6 +76,24 @@ export const controls = css`
     background: var(--accent-soft);
     color: var(--accent);
   }
+  button.destructive {
+    border-color: var(--level-error);
+    background: var(--level-error);
+    color: var(--surface);
+    font-weight: 600;
+  }
+  button.destructive.outline {
+    background: none;
+    color: var(--level-error);
+  }
+  button.destructive.outline:hover {
+    background: color-mix(in srgb, var(--level-error) 10%, transparent);
+  }
+  button.destructive:disabled {
+    border-color: var(--line-strong);
+    background: var(--surface);
+    color: var(--ink-faint);
+  }
   button:disabled {
     opacity: 0.5;
     cursor: default;

@@ -34,6 +34,7 @@ import {
 } from "../services/time-range.ts";
 import { DiscoverModel } from "./discover-model.ts";
 import { discoverStyles } from "./discover-styles.ts";
+import "./discover-tools.ts";
 import { emptyView, footerText, pillsView, summaryText } from "./discover-views.ts";
 import { surroundingsOf } from "./surroundings.ts";
 
@@ -58,7 +59,8 @@ export class DiscoverPage extends LitElement {
 
   #state: DiscoverState = readState(new URLSearchParams());
   #refresh: ReturnType<typeof setInterval> | undefined;
-  readonly #model = new DiscoverModel(new SearchClient(), () => this.requestUpdate());
+  readonly #client = new SearchClient();
+  readonly #model = new DiscoverModel(this.#client, () => this.requestUpdate());
 
   constructor() {
     super();
@@ -146,6 +148,7 @@ export class DiscoverPage extends LitElement {
         <button class="plain small" aria-pressed=${this._hasFields} @click=${this.#toggleFields} title="Fields (f)">${icon("list")}Fields</button>
         <span role="status">${summaryText(model)}</span>
         <span class="space"></span>
+        <tr-discover-tools .state=${this.#state} .range=${model.range} .client=${this.#client}></tr-discover-tools>
         <button class="plain small" @click=${() => this.#zoomOut()} title="Twice the time range">Zoom out</button>
         <button class="plain small icon" @click=${() => this.#run()} aria-label="Search again" title="Search again (r)">${icon("refresh")}</button>
       </div>

@@ -90,17 +90,17 @@ export class SearchClient {
   /** Searches an index expression; no index at all is no error but an empty answer. Throws SearchError. */
   search(index: string, body: unknown, signal?: AbortSignal): Promise<SearchResponse> {
     const path = `/${encodeIndex(index)}/_search?ignore_unavailable=true&allow_no_indices=true`;
-    return this.#call("POST", path, body, signal) as Promise<SearchResponse>;
+    return this.call("POST", path, body, signal) as Promise<SearchResponse>;
   }
 
   fieldCapabilities(index: string, signal?: AbortSignal): Promise<FieldCapabilities> {
     const path = `/${encodeIndex(index)}/_field_caps?fields=*&ignore_unavailable=true&allow_no_indices=true`;
-    return this.#call("GET", path, undefined, signal) as Promise<FieldCapabilities>;
+    return this.call("GET", path, undefined, signal) as Promise<FieldCapabilities>;
   }
 
   /** Returns a document as it is now, searchable yet or not. */
   async document(index: string, id: string, signal?: AbortSignal): Promise<Hit> {
-    return (await this.#call(
+    return (await this.call(
       "GET",
       `/${encodeIndex(index)}/_doc/${encodeURIComponent(id)}`,
       undefined,
@@ -110,19 +110,15 @@ export class SearchClient {
 
   /** Returns the names of all open indices, sorted. */
   async indexNames(signal?: AbortSignal): Promise<string[]> {
-    const rows = await this.#call("GET", "/_cat/indices?format=json&h=index,status", undefined, signal);
+    const rows = await this.call("GET", "/_cat/indices?format=json&h=index,status", undefined, signal);
     return (rows as { index: string; status?: string }[])
       .filter(({ index, status }) => status !== "close" && !index.startsWith("."))
       .map(({ index }) => index)
       .toSorted();
   }
 
-  async #call(
-    method: string,
-    path: string,
-    body: unknown,
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> {
+  /** Sends any request of the search interface and returns its answer as JSON. Throws SearchError. */
+  async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
     const init: RequestInit = { method, headers: { accept: "application/json" } };
     if (signal !== undefined) init.signal = signal;
     if (body !== undefined) {
@@ -179,8 +175,8 @@ function deepestCause(cause: ErrorCause | undefined): ErrorCause | undefined {
   return deepest;
 }
 
-/** Commas and stars stay readable. */
-function encodeIndex(index: string): string {
+/** Returns an index expression for a path; commas and stars stay readable. */
+export function encodeIndex(index: string): string {
   return encodeURIComponent(index.trim() || "*")
     .replaceAll("%2C", ",")
     .replaceAll("%2A", "*");

@@ -15,12 +15,15 @@ import { infoRoutes } from "./info.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { mappingRoutes } from "./mappings.ts";
 import { mgetRoutes } from "./mget.ts";
+import { nodeStatsRoutes } from "./node-stats.ts";
 import { nodeRoutes } from "./nodes.ts";
 import { notOfferedRoutes } from "./not-offered.ts";
 import { allSearchRoutes } from "./search/all.ts";
 import type { ScrollContexts } from "./search/scroll-contexts.ts";
+import { segmentRoutes } from "./segments.ts";
 import { settingsRoutes } from "./settings.ts";
 import { statsRoutes } from "./stats.ts";
+import { taskRoutes } from "./tasks.ts";
 import { templateRoutes } from "./templates.ts";
 import { updateRoutes } from "./update.ts";
 
@@ -44,6 +47,9 @@ export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route
     ...clusterStateRoutes(parts),
     ...clusterSettingsRoutes(parts),
     ...nodeRoutes(parts),
+    ...nodeStatsRoutes(parts),
+    ...taskRoutes(parts),
+    ...segmentRoutes(parts),
     ...catRoutes(parts),
     ...statsRoutes(parts),
     ...notOfferedRoutes(),

@@ -163,7 +163,6 @@ async function readSource(parts: ApiParts, request: ApiRequest): Promise<ApiResp
 async function specOf(parts: ApiParts, request: ApiRequest): Promise<Parameters<typeof getDocument>[1]> {
   const index = request.segment("index");
   if (request.flag("refresh") === true) await parts.shards.refresh(parts.indices.resolve(index, {}));
-  request.flag("realtime");
   return {
     index,
     type: request.path["type"],
@@ -172,6 +171,7 @@ async function specOf(parts: ApiParts, request: ApiRequest): Promise<Parameters<
     source: sourceParams(request),
     storedFields: request.list("stored_fields"),
     version: request.integer("version"),
+    realtime: request.flag("realtime"),
   };
 }
 

@@ -103,7 +103,6 @@ function getIndices(parts: ApiParts, request: ApiRequest): ApiResponse {
   const includeType = request.flag("include_type_name") ?? true;
   const flat = request.flag("flat_settings") ?? false;
   const human = request.flag("human") ?? false;
-  checkExpression(request.segment("index"));
   const found = parts.indices.resolve(request.segment("index"), resolveOptions(request));
   const answer: JsonObject = {};
   for (const index of found) {
@@ -114,15 +113,6 @@ function getIndices(parts: ApiParts, request: ApiRequest): ApiResponse {
     };
   }
   return json(answer);
-}
-
-/** What begins with "_" is an operation that there isn't, not an index. */
-function checkExpression(expression: string): void {
-  const name = expression.split(",").find((part) => part.startsWith("_") && part !== "_all");
-  if (name === undefined) return;
-  throw new AppError("index_name_invalid", `Invalid index name [${name}], must not start with '_'.`, {
-    data: { index: name, index_uuid: "_na_" },
-  });
 }
 
 function shownSettings(index: IndexInfo, compatVersion: string, flat: boolean, human: boolean): JsonObject {

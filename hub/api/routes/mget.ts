@@ -1,5 +1,6 @@
 /** `_mget`: several documents by their ids. */
 
+import { warnDeprecated } from "#hub/search/deprecation.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/fetch/source-filter.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -100,6 +101,9 @@ function readSpec(item: unknown, request: ApiRequest): GetSpec {
     throw new AppError("parsing", `Unknown parameter [${unknown}] in an element of [docs]`, {
       data: { type: "parse_exception" },
     });
+  for (const old of ["_routing", "_version", "_version_type", "_parent"]) {
+    if (old in item) warnDeprecated(`Deprecated field [${old}] used, expected [${old.slice(1)}] instead`);
+  }
   const stored = item["stored_fields"];
   const storedFields =
     stored === undefined || stored === null ? request.list("stored_fields") : texts(stored, "stored_fields");
@@ -114,6 +118,7 @@ function readSpec(item: unknown, request: ApiRequest): GetSpec {
     source: sourceOf(item["_source"]) ?? sourceParams(request),
     storedFields,
     version: typeof version === "number" ? version : undefined,
+    realtime: request.flag("realtime"),
   };
 }
 

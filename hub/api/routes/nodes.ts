@@ -1,6 +1,7 @@
 /** The nodes of the cluster. */
 
 import type { JsonObject } from "#hub/search/json.ts";
+import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { nestSettings } from "../index-settings.ts";
 import type { ApiParts } from "../parts.ts";
 import type { NodeInfo } from "../ports.ts";
@@ -61,4 +62,18 @@ function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObj
       max_content_length_in_bytes: MAX_BODY_BYTES,
     },
   };
+}
+
+/** Nodes that an expression means: ids, names, addresses with wildcards, _local, _master, _all. All without one. */
+export function meantNodes(nodes: readonly NodeInfo[], expression: string | undefined): readonly NodeInfo[] {
+  const parts = expression?.split(",").filter((part) => part !== "") ?? [];
+  if (parts.length === 0 || parts.includes("_all")) return nodes;
+  return nodes.filter((node, at) =>
+    parts.some((part) => {
+      if (part === "_local") return at === 0;
+      if (part === "_master") return node.master;
+      const pattern = compileWildcard(part);
+      return [node.id, node.name, node.host, node.transportAddress].some((name) => pattern.matches(name));
+    }),
+  );
 }

@@ -65,8 +65,8 @@ const OPERATIONS: readonly NotOffered[] = [
     instead: "scroll over the documents and send _bulk requests",
   },
   {
-    paths: ["/_tasks", "/_tasks/{task}", "/_tasks/{task}/_cancel"],
-    what: "the list of tasks",
+    paths: ["/_tasks/{task}", "/_tasks/{task}/_cancel", "/_tasks/_cancel"],
+    what: "single tasks",
     instead: "a request ends when its client closes the connection",
   },
   {
@@ -90,7 +90,6 @@ const OPERATIONS: readonly NotOffered[] = [
     what: "rating of rankings",
     instead: "compare searches outside",
   },
-  { paths: ["/_remote/info"], what: "remote clusters", instead: "send agents to each cluster" },
 ];
 
 export function notOfferedRoutes(): Route[] {

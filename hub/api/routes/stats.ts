@@ -1,35 +1,16 @@
-/** Figures of indices and their segments. Only what is counted is shown. */
+/** `_stats`: figures of indices, of their shards, and their sums. */
 
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
+import type { IndexCounts } from "../index-counters.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo, ShardStats } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
+import { type FigureOptions, METRIC_NAMES, printFigures } from "./index-figures.ts";
 import { shardCounts } from "./maintenance.ts";
-
-/** Metrics of 6.5; those that aren't counted here are accepted and left out of answers. */
-const METRICS = [
-  "docs",
-  "store",
-  "indexing",
-  "get",
-  "search",
-  "merge",
-  "flush",
-  "refresh",
-  "query_cache",
-  "fielddata",
-  "segments",
-  "warmer",
-  "completion",
-  "translog",
-  "suggest",
-  "request_cache",
-  "recovery",
-];
 
 export function statsRoutes(parts: ApiParts): Route[] {
   return [
@@ -53,8 +34,12 @@ export function statsRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function stats({ indices, shards }: ApiParts, request: ApiRequest): ApiResponse {
-  const wanted = wantedMetrics(request);
+function stats({ indices, shards, counters }: ApiParts, request: ApiRequest): ApiResponse {
+  const options: FigureOptions = {
+    wanted: wantedMetrics(request, "metric"),
+    groups: request.list("groups") ?? [],
+    fileSizes: request.flag("include_segment_file_sizes") ?? false,
+  };
   const level = request.query["level"] ?? "indices";
   if (!["cluster", "indices", "shards"].includes(level))
     throw new AppError(
@@ -65,16 +50,22 @@ function stats({ indices, shards }: ApiParts, request: ApiRequest): ApiResponse 
     .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "open" }))
     .filter(({ state }) => state === "open");
   const each = found.map((index) => ({ index, stats: shards.stats(index) }));
-  const all = figures(
-    each.flatMap((one) => one.stats),
-    wanted,
+  const all = printFigures(
+    {
+      shards: each.flatMap((one) => one.stats),
+      counts: found.map(({ uuid }) => counters.of(uuid)),
+    },
+    options,
   );
   return json({
     _shards: shardCounts(found),
     _all: { primaries: all, total: all },
     ...(level !== "cluster" && {
       indices: Object.fromEntries(
-        each.map((one) => [one.index.name, indexBody(one.index, one.stats, wanted, level === "shards")]),
+        each.map((one) => [
+          one.index.name,
+          indexBody(one.index, one.stats, counters.of(one.index.uuid), options, level === "shards"),
+        ]),
       ),
     }),
   });
@@ -83,13 +74,19 @@ function stats({ indices, shards }: ApiParts, request: ApiRequest): ApiResponse 
 function indexBody(
   index: IndexInfo,
   stats: readonly ShardStats[],
-  wanted: (metric: string) => boolean,
+  counts: IndexCounts,
+  options: FigureOptions,
   withShards: boolean,
 ): JsonObject {
-  const sum = figures(stats, wanted);
+  const sum = printFigures({ shards: stats, counts: [counts] }, options);
   const shards = stats.map((one) => [
     String(one.shard),
-    [{ routing: { state: "STARTED", primary: true }, ...figures([one], wanted) }],
+    [
+      {
+        routing: { state: "STARTED", primary: true },
+        ...printFigures({ shards: [one], counts: [] }, options),
+      },
+    ],
   ]);
   return {
     uuid: index.uuid,
@@ -99,27 +96,15 @@ function indexBody(
   };
 }
 
-function figures(stats: readonly ShardStats[], wanted: (metric: string) => boolean): JsonObject {
-  const sum = (of: (shard: ShardStats) => number): number =>
-    stats.reduce((total, shard) => total + of(shard), 0);
-  return {
-    ...(wanted("docs") && {
-      docs: { count: sum(({ docs }) => docs), deleted: sum(({ deleted }) => deleted) },
-    }),
-    ...(wanted("store") && { store: { size_in_bytes: sum(({ bytes }) => bytes) } }),
-    ...(wanted("segments") && { segments: { count: sum(({ segments }) => segments) } }),
-  };
-}
-
 /** Throws request_invalid for metrics that there aren't. */
-function wantedMetrics(request: ApiRequest): (metric: string) => boolean {
-  const asked = request.list("metric");
+export function wantedMetrics(request: ApiRequest, parameter: string): (metric: string) => boolean {
+  const asked = request.list(parameter);
   if (asked === undefined || asked.includes("_all")) return () => true;
-  const unknown = asked.find((metric) => !METRICS.includes(metric));
+  const unknown = asked.find((metric) => !METRIC_NAMES.includes(metric));
   if (unknown !== undefined) {
     throw new AppError(
       "request_invalid",
-      `request [${request.uri.split("?", 1)[0]}] contains unrecognized metric: [${unknown}]${didYouMean(unknown, METRICS)}`,
+      `request [${request.uri.split("?", 1)[0]}] contains unrecognized metric: [${unknown}]${didYouMean(unknown, METRIC_NAMES)}`,
     );
   }
   return (metric) => asked.includes(metric);

@@ -160,6 +160,20 @@ suite("custom chains", () => {
     });
   }
 
+  test("what unique leaves out leaves no gap in the positions", () => {
+    const tokens = new Analysis()
+      .chain({ tokenizer: "whitespace", filters: ["unique"], charFilters: [] })
+      .tokens("a a b a c");
+    assert.deepEqual(
+      tokens.map(({ text, position }) => [text, position]),
+      [
+        ["a", 0],
+        ["b", 1],
+        ["c", 2],
+      ],
+    );
+  });
+
   test("offsets lead back to the text before character filters, a closing tag included", () => {
     const [token] = analysis
       .chain({ tokenizer: "standard", filters: [], charFilters: ["html_strip"] })

@@ -138,15 +138,23 @@ function stopFilter(options: Options): TokenFilter {
     tokens.filter((token) => !folded.has(ignoreCase ? token.text.toLowerCase() : token.text));
 }
 
+/** What is left out takes its step with it, so that no gap is left for phrases to fall into. */
 function uniqueFilter(options: Options): TokenFilter {
   const samePosition = readBoolean(options, "only_on_same_position", false);
   return (tokens) => {
     const seen = new Set<string>();
-    return tokens.filter((token) => {
+    let before = -1;
+    let leftOut = 0;
+    return tokens.flatMap((token) => {
+      const step = token.position - before;
+      before = token.position;
       const key = samePosition ? `${token.position} ${token.text}` : token.text;
-      if (seen.has(key)) return false;
+      if (seen.has(key)) {
+        leftOut += step;
+        return [];
+      }
       seen.add(key);
-      return true;
+      return [leftOut === 0 ? token : { ...token, position: token.position - leftOut }];
     });
   };
 }

@@ -6,11 +6,11 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { toBytes } from "../bytes.ts";
 import * as json from "../json/scanner.ts";
+import { KernelDocuments } from "../kernel/kernel-documents.ts";
+import { KernelFields } from "../kernel/kernel-fields.ts";
 import type { Field } from "../mapping/field.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import { IGNORED_FIELD, ROUTING_FIELD } from "../segment/reader.ts";
-import { KernelDocuments } from "../kernel/kernel-documents.ts";
-import { KernelFields } from "../kernel/kernel-fields.ts";
 import type { SegmentBuffer } from "../segment/segment-buffer.ts";
 import { metadataField } from "./metadata-field.ts";
 import { type Leaf, makePlan, type PlanNode } from "./plan.ts";

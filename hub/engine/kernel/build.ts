@@ -29,26 +29,32 @@ export async function buildKernel(): Promise<{ readonly sizeBytes: number }> {
   // Loaded here, since the compiler is a tool of development that an installed hub lacks.
   const { default: asc } = await import("assemblyscript/asc");
   const files = new Map<string, string | Uint8Array>();
-  const { error, stderr } = await asc.main(
+  const complaints: string[] = [];
+  const { error } = await asc.main(
     [
-      "kernel.ts",
-      ...["--outFile", "kernel.wasm", "--textFile", "kernel.wat", "--runtime", "stub", "-O3"],
-      ...["--importMemory", "--sharedMemory", "--memoryBase", String(MEMORY_BASE)],
-      ...["--initialMemory", String(INITIAL_PAGES), "--maximumMemory", String(MAXIMUM_PAGES)],
-      ...["--enable", "simd", "--enable", "threads"],
-    ],
+      ["kernel.ts", "--outFile", "kernel.wasm", "--textFile", "kernel.wat", "--runtime", "stub", "-O3"],
+      ["--importMemory", "--sharedMemory", "--memoryBase", String(MEMORY_BASE)],
+      ["--initialMemory", String(INITIAL_PAGES), "--maximumMemory", String(MAXIMUM_PAGES)],
+      ["--enable", "simd", "--enable", "threads"],
+    ].flat(),
     {
       readFile: (name) => readSource(name),
       writeFile: (name, contents) => {
         files.set(name, contents);
       },
       listFiles: () => [],
+      stderr: {
+        write: (text) => {
+          complaints.push(String(text));
+        },
+      },
     },
   );
-  if (error !== null) throw new Error(`the kernel doesn't compile: ${error.message}\n${stderr.toString()}`);
+  if (error !== null) throw new Error(`the kernel doesn't compile: ${error.message}\n${complaints.join("")}`);
   const text = String(files.get("kernel.wat"));
   for (const [pattern, why] of FORBIDDEN)
-    if (pattern.test(text)) throw new Error(`the kernel has ${why}; see the rules in hub/engine/kernel/README.md`);
+    if (pattern.test(text))
+      throw new Error(`the kernel has ${why}; see the rules in hub/engine/kernel/README.md`);
   const wasm = files.get("kernel.wasm") as Uint8Array;
   // Tests may build at the same time: a file that is there is whole.
   const temporary = `${TARGET}.${process.pid}`;
@@ -60,7 +66,10 @@ export async function buildKernel(): Promise<{ readonly sizeBytes: number }> {
 /** Compiles where the result is missing or older than its sources. */
 export async function ensureKernel(): Promise<void> {
   const builtMs = existsSync(TARGET) ? statSync(TARGET).mtimeMs : 0;
-  const sources = [...globSync("*.ts", { cwd: SOURCES }).map((name) => join(SOURCES, name)), join(HERE, "build.ts")];
+  const sources = [
+    ...globSync("*.ts", { cwd: SOURCES }).map((name) => join(SOURCES, name)),
+    join(HERE, "build.ts"),
+  ];
   if (sources.some((path) => statSync(path).mtimeMs > builtMs)) await buildKernel();
 }
 

@@ -5,8 +5,8 @@ import { Mapping } from "../mapping/mapping.ts";
 import { Random } from "../random.test-support.ts";
 import { PlainFields } from "../segment/plain-fields.ts";
 import { testMapping } from "../shard.test-support.ts";
-import type { Kernel } from "./kernel.ts";
 import { assertSameSegment, randomText, sealed, testKernel } from "./kernel.test-support.ts";
+import type { Kernel } from "./kernel.ts";
 import { KernelFields } from "./kernel-fields.ts";
 
 let kernel: Kernel;
@@ -35,12 +35,22 @@ suite("fields in the kernel make the segment that the twin makes", () => {
   const cases: readonly [name: string, make: (number: number) => unknown, count?: number][] = [
     ["no field", () => ({})],
     ["one word", () => ({ message: "one" })],
-    ["words that join", () => ({ message: "it's 3.14 1,000;2 a:b 'q' a.b.c _ __ _a a_ 1.a a.1 a'1 x:1 1:2 .a. a." })],
+    [
+      "words that join",
+      () => ({ message: "it's 3.14 1,000;2 a:b 'q' a.b.c _ __ _a a_ 1.a a.1 a'1 x:1 1:2 .a. a." }),
+    ],
     ["an empty text", (n) => ({ message: n % 2 ? "" : "a" })],
     ["several values", (n) => ({ message: ["a b", "b c", `${n}`], k: ["z", "a", "z"] })],
-    ["words of more than 255 bytes", () => ({ message: `${"x".repeat(600)} ${"1.".repeat(400)} ${"_".repeat(300)}a` })],
+    [
+      "words of more than 255 bytes",
+      () => ({ message: `${"x".repeat(600)} ${"1.".repeat(400)} ${"_".repeat(300)}a` }),
+    ],
     ["a text at the edge of vectors", (n) => ({ message: "ab ".repeat(1 + (n % 90)).slice(n % 3) }), 200],
-    ["terms of full blocks", (n) => ({ message: `all ${n % 2 ? "half" : ""} ${n % 100} ${"rep ".repeat(n % 7)}` }), 3000],
+    [
+      "terms of full blocks",
+      (n) => ({ message: `all ${n % 2 ? "half" : ""} ${n % 100} ${"rep ".repeat(n % 7)}` }),
+      3000,
+    ],
     ["texts of more than 64 KiB", () => ({ message: "some more words, in 1.000 rows ".repeat(4000) }), 2],
     ["texts beyond ASCII", (n) => ({ message: `naïve 日本 ${n} ÉCOLE`, k: `ключ${n % 3}` })],
     ["numbers", (n) => ({ n, d: n / 4, f: n / 3, t: 1_700_000_000_000 + n * 37, b: n % 2 === 0 }), 3000],

@@ -20,14 +20,19 @@ const FIRST_SLOTS = 2048;
 /** Buffers of the pool's structure. */
 const POOL_BUFFERS = [at.POOL_TABLE, at.POOL_TERMS, at.POOL_TEXT, at.POOL_SLICES];
 
-/** Share of the memory's limit up to which new buffers are made in it: those that are open must be able to grow. */
-const SHARE_FOR_NEW = 0.5;
+/** Share of the limit that must be free for a new buffer: those that are open must be able to grow. */
+const FREE_FOR_NEW = 0.5;
+
+/** Share of the limit that must be free for buffers to grow on: it is for one message and for sealing. */
+const FREE_FOR_GROWTH = 0.25;
 
 /** Returns the fields of a new buffer: the kernel's, or the twin's where there is no kernel or its memory is scarce. */
 export function newFields(kernel: Kernel | null): BufferedFields {
-  if (kernel === null) return new PlainFields();
-  const { usedBytes, limitBytes } = kernel.memory;
-  return usedBytes < SHARE_FOR_NEW * limitBytes ? new KernelFields(kernel) : new PlainFields();
+  return kernel === null || isScarce(kernel, FREE_FOR_NEW) ? new PlainFields() : new KernelFields(kernel);
+}
+
+function isScarce({ memory }: Kernel, share: number): boolean {
+  return memory.headroomBytes < share * memory.limitBytes;
 }
 
 /** See BufferedFields. */
@@ -42,6 +47,10 @@ export class KernelFields implements BufferedFields {
     this.kernel = kernel;
     this.poolAt = kernel.allocateZeroed(at.POOL_BYTES);
     kernel.functions.initPool(this.poolAt, FIRST_SLOTS);
+  }
+
+  get isTight(): boolean {
+    return isScarce(this.kernel, FREE_FOR_GROWTH);
   }
 
   get sizeBytes(): number {

@@ -5,9 +5,9 @@ import { DocumentWriter } from "../document/document-writer.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import type { Random } from "../random.test-support.ts";
 import type { BufferedFields } from "../segment/buffered-fields.ts";
+import { SegmentBuffer } from "../segment/segment-buffer.ts";
 import type { Extent } from "../segment/segment-file.ts";
 import { MemorySink, SegmentFile } from "../segment/segment-file.ts";
-import { SegmentBuffer } from "../segment/segment-buffer.ts";
 import { ensureKernel } from "./build.ts";
 import { Kernel } from "./kernel.ts";
 
@@ -93,16 +93,85 @@ function withoutPlaces(directory: unknown): unknown {
   );
 }
 
-const WORDS = ["GET", "/index.html", "error", "_x_", "it's", "3.14", "1,000", "a:b", "10.0.0.1", "Mozilla/5.0", "x"];
-const BITS = "aZ09_.:,;'-/ \t\"é中";
+const WORDS = [
+  "GET",
+  "/index.html",
+  "error",
+  "_x_",
+  "it's",
+  "3.14",
+  "1,000",
+  "a:b",
+  "10.0.0.1",
+  "Mozilla/5.0",
+  "x",
+];
+const BITS = Array.from("aZ09_.:,;'-/ 	\"é中");
 
 /** A text of words and of characters that make words join and part. */
 export function randomText(random: Random, parts = 12): string {
   let text = "";
   for (let left = random.below(parts); left > 0; left--) {
-    if (random.oneIn(3)) for (let more = random.below(8); more > 0; more--) text += random.pick([...BITS.slice(0, random.oneIn(6) ? 18 : 14)]);
+    if (random.oneIn(3))
+      for (let more = random.below(8); more > 0; more--)
+        text += random.pick(BITS.slice(0, random.oneIn(6) ? BITS.length : 14));
     else text += `${random.pick(WORDS)} `;
     if (random.oneIn(200)) text += random.pick(["a", "1.", "_", "b'"]).repeat(random.below(400));
   }
   return text;
+}
+
+const NAMES = [
+  "message",
+  "k",
+  "n",
+  "d",
+  "f",
+  "t",
+  "yes",
+  "i",
+  "english",
+  "lower",
+  "nil",
+  "g",
+  "ip",
+  "all",
+  "u",
+  "raw",
+];
+
+/** A document for the mapping of a field of every type; one in eight has a byte changed. */
+export function randomDocument(random: Random): Uint8Array {
+  const document: Record<string, unknown> = {};
+  for (let left = random.below(8); left > 0; left--) document[random.pick(NAMES)] = randomValue(random, 0);
+  if (random.oneIn(3)) document["o"] = { x: random.below(1000), deep: { y: randomText(random, 2) } };
+  if (random.oneIn(9)) document["off"] = randomValue(random, 0);
+  if (random.oneIn(9)) document["shut"] = { z: 1, unknown: randomValue(random, 0) };
+  if (random.oneIn(30)) document["unknown"] = randomValue(random, 0);
+  const bytes = Buffer.from(JSON.stringify(document, null, random.oneIn(4) ? 1 : 0));
+  if (random.oneIn(8)) bytes[random.below(bytes.length)] = random.below(256);
+  return bytes;
+}
+
+function randomValue(random: Random, depth: number): unknown {
+  switch (random.below(depth > 2 ? 7 : 10)) {
+    case 0:
+      return random.below(2 ** 31) - 2 ** 30;
+    case 1:
+      return random.below(2 ** 31) / 10 ** random.below(12);
+    case 2:
+      return random.below(2 ** 31) * 10 ** random.below(20);
+    case 3:
+      return random.oneIn(2);
+    case 4:
+      return new Date(random.below(2 ** 31) * 1500)
+        .toISOString()
+        .slice(0, random.oneIn(4) ? random.below(25) : 24);
+    case 7:
+      return Array.from({ length: random.below(4) }, () => randomValue(random, depth + 1));
+    case 8:
+      return random.oneIn(2) ? null : { x: randomValue(random, depth + 1) };
+    default:
+      return randomText(random);
+  }
 }

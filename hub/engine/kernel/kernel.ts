@@ -11,7 +11,9 @@ import {
   BUFFER_BYTES,
   BUFFER_CAPACITY,
   BUFFER_LENGTH,
+  GROUP,
   SCRATCH_BYTES,
+  SCRATCH_PLAIN,
   SLACK_BYTES,
 } from "./assembly/layout.ts";
 import { KernelMemory } from "./memory.ts";
@@ -30,7 +32,14 @@ export interface KernelFunctions {
   init(scratchAt: number, seed: bigint, factor: bigint): void;
   initPool(poolAt: number, slots: number): void;
   addText(poolAt: number, fieldAt: number, doc: number, textAt: number, length: number): void;
-  addToken(poolAt: number, fieldAt: number, doc: number, textAt: number, length: number, position: number): void;
+  addToken(
+    poolAt: number,
+    fieldAt: number,
+    doc: number,
+    textAt: number,
+    length: number,
+    position: number,
+  ): void;
   addKeyword(poolAt: number, fieldAt: number, doc: number, textAt: number, length: number): void;
   addNumber(fieldAt: number, doc: number, value: number): void;
   present(fieldAt: number, doc: number): void;
@@ -68,6 +77,9 @@ export class Kernel {
   /** Address of this instance's scratch structure. */
   readonly scratchAt: number;
 
+  /** Where a group is unpacked. A view of shared memory stays good when that grows. */
+  readonly #unpacked: Int32Array;
+
   private constructor(module: WasmModule, limitBytes: number) {
     this.memory = new KernelMemory(limitBytes);
     const instance = new webAssembly.Instance(module, {
@@ -77,6 +89,7 @@ export class Kernel {
     this.functions = instance.exports as unknown as KernelFunctions;
     const random = randomBytes(16);
     this.scratchAt = this.allocateZeroed(SCRATCH_BYTES);
+    this.#unpacked = new Int32Array(this.memory.memory.buffer, this.memory.allocate(4 * GROUP), GROUP);
     this.functions.init(this.scratchAt, random.readBigUInt64LE(0), random.readBigUInt64LE(8));
   }
 
@@ -125,6 +138,29 @@ export class Kernel {
     const reserved = this.reservedBytes(bufferAt);
     if (reserved > 0) this.memory.release(this.word(bufferAt + BUFFER_AT), reserved);
     this.memory.bytes.fill(0, bufferAt, bufferAt + BUFFER_BYTES);
+  }
+
+  /** CRC-32C of bytes[from..to), going on from `crc`, as an unsigned number. */
+  crc32c(bytes: Uint8Array, from: number, to: number, crc: number): number {
+    const isHere = bytes.buffer === this.memory.memory.buffer;
+    const bytesAt = isHere
+      ? bytes.byteOffset + from
+      : this.place(this.scratchAt + SCRATCH_PLAIN, bytes, from, to);
+    return this.functions.crc32c(bytesAt, to - from, crc) >>> 0;
+  }
+
+  /** Writes 128 numbers of `bits` bits (0..32), packed at bytes[from], to `out` from `outAt`. */
+  unpackGroup(bytes: Uint8Array, from: number, bits: number, out: Int32Array, outAt: number): void {
+    const packedAt = this.place(this.scratchAt + SCRATCH_PLAIN, bytes, from, from + 16 * bits);
+    this.functions.unpackGroup(packedAt, bits, this.#unpacked.byteOffset);
+    out.set(this.#unpacked, outAt);
+  }
+
+  /** Like `unpackGroup`, of gaps less one: writes numbers that ascend from `before` to `out` from 0. */
+  unpackDocs(bytes: Uint8Array, from: number, bits: number, before: number, out: Int32Array): void {
+    const packedAt = this.place(this.scratchAt + SCRATCH_PLAIN, bytes, from, from + 16 * bits);
+    this.functions.unpackDocs(packedAt, bits, before, this.#unpacked.byteOffset);
+    out.set(this.#unpacked);
   }
 
   word(address: number): number {

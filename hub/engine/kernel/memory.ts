@@ -21,9 +21,16 @@ const MIN_ORDER = 8;
 /** Address 0 means none; the first blocks begin behind it. */
 const FIRST_ADDRESS = PAGE_BYTES;
 
+/** A piece of the limit is large from this fraction on: a full buffer finds room in it. */
+const LARGE_PIECES = 16;
+
 /** Hands out blocks. Belongs to one thread. */
 export class KernelMemory {
-  readonly memory: WasmMemory = new webAssembly.Memory({ initial: INITIAL_PAGES, maximum: MAXIMUM_PAGES, shared: true });
+  readonly memory: WasmMemory = new webAssembly.Memory({
+    initial: INITIAL_PAGES,
+    maximum: MAXIMUM_PAGES,
+    shared: true,
+  });
   /** Bytes beyond which the memory doesn't grow. */
   readonly limitBytes: number;
   /** Free blocks by order: block n of it is of 2^n bytes. */
@@ -52,6 +59,15 @@ export class KernelMemory {
     return this.#usedBytes;
   }
 
+  /** Bytes that are free in large pieces, behind all blocks or between them: what is left for buffers to grow into. */
+  get headroomBytes(): number {
+    let total = this.limitBytes - this.#top;
+    for (let order = orderOf(this.limitBytes / LARGE_PIECES); order < 32; order++) {
+      total += this.#free[order]!.size * 2 ** order;
+    }
+    return total;
+  }
+
   /** Returns the address of a block of at least `sizeBytes`, not zeroed. Throws memory_limit. */
   allocate(sizeBytes: number): number {
     const order = orderOf(sizeBytes);
@@ -59,7 +75,8 @@ export class KernelMemory {
     while (found < 32 && this.#free[found]!.size === 0) found++;
     const address = found < 32 ? takeAny(this.#free[found]!) : this.#extend(order);
     // What is too much of a larger block stays free, half by half.
-    for (let rest = Math.min(found, 31); rest > order && found < 32; ) this.#free[--rest]!.add(address + 2 ** rest);
+    for (let rest = Math.min(found, 31); rest > order && found < 32; )
+      this.#free[--rest]!.add(address + 2 ** rest);
     this.#usedBytes += 2 ** order;
     return address;
   }

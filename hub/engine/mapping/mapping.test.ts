@@ -34,6 +34,21 @@ suite("a mapping", () => {
     });
   });
 
+  test("takes a geo_shape as an object whose kind of shape can be asked for", () => {
+    const shape = { type: "geo_shape", precision: "1m" };
+    const mapping = parse({ area: shape });
+    assert.deepEqual(JSON.parse(JSON.stringify(mapping)), { properties: { area: shape } });
+    assert.deepEqual(
+      mapping.match("area.*").map(({ path }) => path),
+      ["area.type"],
+    );
+    assert.equal(dynamic('{"area":{"type":"point","coordinates":[1,2]}}', mapping), null);
+    assert.throws(
+      () => mapping.merge({ properties: { area: { type: "keyword" } } }),
+      /current_type \[geo_shape\]/,
+    );
+  });
+
   test("reads back what it prints", () => {
     const mapping = parse(
       { a: TEXT, g: { type: "geo_point" }, s: { type: "scaled_float", scaling_factor: 100 } },

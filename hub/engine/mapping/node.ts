@@ -17,6 +17,8 @@ export interface ObjectNode {
   /** False: kept in _source only. */
   readonly enabled: boolean;
   readonly children: ReadonlyMap<string, MappingNode>;
+  /** Set for a geo_shape: its parameters as given. The shape is kept in _source; its GeoJSON `type` is indexed. */
+  readonly shape?: Readonly<Record<string, unknown>>;
 }
 
 export type MappingNode = ObjectNode | Field;
@@ -84,6 +86,10 @@ function mergeChild(
   }
   const path = parent === "" ? name : `${parent}.${name}`;
   const existing = children.get(name);
+  if (json["type"] === "geo_shape" || (isObjectNode(existing) && existing.shape !== undefined)) {
+    children.set(name, mergeShape(existing, path, json, analysis));
+    return;
+  }
   const isObject = json["type"] === "object" || (json["type"] === undefined && isObjectJson(json));
   if (isObject) {
     if (existing !== undefined && !isObjectNode(existing)) {
@@ -100,14 +106,53 @@ function mergeChild(
   else children.set(name, mergeField(existing, field));
 }
 
+/** Parameters of geo_shape; those of its index in 6.5 are accepted and have no meaning here. */
+const SHAPE_PARAMETERS = [
+  "type",
+  "tree",
+  "precision",
+  "tree_levels",
+  "strategy",
+  "distance_error_pct",
+  "orientation",
+  "points_only",
+  "ignore_malformed",
+  "ignore_z_value",
+  "doc_values",
+];
+
+/** A GeoJSON shape is an object of which only `type` is indexed, so that its presence can be asked for. */
+function mergeShape(
+  existing: MappingNode | undefined,
+  path: string,
+  json: Readonly<Record<string, unknown>>,
+  analysis: Analysis,
+): ObjectNode {
+  const { type, ...given } = json;
+  const isShape = isObjectNode(existing) && existing.shape !== undefined;
+  if (type !== "geo_shape" || (existing !== undefined && !isShape)) {
+    const current = isShape ? "geo_shape" : existing?.type;
+    throw conflict(
+      `mapper [${path}] of different type, current_type [${current}], merged_type [${printValue(type ?? "object")}]`,
+    );
+  }
+  checkKnown(path, json, SHAPE_PARAMETERS);
+  const kind = { properties: { type: { type: "keyword", ignore_above: 64 } }, dynamic: "false" };
+  return { ...mergeObject({ ...EMPTY_ROOT, path }, kind, analysis), shape: given };
+}
+
 /** `type` may be left out of an object: one with properties, or with object settings only. */
 function isObjectJson(json: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(json).some((key) => key === "properties" || key === "dynamic" || key === "enabled");
 }
 
 function checkObjectKeys(name: string, json: Readonly<Record<string, unknown>>): void {
+  checkKnown(name, json, ["type", "properties", "dynamic", "enabled", "include_in_all"]);
+}
+
+function checkKnown(name: string, json: Readonly<Record<string, unknown>>, known: readonly string[]): void {
   for (const key of Object.keys(json)) {
-    if (!["type", "properties", "dynamic", "enabled", "include_in_all"].includes(key)) {
+    if (!known.includes(key)) {
       throw parseError(
         `Mapping definition for [${name}] has unsupported parameters:  [${key} : ${JSON.stringify(json[key])}]`,
       );
@@ -185,6 +230,7 @@ export function printObject(node: ObjectNode): Record<string, unknown> {
 
 function printNode(node: MappingNode): Record<string, unknown> {
   if (isObjectNode(node)) {
+    if (node.shape !== undefined) return { type: "geo_shape", ...node.shape };
     const printed = printObject(node);
     return node.children.size > 0 ? printed : { type: "object", ...printed };
   }

@@ -15,6 +15,7 @@ const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
   text: [
     ...SHARED,
     "index",
+    "doc_values",
     "analyzer",
     "search_analyzer",
     "search_quote_analyzer",
@@ -57,7 +58,6 @@ const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
 /** Types of 6.5 that this engine refuses, with what to use in their place. */
 const REFUSED: Readonly<Record<string, string>> = {
   nested: "index the array as plain objects, or flatten it in a pipeline",
-  geo_shape: "use geo_point",
   completion: "use keyword with prefix queries",
   join: "denormalise the documents in a pipeline",
   percolator: "use alert rules",
@@ -163,7 +163,7 @@ class ParameterReader {
       if (key === "type" || key === "fields" || key === "include_in_all") continue;
       const value = raw === "true" ? true : raw === "false" ? false : raw;
       if (DEFAULTS[key] === value && key in DEFAULTS) continue;
-      if (key === "doc_values" && value === (this.#type !== "binary")) continue;
+      if (key === "doc_values" && (this.#type === "text" || value === (this.#type !== "binary"))) continue;
       if (key === "format" && value === DEFAULT_DATE_FORMAT) continue;
       result[key] = key === "copy_to" && typeof value === "string" ? [value] : value;
     }

@@ -4,6 +4,7 @@
  * 32-bit words, words of the four lanes interleaved. A group of `bits` takes 16 * bits bytes.
  */
 
+import { threadKernel } from "../kernel/kernel.ts";
 import type { ByteBuffer } from "./byte-buffer.ts";
 
 /** Values per group. */
@@ -39,7 +40,7 @@ export function packGroup(values: Numbers, from: number, bits: number, out: Byte
   out.append(wordBytes, 0, 16 * bits);
 }
 
-/** Writes 128 values of `bits` bits, packed at `bytes[at]`, to `out[outAt..]` plus nothing. Unsigned where `out` can hold it. */
+/** Writes 128 values of `bits` bits, packed at `bytes[at]`, to `out[outAt..]`. Unsigned where `out` can hold it. */
 export function unpackGroup(bytes: Uint8Array, at: number, bits: number, out: Numbers, outAt: number): void {
   if (bits === 0) {
     out.fill(0, outAt, outAt + GROUP);
@@ -64,6 +65,48 @@ export function unpackGroup(bytes: Uint8Array, at: number, bits: number, out: Nu
       out[to++] = (((words[base + 2]! >>> shift) | (words[base + 6]! << rest)) & mask) >>> 0;
       out[to++] = (((words[base + 3]! >>> shift) | (words[base + 7]! << rest)) & mask) >>> 0;
     }
+  }
+}
+
+/** Like `unpackGroup`, into whole numbers of 32 bits: by the kernel where there is one. */
+export function unpackWords(
+  bytes: Uint8Array,
+  at: number,
+  bits: number,
+  out: Int32Array,
+  outAt: number,
+): void {
+  const kernel = bits === 0 ? null : threadKernel();
+  if (kernel === null) unpackGroup(bytes, at, bits, out, outAt);
+  else kernel.unpackGroup(bytes, at, bits, out, outAt);
+}
+
+/** Unpacks 128 gaps less one to numbers that ascend from `before`, in out[0..128): by the kernel where there is one. */
+export function unpackAscending(
+  bytes: Uint8Array,
+  at: number,
+  bits: number,
+  before: number,
+  out: Int32Array,
+): void {
+  const kernel = threadKernel();
+  if (kernel === null) unpackAscendingHere(bytes, at, bits, before, out);
+  else kernel.unpackDocs(bytes, at, bits, before, out);
+}
+
+/** The kernel's twin. */
+export function unpackAscendingHere(
+  bytes: Uint8Array,
+  at: number,
+  bits: number,
+  before: number,
+  out: Int32Array,
+): void {
+  unpackGroup(bytes, at, bits, out, 0);
+  let value = before;
+  for (let index = 0; index < GROUP; index++) {
+    value = (value + out[index]! + 1) | 0;
+    out[index] = value;
   }
 }
 

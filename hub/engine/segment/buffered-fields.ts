@@ -32,6 +32,8 @@ export interface BufferedField {
 export interface BufferedFields {
   /** Memory held, bytes. */
   readonly sizeBytes: number;
+  /** True where memory is so scarce that the buffer should be sealed before more is added. */
+  readonly isTight: boolean;
   /** Where values of a field go; undefined when there are too many fields. */
   open(field: Field): BufferedField | undefined;
   /** Writes the fields that some of the `docCount` documents have. Nothing can be added afterwards. */

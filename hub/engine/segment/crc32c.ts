@@ -1,4 +1,6 @@
-/** CRC-32C (Castagnoli, RFC 3720 appendix B.4) over bytes, eight at a time. The kernel takes its place. */
+/** CRC-32C (Castagnoli, RFC 3720 appendix B.4) over bytes: long runs by the kernel, short ones here, eight at a time. */
+
+import { threadKernel } from "../kernel/kernel.ts";
 
 const POLYNOMIAL = 0x82f6_3b78;
 
@@ -15,8 +17,19 @@ const [T0, T1, T2, T3, T4, T5, T6, T7] = TABLES as [
   Uint32Array,
 ];
 
+/** Below it a call of the kernel costs more than it saves; above it the kernel's scratch would grow. */
+const KERNEL_MIN_BYTES = 2048;
+const KERNEL_MAX_BYTES = 256 * 1024;
+
 /** Returns the CRC of bytes[from..to), going on from `crc` (0 at the start), as an unsigned 32-bit number. */
 export function crc32c(bytes: Uint8Array, from = 0, to = bytes.length, crc = 0): number {
+  const isKernels = to - from >= KERNEL_MIN_BYTES && to - from <= KERNEL_MAX_BYTES;
+  const kernel = isKernels ? threadKernel() : null;
+  return kernel === null ? crc32cHere(bytes, from, to, crc) : kernel.crc32c(bytes, from, to, crc);
+}
+
+/** The kernel's twin. */
+export function crc32cHere(bytes: Uint8Array, from: number, to: number, crc: number): number {
   let c = ~crc;
   let at = from;
   for (; at + 8 <= to; at += 8) {

@@ -21,6 +21,8 @@ export class PlainFields implements BufferedFields {
   readonly #pool = new TermPool();
   readonly #fields = new Map<string, FieldBuffer>();
 
+  readonly isTight = false;
+
   get sizeBytes(): number {
     let total = this.#pool.sizeBytes;
     for (const field of this.#fields.values()) total += field.sizeBytes;

@@ -1,7 +1,7 @@
 /** Reads postings (see postings-writer.ts) block by block; nothing is decoded that isn't asked for. */
 
 import { NO_MORE_DOCS, POSTINGS_BLOCK, type PostingsCursor } from "../searcher.ts";
-import { unpackGroup } from "./bit-packing.ts";
+import { unpackAscending, unpackWords } from "./bit-packing.ts";
 import { ByteReader, grown, readU32 } from "./byte-buffer.ts";
 import { BLOCK_HEADER_BYTES, IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
 
@@ -172,14 +172,13 @@ export class BlockPostingsCursor implements PostingsCursor {
     if (block === this.#blockCount) return this.#loadTail();
     const header = block * BLOCK_HEADER_BYTES;
     const at = this.#blockCount * BLOCK_HEADER_BYTES + readU32(this.#bytes, header + 4);
-    unpackGroup(this.#bytes, at, Math.min(32, this.#bytes[header + 12]!), this.#docs, 0);
-    let doc = block === 0 ? -1 : this.#lastDoc(block - 1);
-    for (let index = 0; index < POSTINGS_BLOCK; index++) {
-      doc += this.#docs[index]! + 1;
-      this.#docs[index] = doc;
-    }
+    const bits = Math.min(32, this.#bytes[header + 12]!);
+    const before = block === 0 ? -1 : this.#lastDoc(block - 1);
+    unpackAscending(this.#bytes, at, bits, before, this.#docs);
     this.#size = POSTINGS_BLOCK;
-    return doc < this.#docCount;
+    // Below 0: damage led beyond 2^31.
+    const last = this.#docs[POSTINGS_BLOCK - 1]!;
+    return last >= 0 && last < this.#docCount;
   }
 
   #tailStart(): number {
@@ -210,7 +209,7 @@ export class BlockPostingsCursor implements PostingsCursor {
     const header = this.#block * BLOCK_HEADER_BYTES;
     const docBits = this.#bytes[header + 12]!;
     const at = this.#blockCount * BLOCK_HEADER_BYTES + readU32(this.#bytes, header + 4) + 16 * docBits;
-    unpackGroup(this.#bytes, at, Math.min(32, this.#bytes[header + 13]!), this.#freqs, 0);
+    unpackWords(this.#bytes, at, Math.min(32, this.#bytes[header + 13]!), this.#freqs, 0);
     for (let index = 0; index < POSTINGS_BLOCK; index++) this.#freqs[index]!++;
     this.#hasFreqs = true;
   }
@@ -239,7 +238,7 @@ function readPositions(bytes: Uint8Array, start: number, count: number, out: Int
   let done = 0;
   for (; done + POSTINGS_BLOCK <= count; done += POSTINGS_BLOCK) {
     const bits = Math.min(32, bytes[at] ?? 0);
-    unpackGroup(bytes, at + 1, bits, out, done);
+    unpackWords(bytes, at + 1, bits, out, done);
     at += 1 + 16 * bits;
   }
   const reader = new ByteReader(bytes, at);

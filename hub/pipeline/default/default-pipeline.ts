@@ -18,10 +18,10 @@ import { DocumentIds } from "../runtime/document-id.ts";
 import type { DocumentPacker } from "../runtime/packed-documents.ts";
 import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
 import { writeAccess } from "./access-document.ts";
-import { commonFields } from "./common-fields.ts";
 import { DocumentWriter, type EventPlace } from "./document-writer.ts";
 import { writeJson } from "./json-document.ts";
 import { levelAt } from "./level.ts";
+import { commonFields } from "./shared-fields.ts";
 import { writeSyslog } from "./syslog-document.ts";
 
 const OPEN_BRACE = 0x7b;

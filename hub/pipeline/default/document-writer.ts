@@ -8,8 +8,8 @@ import type { DailyIndex } from "../runtime/daily-index.ts";
 import type { DocumentIds } from "../runtime/document-id.ts";
 import { type JsonWriter, MAX_ESCAPED_BYTES, piece } from "../runtime/json-writer.ts";
 import type { DocumentPacker } from "../runtime/packed-documents.ts";
-import type { CommonFields } from "./common-fields.ts";
 import { mergeLine } from "./json-line.ts";
+import type { CommonFields } from "./shared-fields.ts";
 
 /** Where an event stands, and what befell it. */
 export interface EventPlace {

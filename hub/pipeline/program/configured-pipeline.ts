@@ -5,7 +5,7 @@ import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { copyValue, Event, Timestamp } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { type CommonFields, commonFields } from "../default/common-fields.ts";
+import { type CommonFields, commonFields } from "../default/shared-fields.ts";
 import { pipelineError } from "../language/diagnostics.ts";
 import type { SourceText } from "../language/source-text.ts";
 import type { Variables } from "../language/variables.ts";

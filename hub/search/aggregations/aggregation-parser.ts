@@ -24,6 +24,8 @@ export interface AggregationContext {
   /** Name that the request gave, for messages. */
   readonly name: string;
   readonly below: AggregationTree;
+  /** Aggregations above this one. */
+  readonly depth: number;
   readonly queries: QueryParser;
 }
 
@@ -89,7 +91,7 @@ export class AggregationParser {
         `Aggregator [${name}] of type [${type.name}] cannot accept sub-aggregations`,
       );
     }
-    const aggregation = type.parse(entry[1], { name, below, queries: this.#queries });
+    const aggregation = type.parse(entry[1], { name, below, depth, queries: this.#queries });
     return { aggregation, meta: isObject(meta) ? meta : undefined };
   }
 }

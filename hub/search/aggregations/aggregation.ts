@@ -5,6 +5,7 @@
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { warnDeprecated } from "../deprecation.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
 
@@ -48,6 +49,9 @@ export type TreeState = Readonly<Record<string, unknown>>;
 /** Buckets that one shard collects at most: about 100 bytes each. */
 const MAX_COLLECTED = 4_000_000;
 
+/** Buckets of an answer from which on 7.x refuses it. */
+const SOFT_LIMIT = 10_000;
+
 /** Counts the buckets that a shard's collectors make. */
 export class CollectBudget {
   #buckets = 0;
@@ -78,7 +82,13 @@ export class BucketBudget {
 
   /** Throws too_many_buckets. */
   add(buckets = 1): void {
+    const before = this.#buckets;
     this.#buckets += buckets;
+    if (before <= SOFT_LIMIT && this.#buckets > SOFT_LIMIT && this.#buckets <= this.#limit) {
+      warnDeprecated(
+        `This aggregation creates too many buckets (${SOFT_LIMIT + 1}) and will throw an error in future versions. You should update the [search.max_buckets] cluster setting or use the [composite] aggregation to paginate all buckets in multiple requests.`,
+      );
+    }
     if (this.#buckets > this.#limit) {
       throw new AppError(
         "too_many_buckets",

@@ -1,8 +1,10 @@
 /** Every type of aggregation. A new one is a file beside this one and a line here. */
 
+import { adjacencyMatrix } from "./adjacency-matrix.ts";
 import type { AggregationType } from "./aggregation-parser.ts";
 import { avg } from "./avg.ts";
 import { cardinality } from "./cardinality.ts";
+import { composite } from "./composite.ts";
 import { dateHistogram } from "./date-histogram.ts";
 import { dateRange } from "./date-range.ts";
 import { extendedStats } from "./extended-stats.ts";
@@ -20,10 +22,13 @@ import { sum } from "./sum.ts";
 import { terms } from "./terms.ts";
 import { topHits } from "./top-hits.ts";
 import { valueCount } from "./value-count.ts";
+import { weightedAvg } from "./weighted-avg.ts";
 
 export const AGGREGATION_TYPES: readonly AggregationType[] = [
+  adjacencyMatrix,
   avg,
   cardinality,
+  composite,
   dateHistogram,
   dateRange,
   extendedStats,
@@ -42,4 +47,5 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   terms,
   topHits,
   valueCount,
+  weightedAvg,
 ];

@@ -1,6 +1,7 @@
 /** The option `order`: by count, key, or a metric below. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { warnDeprecated } from "../deprecation.ts";
 import { isObject } from "../json.ts";
 import type { AggregationTree, TreeState } from "./aggregation.ts";
 
@@ -91,6 +92,8 @@ function readOne(key: string, direction: unknown, owner: string): BucketOrder {
   }
   const descending = direction === "desc";
   if (key === "_count") return { by: "count", name: "", part: "", descending };
+  if (key === "_term" || key === "_time")
+    warnDeprecated(`Deprecated aggregation order key [${key}] used, replaced by [_key]`);
   if (key === "_key" || key === "_term" || key === "_time")
     return { by: "key", name: "", part: "", descending };
   const match = /^([^.[]+)(?:\.(.+)|\[(.+)\])?$/.exec(key);

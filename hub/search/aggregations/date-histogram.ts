@@ -71,13 +71,15 @@ export const dateHistogram: AggregationType = {
   },
 };
 
-interface Intervals {
+/** The options that say how long buckets are; exactly one is given. */
+export interface Intervals {
   readonly interval: unknown;
   readonly calendar_interval: string | undefined;
   readonly fixed_interval: string | undefined;
 }
 
-function readRounding(options: Intervals, zone: TimeZone, name: string): Rounding {
+/** Reads the intervals. Throws request_invalid. */
+export function readRounding(options: Intervals, zone: TimeZone, name: string): Rounding {
   const { interval, calendar_interval: calendar, fixed_interval: fixed } = options;
   const given = [interval, calendar, fixed].filter((each) => each !== undefined);
   if (given.length > 1) {

@@ -2,8 +2,20 @@
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Query, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
 import { AllScorer, BitsetScorer } from "./block-scorer.ts";
+
+/** Metadata that every document has. */
+const ALWAYS_THERE: ReadonlySet<string> = new Set([
+  "_id",
+  "_uid",
+  "_index",
+  "_type",
+  "_seq_no",
+  "_primary_term",
+  "_version",
+]);
 
 /** Every document, each with the score 1. */
 export class AllNode implements Query {
@@ -66,7 +78,16 @@ export class ExistsNode extends SetNode {
     this.#pattern = pattern;
   }
 
+  override weight(shard: ShardContext, mode: ScoreMode): Weight {
+    if (ALWAYS_THERE.has(this.#pattern)) return new AllNode().weight(shard, mode);
+    if (this.#pattern === "_source") {
+      throw new AppError("query_shard", "The _source field is not searchable");
+    }
+    return super.weight(shard, mode);
+  }
+
   protected select(segment: SegmentReader, { mapping }: ShardContext): Bitset | null {
+    if (this.#pattern === "_routing") return routed(segment);
     const pattern = mapping.isObject(this.#pattern) ? `${this.#pattern}.*` : this.#pattern;
     let all: Bitset | null = null;
     let owned = false;
@@ -81,4 +102,13 @@ export class ExistsNode extends SetNode {
     }
     return all;
   }
+}
+
+/** Returns the documents that were written with a routing of their own. */
+function routed(segment: SegmentReader): Bitset {
+  const set = new Bitset(segment.docCount);
+  for (let doc = 0; doc < segment.docCount; doc++) {
+    if (segment.routing(doc) !== undefined) set.add(doc);
+  }
+  return set;
 }

@@ -300,7 +300,11 @@ const SETTINGS: Rule = {
   },
 };
 const INDEX: Rule = {
-  keys: { settings: SETTINGS, mappings: { ...MAPPING, keys: { ...MAPPING.keys, _doc: MAPPING } }, aliases: { start: "{|}" } },
+  keys: {
+    settings: SETTINGS,
+    mappings: { ...MAPPING, keys: { ...MAPPING.keys, _doc: MAPPING } },
+    aliases: { start: "{|}" },
+  },
 };
 const ALIAS_STEP: Rule = { start: '{"index": "|", "alias": ""}', keys: { index: TEXT, alias: TEXT } };
 const ACTION_LINE: Rule = { start: '{"_id": "|"}', keys: { _id: TEXT, _index: TEXT, routing: TEXT } };

@@ -3,7 +3,10 @@ import { test } from "node:test";
 import { type Completion, type ConsoleFacts, complete } from "./completion.ts";
 import { readEndpoints } from "./endpoints.ts";
 
-const SEARCH = { summary: "Finds documents.", parameters: [{ name: "size", in: "query" }, { $ref: "#/x/pretty" }] };
+const SEARCH = {
+  summary: "Finds documents.",
+  parameters: [{ name: "size", in: "query" }, { $ref: "#/x/pretty" }],
+};
 const FACTS: ConsoleFacts = {
   endpoints: readEndpoints({
     paths: {
@@ -52,7 +55,12 @@ const LABELS: readonly (readonly [string, readonly string[] | undefined])[] = [
 ];
 
 test("the cursor's place says what may be written there", () => {
-  for (const [text, labels] of LABELS) assert.deepEqual(at(text)?.items.map(({ label }) => label), labels, text);
+  for (const [text, labels] of LABELS)
+    assert.deepEqual(
+      at(text)?.items.map(({ label }) => label),
+      labels,
+      text,
+    );
 });
 
 function accept(text: string): string {
@@ -70,7 +78,10 @@ const ACCEPTED: readonly (readonly [string, string])[] = [
   ['GET /_search\n{"que|": {}}', 'GET /_search\n{"query"|: {}}'],
   ['GET /_search\n{"query": {"bool": {"mu|', 'GET /_search\n{"query": {"bool": {"must": [{|}]'],
   ['GET shop/_search\n{"sort": [{"pr|"}]}', 'GET shop/_search\n{"sort": [{"price.net": {"order": "|"}}]}'],
-  ['GET /_search\n{"query": {"match": {"m": {"operator": "a|"}}}}', 'GET /_search\n{"query": {"match": {"m": {"operator": "and"|}}}}'],
+  [
+    'GET /_search\n{"query": {"match": {"m": {"operator": "a|"}}}}',
+    'GET /_search\n{"query": {"match": {"m": {"operator": "and"|}}}}',
+  ],
 ];
 
 test("what is accepted is written with its value begun and the cursor in it", () => {

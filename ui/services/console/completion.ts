@@ -109,9 +109,19 @@ function completeParameter(
     .filter((one) => one.methods.includes(method) && one.segments.length === segments.length)
     .filter((one) => matchesStart(one, segments))
     .flatMap(({ parameters }) => parameters);
-  const given = new Set(typed.slice(query + 1).split("&").map((one) => one.split("=")[0]));
+  const given = new Set(
+    typed
+      .slice(query + 1)
+      .split("&")
+      .map((one) => one.split("=")[0]),
+  );
   const items = [...new Set(names)].filter((name) => name === word || !given.has(name));
-  return ranked(word, caret - word.length, caret, items.map((name) => item(name, "parameter")));
+  return ranked(
+    word,
+    caret - word.length,
+    caret,
+    items.map((name) => item(name, "parameter")),
+  );
 }
 
 /** Where the cursor stands in a body. */
@@ -139,7 +149,10 @@ function completeBody(
   const start = text.split("\n", request.firstLine + 1).join("\n").length + 1;
   const place = placeAt(request.body, caret - start);
   if (place === undefined) return undefined;
-  const segments = request.path.replace(/\?.*$/, "").split("/").filter((segment) => segment !== "");
+  const segments = request.path
+    .replace(/\?.*$/, "")
+    .split("/")
+    .filter((segment) => segment !== "");
   const rule = ruleAt(bodyRule(segments), place.keys);
   if (rule === undefined) return undefined;
   const fields = facts.fieldsOf(indexOf(request.path) ?? "_all");
@@ -164,9 +177,7 @@ function keyItems(rule: Rule, place: Place, fields: ReturnType<ConsoleFacts["fie
 function valueItems({ values }: Rule, fields: ReturnType<ConsoleFacts["fieldsOf"]>): Suggestion[] {
   if (values === undefined) return [];
   if (values === "fields") return fields.map(({ name, type }) => item(JSON.stringify(name), type, name));
-  return values.map((value) =>
-    item(/^(true|false)$/.test(value) ? value : JSON.stringify(value), "", value),
-  );
+  return values.map((value) => item(/^(true|false)$/.test(value) ? value : JSON.stringify(value), "", value));
 }
 
 interface Frame {

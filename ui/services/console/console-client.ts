@@ -24,7 +24,10 @@ const SAME_BY_POST =
 export function forBrowser(call: ConsoleCall): ConsoleCall | undefined {
   const { method, path, body, contentType } = call;
   if (body === undefined || (method !== "GET" && method !== "HEAD")) return call;
-  const source = new URLSearchParams({ source: body, source_content_type: contentType ?? "application/json" });
+  const source = new URLSearchParams({
+    source: body,
+    source_content_type: contentType ?? "application/json",
+  });
   const text = source.toString();
   if (text.length <= MAX_SOURCE)
     return {
@@ -51,7 +54,9 @@ export class ConsoleClient {
     const startMs = performance.now();
     const made = forBrowser(call);
     if (made === undefined)
-      return failed("A browser sends no body with GET, and this one is too long for the address. Write POST.");
+      return failed(
+        "A browser sends no body with GET, and this one is too long for the address. Write POST.",
+      );
     const init: RequestInit = { method: made.method, signal };
     if (made.body !== undefined) init.body = made.body;
     if (made.contentType !== undefined) init.headers = { "content-type": made.contentType };

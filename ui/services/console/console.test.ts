@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromCurl, toCurl } from "./curl.ts";
 import { forBrowser } from "./console-client.ts";
+import { fromCurl, toCurl } from "./curl.ts";
 import { highlightConsole } from "./highlight.ts";
 import { addToHistory } from "./history.ts";
 import { compactJson, indentJson, lex, splitValues, toPlainJson } from "./loose-json.ts";
@@ -60,7 +60,10 @@ test("paths lose their host and keep date maths as one segment", () => {
 });
 
 const FORMATTED: readonly (readonly [string, string])[] = [
-  ['{"a":{},"b":[1,2],"c":[{"d":1}]}', '{\n  "a": {},\n  "b": [1, 2],\n  "c": [\n    {\n      "d": 1\n    }\n  ]\n}'],
+  [
+    '{"a":{},"b":[1,2],"c":[{"d":1}]}',
+    '{\n  "a": {},\n  "b": [1, 2],\n  "c": [\n    {\n      "d": 1\n    }\n  ]\n}',
+  ],
   ["{a:1.0e5, // why\nb:true}", "{\n  a: 1.0e5, // why\n  b: true\n}"],
   ['{"a":', '{\n  "a":'],
   ['{"open": "never closed\n}', '{\n  "open": "never closed\n}'],
@@ -84,7 +87,7 @@ test("JSON is indented and put on one line without a value changing", () => {
 });
 
 test("tokens leave no character out, whatever the text", () => {
-  for (const text of ['{"a', '"""', "/*", "é\u0000\"\\", TEXT])
+  for (const text of ['{"a', '"""', "/*", 'é\u0000"\\', TEXT])
     assert.equal(
       lex(text)
         .map(({ start, end }) => text.slice(start, end))
@@ -138,7 +141,10 @@ test("requests become curl commands and come back from them", () => {
 test("a body of GET goes into the address, or by POST where that is the same", () => {
   const call = (path: string, body: string) =>
     forBrowser({ method: "GET", path, body, contentType: "application/json" });
-  assert.match(call("/a/_analyze?pretty", "{}")!.path, /^\/a\/_analyze\?pretty&source=%7B%7D&source_content_type=/);
+  assert.match(
+    call("/a/_analyze?pretty", "{}")!.path,
+    /^\/a\/_analyze\?pretty&source=%7B%7D&source_content_type=/,
+  );
   const long = "x".repeat(10_000);
   assert.equal(call("/a/_search?q", long)!.method, "POST");
   assert.equal(call("/a/_doc/1", long), undefined);

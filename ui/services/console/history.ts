@@ -39,5 +39,7 @@ export function writeHistory(history: readonly PastRequest[]): void {
 
 function isPast(value: unknown): value is PastRequest {
   const entry = value as Partial<PastRequest> | null;
-  return typeof entry?.text === "string" && typeof entry.atMs === "number" && typeof entry.status === "number";
+  return (
+    typeof entry?.text === "string" && typeof entry.atMs === "number" && typeof entry.status === "number"
+  );
 }

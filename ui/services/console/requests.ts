@@ -27,7 +27,7 @@ export interface ConsoleCall {
   readonly contentType: string | undefined;
 }
 
-const REQUEST_LINE = /^\s*(GET|POST|PUT|DELETE|HEAD)\s+(\S.*?)\s*$/i;
+const REQUEST_LINE = /^\s*(GET|POST|PUT|DELETE|HEAD)\s+([^\s#].*?)\s*$/i;
 const LINES_OF_JSON = /\/(_bulk|_msearch|_msearch\/template)$/;
 
 /** Returns the method and path of a line that begins a request. */
@@ -61,7 +61,13 @@ function requestOf(lines: readonly string[], first: number, end: number): Consol
   let last = end - 1;
   while (last > first && /^\s*($|#|\/\/)/.test(lines[last]!)) last--;
   const { method, path } = requestLine(lines[first]!)!;
-  return { method, path, body: lines.slice(first + 1, last + 1).join("\n"), firstLine: first, lastLine: last };
+  return {
+    method,
+    path,
+    body: lines.slice(first + 1, last + 1).join("\n"),
+    firstLine: first,
+    lastLine: last,
+  };
 }
 
 /** Returns the requests that lines `from` to `to` touch; on a line between requests the one above. */

@@ -3,22 +3,30 @@
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { Route } from "#hub/api/route.ts";
 import { aliasesTable } from "./aliases.ts";
+import { allocationTable } from "./allocation.ts";
 import { countTable } from "./count.ts";
+import { nodeAttributesTable, pendingTasksTable, pluginsTable } from "./empty-tables.ts";
 import { healthTable } from "./health.ts";
 import { indicesTable } from "./indices.ts";
 import { masterTable, nodesTable } from "./nodes.ts";
 import { shardsTable } from "./shards.ts";
 import { type CatTable, catRoute } from "./table.ts";
+import { tasksTable } from "./tasks.ts";
 import { templatesTable } from "./templates.ts";
 
 export const CAT_TABLES: readonly CatTable[] = [
   aliasesTable,
+  allocationTable,
   countTable,
   healthTable,
   indicesTable,
   masterTable,
   nodesTable,
+  nodeAttributesTable,
+  pendingTasksTable,
+  pluginsTable,
   shardsTable,
+  tasksTable,
   templatesTable,
 ];
 

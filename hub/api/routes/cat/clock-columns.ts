@@ -3,8 +3,8 @@
 import type { Column, Row } from "./table.ts";
 
 export const clockColumns: readonly Column[] = [
-  { name: "epoch", aliases: ["t", "time"], help: "seconds since 1970-01-01 00:00:00" },
-  { name: "timestamp", aliases: ["ts", "hms", "hhmmss"], help: "time in HH:MM:SS" },
+  { name: "epoch", aliases: ["t", "time"], help: "seconds since 1970-01-01 00:00:00", shownBy: "ts" },
+  { name: "timestamp", aliases: ["ts", "hms", "hhmmss"], help: "time in HH:MM:SS", shownBy: "ts" },
 ];
 
 /** `nowMs`: ms since 1970-01-01 UTC. */

@@ -63,15 +63,14 @@ export const healthTable: CatTable = {
       right: true,
     },
   ],
-  rows({ indices, cluster, clock }, request) {
+  rows({ indices, cluster, clock }) {
     const { status, primaries, active, unassigned } = clusterHealth(
       indices.all().filter(({ state }) => state === "open"),
     );
     const total = active + unassigned;
-    const withClock = request.query["ts"] !== "false";
     return [
       {
-        ...(withClock ? clockCells(clock.now()) : {}),
+        ...clockCells(clock.now()),
         cluster: cluster.name,
         status,
         "node.total": cluster.nodes().length,

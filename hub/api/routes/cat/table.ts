@@ -25,6 +25,8 @@ export interface Column {
   readonly help: string;
   /** Not shown unless asked for. */
   readonly hidden?: boolean;
+  /** Shown without being asked for where this parameter is `true` (detailed) or unless it is `false` (ts). */
+  readonly shownBy?: "detailed" | "ts";
   readonly right?: boolean;
 }
 
@@ -68,7 +70,10 @@ export function catRoute(table: CatTable, parts: ApiParts): Route {
 
 async function answer(table: CatTable, parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
   if (request.flag("help") === true) return { status: 200, text: helpText(table.columns) };
-  const columns = chosenColumns(table.columns, request.list("h"));
+  const columns = chosenColumns(
+    table.columns.filter((column) => request.list("h") !== undefined || isShown(column, request)),
+    request.list("h"),
+  );
   const rows = sortRows(await table.rows(parts, request), table.columns, request.list("s"));
   const print = (cell: Cell): string => printCell(cell, request.query["bytes"], request.query["time"]);
   const format = answerFormat(request.query["format"], request.headers.accept);
@@ -87,6 +92,11 @@ async function answer(table: CatTable, parts: ApiParts, request: ApiRequest): Pr
       columns.map(({ column }) => column),
     ),
   };
+}
+
+function isShown({ shownBy }: Column, request: ApiRequest): boolean {
+  if (shownBy === "detailed") return request.flag("detailed") ?? false;
+  return shownBy === undefined || (request.flag("ts") ?? true);
 }
 
 interface ChosenColumn {

@@ -1,12 +1,12 @@
 /** `_count`: how many documents match. */
 
+import { shardFailureBodies } from "#hub/api/error-body.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { ApiRequest } from "#hub/api/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { countShards } from "#hub/search/count.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { parseQueryBody, parseSearchRequest } from "#hub/search/search-request.ts";
-import { shardFailureBodies } from "../../error-body.ts";
-import type { ApiParts } from "../../parts.ts";
-import type { ApiRequest } from "../../request.ts";
-import { type ApiResponse, json, type Route } from "../../route.ts";
 import { openShards } from "./open-shards.ts";
 import { searchLimits } from "./run-search.ts";
 import { targetOf } from "./search.ts";

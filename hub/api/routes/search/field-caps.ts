@@ -1,14 +1,14 @@
 /** `_field_caps`: what can be done with fields, over indices. */
 
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { IndexInfo } from "#hub/api/ports.ts";
+import { type ApiRequest, checkValid } from "#hub/api/request.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/resolve-options.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { ApiParts } from "../../parts.ts";
-import type { IndexInfo } from "../../ports.ts";
-import { type ApiRequest, checkValid } from "../../request.ts";
-import { RESOLVE_PARAMS, resolveOptions } from "../../resolve-options.ts";
-import { type ApiResponse, json, type Route } from "../../route.ts";
 import { majorOf } from "./search-answer.ts";
 
 interface Capability {

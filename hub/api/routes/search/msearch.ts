@@ -1,13 +1,13 @@
 /** `_msearch`: several searches in one request, each with a header line and a body line. */
 
+import { errorDetail } from "#hub/api/error-body.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { ResolveOptions } from "#hub/api/ports.ts";
+import { type ApiRequest, checkValid } from "#hub/api/request.ts";
+import { resolveOptions } from "#hub/api/resolve-options.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { isObject, type JsonObject, parseJson } from "#hub/search/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import { errorDetail } from "../../error-body.ts";
-import type { ApiParts } from "../../parts.ts";
-import type { ResolveOptions } from "../../ports.ts";
-import { type ApiRequest, checkValid } from "../../request.ts";
-import { resolveOptions } from "../../resolve-options.ts";
-import { type ApiResponse, json, type Route } from "../../route.ts";
 import type { SearchTarget } from "./open-shards.ts";
 import { runSearch } from "./run-search.ts";
 import { answerOptions } from "./search.ts";

@@ -1,5 +1,8 @@
 /** The shards that a search means: those of its indices, restricted by aliases and types. */
 
+import { fitsType, typeOf } from "#hub/api/index-type.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { IndexInfo, ResolveOptions } from "#hub/api/ports.ts";
 import { anyOf } from "#hub/search/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/nodes/documents.ts";
 import { QUERY_TYPES } from "#hub/search/queries/all.ts";
@@ -8,9 +11,6 @@ import { QueryParser } from "#hub/search/query-parser.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import type { SearchShard } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { fitsType, typeOf } from "../../index-type.ts";
-import type { ApiParts } from "../../parts.ts";
-import type { IndexInfo, ResolveOptions } from "../../ports.ts";
 
 /** Which shards. */
 export interface SearchTarget {

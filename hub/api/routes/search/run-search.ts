@@ -1,11 +1,14 @@
 /** One search from its body to its answer, for _search and _msearch. */
 
-import type { JsonObject } from "#hub/search/json.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { IndexInfo } from "#hub/api/ports.ts";
+import { parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
+import { warnDeprecated } from "#hub/search/deprecation.ts";
+import { isObject, type JsonObject } from "#hub/search/json.ts";
 import type { SearchLimits } from "#hub/search/query.ts";
 import { DEFAULT_LIMITS, type SearchResponse, searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { ApiParts } from "../../parts.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
 
 export interface SearchRun {
@@ -20,20 +23,49 @@ export interface SearchRun {
 /** Searches. Throws what parsing and shards refuse, cancelled. */
 export async function runSearch(parts: ApiParts, run: SearchRun): Promise<SearchResponse> {
   const limits = searchLimits(parts);
-  const request = parseSearchRequest(run.body, limits);
+  const collapse = parseCollapse(run.body);
+  const request = parseSearchRequest(
+    collapse === undefined ? run.body : { ...run.body, collapse: {} },
+    limits,
+  );
+  warnColumns(run.body);
   const opened = openShards(parts, run.target);
   try {
-    const response = await searchShards(request, opened.shards, {
-      signal: run.signal,
-      limits,
-      typedKeys: run.typedKeys,
-      clock: parts.clock,
-    });
+    const options = { signal: run.signal, limits, typedKeys: run.typedKeys, clock: parts.clock };
+    const response = await countedSearch(parts, opened.indices, run.body, () =>
+      collapse === undefined
+        ? searchShards(request, opened.shards, options)
+        : searchCollapsed(run.body, collapse, limits, opened.shards, options),
+    );
     checkPartial(response, run.allowPartial);
     return response;
   } finally {
     opened.close();
   }
+}
+
+/** Columns are printed as they are kept unless a format is named; 7.x prints them as the mapping says. */
+function warnColumns({ docvalue_fields: given }: JsonObject): void {
+  const all: unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
+  const plain = all.flatMap((each) => {
+    if (typeof each === "string") return [each];
+    return isObject(each) && each["format"] === undefined ? [String(each["field"])] : [];
+  });
+  if (plain.length === 0) return;
+  warnDeprecated(
+    `There are doc-value fields which are not using a format. The output will change in 7.0 when doc value fields get formatted based on mappings by default. It is recommended to pass [format=use_field_mapping] with a doc value field in order to opt in for the future behaviour and ease the migration to 7.0: [${plain.join(", ")}]`,
+  );
+}
+
+/** Runs a search and counts it for its indices, in the groups that `stats` of its body names. */
+export function countedSearch<T>(
+  { counters }: ApiParts,
+  indices: readonly IndexInfo[],
+  { stats }: JsonObject,
+  search: () => Promise<T>,
+): Promise<T> {
+  const groups = Array.isArray(stats) ? stats.map(String) : typeof stats === "string" ? [stats] : [];
+  return counters.during(indices, (counts) => counters.searchCounts(counts, groups), search);
 }
 
 /** Limits of searches; `search.max_buckets` of the cluster's settings counts. */

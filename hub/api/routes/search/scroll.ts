@@ -1,12 +1,12 @@
 /** `_search/scroll`: the following pages of a search over one snapshot, and giving it back. */
 
+import type { ApiParts } from "#hub/api/parts.ts";
+import { type ApiRequest, checkValid } from "#hub/api/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { isObject } from "#hub/search/json.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import type { ApiParts } from "../../parts.ts";
-import { type ApiRequest, checkValid } from "../../request.ts";
-import { type ApiResponse, json, type Route } from "../../route.ts";
 import { searchLimits } from "./run-search.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";

@@ -1,8 +1,8 @@
 /** What a search found, in the words of the version that clients expect. */
 
+import { type ErrorContext, shardFailureBodies } from "#hub/api/error-body.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import type { SearchResponse } from "#hub/search/search.ts";
-import { type ErrorContext, shardFailureBodies } from "../../error-body.ts";
 
 export interface SearchAnswerOptions {
   /** Version told to clients, e.g. "6.5.4". */

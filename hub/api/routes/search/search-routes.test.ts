@@ -1,19 +1,20 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { errorBody } from "#hub/api/error-body.ts";
+import { IndexCounters } from "#hub/api/index-counters.ts";
+import { writeJson } from "#hub/api/json-writer.ts";
+import { checkParameters, parseQuery } from "#hub/api/parameters.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { AliasInfo, IndexInfo } from "#hub/api/ports.ts";
+import { ApiRequest } from "#hub/api/request.ts";
+import type { ApiResponse, Method } from "#hub/api/route.ts";
+import { Router } from "#hub/api/router.ts";
 import { resolveIndices } from "#hub/cluster/index-names.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { IndexFixture } from "#hub/search/shard-fixture.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
-import { errorBody } from "../../error-body.ts";
-import { writeJson } from "../../json-writer.ts";
-import { checkParameters, parseQuery } from "../../parameters.ts";
-import type { ApiParts } from "../../parts.ts";
-import type { AliasInfo, IndexInfo } from "../../ports.ts";
-import { ApiRequest } from "../../request.ts";
-import type { ApiResponse, Method } from "../../route.ts";
-import { Router } from "../../router.ts";
 import { allSearchRoutes } from "./all.ts";
 import { ScrollContexts } from "./scroll-contexts.ts";
 
@@ -64,6 +65,7 @@ function partsOf(compatVersion: string): ApiParts {
         resolveIndices(indices, expression, options),
     } as unknown as ApiParts["indices"],
     documents: {} as ApiParts["documents"],
+    counters: new IndexCounters(systemClock),
     shards: {
       searchers(wanted: readonly IndexInfo[]) {
         return wanted.flatMap((index) =>

@@ -1,9 +1,9 @@
 /** `_search_shards`: where a search would run. */
 
-import type { ApiParts } from "../../parts.ts";
-import type { ApiRequest } from "../../request.ts";
-import { RESOLVE_PARAMS, resolveOptions } from "../../resolve-options.ts";
-import { type ApiResponse, json, type Route } from "../../route.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { ApiRequest } from "#hub/api/request.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/resolve-options.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { meantAliases } from "./open-shards.ts";
 
 export function searchShardsRoutes(parts: ApiParts): Route[] {

@@ -1,14 +1,16 @@
 /** `_search`: find documents. */
 
+import type { ApiParts } from "#hub/api/parts.ts";
+import { type ApiRequest, checkValid } from "#hub/api/request.ts";
+import { resolveOptions } from "#hub/api/resolve-options.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
+import { warnDeprecated } from "#hub/search/deprecation.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
-import type { ApiParts } from "../../parts.ts";
-import { type ApiRequest, checkValid } from "../../request.ts";
-import { resolveOptions } from "../../resolve-options.ts";
-import { type ApiResponse, json, type Route } from "../../route.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
-import { checkPartial, runSearch, searchLimits } from "./run-search.ts";
+import { checkPartial, countedSearch, runSearch, searchLimits } from "./run-search.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
@@ -42,7 +44,17 @@ async function search(parts: ApiParts, scrolls: ScrollContexts, request: ApiRequ
 
 /** Shards that a request's path and parameters mean. */
 export function targetOf(request: ApiRequest): SearchTarget {
+  warnPreference(request.query["preference"]);
   return { expression: request.path["index"], types: request.path["type"], options: resolveOptions(request) };
+}
+
+/** Every copy answers alike, so a preference changes nothing; the names that 7.x drops are warned of. */
+function warnPreference(preference: string | undefined): void {
+  const [, name] = /^(_primary|_primary_first|_replica|_replica_first)(?:$|\|)/.exec(preference ?? "") ?? [];
+  if (name === undefined) return;
+  warnDeprecated(
+    `[${name}] has been deprecated in 6.1+, and will be removed in 7.0; use [_only_nodes] or [_prefer_nodes]`,
+  );
 }
 
 /** How a request wants its answer. */
@@ -78,6 +90,8 @@ async function openScroll(
     body["size"] === 0 && "[size] cannot be [0] in a scroll context",
     body["track_total_hits"] === false && "disabling [track_total_hits] is not allowed in a scroll context",
   );
+  if (isObject(body["collapse"]))
+    throw new AppError("request_invalid", "cannot use `collapse` in a scroll context");
   const limits = searchLimits(parts);
   const size = Number(body["size"] ?? 0);
   checkValid(
@@ -90,12 +104,9 @@ async function openScroll(
   try {
     const { signal } = request;
     const typedKeys = request.flag("typed_keys") ?? false;
-    const response = await searchShards(parsed, opened.shards, {
-      signal,
-      limits,
-      typedKeys,
-      clock: parts.clock,
-    });
+    const response = await countedSearch(parts, opened.indices, body, () =>
+      searchShards(parsed, opened.shards, { signal, limits, typedKeys, clock: parts.clock }),
+    );
     checkPartial(response, request.flag("allow_partial_search_results") ?? true);
     const context = scrolls.take(id, undefined);
     context.cursor = response.cursor;

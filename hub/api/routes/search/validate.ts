@@ -1,15 +1,15 @@
 /** `_validate/query` and `_explain`: whether a query is right, and what it makes of one document. */
 
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { ApiRequest } from "#hub/api/request.ts";
+import { resolveOptions } from "#hub/api/resolve-options.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/source-params.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { ShardContext } from "#hub/search/query.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { parseQueryBody, parseSearchRequest } from "#hub/search/search-request.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
-import type { ApiParts } from "../../parts.ts";
-import type { ApiRequest } from "../../request.ts";
-import { resolveOptions } from "../../resolve-options.ts";
-import { type ApiResponse, json, type Route } from "../../route.ts";
-import { SOURCE_PARAMS, sourceParams } from "../../source-params.ts";
 import { openShards } from "./open-shards.ts";
 import { searchLimits } from "./run-search.ts";
 import { targetOf } from "./search.ts";

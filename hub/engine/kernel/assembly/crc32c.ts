@@ -32,8 +32,11 @@ export function crc32c(bytes: usize, count: u32, crc: u32): u32 {
   let place = bytes;
   let left = count;
   for (; left >= 16; left -= 16) {
-    c = fold(table, 12, load<u32>(place) ^ c) ^ fold(table, 8, load<u32>(place, 4)) ^
-      fold(table, 4, load<u32>(place, 8)) ^ fold(table, 0, load<u32>(place, 12));
+    c =
+      fold(table, 12, load<u32>(place) ^ c) ^
+      fold(table, 8, load<u32>(place, 4)) ^
+      fold(table, 4, load<u32>(place, 8)) ^
+      fold(table, 0, load<u32>(place, 12));
     place += 16;
   }
   for (; left > 0; left--) c = load<u32>(table + ((c ^ (load<u8>(place++) as u32)) & 255) * 4) ^ (c >>> 8);

@@ -11,8 +11,9 @@ const FRACTION_DIGITS: u32 = 6;
  * +0100). Returns false for every other shape, which may yet be a date.
  */
 export function readDate(text: usize, count: u32): bool {
-  if (count < 19 || load<u8>(text, 4) != 0x2d || load<u8>(text, 7) != 0x2d || load<u8>(text, 10) != 0x54) return false;
-  if (load<u8>(text, 13) != 0x3a || load<u8>(text, 16) != 0x3a) return false;
+  if (count < 19 || load<u8>(text, 4) !== 0x2d || load<u8>(text, 7) !== 0x2d || load<u8>(text, 10) !== 0x54)
+    return false;
+  if (load<u8>(text, 13) !== 0x3a || load<u8>(text, 16) !== 0x3a) return false;
   isDigits = true;
   const year = pair(text) * 100 + pair(text + 2);
   const month = pair(text + 5);
@@ -22,7 +23,8 @@ export function readDate(text: usize, count: u32): bool {
   const second = pair(text + 17);
   if (!isDigits || month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return false;
   if (hour > 23 || minute > 59 || second > 59) return false;
-  const seconds = ((daysFromCivil(year, month, day) * 24 + hour) * 60 + minute) as i64 * 60 + (second as i64);
+  const seconds =
+    (((daysFromCivil(year, month, day) * 24 + hour) * 60 + minute) as i64) * 60 + (second as i64);
   timeMs = seconds * 1000;
   return readRest(text, 19, count);
 }
@@ -30,7 +32,7 @@ export function readDate(text: usize, count: u32): bool {
 /** Fraction and zone. */
 function readRest(text: usize, from: u32, count: u32): bool {
   let place = from;
-  if (place < count && load<u8>(text + place) == 0x2e) {
+  if (place < count && load<u8>(text + place) === 0x2e) {
     let digits: u32 = 0;
     let milli: u32 = 0;
     for (place++; place < count; place++) {
@@ -38,19 +40,19 @@ function readRest(text: usize, from: u32, count: u32): bool {
       if (digit > 9) break;
       if (digits++ < 3) milli = milli * 10 + digit;
     }
-    if (digits == 0 || digits > FRACTION_DIGITS) return false;
+    if (digits === 0 || digits > FRACTION_DIGITS) return false;
     for (let missing = digits; missing < 3; missing++) milli *= 10;
     timeMs += milli as i64;
   }
-  if (place == count) return true;
+  if (place === count) return true;
   const sign = load<u8>(text + place++);
-  if (sign == 0x5a) return place == count;
-  if (sign != 0x2b && sign != 0x2d) return false;
-  const hasColon = count - place == 5 && load<u8>(text + place + 2) == 0x3a;
-  if (count - place != 4 && !hasColon) return false;
+  if (sign === 0x5a) return place === count;
+  if (sign !== 0x2b && sign !== 0x2d) return false;
+  const hasColon = count - place === 5 && load<u8>(text + place + 2) === 0x3a;
+  if (count - place !== 4 && !hasColon) return false;
   const minutes = pair(text + place) * 60 + pair(text + place + (hasColon ? 3 : 2));
   if (!isDigits) return false;
-  timeMs += (sign == 0x2d ? minutes : -minutes) as i64 * 60_000;
+  timeMs += ((sign === 0x2d ? minutes : -minutes) as i64) * 60_000;
   return true;
 }
 
@@ -65,8 +67,8 @@ function pair(text: usize): i32 {
 }
 
 function daysOf(year: i32, month: i32): i32 {
-  if (month != 2) return 30 + ((month + (month >> 3)) & 1);
-  return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28;
+  if (month !== 2) return 30 + ((month + (month >> 3)) & 1);
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
 /** Days since 1970-01-01 (H. Hinnant, "chrono-compatible low-level date algorithms"), of years 0..9999. */

@@ -35,7 +35,7 @@ const ENTRY_BYTES: u32 = 64;
  * together; returns the number of the first that isn't in. Marks each term with its ordinal.
  */
 export function addTerms(pool: usize, seal: usize, ids: usize, from: u32, count: u32): u32 {
-  const withPositions = load<u32>(seal, SEAL_POSITIONS) != 0;
+  const withPositions = load<u32>(seal, SEAL_POSITIONS) !== 0;
   for (let index = from; index < count; index++) {
     if (length(seal + SEAL_POSTINGS) >= (FLUSH_BYTES as u32)) return index;
     const term = at(pool + POOL_TERMS) + load<u32>(ids + index * 4) * TERM_BYTES;
@@ -49,7 +49,7 @@ export function addTerms(pool: usize, seal: usize, ids: usize, from: u32, count:
 function addTerm(pool: usize, seal: usize, term: usize, withPositions: bool): void {
   const text = at(pool + POOL_TEXT) + load<u32>(term, TERM_TEXT);
   const bytes = load<u16>(term, TERM_FIELD_LENGTH) as u32;
-  const inlined = docCount == 1;
+  const inlined = docCount === 1;
   reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES + (inlined ? totalFreq * 5 : 0));
   let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
   store<f64>(seal, load<f64>(seal, SEAL_TOTAL_TERM_FREQ) + (totalFreq as f64), SEAL_TOTAL_TERM_FREQ);
@@ -60,7 +60,8 @@ function addTerm(pool: usize, seal: usize, term: usize, withPositions: bool): vo
     place = putVarint(place, totalFreq);
     if (withPositions) {
       const gaps = at(scratch + SCRATCH_POSITIONS);
-      for (let index: u32 = 0; index < totalFreq; index++) place = putVarint(place, load<u32>(gaps + index * 4));
+      for (let index: u32 = 0; index < totalFreq; index++)
+        place = putVarint(place, load<u32>(gaps + index * 4));
     }
   } else if (docCount > 1) {
     const before = length(seal + SEAL_POSTINGS);
@@ -79,7 +80,7 @@ function putText(seal: usize, text: usize, bytes: u32, from: usize): usize {
   store<u32>(seal, number + 1, SEAL_SIZE);
   let place = from;
   let shared: u32 = 0;
-  if (number % TERMS_PER_BLOCK == 0) {
+  if (number % TERMS_PER_BLOCK === 0) {
     push32(seal + SEAL_INDEX, (from - at(seal + SEAL_BLOCKS)) as u32);
     place = putVarint(place, load<u32>(seal, SEAL_FLUSHED) + length(seal + SEAL_POSTINGS));
   } else {
@@ -96,6 +97,6 @@ function putText(seal: usize, text: usize, bytes: u32, from: usize): usize {
 function sharedPrefix(a: usize, aLength: u32, b: usize, bLength: u32): u32 {
   const common = min(aLength, bLength);
   let index: u32 = 0;
-  while (index < common && load<u8>(a + index) == load<u8>(b + index)) index++;
+  while (index < common && load<u8>(a + index) === load<u8>(b + index)) index++;
   return index;
 }

@@ -20,8 +20,8 @@ import {
   numberValue,
   readNumber,
   readString,
+  resolveEscapes,
   skipSpace,
-  unescape,
 } from "./json";
 import {
   ACTION_BYTES,
@@ -103,9 +103,9 @@ export function writeDocument(pool: usize, root: usize, count: u32, doc: u32): i
   v128.store(input + count, i8x16.splat(0), 16);
   setLength(scratch + SCRATCH_TAPE, 0);
   let place = skipSpace(input);
-  if (load<u8>(place) != 0x7b) return DOCUMENT_REFUSED;
+  if (load<u8>(place) !== 0x7b) return DOCUMENT_REFUSED;
   place = readObject(root, place + 1, 0);
-  if (place == 0 || skipSpace(place) != input + count) return DOCUMENT_REFUSED;
+  if (place === 0 || skipSpace(place) !== input + count) return DOCUMENT_REFUSED;
   return resumeDocument(pool, doc, 0);
 }
 
@@ -118,23 +118,25 @@ export function resumeDocument(pool: usize, doc: u32, from: u32): i32 {
   for (let index = from; index < count; index++) {
     const entry = at(scratch + SCRATCH_TAPE) + index * ENTRY_BYTES;
     const action = load<u32>(entry, ENTRY_ACTION);
-    if (action == ACTION_HOST) return index;
+    if (action === ACTION_HOST) return index;
     const target = load<u32>(entry, ENTRY_TARGET);
     const field = load<u32>(target, TARGET_FIELD);
-    if (action == ACTION_NUMBER) {
+    if (action === ACTION_NUMBER) {
       addNumber(field, doc, load<f64>(entry, ENTRY_NUMBER));
       continue;
     }
     const start = load<u32>(entry, ENTRY_START);
     let stop = load<u32>(entry, ENTRY_STOP);
-    if (action == ACTION_ESCAPED) {
+    if (action === ACTION_ESCAPED) {
       // A value with several targets is resolved once.
-      if (resolvedStart != start) resolvedStop = (unescape(input + start, input + stop) - input) as u32;
+      if (resolvedStart !== start)
+        resolvedStop = (resolveEscapes(input + start, input + stop) - input) as u32;
       resolvedStart = start;
       stop = resolvedStop;
     }
-    if (load<u32>(target, TARGET_TYPE) == TYPE_TEXT) addText(pool, field, doc, input + start, stop - start);
-    else if (stop - start <= load<u32>(target, TARGET_LIMIT)) addKeyword(pool, field, doc, input + start, stop - start);
+    if (load<u32>(target, TARGET_TYPE) === TYPE_TEXT) addText(pool, field, doc, input + start, stop - start);
+    else if (stop - start <= load<u32>(target, TARGET_LIMIT))
+      addKeyword(pool, field, doc, input + start, stop - start);
   }
   return DOCUMENT_DONE;
 }
@@ -143,21 +145,20 @@ export function resumeDocument(pool: usize, doc: u32, from: u32): i32 {
 function readObject(node: usize, start: usize, depth: u32): usize {
   if (depth >= MAX_DEPTH) return 0;
   let place = skipSpace(start);
-  if (load<u8>(place) == 0x7d) return place + 1;
-  for (;;) {
-    if (load<u8>(place) != 0x22) return 0;
+  if (load<u8>(place) === 0x7d) return place + 1;
+  while (load<u8>(place) === 0x22) {
     const name = place + 1;
     place = readString(name);
-    if (place == 0) return 0;
+    if (place === 0) return 0;
     const child = findChild(node, name, (place - name) as u32);
     place = skipSpace(place + 1);
-    if (child == 0 || load<u8>(place) != 0x3a) return 0;
+    if (child === 0 || load<u8>(place) !== 0x3a) return 0;
     place = readValue(child, skipSpace(place + 1), depth + 1);
-    if (place == 0) return 0;
+    if (place === 0) return 0;
     place = skipSpace(place);
     const byte = load<u8>(place);
-    if (byte == 0x7d) return place + 1;
-    if (byte != 0x2c) return 0;
+    if (byte === 0x7d) return place + 1;
+    if (byte !== 0x2c) return 0;
     place = skipSpace(place + 1);
   }
   return 0;
@@ -173,49 +174,47 @@ function findChild(node: usize, name: usize, count: u32): usize {
   for (;;) {
     const entry = table + slot * NAME_BYTES;
     const child = load<u32>(entry, NAME_NODE);
-    if (child == 0) break;
+    if (child === 0) break;
     if (
-      load<u32>(entry, NAME_HASH) == hash &&
-      load<u32>(entry, NAME_LENGTH) == count &&
+      load<u32>(entry, NAME_HASH) === hash &&
+      load<u32>(entry, NAME_LENGTH) === count &&
       equals(load<u32>(entry, NAME_AT), name, count)
     )
       return child;
     slot = (slot + 1) & mask;
   }
-  if (load<u32>(node, NODE_KIND) != KIND_CLOSED_OBJECT) return 0;
+  if (load<u32>(node, NODE_KIND) !== KIND_CLOSED_OBJECT) return 0;
   // Dotted names and those of metadata have a meaning; the others are passed over.
-  if (load<u8>(name) == 0x5f) return 0;
-  for (let index: u32 = 0; index < count; index++) if (load<u8>(name + index) == 0x2e) return 0;
+  if (load<u8>(name) === 0x5f) return 0;
+  for (let index: u32 = 0; index < count; index++) if (load<u8>(name + index) === 0x2e) return 0;
   return load<u32>(node, NODE_TARGETS);
 }
 
 /** Reads the value of a node; returns the place behind it, 0 to refuse the document. */
 function readValue(node: usize, place: usize, depth: u32): usize {
   const kind = load<u32>(node, NODE_KIND);
-  if (kind == KIND_LEAF) return readLeaf(node, place, depth);
-  if (kind == KIND_SKIPPED) return skipValue(place, depth);
-  if (kind == KIND_HOST_LEAF) return leaveToHost(node, place, depth);
+  if (kind === KIND_LEAF) return readLeaf(node, place, depth);
+  if (kind === KIND_SKIPPED) return skipValue(place, depth);
+  if (kind === KIND_HOST_LEAF) return leaveToHost(node, place, depth);
   const byte = load<u8>(place);
-  if (byte == 0x7b) return readObject(node, place + 1, depth);
-  if (byte == 0x5b) return readElements(node, place + 1, depth);
-  return load<u32>(place) == NULL_WORD ? place + 4 : 0;
+  if (byte === 0x7b) return readObject(node, place + 1, depth);
+  if (byte === 0x5b) return readElements(node, place + 1, depth);
+  return load<u32>(place) === NULL_WORD ? place + 4 : 0;
 }
 
 /** Reads an array from behind its bracket, each element as a value of the node. */
 function readElements(node: usize, start: usize, depth: u32): usize {
   if (depth >= MAX_DEPTH) return 0;
   let place = skipSpace(start);
-  if (load<u8>(place) == 0x5d) return place + 1;
-  for (;;) {
-    place = readValue(node, place, depth + 1);
-    if (place == 0) return 0;
+  if (load<u8>(place) === 0x5d) return place + 1;
+  let following: u8 = 0x2c;
+  while (following === 0x2c) {
+    place = readValue(node, skipSpace(place), depth + 1);
+    if (place === 0) return 0;
     place = skipSpace(place);
-    const byte = load<u8>(place);
-    if (byte == 0x5d) return place + 1;
-    if (byte != 0x2c) return 0;
-    place = skipSpace(place + 1);
+    following = load<u8>(place++);
   }
-  return 0;
+  return following === 0x5d ? place : 0;
 }
 
 /** "true", "fals" and "null" as they stand in memory. */
@@ -231,22 +230,22 @@ let valueStop: usize = 0;
 /** Reads a string, number or literal; returns the place behind it. */
 function readScalar(place: usize): usize {
   const byte = load<u8>(place);
-  if (byte == 0x22) {
+  if (byte === 0x22) {
     kind = STRING;
     valueStart = place + 1;
     valueStop = readString(place + 1);
-    return valueStop == 0 ? 0 : valueStop + 1;
+    return valueStop === 0 ? 0 : valueStop + 1;
   }
   valueStart = place;
   clearString();
   const word = load<u32>(place);
-  if (word == TRUE_WORD) {
+  if (word === TRUE_WORD) {
     kind = TRUE;
     valueStop = place + 4;
-  } else if (word == NULL_WORD) {
+  } else if (word === NULL_WORD) {
     kind = NULL;
     valueStop = place + 4;
-  } else if (word == FALSE_WORD && load<u8>(place, 4) == 0x65) {
+  } else if (word === FALSE_WORD && load<u8>(place, 4) === 0x65) {
     kind = FALSE;
     valueStop = place + 5;
   } else {
@@ -259,10 +258,10 @@ function readScalar(place: usize): usize {
 /** Reads the value of a leaf into the tape. */
 function readLeaf(node: usize, place: usize, depth: u32): usize {
   const byte = load<u8>(place);
-  if (byte == 0x5b) return readElements(node, place + 1, depth);
-  if (byte == 0x7b) return leaveToHost(node, place, depth);
+  if (byte === 0x5b) return readElements(node, place + 1, depth);
+  if (byte === 0x7b) return leaveToHost(node, place, depth);
   const next = readScalar(place);
-  if (next == 0 || kind == NULL) return next;
+  if (next === 0 || kind === NULL) return next;
   const tape = scratch + SCRATCH_TAPE;
   const before = length(tape);
   const targets = load<u32>(node, NODE_TARGETS);
@@ -279,7 +278,7 @@ function readLeaf(node: usize, place: usize, depth: u32): usize {
 /** Passes over a value and notes that it is the host's. */
 function leaveToHost(node: usize, place: usize, depth: u32): usize {
   const next = skipValue(place, depth);
-  if (next != 0) pushEntry(node, ACTION_HOST, place, next);
+  if (next !== 0) pushEntry(node, ACTION_HOST, place, next);
   return next;
 }
 
@@ -299,8 +298,9 @@ function pushEntry(target: usize, action: u32, start: usize, stop: usize): usize
 /** Notes the scalar at hand for a target; false where it is the host's. */
 function pushValue(target: usize): bool {
   const type = load<u32>(target, TARGET_TYPE);
-  if (type == TYPE_TEXT || type == TYPE_KEYWORD) return pushBytes(target, type);
-  if ((load<u32>(load<u32>(target, TARGET_FIELD), FIELD_FLAGS) & FLAG_HOST) != 0 || !readAs(type)) return false;
+  if (type === TYPE_TEXT || type === TYPE_KEYWORD) return pushBytes(target, type);
+  if ((load<u32>(load<u32>(target, TARGET_FIELD), FIELD_FLAGS) & FLAG_HOST) !== 0 || !readAs(type))
+    return false;
   const entry = pushEntry(target, ACTION_NUMBER, valueStart, valueStop);
   store<f64>(entry, number, ENTRY_NUMBER);
   return true;
@@ -309,8 +309,8 @@ function pushValue(target: usize): bool {
 function pushBytes(target: usize, type: u32): bool {
   const count = (valueStop - valueStart) as u32;
   if (isEscaped && (isWide || isHigh)) return false;
-  if (type == TYPE_TEXT) {
-    if (isHigh || count > (MAX_TEXT_BYTES as u32) || kind > NUMBER) return false;
+  if (type === TYPE_TEXT) {
+    if (isHigh || count > (MAX_TEXT_BYTES as u32)) return false;
   } else {
     if (count > (MAX_KEYWORD_BYTES as u32)) return false;
     // The limit counts characters.
@@ -325,20 +325,20 @@ let number: f64 = 0;
 
 /** Reads the scalar at hand as a number, date or boolean; false where it is the host's. */
 function readAs(type: u32): bool {
-  if (type == TYPE_DATE) {
-    if (kind != STRING || isEscaped || !readDate(valueStart, (valueStop - valueStart) as u32)) return false;
+  if (type === TYPE_DATE) {
+    if (kind !== STRING || isEscaped || !readDate(valueStart, (valueStop - valueStart) as u32)) return false;
     number = timeMs as f64;
     return true;
   }
-  if (type == TYPE_BOOLEAN) {
-    number = kind == TRUE ? 1 : 0;
-    return kind == TRUE || kind == FALSE;
+  if (type === TYPE_BOOLEAN) {
+    number = kind === TRUE ? 1 : 0;
+    return kind === TRUE || kind === FALSE;
   }
-  if (kind != NUMBER) return false;
-  if (type == TYPE_DOUBLE || type == TYPE_FLOAT) {
+  if (kind !== NUMBER) return false;
+  if (type === TYPE_DOUBLE || type === TYPE_FLOAT) {
     if (!isExact()) return false;
     number = numberValue();
-    if (type == TYPE_FLOAT) number = (number as f32) as f64;
+    if (type === TYPE_FLOAT) number = number as f32 as f64;
     return true;
   }
   return isWhole && digitCount <= MAX_EXACT_LENGTH && readWhole(type);
@@ -348,42 +348,38 @@ function readAs(type: u32): bool {
 function readWhole(type: u32): bool {
   const value = isNegative ? -(digits as i64) : (digits as i64);
   number = value as f64;
-  if (type == TYPE_INTEGER) return value == (value as i32 as i64);
-  if (type == TYPE_SHORT) return value == (value as i16 as i64);
-  if (type == TYPE_BYTE) return value == (value as i8 as i64);
-  return type == TYPE_LONG;
+  if (type === TYPE_INTEGER) return value === (value as i32 as i64);
+  if (type === TYPE_SHORT) return value === (value as i16 as i64);
+  if (type === TYPE_BYTE) return value === (value as i8 as i64);
+  return type === TYPE_LONG;
 }
 
 /** Passes over a value; returns the place behind it, 0 to refuse the document. */
 function skipValue(place: usize, depth: u32): usize {
   const byte = load<u8>(place);
-  if (byte != 0x7b && byte != 0x5b) return readScalar(place);
+  if (byte !== 0x7b && byte !== 0x5b) return readScalar(place);
   if (depth >= MAX_DEPTH) return 0;
-  const isObject = byte == 0x7b;
+  const isObject = byte === 0x7b;
   const close: u8 = isObject ? 0x7d : 0x5d;
   let next = skipSpace(place + 1);
-  if (load<u8>(next) == close) return next + 1;
-  for (;;) {
-    if (isObject) {
-      next = skipName(next);
-      if (next == 0) return 0;
-    }
-    next = skipValue(next, depth + 1);
-    if (next == 0) return 0;
+  if (load<u8>(next) === close) return next + 1;
+  let following: u8 = 0x2c;
+  while (following === 0x2c) {
     next = skipSpace(next);
-    const following = load<u8>(next);
-    if (following == close) return next + 1;
-    if (following != 0x2c) return 0;
-    next = skipSpace(next + 1);
+    if (isObject) next = skipName(next);
+    if (next !== 0) next = skipValue(next, depth + 1);
+    if (next === 0) return 0;
+    next = skipSpace(next);
+    following = load<u8>(next++);
   }
-  return 0;
+  return following === close ? next : 0;
 }
 
 /** Passes over a name and its colon; returns where the value begins. */
 function skipName(place: usize): usize {
-  if (load<u8>(place) != 0x22) return 0;
+  if (load<u8>(place) !== 0x22) return 0;
   const quote = readString(place + 1);
-  if (quote == 0) return 0;
+  if (quote === 0) return 0;
   const colon = skipSpace(quote + 1);
-  return load<u8>(colon) == 0x3a ? skipSpace(colon + 1) : 0;
+  return load<u8>(colon) === 0x3a ? skipSpace(colon + 1) : 0;
 }

@@ -27,7 +27,7 @@ const FREE_NORMS: u32 = 24;
 
 /** Notes that `doc` has the field. */
 export function present(field: usize, doc: u32): void {
-  if (load<u32>(field, FIELD_LAST_DOC) == doc + 1) return;
+  if (load<u32>(field, FIELD_LAST_DOC) === doc + 1) return;
   store<u32>(field, doc + 1, FIELD_LAST_DOC);
   push32(field + FIELD_DOCS, doc);
 }
@@ -35,7 +35,7 @@ export function present(field: usize, doc: u32): void {
 /** Starts a text value; returns the position of its first token. */
 export function startText(field: usize, doc: u32): u32 {
   present(field, doc);
-  if (load<u32>(field, FIELD_TEXT_DOC) == doc + 1)
+  if (load<u32>(field, FIELD_TEXT_DOC) === doc + 1)
     return load<u32>(field, FIELD_NEXT_POSITION) + load<u32>(field, FIELD_POSITION_GAP);
   store<u32>(field, doc + 1, FIELD_TEXT_DOC);
   store<u32>(field, 0, FIELD_TEXT_LENGTH);
@@ -48,7 +48,7 @@ export function endText(field: usize, doc: u32, tokens: u32, next: u32): void {
   const total = load<u32>(field, FIELD_TEXT_LENGTH) + tokens;
   store<u32>(field, total, FIELD_TEXT_LENGTH);
   store<u32>(field, next, FIELD_NEXT_POSITION);
-  if ((load<u32>(field, FIELD_FLAGS) & FLAG_NORMS) == 0) return;
+  if ((load<u32>(field, FIELD_FLAGS) & FLAG_NORMS) === 0) return;
   padNorms(field, doc + 1);
   store<u8>(at(field + FIELD_NORMS) + doc, normOf(total));
 }

@@ -29,7 +29,7 @@ const EXPONENT_DIGITS: u32 = 4;
 
 /** Makes the table of powers of this instance. */
 export function makePowers(): void {
-  const bytes: u32 = (EXACT_POWER as u32 + 1) * 8;
+  const bytes: u32 = ((EXACT_POWER as u32) + 1) * 8;
   reserve(scratch + SCRATCH_POWERS, bytes);
   setLength(scratch + SCRATCH_POWERS, bytes);
   let power: f64 = 1;
@@ -42,7 +42,7 @@ export function makePowers(): void {
 /** First place from `place` on that isn't white space. */
 export function skipSpace(place: usize): usize {
   let byte = load<u8>(place);
-  while (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09) byte = load<u8>(++place);
+  while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = load<u8>(++place);
   return place;
 }
 
@@ -68,7 +68,7 @@ export function readString(start: usize): usize {
       v128.or(v128.or(i8x16.eq(bytes, quote), i8x16.eq(bytes, backslash)), i8x16.lt_u(bytes, space)),
     );
     const beyond = i8x16.bitmask(bytes) as u32;
-    if (stops == 0) {
+    if (stops === 0) {
       high |= beyond;
       place += 16;
       continue;
@@ -77,26 +77,26 @@ export function readString(start: usize): usize {
     high |= beyond & ((1 << count) - 1);
     place += count;
     const byte = load<u8>(place);
-    if (byte == 0x22) break;
-    if (byte != 0x5c) return 0;
+    if (byte === 0x22) break;
+    if (byte !== 0x5c) return 0;
     isEscaped = true;
     const length = escapeLength(place + 1);
-    if (length == 0) return 0;
+    if (length === 0) return 0;
     place += length;
   }
-  isHigh = high != 0;
+  isHigh = high !== 0;
   return place;
 }
 
 /** Length of an escape with its backslash, whose letter is at `place`. */
 function escapeLength(place: usize): u32 {
   const letter = load<u8>(place);
-  if (letter == 0x75) {
+  if (letter === 0x75) {
     for (let digit: usize = 1; digit <= 4; digit++) if (hexOf(load<u8>(place + digit)) > 15) return 0;
-    if (load<u16>(place + 1) != 0x3030 || load<u8>(place + 3) > 0x37) isWide = true;
+    if (load<u16>(place + 1) !== 0x3030 || load<u8>(place + 3) > 0x37) isWide = true;
     return 6;
   }
-  return simpleEscape(letter) == 0 ? 0 : 2;
+  return simpleEscape(letter) === 0 ? 0 : 2;
 }
 
 /** Value of a hexadecimal digit; above 15 for other bytes. */
@@ -130,18 +130,18 @@ function simpleEscape(letter: u8): u8 {
 }
 
 /** Resolves the escapes of a string that was read and isn't wide, in place; returns the new end. */
-export function unescape(start: usize, stop: usize): usize {
+export function resolveEscapes(start: usize, stop: usize): usize {
   let from = start;
   let to = start;
   while (from < stop) {
     const byte = load<u8>(from);
-    if (byte != 0x5c) {
+    if (byte !== 0x5c) {
       store<u8>(to++, byte);
       from++;
       continue;
     }
     const letter = load<u8>(from + 1);
-    if (letter == 0x75) {
+    if (letter === 0x75) {
       store<u8>(to++, (hexOf(load<u8>(from + 4)) << 4) | hexOf(load<u8>(from + 5)));
       from += 6;
     } else {
@@ -155,7 +155,7 @@ export function unescape(start: usize, stop: usize): usize {
 /** Reads a number; returns the place behind it. */
 export function readNumber(start: usize): usize {
   let place = start;
-  isNegative = load<u8>(place) == 0x2d;
+  isNegative = load<u8>(place) === 0x2d;
   if (isNegative) place++;
   digits = 0;
   exponent = 0;
@@ -163,16 +163,16 @@ export function readNumber(start: usize): usize {
   const first = place;
   place = readDigits(place);
   digitCount = (place - first) as u32;
-  if (digitCount == 0 || (digitCount > 1 && load<u8>(first) == 0x30)) return 0;
-  if (load<u8>(place) == 0x2e) {
+  if (digitCount === 0 || (digitCount > 1 && load<u8>(first) === 0x30)) return 0;
+  if (load<u8>(place) === 0x2e) {
     isWhole = false;
     const fraction = place + 1;
     place = readDigits(fraction);
-    if (place == fraction) return 0;
+    if (place === fraction) return 0;
     digitCount += (place - fraction) as u32;
     exponent = -((place - fraction) as i32);
   }
-  if ((load<u8>(place) | 32) != 0x65) return place;
+  if ((load<u8>(place) | 32) !== 0x65) return place;
   isWhole = false;
   return readExponent(place + 1);
 }
@@ -194,7 +194,7 @@ function readDigits(start: usize): usize {
 function readExponent(start: usize): usize {
   let place = start;
   const sign = load<u8>(place);
-  if (sign == 0x2b || sign == 0x2d) place++;
+  if (sign === 0x2b || sign === 0x2d) place++;
   let value: i32 = 0;
   let count: u32 = 0;
   for (;;) {
@@ -204,8 +204,8 @@ function readExponent(start: usize): usize {
     value = value * 10 + (digit as i32);
     place++;
   }
-  if (count == 0) return 0;
-  exponent += sign == 0x2d ? -value : value;
+  if (count === 0) return 0;
+  exponent += sign === 0x2d ? -value : value;
   return place;
 }
 

@@ -7,7 +7,7 @@ export function bitsOf(value: u32): u32 {
 
 /** Packs the 128 u32 at `values`, each below 2^bits, to `out`; returns the place behind the 16 * bits bytes. */
 export function packGroup(values: usize, bits: u32, out: usize): usize {
-  if (bits == 0) return out;
+  if (bits === 0) return out;
   let word = i32x4.splat(0);
   let filled: i32 = 0;
   let place = out;
@@ -20,7 +20,7 @@ export function packGroup(values: usize, bits: u32, out: usize): usize {
       place += 16;
       filled -= 32;
       // A shift by 32 would be one by 0.
-      word = filled == 0 ? i32x4.splat(0) : i32x4.shr_u(value, (bits as i32) - filled);
+      word = filled === 0 ? i32x4.splat(0) : i32x4.shr_u(value, (bits as i32) - filled);
     }
   }
   return place;
@@ -28,11 +28,11 @@ export function packGroup(values: usize, bits: u32, out: usize): usize {
 
 /** Unpacks 128 numbers of `bits` bits at `packed` to the u32 at `out`. Reads 16 bytes behind the last one at most. */
 export function unpackGroup(packed: usize, bits: u32, out: usize): void {
-  if (bits == 0) {
+  if (bits === 0) {
     memory.fill(out, 0, 512);
     return;
   }
-  const mask = i32x4.splat(bits == 32 ? -1 : (1 << bits) - 1);
+  const mask = i32x4.splat(bits === 32 ? -1 : (1 << bits) - 1);
   let place = packed;
   let word = v128.load(place);
   let used: i32 = 0;
@@ -58,8 +58,14 @@ export function unpackDocs(packed: usize, bits: u32, before: i32, out: usize): v
   const one = i32x4.splat(1);
   for (let row: usize = 0; row < 512; row += 16) {
     let sums = i32x4.add(v128.load(out + row), one);
-    sums = i32x4.add(sums, i8x16.shuffle(i32x4.splat(0), sums, 0, 1, 2, 3, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27));
-    sums = i32x4.add(sums, i8x16.shuffle(i32x4.splat(0), sums, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23));
+    sums = i32x4.add(
+      sums,
+      i8x16.shuffle(i32x4.splat(0), sums, 0, 1, 2, 3, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27),
+    );
+    sums = i32x4.add(
+      sums,
+      i8x16.shuffle(i32x4.splat(0), sums, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),
+    );
     sums = i32x4.add(sums, doc);
     v128.store(out + row, sums);
     doc = i8x16.shuffle(sums, sums, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15);

@@ -4,6 +4,7 @@ import { at, end, putVarint, reserve, setEnd, setLength } from "./buffer";
 import {
   BLOCK_HEADER_BYTES,
   GROUP,
+  POOL_SLICES,
   SCRATCH_DOCS,
   SCRATCH_FREQS,
   SCRATCH_POSITIONS,
@@ -17,7 +18,7 @@ import {
 } from "./layout";
 import { bitsOf, packGroup } from "./packing";
 import { scratch } from "./scratch";
-import { openStream, readVarint } from "./terms";
+import { sliceData, sliceLink } from "./terms";
 
 /** Bytes of a group that is not packed. */
 const GROUP_BYTES: usize = GROUP * 4;
@@ -37,32 +38,87 @@ export function decodeTerm(pool: usize, term: usize, withPositions: bool): void 
   const count = load<u32>(term, TERM_DOC_FREQ);
   docCount = count;
   totalFreq = 0;
-  if (count == 0) return;
+  if (count === 0) return;
   reserve(scratch + SCRATCH_DOCS, count * 4);
   reserve(scratch + SCRATCH_FREQS, count * 4);
   const docs = at(scratch + SCRATCH_DOCS);
   const freqs = at(scratch + SCRATCH_FREQS);
-  openStream(pool, term, TERM_DOC_HEAD);
-  let doc: u32 = 0;
-  let total: u32 = 0;
   const last = (count - 1) * 4;
-  for (let index: usize = 0; index < last; index += 4) {
-    const code = readVarint();
-    doc += code >>> 1;
-    const freq = code & 1 ? 1 : readVarint();
-    store<u32>(docs + index, doc);
-    store<u32>(freqs + index, freq);
-    total += freq;
-  }
+  const lastFreq = load<u32>(term, TERM_LAST_FREQ);
   store<u32>(docs + last, load<u32>(term, TERM_LAST_DOC));
-  store<u32>(freqs + last, load<u32>(term, TERM_LAST_FREQ));
-  totalFreq = total + load<u32>(term, TERM_LAST_FREQ);
+  store<u32>(freqs + last, lastFreq);
+  totalFreq = lastFreq;
+  const slices = at(pool + POOL_SLICES);
+  if (count > 1) totalFreq += readDocs(slices, load<u32>(term, TERM_DOC_HEAD) - 1, docs, docs + last, freqs);
   if (!withPositions) return;
   reserve(scratch + SCRATCH_POSITIONS, totalFreq * 4);
   const gaps = at(scratch + SCRATCH_POSITIONS);
   store<u32>(gaps, load<u32>(term, TERM_FIRST_POSITION));
-  openStream(pool, term, TERM_POSITION_HEAD);
-  for (let index: u32 = 1; index < totalFreq; index++) store<u32>(gaps + index * 4, readVarint());
+  if (totalFreq > 1)
+    readGaps(slices, load<u32>(term, TERM_POSITION_HEAD) - 1, gaps + 4, gaps + totalFreq * 4);
+}
+
+/** Reads documents up to `docsEnd` and their frequencies; returns the sum of these. */
+function readDocs(slices: usize, start: u32, docs: usize, docsEnd: usize, freqs: usize): u32 {
+  let place = sliceData(slices, start);
+  let limit = sliceLink(slices, start);
+  let doc: u32 = 0;
+  let total: u32 = 0;
+  // Half of the numbers are frequencies, which only follow a document whose lowest bit is 0.
+  let isFreq = false;
+  let to = docs;
+  let freqTo = freqs;
+  while (freqTo < freqs + (docsEnd - docs)) {
+    let value: u32 = 0;
+    let shift: u32 = 0;
+    for (;;) {
+      if (place === limit) {
+        const next = load<u32>(limit);
+        place = sliceData(slices, next);
+        limit = sliceLink(slices, next);
+      }
+      const byte = load<u8>(place++) as u32;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+      shift += 7;
+    }
+    let freq = value;
+    if (!isFreq) {
+      doc += value >>> 1;
+      store<u32>(to, doc);
+      to += 4;
+      isFreq = (value & 1) === 0;
+      if (isFreq) continue;
+      freq = 1;
+    }
+    isFreq = false;
+    store<u32>(freqTo, freq);
+    freqTo += 4;
+    total += freq;
+  }
+  return total;
+}
+
+/** Reads position gaps up to `toEnd`. */
+function readGaps(slices: usize, start: u32, from: usize, toEnd: usize): void {
+  let place = sliceData(slices, start);
+  let limit = sliceLink(slices, start);
+  for (let to = from; to < toEnd; to += 4) {
+    let value: u32 = 0;
+    let shift: u32 = 0;
+    for (;;) {
+      if (place === limit) {
+        const next = load<u32>(limit);
+        place = sliceData(slices, next);
+        limit = sliceLink(slices, next);
+      }
+      const byte = load<u8>(place++) as u32;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+      shift += 7;
+    }
+    store<u32>(to, value);
+  }
 }
 
 /** Appends the decoded term to `out`; returns how many bytes it takes without the positions behind them. */
@@ -112,7 +168,7 @@ export function writePostings(norms: usize, withPositions: bool, out: usize): u3
 /** Documents behind the last full block. */
 function writeTail(start: u32, last: u32, norms: usize, from: usize, positionsOut: usize): usize {
   const count = docCount - start;
-  if (count == 0) return from;
+  if (count === 0) return from;
   const docs = at(scratch + SCRATCH_DOCS) + start * 4;
   const freqs = at(scratch + SCRATCH_FREQS) + start * 4;
   store<u8>(from, maxFreq(freqs, count));
@@ -122,8 +178,8 @@ function writeTail(start: u32, last: u32, norms: usize, from: usize, positionsOu
   for (let index: u32 = 0; index < count; index++) {
     const doc = load<u32>(docs + index * 4);
     const freq = load<u32>(freqs + index * 4);
-    place = putVarint(place, (doc - before - 1) * 2 + (freq == 1 ? 1 : 0));
-    if (freq != 1) place = putVarint(place, freq);
+    place = putVarint(place, (doc - before - 1) * 2 + (freq === 1 ? 1 : 0));
+    if (freq !== 1) place = putVarint(place, freq);
     before = doc;
   }
   return place;
@@ -153,12 +209,10 @@ function writePositions(freqs: usize, count: u32, from: u32, out: usize): u32 {
 function orAll(values: usize): u32 {
   let all = v128.load(values);
   for (let row: usize = 16; row < GROUP_BYTES; row += 16) all = v128.or(all, v128.load(values + row));
-  return (
-    (i32x4.extract_lane(all, 0) |
-      i32x4.extract_lane(all, 1) |
-      i32x4.extract_lane(all, 2) |
-      i32x4.extract_lane(all, 3)) as u32
-  );
+  return (i32x4.extract_lane(all, 0) |
+    i32x4.extract_lane(all, 1) |
+    i32x4.extract_lane(all, 2) |
+    i32x4.extract_lane(all, 3)) as u32;
 }
 
 /** Makes gaps less one of 128 ascending documents, in place; returns all of them or-ed. */
@@ -189,7 +243,7 @@ function maxFreq(freqs: usize, count: u32): u32 {
 }
 
 function minNorm(docs: usize, count: u32, norms: usize): u32 {
-  if (norms == 0) return 1;
+  if (norms === 0) return 1;
   let least: u32 = 255;
   for (let index: u32 = 0; index < count; index++)
     least = min(least, load<u8>(norms + load<u32>(docs + index * 4)) as u32);

@@ -1,14 +1,7 @@
 /** Puts the terms of a segment buffer in order: by field, then by their bytes. */
 
 import { at, reserve } from "./buffer";
-import {
-  POOL_TERM_COUNT,
-  POOL_TERMS,
-  POOL_TEXT,
-  TERM_BYTES,
-  TERM_FIELD_LENGTH,
-  TERM_TEXT,
-} from "./layout";
+import { POOL_TERM_COUNT, POOL_TERMS, POOL_TEXT, TERM_BYTES, TERM_FIELD_LENGTH, TERM_TEXT } from "./layout";
 
 /** Terms of a run that are put in order one by one before runs are merged. */
 const SHORT_RUN: u32 = 8;
@@ -38,7 +31,8 @@ export function groupTerms(pool: usize, fieldCount: u32, starts: usize, ids: usi
     store<u32>(slot, place + 1);
   }
   // Each start has moved to the end of its field, which is the next one's start.
-  for (let field = fieldCount; field > 0; field--) store<u32>(starts + field * 4, load<u32>(starts + (field - 1) * 4));
+  for (let field = fieldCount; field > 0; field--)
+    store<u32>(starts + field * 4, load<u32>(starts + (field - 1) * 4));
   store<u32>(starts, 0);
 }
 
@@ -74,7 +68,7 @@ export function sortTerms(pool: usize, ids: usize, count: u32, room: usize): voi
 function prefixOf(text: usize, count: u32): u64 {
   const word = bswap(load<u64>(text));
   if (count >= 8) return word;
-  return count == 0 ? 0 : word & ~((0xffff_ffff_ffff_ffff as u64) >>> (count << 3));
+  return count === 0 ? 0 : word & ~(u64.MAX_VALUE >>> (count << 3));
 }
 
 function sortRun(terms: usize, texts: usize, entries: usize, start: u32, stop: u32): void {
@@ -117,7 +111,7 @@ function merge(terms: usize, texts: usize, from: usize, to: usize, start: u32, m
 /** Whether the term `id` with `prefix` sorts before the one of the entry `other`. */
 function isBefore(terms: usize, texts: usize, prefix: u64, id: u32, other: usize): bool {
   const otherPrefix = load<u64>(other);
-  if (prefix != otherPrefix) return prefix < otherPrefix;
+  if (prefix !== otherPrefix) return prefix < otherPrefix;
   const a = terms + id * TERM_BYTES;
   const b = terms + load<u32>(other, 8) * TERM_BYTES;
   return (
@@ -134,7 +128,7 @@ function compare(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
   const common = min(aLength, bLength);
   for (let index: u32 = 0; index < common; index++) {
     const difference = (load<u8>(a + index) as i32) - (load<u8>(b + index) as i32);
-    if (difference != 0) return difference;
+    if (difference !== 0) return difference;
   }
   return (aLength as i32) - (bLength as i32);
 }

@@ -39,6 +39,12 @@ const LINK_BYTES: u32 = 4;
 /** Bytes that one occurrence can take in the slices: a slice of the largest size for its document and for its position. */
 const OCCURRENCE_SLICE_BYTES: u32 = 600;
 
+/** Odd, spreads the bits of a hash upwards: 2^64 divided by the golden ratio. */
+const HASH_FINISH: u64 = ((0x9e37_79b9 as u64) << 32) | 0x7f4a_7c15;
+
+/** Sizes of slices of the levels 0..7 in eighths, a byte each from the lowest. */
+const SLICE_EIGHTHS: u64 = ((0x2014_0c08 as u64) << 32) | 0x0503_0201;
+
 /** Random, set by `seedHash`: nobody can choose terms that collide. */
 let hashSeed: u64 = 1;
 let hashFactor: u64 = 1;
@@ -64,19 +70,19 @@ export function hashOf(field: u32, text: usize, count: u32): u32 {
     h = (h ^ (load<u64>(place) & ((1 << ((left as u64) << 3)) - 1))) * hashFactor;
     h ^= h >>> 32;
   }
-  return ((h * 0x9e37_79b9_7f4a_7c15) >>> 32) as u32;
+  return ((h * HASH_FINISH) >>> 32) as u32;
 }
 
 /** Whether two runs of `count` bytes are equal; reads up to 7 bytes behind each. */
 export function equals(a: usize, b: usize, count: u32): bool {
   let left = count;
   while (left >= 8) {
-    if (load<u64>(a) != load<u64>(b)) return false;
+    if (load<u64>(a) !== load<u64>(b)) return false;
     a += 8;
     b += 8;
     left -= 8;
   }
-  return left == 0 || (load<u64>(a) ^ load<u64>(b)) << (64 - ((left as u64) << 3)) == 0;
+  return left === 0 || (load<u64>(a) ^ load<u64>(b)) << (64 - ((left as u64) << 3)) === 0;
 }
 
 /** Makes room for `occurrences` occurrences whose new terms have `textBytes` bytes together. */
@@ -104,7 +110,7 @@ function rehash(pool: usize, slots: u32): void {
   for (let id: u32 = 0; id < count; id++) {
     const hash = load<u32>(term, TERM_HASH);
     let slot = hash & mask;
-    while (load<u32>(slotsAt + slot * SLOT_BYTES, 4) != 0) slot = (slot + 1) & mask;
+    while (load<u32>(slotsAt + slot * SLOT_BYTES, 4) !== 0) slot = (slot + 1) & mask;
     store<u32>(slotsAt + slot * SLOT_BYTES, hash);
     store<u32>(slotsAt + slot * SLOT_BYTES, id + 1, 4);
     term += TERM_BYTES;
@@ -122,11 +128,11 @@ export function internTerm(pool: usize, field: u32, text: usize, count: u32): us
   let slot = slots + (hash & mask) * SLOT_BYTES;
   for (;;) {
     const id = load<u32>(slot, 4);
-    if (id == 0) break;
-    if (load<u32>(slot) == hash) {
+    if (id === 0) break;
+    if (load<u32>(slot) === hash) {
       const term = terms + (id - 1) * TERM_BYTES;
       if (
-        load<u32>(term, TERM_FIELD_LENGTH) == fieldLength &&
+        load<u32>(term, TERM_FIELD_LENGTH) === fieldLength &&
         equals(texts + load<u32>(term, TERM_TEXT), text, count)
       )
         return term;
@@ -156,7 +162,7 @@ function insert(pool: usize, slot: usize, hash: u32, fieldLength: u32, text: usi
 /** Notes an occurrence in `doc`; `position` < 0: the document counts, once. Room must have been made. */
 export function addOccurrence(pool: usize, term: usize, doc: u32, position: i32): void {
   const docFreq = load<u32>(term, TERM_DOC_FREQ);
-  if (docFreq == 0) {
+  if (docFreq === 0) {
     store<u32>(term, 1, TERM_DOC_FREQ);
     store<u32>(term, doc, TERM_LAST_DOC);
     store<u32>(term, doc, TERM_LAST_DELTA);
@@ -166,11 +172,11 @@ export function addOccurrence(pool: usize, term: usize, doc: u32, position: i32)
     return;
   }
   const lastDoc = load<u32>(term, TERM_LAST_DOC);
-  if (lastDoc != doc) {
+  if (lastDoc !== doc) {
     const freq = load<u32>(term, TERM_LAST_FREQ);
-    const one: u32 = freq == 1 ? 1 : 0;
+    const one: u32 = freq === 1 ? 1 : 0;
     writeVarint(pool, term, TERM_DOC_HEAD, load<u32>(term, TERM_LAST_DELTA) * 2 + one);
-    if (one == 0) writeVarint(pool, term, TERM_DOC_HEAD, freq);
+    if (one === 0) writeVarint(pool, term, TERM_DOC_HEAD, freq);
     store<u32>(term, docFreq + 1, TERM_DOC_FREQ);
     store<u32>(term, doc - lastDoc, TERM_LAST_DELTA);
     store<u32>(term, doc, TERM_LAST_DOC);
@@ -190,7 +196,7 @@ export function addOccurrence(pool: usize, term: usize, doc: u32, position: i32)
 /** Appends to the stream whose head, place and end stand at `term + stream`. */
 function writeVarint(pool: usize, term: usize, stream: usize, value: u32): void {
   const links = term + stream;
-  if (load<u32>(links) == 0) {
+  if (load<u32>(links) === 0) {
     const start = newSlice(pool, links, 0);
     store<u32>(links, start);
     store<u32>(links, start, 4);
@@ -200,7 +206,7 @@ function writeVarint(pool: usize, term: usize, stream: usize, value: u32): void 
   let limit = load<u32>(links, 8);
   let rest = value;
   for (;;) {
-    if (place == limit) {
+    if (place === limit) {
       place = nextSlice(pool, links, slices, limit);
       limit = load<u32>(links, 8);
     }
@@ -215,7 +221,7 @@ function writeVarint(pool: usize, term: usize, stream: usize, value: u32): void 
 
 /** Bytes of a slice of `level` 0..7: 8, 16, 24, 40, 64, 96, 160, 256. */
 function sliceBytes(level: u32): u32 {
-  return ((0x2014_0c08_0503_0201 >>> ((level as u64) << 3)) as u32 & 0xff) << 3;
+  return (((SLICE_EIGHTHS >>> ((level as u64) << 3)) & 0xff) as u32) << 3;
 }
 
 /** Makes a slice: a byte for the level, data, the link. Returns where the data begins, an offset above 0. */
@@ -240,33 +246,12 @@ function nextSlice(pool: usize, links: usize, slices: usize, limit: u32): u32 {
   return start;
 }
 
-/** Reads a chain of slices: a byte at a time in `varint`, from the state in two globals. */
-let readAt: usize = 0;
-let readLimit: usize = 0;
-let readSlices: usize = 0;
-
-/** Starts reading a stream from its head. */
-export function openStream(pool: usize, term: usize, stream: usize): void {
-  readSlices = load<u32>(pool + POOL_SLICES, BUFFER_AT);
-  const head = load<u32>(term + stream);
-  if (head != 0) enter(head - 1);
+/** Place of the data of the slice that begins at offset `start`. */
+export function sliceData(slices: usize, start: u32): usize {
+  return slices + start + 1;
 }
 
-/** Next number of the stream. */
-export function readVarint(): u32 {
-  let value: u32 = 0;
-  let shift: u32 = 0;
-  let byte: u32 = 0;
-  do {
-    if (readAt == readLimit) enter(load<u32>(readLimit));
-    byte = load<u8>(readAt++);
-    value |= (byte & 0x7f) << shift;
-    shift += 7;
-  } while (byte >= 0x80);
-  return value;
-}
-
-function enter(start: u32): void {
-  readAt = readSlices + start + 1;
-  readLimit = readSlices + start + sliceBytes(load<u8>(readSlices + start)) - LINK_BYTES;
+/** Place of the link of the slice that begins at offset `start`. */
+export function sliceLink(slices: usize, start: u32): usize {
+  return slices + start + sliceBytes(load<u8>(slices + start)) - LINK_BYTES;
 }

@@ -6,12 +6,7 @@
 
 import { at, reserve } from "./buffer";
 import { endText, startText } from "./field";
-import {
-  FIELD_NUMBER,
-  MAX_TOKEN_BYTES,
-  SCRATCH_MASKS,
-  SCRATCH_TEXT,
-} from "./layout";
+import { FIELD_NUMBER, MAX_TOKEN_BYTES, SCRATCH_MASKS, SCRATCH_TEXT } from "./layout";
 import { scratch } from "./scratch";
 import { addOccurrence, internTerm, reserveOccurrences } from "./terms";
 
@@ -32,7 +27,7 @@ const MID_NUMBER: u8 = 0xe0;
 export function addText(pool: usize, field: usize, doc: u32, text: usize, count: u32): void {
   const first = startText(field, doc);
   const words = markWords(text, count);
-  const next = addWords(pool, load<u32>(field, FIELD_NUMBER), doc, first, (count + 63) >>> 6, words);
+  const next = addWords(pool, load<u32>(field, FIELD_NUMBER), doc, first, words);
   endText(field, doc, next - first, next);
 }
 
@@ -54,7 +49,7 @@ function markWords(text: usize, count: u32): u32 {
     classify(place);
     let words = wordBits;
     const middles = midLetterBits | midNumberBits;
-    if (middles != 0) {
+    if (middles !== 0) {
       const behind = load<u8>(place + 64);
       const letterBehind: u64 = isLetter(behind) ? 1 : 0;
       const digitBehind: u64 = isDigit(behind) ? 1 : 0;
@@ -127,15 +122,15 @@ function bitsWith(classes: v128, mask: u8): u64 {
 }
 
 function isLetter(byte: u8): bool {
-  return ((byte as u32) - 97) < 26;
+  return (byte as u32) - 97 < 26;
 }
 
 function isDigit(byte: u8): bool {
-  return ((byte as u32) - 48) < 10;
+  return (byte as u32) - 48 < 10;
 }
 
 /** Adds the marked runs as words; returns the position that follows. */
-function addWords(pool: usize, field: u32, doc: u32, first: u32, blocks: u32, runs: u32): u32 {
+function addWords(pool: usize, field: u32, doc: u32, first: u32, runs: u32): u32 {
   const lower = at(scratch + SCRATCH_TEXT) + LEAD_BYTES;
   const masks = at(scratch + SCRATCH_MASKS);
   let left = runs;
@@ -144,7 +139,7 @@ function addWords(pool: usize, field: u32, doc: u32, first: u32, blocks: u32, ru
   let block: u32 = 0;
   let bits = load<u64>(masks);
   while (left > 0) {
-    while (bits == 0) bits = load<u64>(masks + (++block << 3));
+    while (bits === 0) bits = load<u64>(masks + (++block << 3));
     const skipped = ctz(bits);
     const start = (block << 6) + (skipped as u32);
     // Ones from `start` on: a zero ends the run here or in a block behind.
@@ -153,11 +148,11 @@ function addWords(pool: usize, field: u32, doc: u32, first: u32, blocks: u32, ru
     const here = ctz(rest) as u32;
     if (here + (skipped as u32) < 64) {
       stop += here;
-      bits &= ~(((1 as u64) << here) - 1 << skipped);
+      bits &= ~((((1 as u64) << here) - 1) << skipped);
     } else {
-      stop = (++block) << 6;
+      stop = ++block << 6;
       bits = load<u64>(masks + (block << 3));
-      while (bits == 0xffff_ffff_ffff_ffff) {
+      while (bits === u64.MAX_VALUE) {
         stop += 64;
         bits = load<u64>(masks + (++block << 3));
       }
@@ -166,7 +161,7 @@ function addWords(pool: usize, field: u32, doc: u32, first: u32, blocks: u32, ru
       bits &= ~(((1 as u64) << more) - 1);
     }
     left--;
-    if (budget == 0) {
+    if (budget === 0) {
       budget = min(left + 1, WORDS_AT_ONCE);
       reserveOccurrences(pool, budget, budget * MAX_TOKEN_BYTES);
     }
@@ -184,8 +179,8 @@ function addWords(pool: usize, field: u32, doc: u32, first: u32, blocks: u32, ru
 
 /** False for a run of underscores only. */
 function isWord(text: usize, length: u32): bool {
-  if (load<u8>(text) != 95) return true;
-  for (let index: u32 = 1; index < length; index++) if (load<u8>(text + index) != 95) return true;
+  if (load<u8>(text) !== 95) return true;
+  for (let index: u32 = 1; index < length; index++) if (load<u8>(text + index) !== 95) return true;
   return false;
 }
 
@@ -203,7 +198,7 @@ function addLongRun(pool: usize, field: u32, doc: u32, first: u32, text: usize, 
     for (;;) {
       place++;
       length++;
-      if (place >= count || length == MAX_TOKEN_BYTES) break;
+      if (place >= count || length === MAX_TOKEN_BYTES) break;
       if (!isMiddle(load<u8>(text + place))) continue;
       // The run's marks say that a letter or digit follows.
       if (length + 2 > (MAX_TOKEN_BYTES as u32) || place + 1 >= count) break;
@@ -219,5 +214,5 @@ function addLongRun(pool: usize, field: u32, doc: u32, first: u32, text: usize, 
 
 /** Punctuation within a run of word bytes. */
 function isMiddle(byte: u8): bool {
-  return byte < 48 || byte == 58 || byte == 59;
+  return byte < 48 || byte === 58 || byte === 59;
 }

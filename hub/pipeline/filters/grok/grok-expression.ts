@@ -1,7 +1,7 @@
 /** Grok expressions: `%{PATTERN:field:type}` within a Ruby regular expression. */
 
+import { RegexpFault, type RubyRegexp, translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { RegexpFault, type RubyRegexp, translateRubyRegexp } from "../../regexp/ruby-regexp.ts";
 
 /** Patterns within patterns; deeper means that one contains itself. */
 const MAX_DEPTH = 100;

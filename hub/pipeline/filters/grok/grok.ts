@@ -3,10 +3,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
 import { Type } from "typebox";
+import { RegexpTimeout } from "#hub/pipeline/program/regexp-guard.ts";
+import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
-import { RegexpTimeout } from "../../program/regexp-guard.ts";
-import type { RubyRegexp } from "../../regexp/ruby-regexp.ts";
 import { defineFilter, type FilterContext } from "../filter.ts";
 import { anyTable, flag, list, oneOf, optional, options, table, text } from "../option-types.ts";
 import { compileGrok } from "./grok-expression.ts";

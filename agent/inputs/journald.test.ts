@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext as Run, test } from "node:test";
+import { Value } from "typebox/value";
+import { readJournalEntry } from "./journal-entry.ts";
+import { JournaldInput, journalArguments, journaldInput } from "./journald.ts";
+import { eventsOf, type TestContext, testContext } from "./testing.ts";
+
+/** Prints entries as journalctl does, from the cursor it is given on, and goes on following. */
+const JOURNALCTL = `#!/bin/sh
+echo "$@" >> "$0.calls"
+n=0
+for argument in "$@"; do case "$argument" in --after-cursor=c*) n=\${argument#--after-cursor=c};; esac; done
+while [ "$n" -lt 3 ]; do
+  n=$((n + 1))
+  echo '{"__CURSOR":"c'$n'","__REALTIME_TIMESTAMP":"1700000000123456","MESSAGE":"entry '$n'","PRIORITY":"4","_PID":"7"}'
+done
+exec sleep 60
+`;
+
+const settings = (given: object): never => Value.Default(journaldInput.schema, { ...given }) as never;
+
+async function start(t: Run, context: TestContext, acking: boolean): Promise<JournaldInput> {
+  const command = join(context.folder, "journalctl");
+  writeFileSync(command, JOURNALCTL);
+  chmodSync(command, 0o755);
+  context.output.acking = acking;
+  const input = new JournaldInput(settings({ command }), context);
+  t.after(() => input.stop());
+  await input.start();
+  return input;
+}
+
+test("the journal is read on behind the last acknowledged entry after a restart", async (t) => {
+  let context = await testContext();
+  t.after(() => context.dispose());
+  const first = await start(t, context, true);
+  await context.output.until(() => eventsOf(context).length === 3);
+  const [event] = eventsOf(context);
+  assert.deepEqual(event, {
+    offset: 0,
+    message: "entry 1",
+    timeMs: 1_700_000_000_123,
+    fields: { process: { pid: 7 }, log: { level: "warning", syslog: { priority: 4 } } },
+  });
+  await first.stop();
+  context = await context.restart();
+  const second = await start(t, context, true);
+  const calls = join(context.folder, "journalctl.calls");
+  while (readFileSync(calls, "utf8").split("\n").length < 3)
+    await new Promise((resolve) => setImmediate(resolve));
+  await second.stop();
+  assert.match(readFileSync(calls, "utf8"), /--no-tail\n.*--after-cursor=c3/);
+  assert.deepEqual(eventsOf(context), []);
+});
+
+test("an entry that was not acknowledged comes again after a restart", async (t) => {
+  let context = await testContext();
+  t.after(() => context.dispose());
+  const first = await start(t, context, false);
+  await context.output.until(() => eventsOf(context).length === 3);
+  await first.stop();
+  context = await context.restart();
+  const second = await start(t, context, true);
+  await context.output.until(() => eventsOf(context).length === 3);
+  await second.stop();
+});
+
+test("a program that can't be run is told, and tried again", async (t) => {
+  const context = await testContext();
+  t.after(() => context.dispose());
+  const input = new JournaldInput(settings({ command: "/nonexistent/journalctl" }), context);
+  t.after(() => input.stop());
+  await input.start();
+  while (input.state().errors === 0) await new Promise((resolve) => setImmediate(resolve));
+  assert.match(input.state().lastError, /ENOENT/);
+});
+
+test("conditions become arguments", () => {
+  const given = {
+    units: ["a.service"],
+    identifiers: ["b"],
+    priority: "0..4",
+    transports: ["kernel"],
+    matches: ["_UID=1"],
+    seek: "tail",
+    merge: true,
+    directory: "/j",
+  };
+  assert.deepEqual(journalArguments(settings(given), undefined).slice(4), [
+    "--lines=0",
+    "--directory=/j",
+    "--merge",
+    "--unit=a.service",
+    "--identifier=b",
+    "--priority=0..4",
+    "_TRANSPORT=kernel",
+    "_UID=1",
+  ]);
+});
+
+for (const [name, value, message] of [
+  ["bytes that are no text", [104, 255], Buffer.of(104, 255)],
+  ["a field that stands twice", ["a", "b"], Buffer.from("a\nb")],
+  ["none", null, Buffer.alloc(0)],
+] as const) {
+  test(`the message of an entry is read: ${name}`, () => {
+    assert.deepEqual(readJournalEntry(JSON.stringify({ __CURSOR: "c", MESSAGE: value }))!.message, message);
+  });
+}
+
+test("what is no entry is none", () => {
+  assert.equal(readJournalEntry("-- No entries --"), null);
+  assert.equal(readJournalEntry("{}"), null);
+});

@@ -1,0 +1,191 @@
+/** Input `journald`: systemd's journal, read through `journalctl`, from the last acknowledged entry on. */
+
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { type Static, Type } from "typebox";
+import { AppError } from "#proto/kit/errors.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { Framer } from "./framing.ts";
+import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
+import { readJournalEntry } from "./journal-entry.ts";
+import { Receipts } from "./receipts.ts";
+import { StreamSink } from "./stream-input.ts";
+
+const list = (description: string) => Type.Array(Type.String({ minLength: 1 }), { default: [], description });
+
+const schema = Type.Object(
+  {
+    units: list("Units to read, with patterns, such as nginx.service; empty: all."),
+    identifiers: list("Syslog identifiers to read; empty: all."),
+    matches: list("Further conditions FIELD=value; those of one field are alternatives."),
+    priority: Type.Optional(
+      Type.String({
+        description: "Least severe priority to read: a name or number, or a range such as 0..4.",
+      }),
+    ),
+    transports: list("Ways into the journal: kernel, journal, stdout, syslog, audit, driver; empty: all."),
+    seek: Type.Union([Type.Literal("head"), Type.Literal("tail")], {
+      default: "head",
+      description: "Where the very first start begins. Later ones go on behind what was acknowledged.",
+    }),
+    directory: Type.Optional(Type.String({ description: "Folder of another journal than the machine's." })),
+    merge: Type.Boolean({ default: false, description: "Also read journals that came from other machines." }),
+    command: Type.String({
+      default: "journalctl",
+      minLength: 1,
+      description: "The program that reads the journal.",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+type Settings = Static<typeof schema>;
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+const RETRY = { firstMs: 500, capMs: 30_000 };
+/** An entry with all its fields; the journal takes messages of up to 48 KB by itself, and larger ones natively. */
+const ENTRY_BYTES_MAX = 4 * 1_024 * 1_024;
+/** What journalctl says when something is wrong. */
+const ERROR_BYTES_MAX = 4_096;
+
+export const journaldInput = defineInput({
+  type: "journald",
+  summary: "Reads systemd's journal through journalctl; the place of the last acknowledged entry is kept.",
+  heldSlots: 1,
+  schema,
+  validate(settings) {
+    const wrong = settings.matches.find((match) => !/^[A-Z0-9_]+=/.test(match));
+    if (wrong !== undefined)
+      throw new AppError("settings_invalid", `matches: "${wrong}" is no condition; write FIELD=value`);
+  },
+  create: (settings, context) => new JournaldInput(settings, context),
+});
+
+export class JournaldInput implements Input {
+  readonly #settings: Settings;
+  readonly #context: InputContext;
+  readonly #sink: StreamSink;
+  readonly #stop = new AbortController();
+  readonly #receipts = new Receipts<string>();
+  readonly #position: string;
+  #child: Child | undefined;
+  #task: Promise<void> | undefined;
+
+  constructor(settings: Settings, context: InputContext) {
+    this.#settings = settings;
+    this.#context = context;
+    this.#position = `journald/${context.id}`;
+    this.#sink = new StreamSink("journald", context, {
+      onAcknowledged: (upTo) => {
+        const cursor = this.#receipts.take(upTo).at(-1);
+        if (cursor !== undefined) context.registry.setPosition(this.#position, cursor);
+      },
+    });
+  }
+
+  start(): Promise<void> {
+    this.#task = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#sink.close();
+    this.#child?.kill("SIGTERM");
+    await this.#task;
+    await this.#sink.stop();
+  }
+
+  state(): InputState {
+    return this.#sink.state();
+  }
+
+  /** Runs journalctl again whenever it ends; it goes on behind the last entry that was taken. */
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    const backoff = new Backoff(RETRY);
+    let cursor = this.#context.registry.position(this.#position);
+    while (!signal.aborted) {
+      const child = spawn(this.#settings.command, journalArguments(this.#settings, cursor), {
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      this.#child = child;
+      const ended = once(child, "close").catch((error: unknown) => [error]);
+      const complaint = collect(child.stderr);
+      try {
+        const last = await this.#read(child.stdout);
+        if (last !== undefined) backoff.reset();
+        cursor = last ?? cursor;
+      } catch (error) {
+        if (!signal.aborted) this.#context.log.debug({ error }, "reading from journalctl broke off");
+      }
+      child.kill("SIGTERM");
+      const [status] = (await ended) as [unknown];
+      if (signal.aborted) return;
+      const reason =
+        status instanceof Error
+          ? status.message
+          : `it ended with ${String(status)}: ${(await complaint).trim()}`;
+      this.#sink.fail("journalctl can't be read; trying on", new Error(reason));
+      await this.#context.clock.sleep(backoff.next(), signal);
+    }
+  }
+
+  /** Reads to the end; the next chunk is taken only when this one has its place, and journalctl waits. */
+  async #read(stream: Readable): Promise<string | undefined> {
+    const framer = new Framer({ maxBytes: ENTRY_BYTES_MAX, octetCounting: false });
+    let cursor: string | undefined;
+    for await (const chunk of stream) {
+      for (const line of framer.push(chunk as Buffer)) {
+        const entry = readJournalEntry(line.toString());
+        if (entry === null) {
+          this.#context.metrics.errors.inc({ input: this.#context.id });
+          continue;
+        }
+        const most = this.#sink.maxMessageBytes;
+        const message = entry.message.subarray(0, most);
+        this.#context.metrics.truncatedBytes.inc(
+          { input: this.#context.id },
+          entry.message.length - message.length,
+        );
+        await this.#sink.put(message, Buffer.from(JSON.stringify(entry.fields)), entry.timeMs);
+        if (this.#sink.closed) return cursor;
+        cursor = entry.cursor;
+        this.#receipts.add(this.#sink.events, cursor);
+      }
+    }
+    return cursor;
+  }
+}
+
+/** Returns the arguments of journalctl that follow the journal from `cursor` on. */
+export function journalArguments(settings: Settings, cursor: string | undefined): string[] {
+  const { units, identifiers, matches, priority, transports, seek, directory, merge } = settings;
+  return [
+    "--output=json",
+    "--follow",
+    "--all",
+    "--quiet",
+    ...(cursor === undefined
+      ? [seek === "head" ? "--no-tail" : "--lines=0"]
+      : [`--after-cursor=${cursor}`, "--no-tail"]),
+    ...(directory === undefined ? [] : [`--directory=${directory}`]),
+    ...(merge ? ["--merge"] : []),
+    ...units.map((unit) => `--unit=${unit}`),
+    ...identifiers.map((identifier) => `--identifier=${identifier}`),
+    ...(priority === undefined ? [] : [`--priority=${priority}`]),
+    ...transports.map((transport) => `_TRANSPORT=${transport}`),
+    ...matches,
+  ];
+}
+
+async function collect(stream: Readable): Promise<string> {
+  let text = "";
+  try {
+    for await (const chunk of stream) if (text.length < ERROR_BYTES_MAX) text += String(chunk);
+  } catch {
+    // the process has ended
+  }
+  return text;
+}

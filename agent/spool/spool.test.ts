@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext as Run, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { StreamSink } from "#agent/inputs/stream-input.ts";
+import { eventsOf, type TestContext, testContext } from "#agent/inputs/testing.ts";
+import { SegmentReader, SegmentWriter } from "./segment.ts";
+
+const NONE = new Uint8Array();
+const texts = (context: TestContext): string[] => eventsOf(context).map(({ message }) => message);
+const line = (n: number): Buffer => Buffer.from(`${String(n).padStart(5, "0")} ${"x".repeat(100)}`);
+
+async function sinkOf(t: Run, context: TestContext, spoolBytes: number): Promise<StreamSink> {
+  const sink = new StreamSink("tcp", context, { spoolBytes });
+  await sink.open();
+  t.after(() => sink.stop());
+  return sink;
+}
+
+const files = (context: TestContext): string[] => readdirSync(join(context.dataFolder, "spool", "test"));
+
+test("what the output has no room for goes to disk, and arrives in order when it has", async (t) => {
+  const context = await testContext({ slots: 1, batchBytes: 16_384 });
+  t.after(() => context.dispose());
+  context.output.acking = false;
+  const sink = await sinkOf(t, context, 10_000_000);
+  const expected = Array.from({ length: 2_000 }, (_, n) => line(n).toString());
+  for (let n = 0; n < 2_000; n++) await sink.put(line(n), NONE);
+  assert.ok(sink.state().lagBytes > 200_000);
+  assert.equal(context.output.sent.length, 1);
+  context.output.acking = true;
+  context.output.sent[0]!.ack();
+  await context.output.until(() => texts(context).length === 2_000);
+  assert.deepEqual(texts(context), expected);
+  while (files(context).length > 0) await turn();
+  await sink.put(line(2_000), NONE);
+  sink.flush();
+  await context.output.until(() => texts(context).length === 2_001);
+});
+
+test("what is on disk is sent after a restart, under the same source and offsets as before it", async (t) => {
+  let context = await testContext({ slots: 1, batchBytes: 16_384 });
+  t.after(() => context.dispose());
+  context.output.acking = false;
+  let sink = await sinkOf(t, context, 10_000_000);
+  for (let n = 0; n < 400; n++) await sink.put(line(n), NONE);
+  const memory = texts(context).length;
+  context.output.sent[0]!.ack();
+  await context.output.until(() => context.output.sent.length === 2);
+  const [, unacknowledged] = context.output.sent;
+  await sink.stop();
+  context = await context.restart();
+  sink = await sinkOf(t, context, 10_000_000);
+  await context.output.until(() => texts(context).length === 400 - memory);
+  const [again] = context.output.sent;
+  assert.deepEqual([again!.source, again!.from], [unacknowledged!.source, unacknowledged!.from]);
+  assert.deepEqual(texts(context)[0], line(memory).toString());
+});
+
+test("a full spool holds up who can be held up, and counts what is lost of others", async (t) => {
+  const context = await testContext({ slots: 1, batchBytes: 16_384 });
+  t.after(() => context.dispose());
+  context.output.acking = false;
+  const sink = await sinkOf(t, context, 4_000);
+  let taken = 0;
+  const all = (async () => {
+    for (let n = 0; n < 300; n++) {
+      await sink.put(line(n), NONE);
+      taken++;
+    }
+  })();
+  while (context.output.sent.length === 0) await turn();
+  for (let n = 0; n < 50; n++) await turn();
+  assert.ok(taken < 300);
+  assert.equal(sink.offer(line(0), NONE), false);
+  context.output.acking = true;
+  context.output.sent[0]!.ack();
+  await all;
+  sink.flush();
+  await context.output.until(() => texts(context).length === 300);
+  assert.deepEqual(
+    texts(context),
+    Array.from({ length: 300 }, (_, n) => line(n).toString()),
+  );
+});
+
+test("behind a torn record nothing is read, and a foreign file is told and passed over", async (t) => {
+  const context = await testContext();
+  t.after(() => context.dispose());
+  const folder = join(context.dataFolder, "spool", "test");
+  mkdirSync(folder, { recursive: true });
+  const uuid = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`;
+  const path = join(folder, `000000000001-${uuid(1)}.spool`);
+  const writer = new SegmentWriter(path);
+  for (let n = 0; n < 3; n++) writer.append({ message: line(n), timeMs: 5, fieldsJson: Buffer.from("{}") });
+  writer.close();
+  truncateSync(path, readFileSync(path).length - 1);
+  writeFileSync(join(folder, `000000000002-${uuid(2)}.spool`), "something else");
+  await sinkOf(t, context, 10_000);
+  await context.output.until(() => texts(context).length === 2);
+  while (files(context).length > 0) await turn();
+  assert.equal(eventsOf(context)[0]!.timeMs, 5);
+});
+
+test("a damaged record is found", async (t) => {
+  const context = await testContext();
+  t.after(() => context.dispose());
+  const path = join(context.folder, "a.spool");
+  const writer = new SegmentWriter(path);
+  writer.append({ message: line(1), timeMs: 0, fieldsJson: NONE });
+  writer.close();
+  const bytes = readFileSync(path);
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(path, bytes);
+  const reader = new SegmentReader(path);
+  assert.throws(() => reader.next(), { code: "data_corrupt", message: /byte 8 is damaged/ });
+  reader.close();
+});

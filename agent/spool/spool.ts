@@ -1,0 +1,235 @@
+/**
+ * Keeps events of an input without a file on disk while the output has no room for them, up to a limit, and
+ * sends them when it has. Each segment is a source of its own with offsets, as a file would be.
+ */
+
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { StreamEvent } from "#agent/batcher.ts";
+import type { InputContext } from "#agent/inputs/input.ts";
+import type { Channel } from "#agent/outputs/output.ts";
+import type { Slot } from "#agent/slot-pool.ts";
+import { appendEvent, eventSize } from "#proto/raw-encoder.ts";
+import { recordBytes, SEGMENT_MAGIC, SegmentReader, SegmentWriter } from "./segment.ts";
+
+export interface SpoolOptions {
+  /** Type of the input. */
+  readonly inputType: string;
+  readonly maxBytes: number;
+  readonly context: Pick<
+    InputContext,
+    "id" | "output" | "fieldsJson" | "clock" | "log" | "metrics" | "dataFolder"
+  >;
+}
+
+interface Segment {
+  readonly path: string;
+  /** UUID of its name. */
+  readonly key: string;
+  sizeBytes: number;
+}
+
+const SEGMENT_BYTES = 8 * 1_024 * 1_024;
+const NAME = /^(\d{12})-([0-9a-f-]{36})\.spool$/;
+
+export class Spool {
+  readonly #options: SpoolOptions;
+  readonly #folder: string;
+  readonly #segments: Segment[] = [];
+  readonly #stop = new AbortController();
+  #writer: SegmentWriter | undefined;
+  #bytes = 0;
+  #number = 0;
+  #unacked = 0;
+  #onRoom: (() => void)[] = [];
+  #rouse: (() => void) | undefined;
+  #task: Promise<void> | undefined;
+  #told = false;
+
+  constructor(options: SpoolOptions) {
+    this.#options = options;
+    this.#folder = join(options.context.dataFolder, "spool", options.context.id.replace(/[^\w.-]/g, "_"));
+  }
+
+  /** Bytes on disk. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** True where nothing waits; else new events must queue behind. */
+  get empty(): boolean {
+    return this.#segments.length === 0;
+  }
+
+  /** Takes up what an earlier run left. Throws the system's error where the folder can't be used. */
+  start(): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
+    for (const name of readdirSync(this.#folder).sort()) {
+      const match = NAME.exec(name);
+      if (match === null) continue;
+      const path = join(this.#folder, name);
+      const sizeBytes = statSync(path).size;
+      this.#segments.push({ path, key: match[2]!, sizeBytes });
+      this.#bytes += sizeBytes;
+      this.#number = Math.max(this.#number, Number(match[1]));
+    }
+    this.#task = this.#run();
+  }
+
+  /** Keeps an event; returns false where the spool is full or the disk refuses it. */
+  append(event: StreamEvent): boolean {
+    const size = recordBytes(event);
+    if (this.#stop.signal.aborted || this.#bytes + size + SEGMENT_MAGIC.length > this.#options.maxBytes)
+      return false;
+    try {
+      const segment = this.#writable();
+      this.#writer!.append(event);
+      segment.sizeBytes += size;
+      this.#bytes += size;
+    } catch (error) {
+      if (!this.#told)
+        this.#options.context.log.error({ error }, `the spool ${this.#folder} can't be written`);
+      this.#told = true;
+      return false;
+    }
+    this.#told = false;
+    this.#rouse?.();
+    return true;
+  }
+
+  /** Resolves when there may be room again, or the spool stops. */
+  async whenRoom(): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    await new Promise<void>((resolve) => this.#onRoom.push(resolve));
+  }
+
+  /** Ends sending; what is on disk is sent after the next start. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#rouse?.();
+    this.#wakeWaiting();
+    await this.#task;
+    this.#seal();
+  }
+
+  #writable(): Segment {
+    const last = this.#segments.at(-1);
+    if (this.#writer !== undefined && last !== undefined && this.#writer.size < SEGMENT_BYTES) return last;
+    this.#seal();
+    const key = randomUUID();
+    const path = join(this.#folder, `${String(++this.#number).padStart(12, "0")}-${key}.spool`);
+    this.#writer = new SegmentWriter(path);
+    const segment = { path, key, sizeBytes: SEGMENT_MAGIC.length };
+    this.#segments.push(segment);
+    this.#bytes += segment.sizeBytes;
+    return segment;
+  }
+
+  #seal(): void {
+    this.#writer?.close();
+    this.#writer = undefined;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const [segment] = this.#segments;
+      if (segment === undefined) {
+        await new Promise<void>((resolve) => (this.#rouse = resolve));
+        continue;
+      }
+      // What comes while it is sent goes into the next one.
+      if (this.#segments.length === 1) await this.#waitForSlot();
+      if (this.#segments.length === 1) this.#seal();
+      await this.#send(segment);
+    }
+  }
+
+  /** As long as the output is away the segment goes on to grow. */
+  async #waitForSlot(): Promise<void> {
+    const slot = await this.#options.context.output.slots.acquire(this.#stop.signal);
+    slot?.release();
+  }
+
+  async #send(segment: Segment): Promise<void> {
+    const { context, inputType } = this.#options;
+    const source = { inputId: context.id, inputType, fileKey: segment.key, generation: 0, path: "" };
+    const channel = context.output.channel(source, context.fieldsJson);
+    let reader: SegmentReader | undefined;
+    try {
+      reader = new SegmentReader(segment.path);
+      while (!this.#stop.signal.aborted) {
+        const slot = await context.output.slots.acquire(this.#stop.signal);
+        if (slot === null) return;
+        if (!this.#sendBatch(reader, channel, slot)) break;
+      }
+    } catch (error) {
+      const lostBytes = segment.sizeBytes - (reader?.offset ?? 0);
+      context.metrics.lostBytes.inc({ input: context.id }, Math.max(0, lostBytes));
+      context.log.error({ error, bytes: lostBytes }, "a part of the spool can't be read");
+    } finally {
+      reader?.close();
+    }
+    while (this.#unacked > 0 && !this.#stop.signal.aborted) {
+      await new Promise<void>((resolve) => (this.#rouse = resolve));
+    }
+    if (this.#stop.signal.aborted) return;
+    this.#segments.shift();
+    this.#bytes -= segment.sizeBytes;
+    rmSync(segment.path, { force: true });
+    this.#wakeWaiting();
+  }
+
+  /** Fills a slot and sends it; returns false where nothing is left. */
+  #sendBatch(reader: SegmentReader, channel: Channel, slot: Slot): boolean {
+    const { headroom, tailroom } = channel;
+    const from = reader.offset;
+    const limit = slot.buffer.length - tailroom;
+    let at = headroom;
+    try {
+      for (let event = reader.next(); event !== null; event = reader.next()) {
+        const size = eventSize(event);
+        if (at === headroom && headroom + size > limit) slot.grow(headroom + size + tailroom);
+        else if (at + size > limit) {
+          reader.seek(event.offset);
+          break;
+        }
+        at = appendEvent(slot.buffer, at, event);
+      }
+    } catch (error) {
+      if (at === headroom) {
+        slot.release();
+        throw error;
+      }
+      // What is before the damage is sent; the next batch meets it again.
+    }
+    if (at === headroom) {
+      slot.release();
+      return false;
+    }
+    this.#unacked++;
+    channel.send({
+      slot,
+      body: { buffer: slot.buffer, start: headroom, end: at, events: true },
+      block: {
+        from,
+        to: reader.offset,
+        readTimeMs: this.#options.context.clock.now(),
+        lastLineOpen: false,
+        firstLineContinued: false,
+        compression: 0,
+        dataBytes: 0,
+      },
+      settle: () => {
+        this.#unacked--;
+        this.#rouse?.();
+      },
+    });
+    return true;
+  }
+
+  #wakeWaiting(): void {
+    for (const resolve of this.#onRoom.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,101 @@
+/** `tailrace-hub user …` and `tailrace-hub client …`: accounts and OAuth clients from a terminal. */
+
+import { openStores, type Stores } from "#hub/auth/stores.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { ClientCommand, UserCommand } from "./admin-arguments.ts";
+import { loadHubSettings } from "./config.ts";
+import { AUTH_BUCKET } from "./open-access.ts";
+import { readPassword } from "./password-prompt.ts";
+import { withState } from "./state-session.ts";
+
+/** Who did it, in the log. */
+const ACTOR = "command line";
+
+/** Does the command and returns what to print. Throws AppErrors with the remedy. */
+export async function runAdminCommand(command: UserCommand | ClientCommand, log: Logger): Promise<string> {
+  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, process.env);
+  const needsPassword = command.name === "user" && ["add", "passwd"].includes(command.action);
+  const password = needsPassword ? await readPassword(command.subject) : "";
+  return withState(settings, log, AUTH_BUCKET, async (bucket) => {
+    const stores = openStores(bucket, systemClock, (event) =>
+      log.info({ audit: event }, "access was changed"),
+    );
+    const answer =
+      command.name === "user" ? await onUsers(stores, command, password) : await onClients(stores, command);
+    return command.json ? `${JSON.stringify(answer.data)}\n` : answer.text;
+  });
+}
+
+interface Answer {
+  readonly data: unknown;
+  readonly text: string;
+}
+
+async function onUsers(
+  { accounts, removeAccount }: Stores,
+  { action, subject, role, indices }: UserCommand,
+  password: string,
+): Promise<Answer> {
+  switch (action) {
+    case "add": {
+      const account = await accounts.add({ name: subject, password, role, indices }, ACTOR);
+      return { data: account, text: `account ${account.name} (${role}) was added\n` };
+    }
+    case "passwd":
+      await accounts.setPassword(subject, password, ACTOR);
+      return { data: {}, text: `the password of ${subject} was changed; its sessions are over\n` };
+    case "remove":
+      await removeAccount(subject, ACTOR);
+      return { data: {}, text: `account ${subject} was removed\n` };
+    case "list": {
+      const all = await accounts.list();
+      const rows = all.map((each) => [each.name, each.role, each.indices.join(",")]);
+      return { data: all, text: table(["NAME", "ROLE", "INDICES"], rows) };
+    }
+  }
+}
+
+async function onClients(
+  { clients }: Stores,
+  { action, subject, kind, redirectUris, scopes }: ClientCommand,
+): Promise<Answer> {
+  switch (action) {
+    case "add": {
+      const wanted = { name: subject, kind, redirectUris, ...(scopes.length > 0 && { scopes }) };
+      const { clientId, clientSecret } = await clients.register(wanted, ACTOR);
+      return credentials(clientId, clientSecret);
+    }
+    case "rotate": {
+      const { clientId, clientSecret } = await clients.rotate(subject, ACTOR);
+      return credentials(clientId, clientSecret);
+    }
+    case "remove":
+      await clients.remove(subject, ACTOR);
+      return { data: {}, text: `client ${subject} was removed with everything issued to it\n` };
+    case "list": {
+      const all = await clients.list();
+      const rows = all.map((each) => [each.clientId, each.name, each.kind, each.redirectUris.join(" ")]);
+      return { data: all, text: table(["CLIENT_ID", "NAME", "KIND", "REDIRECT_URIS"], rows) };
+    }
+  }
+}
+
+function credentials(clientId: string, clientSecret: string | undefined): Answer {
+  const secret = clientSecret === undefined ? "" : `client_secret  ${clientSecret}  (shown this once)\n`;
+  return {
+    data: { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) },
+    text: `client_id      ${clientId}\n${secret}`,
+  };
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_cell, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return `${all.map(line).join("\n")}\n`;
+}

@@ -1,0 +1,280 @@
+/** `_nodes/stats` and `_cluster/stats`: how this node and its process are doing. */
+
+import { statfsSync } from "node:fs";
+import { arch, availableParallelism, freemem, loadavg, platform, totalmem, uptime } from "node:os";
+import type { JsonObject } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { nearestName } from "#proto/kit/nearest.ts";
+import { clusterHealth } from "../index-health.ts";
+import type { ApiParts } from "../parts.ts";
+import type { IndexInfo, NodeInfo } from "../ports.ts";
+import type { ApiRequest } from "../request.ts";
+import { type ApiResponse, json, type Route } from "../route.ts";
+import { printFigures } from "./index-figures.ts";
+import { meantNodes } from "./nodes.ts";
+import { wantedMetrics } from "./stats.ts";
+
+const METRICS = [
+  "adaptive_selection",
+  "breaker",
+  "discovery",
+  "fs",
+  "http",
+  "indices",
+  "ingest",
+  "jvm",
+  "os",
+  "process",
+  "script",
+  "thread_pool",
+  "transport",
+];
+const PARAMS = [
+  "level",
+  "types",
+  "groups",
+  "fields",
+  "fielddata_fields",
+  "completion_fields",
+  "include_segment_file_sizes",
+  "timeout",
+];
+
+export function nodeStatsRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: [
+        "/_nodes/stats",
+        "/_nodes/stats/{metric}",
+        "/_nodes/stats/{metric}/{index_metric}",
+        "/_nodes/{nodes}/stats",
+        "/_nodes/{nodes}/stats/{metric}",
+        "/_nodes/{nodes}/stats/{metric}/{index_metric}",
+      ],
+      params: PARAMS,
+      action: "monitor",
+      summary: "Shows figures of the nodes: indices, process, machine.",
+      handle: (request) => nodeStats(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_cluster/stats", "/_cluster/stats/nodes/{nodes}"],
+      params: ["flat_settings", "timeout"],
+      action: "monitor",
+      summary: "Shows figures of the whole cluster.",
+      handle: (request) => clusterStats(parts, request),
+    },
+  ];
+}
+
+function nodeStats(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const wanted = nodeMetrics(request);
+  const [self] = parts.cluster.nodes();
+  // Figures of another node are in its own answers.
+  const found = meantNodes(parts.cluster.nodes(), request.path["nodes"]).filter(({ id }) => id === self?.id);
+  return json({
+    _nodes: { total: found.length, successful: found.length, failed: 0 },
+    cluster_name: parts.cluster.name,
+    nodes: Object.fromEntries(found.map((node) => [node.id, nodeFigures(parts, node, wanted, request)])),
+  });
+}
+
+/** Throws request_invalid for metrics that there aren't. */
+function nodeMetrics(request: ApiRequest): (metric: string) => boolean {
+  const asked = request.list("metric");
+  if (asked === undefined || asked.includes("_all")) return () => true;
+  const unknown = asked.find((metric) => !METRICS.includes(metric));
+  if (unknown !== undefined) {
+    const nearest = nearestName(unknown, METRICS);
+    const hint = nearest === undefined ? "" : ` -> did you mean [${nearest}]?`;
+    throw new AppError(
+      "request_invalid",
+      `request [${request.uri.split("?", 1)[0]}] contains unrecognized metric: [${unknown}]${hint}`,
+    );
+  }
+  return (metric) => asked.includes(metric);
+}
+
+function nodeFigures(
+  parts: ApiParts,
+  node: NodeInfo,
+  wanted: (metric: string) => boolean,
+  request: ApiRequest,
+): JsonObject {
+  const figures: Readonly<Record<string, () => JsonObject>> = {
+    indices: () => indexFigures(parts, request),
+    os: () => osFigures(),
+    process: () => processFigures(),
+    jvm: () => heapFigures(),
+    thread_pool: () => ({}),
+    fs: () => fsFigures(parts.clock.now()),
+    transport: () => ({ server_open: 0, rx_count: 0, rx_size_in_bytes: 0, tx_count: 0, tx_size_in_bytes: 0 }),
+    http: () => ({ current_open: 0, total_opened: 0 }),
+    breakers: () => ({}),
+    script: () => ({ compilations: 0, cache_evictions: 0 }),
+    ingest: () => ({ total: { count: 0, time_in_millis: 0, current: 0, failed: 0 }, pipelines: {} }),
+  };
+  return {
+    timestamp: parts.clock.now(),
+    name: node.name,
+    transport_address: node.transportAddress,
+    host: node.host,
+    ip: node.transportAddress,
+    roles: ["master", "data", "ingest"],
+    ...Object.fromEntries(
+      Object.entries(figures)
+        .filter(([metric]) => wanted(metric === "breakers" ? "breaker" : metric))
+        .map(([metric, make]) => [metric, make()]),
+    ),
+  };
+}
+
+function indexFigures({ indices, shards, counters }: ApiParts, request: ApiRequest): JsonObject {
+  const level = request.query["level"] ?? "node";
+  if (!["node", "indices", "shards"].includes(level)) {
+    throw new AppError(
+      "request_invalid",
+      `level parameter must be one of [indices] or [node] or [shards] but was [${level}]`,
+    );
+  }
+  const options = {
+    wanted: wantedMetrics(request, "index_metric"),
+    groups: request.list("groups") ?? [],
+    fileSizes: request.flag("include_segment_file_sizes") ?? false,
+  };
+  const open = indices.all().filter(({ state }) => state === "open");
+  const of = (found: readonly IndexInfo[]): JsonObject =>
+    printFigures(
+      {
+        shards: found.flatMap((index) => shards.stats(index)),
+        counts: found.map(({ uuid }) => counters.of(uuid)),
+      },
+      options,
+    );
+  const each = open.map((index) => [index.name, of([index])]);
+  return { ...of(open), ...(level !== "node" && { indices: Object.fromEntries(each) as JsonObject }) };
+}
+
+function osFigures(): JsonObject {
+  const [one = 0, five = 0, fifteen = 0] = loadavg();
+  return {
+    timestamp: Date.now(),
+    cpu: {
+      percent: Math.min(100, Math.round((one / availableParallelism()) * 100)),
+      load_average: { "1m": one, "5m": five, "15m": fifteen },
+    },
+    mem: memoryFigures(),
+  };
+}
+
+function memoryFigures(): JsonObject {
+  const [total, free] = [totalmem(), freemem()];
+  const freePercent = Math.round((free / total) * 100);
+  return {
+    total_in_bytes: total,
+    free_in_bytes: free,
+    used_in_bytes: total - free,
+    free_percent: freePercent,
+    used_percent: 100 - freePercent,
+  };
+}
+
+function processFigures(): JsonObject {
+  const { user, system } = process.cpuUsage();
+  return {
+    timestamp: Date.now(),
+    cpu: { total_in_millis: Math.round((user + system) / 1_000) },
+    mem: { total_virtual_in_bytes: process.memoryUsage.rss() },
+  };
+}
+
+/** Names as clients of 6.5 look for them; the heap is that of JavaScript. */
+function heapFigures(): JsonObject {
+  const { heapUsed, heapTotal, external } = process.memoryUsage();
+  return {
+    timestamp: Date.now(),
+    uptime_in_millis: Math.round(process.uptime() * 1_000),
+    mem: {
+      heap_used_in_bytes: heapUsed,
+      heap_used_percent: Math.round((heapUsed / heapTotal) * 100),
+      heap_committed_in_bytes: heapTotal,
+      heap_max_in_bytes: heapTotal,
+      non_heap_used_in_bytes: external,
+      non_heap_committed_in_bytes: external,
+    },
+  };
+}
+
+function fsFigures(nowMs: number): JsonObject {
+  return { timestamp: nowMs, total: diskFigures() };
+}
+
+/** Space of the file system that the process works in, bytes. */
+export function diskFigures(): {
+  total_in_bytes: number;
+  free_in_bytes: number;
+  available_in_bytes: number;
+} {
+  const { bsize, blocks, bfree, bavail } = statfsSync(process.cwd());
+  return { total_in_bytes: blocks * bsize, free_in_bytes: bfree * bsize, available_in_bytes: bavail * bsize };
+}
+
+function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const { cluster, indices, clock, compatVersion } = parts;
+  const nodes = meantNodes(cluster.nodes(), request.path["nodes"]);
+  const open = indices.all().filter(({ state }) => state === "open");
+  const health = clusterHealth(open);
+  return json({
+    _nodes: { total: nodes.length, successful: nodes.length, failed: 0 },
+    cluster_name: cluster.name,
+    cluster_uuid: cluster.uuid,
+    timestamp: clock.now(),
+    status: health.status,
+    indices: { count: open.length, shards: shardFigures(open), ...clusterIndexFigures(parts, open) },
+    nodes: {
+      count: {
+        total: nodes.length,
+        data: nodes.length,
+        coordinating_only: 0,
+        master: nodes.length,
+        ingest: nodes.length,
+      },
+      versions: [compatVersion],
+      os: {
+        available_processors: availableParallelism(),
+        allocated_processors: availableParallelism(),
+        names: [{ name: platform(), count: nodes.length }],
+        mem: memoryFigures(),
+      },
+      process: processFigures(),
+      jvm: {
+        max_uptime_in_millis: Math.round(uptime() * 1_000),
+        versions: [
+          { version: process.versions.node, vm_name: "V8", vm_version: arch(), count: nodes.length },
+        ],
+        mem: heapFigures()["mem"],
+        threads: 1,
+      },
+      fs: diskFigures(),
+      plugins: [],
+      network_types: { transport_types: { netty4: nodes.length }, http_types: { netty4: nodes.length } },
+    },
+  });
+}
+
+function shardFigures(open: readonly IndexInfo[]): JsonObject {
+  const primaries = open.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
+  return open.length === 0 ? {} : { total: primaries, primaries, replication: 0 };
+}
+
+function clusterIndexFigures({ shards, counters }: ApiParts, open: readonly IndexInfo[]): JsonObject {
+  const shown = ["docs", "store", "fielddata", "query_cache", "completion", "segments"];
+  return printFigures(
+    {
+      shards: open.flatMap((index) => shards.stats(index)),
+      counts: open.map(({ uuid }) => counters.of(uuid)),
+    },
+    { wanted: (metric) => shown.includes(metric), groups: [], fileSizes: false },
+  );
+}

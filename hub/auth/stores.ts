@@ -1,0 +1,35 @@
+/** Accounts and clients straight on the state, for the command line: no vault is opened and nothing runs. */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { Accounts } from "./accounts.ts";
+import type { AuditSink } from "./audit.ts";
+import { Passwords } from "./passwords.ts";
+import { Clients } from "./provider/clients.ts";
+import { Consents } from "./provider/consents.ts";
+import { TokenFamilies } from "./provider/families.ts";
+
+export interface Stores {
+  readonly accounts: Accounts;
+  readonly clients: Clients;
+  /** Removes an account and what was allowed in its name; its sessions end with it. Throws not_found, request_invalid. */
+  readonly removeAccount: (name: string, actor: string) => Promise<void>;
+}
+
+/** Returns the stores of the state in `bucket`. */
+export function openStores(bucket: StateBucket, clock: Clock, audit: AuditSink): Stores {
+  const store = { bucket, clock };
+  const families = new TokenFamilies(store);
+  const accounts = new Accounts(store, new Passwords(), audit);
+  const consents = new Consents(store, families, audit);
+  // The dashboard's own client isn't stored, and a command line never asks for it.
+  const clients = new Clients(store, families, audit, () => ({ redirectUri: "", scope: "", secret: "" }));
+  return {
+    accounts,
+    clients,
+    removeAccount: async (name, actor) => {
+      const { id } = await accounts.remove(name, actor);
+      await consents.forget(id);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** What the bootstrap checks look at in the settings of a hub: its listeners, their encryption, its data. */
+
+import { resolve } from "node:path";
+import type { Listener } from "#hub/auth/settings.ts";
+import type { CheckedSettings } from "./bootstrap-checks.ts";
+import type { HubSettings } from "./config.ts";
+
+/** Listeners of a hub: their own host's setting, or network.host. */
+const LISTENERS = ["http.host", "transport.host", "dashboard.host", "nats.host"] as const;
+
+const NATS_REMEDY =
+  "the hub's nats-server does no TLS of its own: bind nats.host to 127.0.0.1, name one that does in nats.servers, " +
+  "or set tls.terminated_upstream: true behind a proxy that does TLS";
+
+/** Returns what the checks look at. */
+export function checkedSettings(settings: HubSettings): CheckedSettings {
+  const embedsNats = settings["nats.servers"].length === 0;
+  return {
+    listeners: LISTENERS.filter((setting) => setting !== "nats.host" || embedsNats).map((setting) =>
+      listenerOf(settings, setting),
+    ),
+    auth: settings,
+    allowMmap: settings["node.store.allow_mmap"],
+    dataFolder: resolve(settings["path.data"]),
+  };
+}
+
+function listenerOf(settings: HubSettings, setting: (typeof LISTENERS)[number]): Listener {
+  const upstream = settings["tls.terminated_upstream"];
+  const listener = {
+    setting: settings[setting] === "" ? "network.host" : setting,
+    host: settings[setting] || settings["network.host"],
+  };
+  if (setting === "nats.host") return { ...listener, encrypted: upstream, remedy: NATS_REMEDY };
+  return { ...listener, encrypted: upstream || settings["tls.certificate"] !== "" };
+}

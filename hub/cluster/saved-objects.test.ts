@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { SavedObjects } from "./saved-objects.ts";
+
+const clock = { now: () => Date.UTC(2026, 0, 31), monotonic: () => 0 };
+
+function saved(): SavedObjects {
+  return new SavedObjects(new MemoryBucket(), clock as never);
+}
+
+const fails = (code: string) => (error: unknown) => error instanceof AppError && error.code === code;
+
+test("an object is saved, listed by title, changed under its revision, and deleted", async () => {
+  const objects = saved();
+  const second = await objects.create("search", { title: " Slow pages ", attributes: { q: "a" } });
+  const first = await objects.create("search", { title: "Errors", attributes: {} });
+  await objects.create("dashboard", { title: "Other", attributes: {} });
+  assert.equal(second.title, "Slow pages");
+  assert.equal(second.updated, "2026-01-31T00:00:00.000Z");
+  assert.deepEqual(
+    (await objects.list("search")).map(({ title }) => title),
+    ["Errors", "Slow pages"],
+  );
+  const changed = await objects.put(
+    "search",
+    first.id,
+    { title: "Errors", attributes: { q: "b" } },
+    first.revision,
+  );
+  assert.ok(changed.revision > first.revision);
+  assert.deepEqual(await objects.get("search", first.id), changed);
+  await objects.delete("search", first.id);
+  await assert.rejects(objects.get("search", first.id), fails("not_found"));
+});
+
+test("of two who change one object the slower one is told", async () => {
+  const objects = saved();
+  const content = { title: "Mine", attributes: {} };
+  const { id, revision } = await objects.put("dashboard", "main", content);
+  assert.equal(id, "main");
+  await objects.put("dashboard", "main", content, revision);
+  await assert.rejects(objects.put("dashboard", "main", content, revision), fails("journal_conflict"));
+  await assert.rejects(objects.delete("dashboard", "main", revision), fails("journal_conflict"));
+  await assert.rejects(objects.create("dashboard", content, "main"), fails("journal_conflict"));
+});
+
+test("what can't be saved is refused with what is wrong", async () => {
+  const objects = saved();
+  const content = { title: "Mine", attributes: {} };
+  await assert.rejects(objects.list("dashbord"), /no saved type dashbord.*did you mean "dashboard"/);
+  await assert.rejects(objects.put("search", "../x", content), fails("request_invalid"));
+  await assert.rejects(objects.create("search", { title: " ", attributes: {} }), fails("request_invalid"));
+  await assert.rejects(objects.put("search", "gone", content, 7), fails("not_found"));
+  const huge = { title: "Huge", attributes: { text: "x".repeat(300_000) } };
+  await assert.rejects(objects.create("search", huge), fails("request_too_large"));
+});

@@ -1,0 +1,181 @@
+/**
+ * What people save on the pages: searches, visualisations, dashboards. Each is a JSON object under `<type>/<id>` in a
+ * bucket, changed by compare-and-set on its revision, so that two writers can't overwrite each other unseen.
+ */
+
+import { randomBytes } from "node:crypto";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
+
+type JsonObject = Record<string, unknown>;
+
+/** Types there are. */
+export const SAVED_TYPES = ["search", "visualisation", "dashboard"] as const;
+
+/** A saved object as its readers get it. */
+export interface SavedObject {
+  readonly type: string;
+  readonly id: string;
+  /** Changes with each write. */
+  readonly revision: number;
+  /** ISO 8601, UTC. */
+  readonly updated: string;
+  readonly title: string;
+  /** What the page keeps of it. */
+  readonly attributes: JsonObject;
+}
+
+/** What is written. */
+export interface SavedContent {
+  readonly title: string;
+  readonly attributes: JsonObject;
+}
+
+/** A dashboard of a hundred panels takes some 50 kB. */
+const MAX_BYTES = 256 * 1024;
+/** Objects of one type; a list of them is one answer. */
+const MAX_OBJECTS = 1_000;
+/** Reads in flight while a list is made. */
+const PARALLEL_READS = 16;
+const MAX_TITLE = 200;
+const ID = /^[A-Za-z0-9_-]{1,100}$/;
+
+export class SavedObjects {
+  readonly #bucket: StateBucket;
+  readonly #clock: Clock;
+
+  constructor(bucket: StateBucket, clock: Clock) {
+    this.#bucket = bucket;
+    this.#clock = clock;
+  }
+
+  /** Returns all objects of a type, by title. Throws request_invalid. */
+  async list(type: string): Promise<SavedObject[]> {
+    const keys = await this.#bucket.keys(`${checkType(type)}/`);
+    const found: SavedObject[] = [];
+    for (let start = 0; start < keys.length; start += PARALLEL_READS) {
+      const entries = await Promise.all(
+        keys.slice(start, start + PARALLEL_READS).map((key) => this.#bucket.get(key)),
+      );
+      for (const entry of entries) if (entry !== null) found.push(decode(entry));
+    }
+    return found.toSorted((a, b) => a.title.localeCompare(b.title, "en") || (a.id < b.id ? -1 : 1));
+  }
+
+  /** Throws not_found, request_invalid. */
+  async get(type: string, id: string): Promise<SavedObject> {
+    const entry = await this.#bucket.get(keyOf(type, id));
+    if (entry === null) throw missing(type, id);
+    return decode(entry);
+  }
+
+  /** Saves a new object; without an id it gets one. Throws journal_conflict where it exists, request_invalid, request_too_large. */
+  async create(type: string, content: SavedContent, id = newId()): Promise<SavedObject> {
+    const key = keyOf(type, id);
+    const stored = this.#encode(content);
+    if ((await this.#bucket.keys(`${type}/`)).length >= MAX_OBJECTS) {
+      throw new AppError(
+        "request_invalid",
+        `there are ${MAX_OBJECTS} saved objects of type ${type}, as many as may be; delete some`,
+      );
+    }
+    try {
+      const revision = await this.#bucket.create(key, stored.bytes);
+      return { type, id, revision, ...stored.object };
+    } catch (error) {
+      throw conflict(error, `${type} ${id} exists; save it under its revision, or under another id`);
+    }
+  }
+
+  /**
+   * Replaces an object whose revision is `revision`; without one, the object as it is now, or none. Throws
+   * journal_conflict where somebody else was quicker, not_found, request_invalid, request_too_large.
+   */
+  async put(type: string, id: string, content: SavedContent, revision?: number): Promise<SavedObject> {
+    const key = keyOf(type, id);
+    const before = await this.#bucket.get(key);
+    if (before === null) {
+      if (revision !== undefined) throw missing(type, id);
+      return this.create(type, content, id);
+    }
+    const stored = this.#encode(content);
+    try {
+      const next = await this.#bucket.update(key, stored.bytes, revision ?? before.revision);
+      return { type, id, revision: next, ...stored.object };
+    } catch (error) {
+      throw conflict(
+        error,
+        `${type} ${id} was changed meanwhile; read it again and apply your change to what is there now`,
+      );
+    }
+  }
+
+  /** Deletes an object, with `revision` only as it was then. Throws not_found, journal_conflict, request_invalid. */
+  async delete(type: string, id: string, revision?: number): Promise<void> {
+    const key = keyOf(type, id);
+    if ((await this.#bucket.get(key)) === null) throw missing(type, id);
+    try {
+      await this.#bucket.delete(key, revision);
+    } catch (error) {
+      throw conflict(error, `${type} ${id} was changed meanwhile; look at it before you delete it`);
+    }
+  }
+
+  #encode({ title, attributes }: SavedContent): {
+    readonly bytes: Buffer;
+    readonly object: Omit<SavedObject, "type" | "id" | "revision">;
+  } {
+    const trimmed = title.trim();
+    if (trimmed === "" || trimmed.length > MAX_TITLE)
+      throw new AppError("request_invalid", `title must have 1 to ${MAX_TITLE} characters`);
+    const object = { title: trimmed, updated: new Date(this.#clock.now()).toISOString(), attributes };
+    const bytes = Buffer.from(JSON.stringify(object));
+    if (bytes.length > MAX_BYTES) {
+      throw new AppError(
+        "request_too_large",
+        `a saved object may have ${MAX_BYTES} bytes, this one has ${bytes.length}; make it smaller`,
+      );
+    }
+    return { bytes, object };
+  }
+}
+
+function newId(): string {
+  return randomBytes(12).toString("base64url");
+}
+
+function checkType(type: string): string {
+  if ((SAVED_TYPES as readonly string[]).includes(type)) return type;
+  throw new AppError(
+    "request_invalid",
+    `there is no saved type ${type}; types are ${SAVED_TYPES.join(", ")}${didYouMean(type, SAVED_TYPES)}`,
+  );
+}
+
+function keyOf(type: string, id: string): string {
+  checkType(type);
+  if (!ID.test(id))
+    throw new AppError(
+      "request_invalid",
+      "an id has 1 to 100 letters, digits, - and _; leave it out to get one",
+    );
+  return `${type}/${id}`;
+}
+
+function decode({ key, value, revision }: StateEntry): SavedObject {
+  const cut = key.indexOf("/");
+  const object = JSON.parse(Buffer.from(value).toString()) as Omit<SavedObject, "type" | "id" | "revision">;
+  return { type: key.slice(0, cut), id: key.slice(cut + 1), revision, ...object };
+}
+
+function missing(type: string, id: string): AppError {
+  return new AppError("not_found", `there is no ${type} ${id}; it may have been deleted`);
+}
+
+function conflict(error: unknown, message: string): unknown {
+  return toAppError(error).code === "journal_conflict"
+    ? new AppError("journal_conflict", message, { cause: error })
+    : error;
+}

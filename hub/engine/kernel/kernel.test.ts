@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { before, suite, test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Random } from "../random.test-support.ts";
+import { packGroup, unpackAscendingHere, unpackGroup } from "../segment/bit-packing.ts";
+import { ByteBuffer } from "../segment/byte-buffer.ts";
+import { crc32cHere } from "../segment/crc32c.ts";
+import { apply, INDEX, operation, testMapping, withFolder } from "../shard.test-support.ts";
+import { Shard } from "../shard.ts";
+import { BUFFER_BYTES, GROUP } from "./assembly/layout.ts";
+import { randomText, sealed, testKernel } from "./kernel.test-support.ts";
+import type { Kernel } from "./kernel.ts";
+import { KernelFields, newFields } from "./kernel-fields.ts";
+import { KernelMemory } from "./memory.ts";
+
+let kernel: Kernel;
+
+before(async () => {
+  kernel = await testKernel();
+});
+
+suite("the kernel's codecs give what their twins give", () => {
+  test("CRC-32C of all lengths, going on from another", () => {
+    const random = new Random(5);
+    const bytes = Uint8Array.from({ length: 5000 }, () => random.below(256));
+    for (const length of [0, 1, 15, 16, 17, 255, 4096, 4999]) {
+      for (const from of [0, 1]) {
+        const crc = random.below(2 ** 32);
+        assert.equal(
+          kernel.crc32c(bytes, from, from + length, crc),
+          crc32cHere(bytes, from, from + length, crc),
+        );
+      }
+    }
+  });
+
+  test("groups of all widths are packed and unpacked", () => {
+    const random = new Random(6);
+    for (let bits = 0; bits <= 32; bits++) {
+      const values = Uint32Array.from({ length: GROUP }, () => random.below(2 ** bits));
+      const expected = new ByteBuffer();
+      packGroup(values, 0, bits, expected);
+      const at = kernel.memory.allocate(1024);
+      kernel.memory.words.set(values, at / 4);
+      const end = kernel.functions.packGroup(at, bits, at + 512) >>> 0;
+      assert.deepEqual(kernel.memory.bytes.slice(at + 512, end), expected.view(), `${bits} bits`);
+      kernel.memory.release(at, 1024);
+      const ours = new Int32Array(GROUP);
+      const theirs = new Int32Array(GROUP);
+      kernel.unpackGroup(expected.view(), 0, bits, ours, 0);
+      unpackGroup(expected.view(), 0, bits, theirs, 0);
+      assert.deepEqual(ours, theirs, `${bits} bits`);
+      kernel.unpackDocs(expected.view(), 0, bits, 41, ours);
+      unpackAscendingHere(expected.view(), 0, bits, 41, theirs);
+      assert.deepEqual(ours, theirs, `${bits} bits, ascending`);
+    }
+  });
+});
+
+suite("the kernel's memory", () => {
+  test("blocks don't overlap, and join again when they are given back", () => {
+    const memory = new KernelMemory(2 ** 26);
+    const random = new Random(8);
+    const blocks = new Map<number, number>();
+    for (let step = 0; step < 3000; step++) {
+      if (blocks.size > 40 || (blocks.size > 0 && random.oneIn(3))) {
+        const address = random.pick([...blocks.keys()]);
+        memory.release(address, blocks.get(address)!);
+        blocks.delete(address);
+      } else {
+        const size = 1 + random.below(random.oneIn(10) ? 300_000 : 5000);
+        const address = memory.allocate(size);
+        for (const [other, otherSize] of blocks) {
+          assert.ok(address + size <= other || other + otherSize <= address, `${address} overlaps ${other}`);
+        }
+        assert.ok(address >= 65_536 && address + size <= memory.memory.buffer.byteLength);
+        blocks.set(address, size);
+      }
+    }
+    for (const [address, size] of blocks) memory.release(address, size);
+    assert.equal(memory.usedBytes, 0);
+    const before = memory.memory.buffer.byteLength;
+    memory.release(memory.allocate(before / 4), before / 4);
+    assert.equal(memory.memory.buffer.byteLength, before, "small free blocks became a large one");
+  });
+
+  test("beyond its limit it refuses with memory_limit, and what is open is given back whole", async () => {
+    const small = await testKernel(2 ** 21);
+    const used = small.memory.usedBytes;
+    const fields = new KernelFields(small);
+    const field = fields.open(testMapping().field("message")!)!;
+    const random = new Random(9);
+    assert.throws(
+      () => {
+        for (let doc = 0; doc < 1e6; doc++) {
+          const text = Buffer.from(`${random.below(2 ** 31)} ${random.below(2 ** 31)}`);
+          field.addAsciiText(doc, text, 0, text.length);
+        }
+      },
+      (error: unknown) => error instanceof AppError && error.code === "memory_limit",
+    );
+    fields.release();
+    fields.release();
+    assert.ok(small.memory.usedBytes - used < 65_536, "scratch only");
+  });
+
+  test("where it is scarce new buffers are made by the twin", async () => {
+    const small = await testKernel(2 ** 21);
+    assert.ok(newFields(small) instanceof KernelFields);
+    const open = newFields(small);
+    assert.equal(open.isTight, false);
+    small.memory.allocate(2 ** 19);
+    small.memory.allocate(2 ** 19);
+    assert.ok(!(newFields(small) instanceof KernelFields));
+    small.memory.allocate(2 ** 19);
+    assert.ok(open.isTight, "those that are open are to be sealed");
+    assert.ok(!(newFields(null) instanceof KernelFields));
+  });
+
+  test("shards that fill it are sealed in time, and no message fails", async () => {
+    const small = await testKernel(2 ** 24);
+    await withFolder((folder) => {
+      const options = { index: "test", mapping: testMapping(), log: silentLogger(), kernel: small };
+      const shards = Array.from({ length: 20 }, (_, number) => Shard.open(`${folder}/${number}`, options));
+      const random = new Random(10);
+      let most = 0;
+      for (let sequence = 1; sequence <= 10; sequence++) {
+        const operations = Array.from({ length: 100 }, (_, number) => {
+          const words = Array.from({ length: 8 }, () => random.below(2 ** 31));
+          return operation(INDEX, `${sequence}-${number}`, { message: words.join(" ") });
+        });
+        for (const shard of shards) {
+          apply(shard, sequence, ...operations);
+          most = Math.max(most, small.memory.usedBytes);
+        }
+      }
+      assert.ok(most > small.memory.limitBytes / 2, `only ${most} bytes were used`);
+      for (const shard of shards) {
+        shard.refresh();
+        assert.equal(shard.stats().docs, 1000);
+        shard.close();
+      }
+      assert.ok(small.memory.usedBytes < 2 ** 20, "all buffers are given back");
+    });
+  });
+
+  test("two buffers that grow in turns stay apart", () => {
+    const mapping = testMapping();
+    const [a, b] = [new Random(1), new Random(2)].map((random) =>
+      Array.from({ length: 300 }, () => Buffer.from(JSON.stringify({ message: randomText(random) }))),
+    );
+    const alone = sealed(new KernelFields(kernel), mapping, a!);
+    const other = new KernelFields(kernel);
+    const field = other.open(mapping.field("message")!)!;
+    for (const [doc, text] of b!.entries())
+      field.addAsciiText(
+        doc,
+        text.map((byte) => byte & 127),
+        0,
+        text.length,
+      );
+    const beside = sealed(new KernelFields(kernel), mapping, a!);
+    other.release();
+    assert.deepEqual(beside.segment.directory, {
+      ...(alone.segment.directory as object),
+      idIndex: idIndexOf(beside),
+    });
+  });
+
+  test("a buffer structure that was freed is empty", () => {
+    const at = kernel.allocateZeroed(BUFFER_BYTES);
+    kernel.place(at, Buffer.from("abc"));
+    kernel.setLength(at, 3);
+    assert.equal(Buffer.from(kernel.view(at)).toString(), "abc");
+    kernel.free(at);
+    assert.equal(kernel.view(at).length, 0);
+    kernel.memory.release(at, BUFFER_BYTES);
+  });
+});
+
+function idIndexOf({ segment }: { segment: { directory: unknown } }): unknown {
+  return (segment.directory as { idIndex: unknown }).idIndex;
+}

@@ -1,0 +1,34 @@
+/** A password from the terminal, unseen and twice, or the first line of standard input in scripts. */
+
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import { usageError } from "./usage-error.ts";
+
+/** Returns the password for the account `name`. Throws usage_invalid where there is none or the two differ. */
+export async function readPassword(name: string): Promise<string> {
+  if (process.stdin.isTTY !== true) return firstLine();
+  const password = await ask(`Password for ${name}: `);
+  if ((await ask("Once more: ")) !== password) throw usageError("the two passwords differ");
+  return password;
+}
+
+async function firstLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin });
+  for await (const line of lines) return line;
+  throw usageError("a password is expected as the first line of standard input");
+}
+
+async function ask(prompt: string): Promise<string> {
+  process.stderr.write(prompt);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    lines.once("line", resolve);
+    lines.once("close", () => reject(usageError("no password was given")));
+    return await promise;
+  } finally {
+    lines.close();
+    process.stderr.write("\n");
+  }
+}

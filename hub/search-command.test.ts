@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { parseHubCommand } from "./cli.ts";
+import { parseSearchCommand, runSearchCommand } from "./search-command.ts";
+
+const NOW_MS = Date.UTC(2026, 0, 2);
+
+/** A search interface that gives one answer; resolves with its port and what it is asked. */
+async function answering(t: TestContext, status: number, answer: unknown) {
+  const asked: { body: unknown; authorization: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      asked.push({ body, authorization: request.headers.authorization });
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    });
+  });
+  t.after(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return { asked, port: (server.address() as AddressInfo).port };
+}
+
+test("lines come oldest first, and control characters of a log don't reach the terminal", async (t) => {
+  const hits = ["\u001b[31mlate", "early"].map((message) => ({
+    _source: { "@timestamp": "2026-01-01T00:00:00Z", host: { name: "web-1" }, message },
+  }));
+  const { asked, port } = await answering(t, 200, { hits: { hits } });
+  const command = parseSearchCommand(["level:error", "--since", "1h", "-E", `http.port=${port}`]);
+  assert.equal(
+    await runSearchCommand(command, { TAILRACE_API_KEY: "tlr_x" }, NOW_MS),
+    "2026-01-01T00:00:00Z web-1 early\n2026-01-01T00:00:00Z web-1  [31mlate\n",
+  );
+  assert.equal(asked[0]?.authorization, "Bearer tlr_x");
+  const range = { range: { "@timestamp": { gte: "2026-01-01T23:00:00.000Z" } } };
+  assert.deepEqual(asked[0]?.body, {
+    size: 500,
+    sort: [{ "@timestamp": { order: "desc" } }],
+    query: { bool: { filter: [{ query_string: { query: "level:error" } }, range] } },
+  });
+});
+
+test("a hub that wants to know who asks is answered with where the key goes", async (t) => {
+  const { port } = await answering(t, 401, { error: { reason: "sign in" } });
+  const command = parseSearchCommand(["-E", `http.port=${port}`]);
+  await assert.rejects(runSearchCommand(command, {}, NOW_MS), {
+    code: "unauthenticated",
+    message: /sign in.*TAILRACE_API_KEY/,
+  });
+});
+
+for (const [args, message] of [
+  [["a", "b"], /"b" is one argument too many; quote the query/],
+  [["--size", "0"], /--size 0: write a number from 1 to 10000/],
+  [["--since", "soon"], /--since soon: write a time/],
+] as const) {
+  test(`search ${args.join(" ")} is refused with what to do`, () => {
+    assert.throws(() => parseHubCommand(["search", ...args]), { code: "usage_invalid", message });
+  });
+}

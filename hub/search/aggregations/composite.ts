@@ -1,0 +1,245 @@
+/** `composite`: pages of buckets by combinations of the values of several sources, in the order of their keys. */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "../json.ts";
+import { integer, list, object, required } from "../options.ts";
+import type { ShardContext } from "../query.ts";
+import { printValue } from "../value-format.ts";
+import {
+  type Aggregation,
+  type AggregationTree,
+  type BucketBudget,
+  type CollectBudget,
+  type Collector,
+  mergeTree,
+  renderTree,
+  type TreeState,
+} from "./aggregation.ts";
+import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
+import { BucketCollector, KeyTable } from "./buckets.ts";
+import { type CompositeSource, type KeyPart, readSource, SourceValues } from "./composite-source.ts";
+
+const OPTIONS = {
+  sources: required(list("sources of the key: [{name: {terms | histogram | date_histogram: {field}}}]")),
+  size: integer("buckets of a page", 10, 1),
+  after: object("key of the last bucket of the page before"),
+} as const;
+
+/** Sources of one key. */
+const MAX_SOURCES = 20;
+
+export const composite: AggregationType = {
+  name: "composite",
+  summary: "Pages of buckets by combinations of values.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below, depth }) {
+    if (depth > 0) {
+      throw new AppError(
+        "request_invalid",
+        "[composite] aggregation cannot be used with a parent aggregation",
+      );
+    }
+    const options = readAggregation("composite", body, OPTIONS);
+    const sources = (options.sources ?? []).map((each) => readSource(each));
+    if (sources.length === 0 || sources.length > MAX_SOURCES) {
+      throw new AppError("request_invalid", `Composite [sources] of [${name}] must be 1 to ${MAX_SOURCES}`);
+    }
+    const names = new Set(sources.map((source) => source.name));
+    if (names.size < sources.length)
+      throw new AppError("request_invalid", `Composite source names of [${name}] must be unique`);
+    checkAfter(options.after, names);
+    return new Composite(sources, options.size ?? 10, options.after, below);
+  },
+};
+
+function checkAfter(after: JsonObject | undefined, names: ReadonlySet<string>): void {
+  if (after === undefined) return;
+  const keys = Object.keys(after);
+  if (keys.length === names.size && keys.every((key) => names.has(key))) return;
+  throw new AppError(
+    "request_invalid",
+    `[after] has ${keys.length} value(s) but [sources] has ${names.size}; it must name each source once`,
+  );
+}
+
+/** JSON-able; in the order of the keys. */
+interface CompositeState {
+  readonly buckets: readonly {
+    readonly key: readonly KeyPart[];
+    readonly count: number;
+    readonly below: TreeState;
+  }[];
+  /** Keys as the answer has them need the fields' formats. */
+  readonly formats: readonly (Parameters<typeof printValue>[0] | null)[];
+}
+
+class Composite implements Aggregation<CompositeState> {
+  readonly #sources: readonly CompositeSource[];
+  readonly #size: number;
+  readonly #after: JsonObject | undefined;
+  readonly #below: AggregationTree;
+
+  constructor(
+    sources: readonly CompositeSource[],
+    size: number,
+    after: JsonObject | undefined,
+    below: AggregationTree,
+  ) {
+    this.#sources = sources;
+    this.#size = size;
+    this.#after = after;
+    this.#below = below;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<CompositeState> {
+    const values = this.#sources.map((source) => new SourceValues(source, shard));
+    const after = this.#after;
+    const behind =
+      after === undefined ? undefined : values.map((source) => source.read(after[source.name], shard));
+    return new CompositeCollector({
+      values,
+      behind,
+      size: this.#size,
+      compare: (a, b) => this.#compare(a, b),
+      below: this.#below,
+      shard,
+      budget,
+    });
+  }
+
+  merge(states: readonly CompositeState[]): CompositeState {
+    const byKey = new Map<string, CompositeState["buckets"][number][]>();
+    for (const bucket of states.flatMap(({ buckets }) => buckets)) {
+      const key = JSON.stringify(bucket.key);
+      const known = byKey.get(key);
+      if (known === undefined) byKey.set(key, [bucket]);
+      else known.push(bucket);
+    }
+    const merged = [...byKey.values()].map((same) => ({
+      key: same[0]!.key,
+      count: same.reduce((sum, { count }) => sum + count, 0),
+      below: mergeTree(
+        this.#below,
+        same.map(({ below }) => below),
+      ),
+    }));
+    merged.sort((a, b) => this.#compare(a.key, b.key));
+    const formats = this.#sources.map(
+      (_, at) => states.map((state) => state.formats[at]).find((format) => format != null) ?? null,
+    );
+    return { buckets: merged.slice(0, this.#size), formats };
+  }
+
+  render({ buckets, formats }: CompositeState, budget: BucketBudget): JsonObject {
+    budget.add(buckets.length);
+    const keyOf = (key: readonly KeyPart[]): JsonObject =>
+      Object.fromEntries(
+        key.map((part, at) => [this.#sources[at]!.name, printPart(part, formats[at] ?? null)]),
+      );
+    const last = buckets.at(-1);
+    return {
+      ...(last !== undefined && { after_key: keyOf(last.key) }),
+      buckets: buckets.map(({ key, count, below }) => ({
+        key: keyOf(key),
+        doc_count: count,
+        ...renderTree(this.#below, below, budget),
+      })),
+    };
+  }
+
+  empty(): CompositeState {
+    return { buckets: [], formats: [] };
+  }
+
+  typedName(): string {
+    return "composite";
+  }
+
+  #compare(a: readonly KeyPart[], b: readonly KeyPart[]): number {
+    for (const [at, source] of this.#sources.entries()) {
+      const compared = compareParts(a[at]!, b[at]!);
+      if (compared !== 0) return source.descending ? -compared : compared;
+    }
+    return 0;
+  }
+}
+
+/** Missing values come first; numbers by size, texts by their code points. */
+function compareParts(a: KeyPart, b: KeyPart): number {
+  if (a === b) return 0;
+  if (a === null) return -1;
+  if (b === null) return 1;
+  return a < b ? -1 : 1;
+}
+
+function printPart(part: KeyPart, format: CompositeState["formats"][number]): unknown {
+  if (typeof part !== "number" || format === null) return part;
+  if (format.kind === "boolean") return part === 1;
+  return printValue(format, part) ?? part;
+}
+
+interface CompositeCollection {
+  readonly values: readonly SourceValues[];
+  /** Key behind which buckets begin. */
+  readonly behind: readonly KeyPart[] | undefined;
+  readonly size: number;
+  readonly compare: (a: readonly KeyPart[], b: readonly KeyPart[]) => number;
+  readonly below: AggregationTree;
+  readonly shard: ShardContext;
+  readonly budget: CollectBudget;
+}
+
+class CompositeCollector implements Collector<CompositeState> {
+  readonly #collection: CompositeCollection;
+  readonly #keys: KeyTable<string>;
+  readonly #buckets: BucketCollector;
+
+  constructor(collection: CompositeCollection) {
+    this.#collection = collection;
+    this.#keys = new KeyTable(collection.budget);
+    this.#buckets = new BucketCollector(collection.below, collection.shard, collection.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    for (const values of this.#collection.values) values.open(segment);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    const { values, behind, compare } = this.#collection;
+    for (let at = 0; at < length; at++) {
+      const doc = docs[at]!;
+      for (const key of combinations(values.map((source) => source.of(doc)))) {
+        if (behind !== undefined && compare(key, behind) <= 0) continue;
+        this.#buckets.add(doc, this.#keys.bucket(owners[at]!, JSON.stringify(key)));
+      }
+    }
+    this.#buckets.flush();
+  }
+
+  state(owner: number): CompositeState {
+    const { compare, size, values } = this.#collection;
+    const keys = [...this.#keys.of(owner)].map(
+      ([key, bucket]) => [JSON.parse(key) as KeyPart[], bucket] as const,
+    );
+    keys.sort(([a], [b]) => compare(a, b));
+    return {
+      buckets: keys.slice(0, size).map(([key, bucket]) => ({
+        key,
+        count: this.#buckets.count(bucket),
+        below: this.#buckets.below(bucket),
+      })),
+      formats: values.map(({ format }) => format),
+    };
+  }
+}
+
+/** Every way to take one value of each list; none where a list is empty. */
+function combinations(lists: readonly (readonly KeyPart[])[]): KeyPart[][] {
+  return lists.reduce<KeyPart[][]>(
+    (all, parts) => all.flatMap((key) => parts.map((part) => [...key, part])),
+    [[]],
+  );
+}

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import { parseCollapse, searchCollapsed } from "./collapse.ts";
+import type { JsonObject } from "./json.ts";
+import { DEFAULT_LIMITS, type SearchResponse } from "./search.ts";
+import { IndexFixture } from "./shard-fixture.ts";
+
+const MAPPING = { properties: { group: { type: "keyword" }, n: { type: "long" }, text: { type: "text" } } };
+/** 40 documents of the group "big" before those of others, so that several rounds are needed. */
+const DOCS: readonly JsonObject[] = [
+  ...Array.from({ length: 40 }, (_, n) => ({ group: "big", n })),
+  { group: "b", n: 50 },
+  { group: "c", n: 51 },
+  { group: "b", n: 52 },
+  { n: 60 },
+  { n: 61 },
+];
+
+const index = new IndexFixture({ mapping: MAPPING, docs: DOCS, shards: 2 });
+after(() => index.close());
+
+function search(body: JsonObject): Promise<SearchResponse> {
+  const signal = new AbortController().signal;
+  return searchCollapsed(body, parseCollapse(body)!, DEFAULT_LIMITS, index.shards, {
+    signal,
+    limits: DEFAULT_LIMITS,
+  });
+}
+
+function numbers({ hits }: SearchResponse): unknown[] {
+  return hits.map(({ sort }) => (sort as unknown[])[0]);
+}
+
+suite("a collapsed search", () => {
+  test("has the best hit of each value, and counts all hits", async () => {
+    const found = await search({ size: 4, sort: [{ n: "asc" }], collapse: { field: "group" } });
+    assert.deepEqual(numbers(found), [0, 50, 51, 60]);
+    assert.equal(found.total, DOCS.length);
+    assert.deepEqual(found.hits[0]!["fields"], { group: ["big"] });
+  });
+
+  test("pages over values", async () => {
+    const found = await search({ from: 1, size: 2, sort: [{ n: "asc" }], collapse: { field: "group" } });
+    assert.deepEqual(numbers(found), [50, 51]);
+  });
+
+  test("shows further hits of each value", async () => {
+    const inner = { name: "more", size: 2, sort: [{ n: "desc" }] };
+    const found = await search({
+      size: 2,
+      sort: [{ n: "asc" }],
+      query: { range: { n: { gte: 39 } } },
+      collapse: { field: "group", inner_hits: inner },
+    });
+    const shown = found.hits.map((hit) => {
+      const { hits } = (hit["inner_hits"] as { more: { hits: JsonObject } }).more;
+      return [hits["total"], (hits["hits"] as { sort: number[] }[]).map(({ sort }) => sort[0])];
+    });
+    assert.deepEqual(shown, [
+      [1, [39]],
+      [2, [52, 50]],
+    ]);
+  });
+
+  test("is refused on text, on unknown fields, and beside search_after and rescore", async () => {
+    await assert.rejects(search({ collapse: { field: "text" } }), /Fielddata is disabled/);
+    await assert.rejects(search({ collapse: { field: "nothing" } }), /no mapping found/);
+    for (const other of ["search_after", "rescore"]) {
+      assert.throws(
+        () => parseCollapse({ collapse: { field: "group" }, [other]: [1] }),
+        /cannot use `collapse`/,
+      );
+    }
+  });
+});

@@ -1,0 +1,182 @@
+/**
+ * `collapse`: the best hit of each value of a field. The search is run in rounds: each leaves out the values that the
+ * ones before found, so that memory and answers stay as small as a page however many hits a value has.
+ */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { columnField } from "./columns.ts";
+import type { Hit } from "./fetch/fetch-hit.ts";
+import { isObject, type JsonObject } from "./json.ts";
+import { integer, list, readOptions, required, text } from "./options.ts";
+import { type SearchLimits, ShardContext } from "./query.ts";
+import { type SearchOptions, type SearchResponse, type SearchShard, searchShards } from "./search.ts";
+import { parseSearchRequest } from "./search-request.ts";
+
+/** A collapsed search takes `collapse` off its body and gets it here. */
+export interface Collapse {
+  readonly field: string;
+  /** Each a search body with a name: further hits of the value. */
+  readonly innerHits: readonly JsonObject[];
+}
+
+const OPTIONS = {
+  field: required(text("keyword or number field with one value for each document", undefined)),
+  inner_hits: list("searches among the hits of a value, each with a name"),
+  max_concurrent_group_searches: integer("accepted; they run one after the other", undefined, 1),
+} as const;
+
+/** Reads the option of a search. Throws parsing; request_invalid where it can't be combined with what else is there. */
+export function parseCollapse(body: JsonObject): Collapse | undefined {
+  const given = body["collapse"];
+  if (!isObject(given) || Object.keys(given).length === 0) return undefined;
+  for (const other of ["search_after", "rescore"]) {
+    if (body[other] === undefined) continue;
+    throw new AppError("request_invalid", `cannot use \`collapse\` in conjunction with \`${other}\``);
+  }
+  const options = readOptions("collapse", given, OPTIONS, "option");
+  const innerHits = (options.inner_hits ?? []).map((each) => {
+    if (!isObject(each)) throw new AppError("parsing", "[collapse] [inner_hits] must be objects");
+    checkInner(each);
+    return each;
+  });
+  return { field: options.field, innerHits };
+}
+
+/** A second level names its field and nothing else. */
+function checkInner({ collapse }: JsonObject): void {
+  if (!isObject(collapse)) return;
+  const unknown = Object.keys(collapse).find((key) => key !== "field");
+  if (unknown === undefined) return;
+  throw new AppError("parsing", `[collapse] of [inner_hits] does not support [${unknown}]`, {
+    data: { type: "x_content_parse_exception" },
+  });
+}
+
+/** Runs a search with `collapse`. Throws as searchShards does, and request_invalid for fields that can't be collapsed on. */
+export async function searchCollapsed(
+  body: JsonObject,
+  collapse: Collapse,
+  limits: SearchLimits,
+  shards: readonly SearchShard[],
+  options: SearchOptions,
+): Promise<SearchResponse> {
+  const { collapse: _, from, size, ...rest } = body;
+  // Reads and checks the page as any search does.
+  const page = parseSearchRequest({ ...rest, from: from ?? 0, size: size ?? 10 }, limits);
+  for (const shard of shards) checkField(shard, collapse.field, options);
+  const wanted = page.from + page.size;
+  const groups: Hit[] = [];
+  const values: unknown[] = [];
+  let first: SearchResponse | undefined;
+  while (first === undefined || groups.length < wanted) {
+    const round = await runRound(rest, collapse.field, values, wanted, limits, shards, options);
+    first ??= round;
+    const before = values.length;
+    for (const hit of round.hits) {
+      const value = groupOf(hit, collapse.field);
+      if (values.includes(value)) continue;
+      values.push(value);
+      groups.push(hit);
+    }
+    if (values.length === before || round.hits.length < wanted) break;
+  }
+  const hits = groups.slice(page.from, wanted);
+  if (collapse.innerHits.length > 0) {
+    for (const hit of hits) await addInner(hit, rest, collapse, limits, shards, options);
+  }
+  return { ...first, hits, cursor: undefined };
+}
+
+/** Finds hits of values that aren't in `known`; the first round has the aggregations and the total. */
+function runRound(
+  body: JsonObject,
+  field: string,
+  known: readonly unknown[],
+  size: number,
+  limits: SearchLimits,
+  shards: readonly SearchShard[],
+  options: SearchOptions,
+): Promise<SearchResponse> {
+  const columns = body["docvalue_fields"];
+  const shown = columns === undefined ? [] : Array.isArray(columns) ? columns : [columns];
+  const { aggs: _, aggregations: __, ...bare } = body;
+  const isFirst = known.length === 0;
+  const request = parseSearchRequest(
+    {
+      ...(isFirst ? body : bare),
+      from: 0,
+      size,
+      docvalue_fields: [...(shown as unknown[]), { field, format: "use_field_mapping" }],
+      ...(!isFirst && { post_filter: without(body["post_filter"], field, known) }),
+    },
+    limits,
+  );
+  return searchShards(request, shards, options);
+}
+
+function without(filter: unknown, field: string, known: readonly unknown[]): JsonObject {
+  const values = known.filter((value) => value !== null);
+  return {
+    bool: {
+      ...(filter !== undefined && { filter: [filter] }),
+      must_not: [
+        ...(values.length > 0 ? [{ terms: { [field]: values } }] : []),
+        ...(known.includes(null) ? [noValue(field)] : []),
+      ],
+    },
+  };
+}
+
+function noValue(field: string): JsonObject {
+  return { bool: { must_not: [{ exists: { field } }] } };
+}
+
+/** Documents without a value are a group of their own. */
+function groupOf(hit: Hit, field: string): unknown {
+  const fields = hit["fields"];
+  const values = isObject(fields) ? fields[field] : undefined;
+  return Array.isArray(values) ? (values[0] as unknown) : null;
+}
+
+async function addInner(
+  hit: Hit,
+  { query, post_filter: post }: JsonObject,
+  { field, innerHits }: Collapse,
+  limits: SearchLimits,
+  shards: readonly SearchShard[],
+  options: SearchOptions,
+): Promise<void> {
+  const value = groupOf(hit, field);
+  const filter = [value === null ? noValue(field) : { term: { [field]: { value } } }];
+  const answers: JsonObject = {};
+  for (const { name, ignore_unmapped: _, ...inner } of innerHits) {
+    const body = {
+      size: 3,
+      ...inner,
+      query: { bool: { ...(query !== undefined && { must: [query] }), filter } },
+      ...(post !== undefined && { post_filter: post }),
+    };
+    const second = parseCollapse(body);
+    const found =
+      second === undefined
+        ? await searchShards(parseSearchRequest(body, limits), shards, options)
+        : await searchCollapsed(body, second, limits, shards, options);
+    answers[typeof name === "string" ? name : field] = {
+      hits: { total: found.total, max_score: found.maxScore, hits: found.hits },
+    };
+  }
+  hit["inner_hits"] = answers;
+}
+
+function checkField({ index, shard, searcher }: SearchShard, name: string, { clock }: SearchOptions): void {
+  const field = columnField(new ShardContext(index, shard, searcher, clock?.now() ?? 0), name);
+  if (field === undefined) {
+    throw new AppError("request_invalid", `no mapping found for \`${name}\` in order to collapse on`);
+  }
+  if (["date", "boolean", "ip", "geo_point"].includes(field.type)) {
+    throw new AppError(
+      "request_invalid",
+      `unknown type for collapse field \`${name}\`, only keywords and numbers are accepted`,
+    );
+  }
+}

@@ -1,0 +1,102 @@
+/** The hub's state for a command: that of the hub that runs on the data folder, or of a nats-server started for as long. */
+
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Connection, type NatsTarget } from "#hub/journal/connection.ts";
+import { EmbeddedServer } from "#hub/journal/embedded-server.ts";
+import { JournalMetrics } from "#hub/journal/journal-metrics.ts";
+import { NatsBucket } from "#hub/journal/nats-bucket.ts";
+import { Publisher } from "#hub/journal/publisher.ts";
+import { StreamStore } from "#hub/journal/stream-store.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
+import { FolderLock } from "#proto/kit/folder-lock.ts";
+import { Lifecycle } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import type { HubSettings } from "./config.ts";
+
+/** Calls `use` with the bucket `name`. Throws unavailable, nats_missing, file_unreadable … with nothing left running. */
+export async function withState<T>(
+  settings: HubSettings,
+  log: Logger,
+  name: string,
+  use: (bucket: StateBucket) => Promise<T>,
+): Promise<T> {
+  const lifecycle = new Lifecycle((part, error) => log.error({ err: error, part }, "a part didn't stop"));
+  try {
+    const target = await reachNats(settings, log, lifecycle);
+    return await use(await openBucket(target, name, log, lifecycle));
+  } finally {
+    await lifecycle.stop();
+  }
+}
+
+/** An external NATS, the running hub's, or one that lives as long as `lifecycle`. */
+async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycle): Promise<NatsTarget> {
+  const servers = settings["nats.servers"];
+  const token = settings["nats.token"];
+  if (servers.length > 0) return { servers, ...(token !== "" && { token }) };
+  const folder = resolve(settings["path.data"]);
+  mkdirSync(folder, { recursive: true, mode: 0o750 });
+  const lock = lockUnlessRunning(folder);
+  if (lock === undefined) return runningServer(folder);
+  await lifecycle.start("lock", { start: () => Promise.resolve(), stop: async () => lock.release() });
+  const server = new EmbeddedServer({ dataDir: folder, host: "127.0.0.1", port: 0, log });
+  await lifecycle.start("nats-server", server);
+  return { servers: [server.url], token: server.token };
+}
+
+/** Locks the folder as a hub does, so that none starts meanwhile; undefined where one runs. */
+function lockUnlessRunning(folder: string): FolderLock | undefined {
+  try {
+    return FolderLock.acquire(folder, "hub");
+  } catch (error) {
+    if (toAppError(error).code === "data_locked") return undefined;
+    throw unreadable(folder, error);
+  }
+}
+
+/** Where the nats-server of the hub that runs on `folder` listens, as its own ports file says. */
+function runningServer(folder: string): NatsTarget {
+  const nats = join(folder, "nats");
+  try {
+    const token = readFileSync(join(nats, "token"), "utf8").trim();
+    const ports = readdirSync(join(nats, "ports")).find((file) => file.endsWith(".ports"));
+    if (ports === undefined) throw new AppError("unavailable", `the hub on ${folder} is starting; try again`);
+    const { nats: urls } = JSON.parse(readFileSync(join(nats, "ports", ports), "utf8")) as { nats: string[] };
+    return { servers: urls, token };
+  } catch (error) {
+    throw unreadable(nats, error);
+  }
+}
+
+async function openBucket(
+  target: NatsTarget,
+  name: string,
+  log: Logger,
+  lifecycle: Lifecycle,
+): Promise<StateBucket> {
+  const connection = new Connection({
+    name: "tailrace-hub command",
+    log,
+    clock: systemClock,
+    target: () => target,
+  });
+  await lifecycle.start("connection", connection);
+  const metrics = new JournalMetrics(new Metrics());
+  const publisher = new Publisher({ connection, metrics, clock: systemClock, onFull: () => undefined });
+  const streams = new StreamStore(connection);
+  return NatsBucket.open({ name, connection, publisher, streams, clock: systemClock, log, replicas: 1 });
+}
+
+function unreadable(path: string, error: unknown): unknown {
+  const code = systemCode(error);
+  if (code !== "EACCES" && code !== "EPERM") return error;
+  return new AppError(
+    "file_unreadable",
+    `${path} may not be read by this user; run the command as the user of the hub (sudo -u tailrace …)`,
+    { cause: error },
+  );
+}

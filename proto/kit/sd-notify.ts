@@ -1,0 +1,91 @@
+/**
+ * Tells systemd that a service is ready, that it stops, and that it still works (sd_notify(3)). Node has no datagram
+ * sockets of the file system, so systemd's own systemd-notify sends; the unit needs NotifyAccess=all for it.
+ * Outside a service that asks for messages nothing is done.
+ */
+
+import { execFile } from "node:child_process";
+import type { Logger } from "./log.ts";
+
+export interface ServiceManagerOptions {
+  /** NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID as systemd sets them, and PATH. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Logger;
+}
+
+const PROGRAM = "systemd-notify";
+/** It answers within milliseconds; a machine that is short of everything gets more. */
+const SEND_TIMEOUT_MS = 5_000;
+/** systemd advises half of the watchdog's time (sd_watchdog_enabled(3)). */
+const PINGS_PER_DEADLINE = 2;
+const SHORTEST_PING_MS = 500;
+
+export class ServiceManager {
+  readonly #options: ServiceManagerOptions;
+  readonly #active: boolean;
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(options: ServiceManagerOptions) {
+    this.#options = options;
+    this.#active = (options.env["NOTIFY_SOCKET"] ?? "") !== "";
+  }
+
+  /** The service works. From here on the watchdog hears of this process's event loop, if the unit has one. */
+  ready(): void {
+    this.#send("READY=1");
+    const everyMs = this.#pingEveryMs();
+    if (everyMs === undefined) return;
+    this.#timer = setInterval(() => this.#ping(), everyMs);
+    this.#timer.unref();
+  }
+
+  /** The service has begun to stop; the watchdog still hears of it until `stop`. */
+  stopping(): void {
+    this.#send("STOPPING=1");
+  }
+
+  /** Ends the messages to the watchdog; resolves when the last message is sent. Safe without a start, and twice. */
+  stop(): Promise<void> {
+    clearInterval(this.#timer);
+    return this.flushed();
+  }
+
+  /** Resolves when what was told so far is sent. */
+  flushed(): Promise<void> {
+    return this.#sending;
+  }
+
+  /** Undefined where the unit has no watchdog, or has it for another process. */
+  #pingEveryMs(): number | undefined {
+    const { WATCHDOG_USEC: time = "", WATCHDOG_PID: pid = "" } = this.#options.env;
+    const deadlineMs = Number(time) / 1_000;
+    if (!this.#active || !(deadlineMs > 0) || (pid !== "" && Number(pid) !== process.pid)) return undefined;
+    return Math.max(SHORTEST_PING_MS, deadlineMs / PINGS_PER_DEADLINE);
+  }
+
+  /** One message on its way is enough: it says the same. */
+  #ping(): void {
+    if (this.#waiting === 0) this.#send("WATCHDOG=1");
+  }
+
+  /** Messages go out one after the other, so that STOPPING can't overtake READY. */
+  #send(message: string): void {
+    if (!this.#active) return;
+    this.#waiting++;
+    this.#sending = this.#sending.then(() => this.#run(message)).finally(() => this.#waiting--);
+  }
+
+  /** Never fails: a service goes on without its manager. */
+  #run(message: string): Promise<void> {
+    const { env, log } = this.#options;
+    return new Promise((resolve) => {
+      execFile(PROGRAM, [message], { env, timeout: SEND_TIMEOUT_MS }, (error) => {
+        if (error !== null)
+          log.warn({ err: error }, `systemd was not told ${message}; is ${PROGRAM} installed and on PATH?`);
+        resolve();
+      });
+    });
+  }
+}

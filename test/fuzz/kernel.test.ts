@@ -1,0 +1,38 @@
+/**
+ * The kernel against its twins on random documents, for as long as TAILRACE_FUZZ_SECONDS says. TAILRACE_SEED repeats
+ * a run that failed.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  assertSameSegment,
+  randomDocument,
+  sealed,
+  testKernel,
+} from "#hub/engine/kernel/kernel.test-support.ts";
+import { KernelFields } from "#hub/engine/kernel/kernel-fields.ts";
+import { Random } from "#hub/engine/random.test-support.ts";
+import { PlainFields } from "#hub/engine/segment/plain-fields.ts";
+import { testMapping } from "#hub/engine/shard.test-support.ts";
+import { chooseSeed } from "#test/harness/random.ts";
+
+const DURATION_MS = Number(process.env["TAILRACE_FUZZ_SECONDS"] ?? 2) * 1000;
+const MAX_DOCUMENTS = 1500;
+
+test("random documents make the same segment by the kernel and by its twin", async () => {
+  const kernel = await testKernel();
+  const mapping = testMapping();
+  const first = chooseSeed();
+  const end = Date.now() + DURATION_MS;
+  let rounds = 0;
+  for (let seed = first; rounds === 0 || Date.now() < end; seed++, rounds++) {
+    const random = new Random(seed);
+    const sources = Array.from({ length: random.below(MAX_DOCUMENTS) }, () => randomDocument(random));
+    const lenient = random.oneIn(2);
+    const actual = sealed(new KernelFields(kernel), mapping, sources, lenient);
+    const expected = sealed(new PlainFields(), mapping, sources, lenient);
+    assert.deepEqual(actual.outcomes, expected.outcomes, `TAILRACE_SEED=${seed}`);
+    assertSameSegment(actual.segment, expected.segment, `TAILRACE_SEED=${seed}`);
+  }
+});

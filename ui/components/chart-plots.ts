@@ -1,0 +1,296 @@
+/** Drawing of charts as SVG: lines, areas and bars over groups, shares of a ring, squares of heat. */
+
+import { nothing, type SVGTemplateResult, svg } from "lit";
+import { formatShort } from "../services/format.ts";
+import { labelledGroups, niceTicks, shorten } from "../services/visualise/scale.ts";
+import type { ChartData, Group } from "../services/visualise/series.ts";
+
+/** Colours there are (`--series-1` …); further series use them again. */
+export const SERIES_COLOURS = 10;
+
+export interface PlotSize {
+  /** px */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Where the groups are, for the cursor. */
+export interface Frame extends PlotSize {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+const LETTER_PX = 6.6;
+const LABEL_PX = 92;
+const ROW_PX = 28;
+
+/** Returns the part of a plot that holds the groups. */
+export function frameOf({ width, height }: PlotSize): Frame {
+  return { width, height, left: 52, right: width - 12, top: 10, bottom: height - 26 };
+}
+
+/** Returns the number of the group at `x`, px. */
+export function groupAt({ left, right }: Frame, groups: number, x: number): number {
+  return Math.max(0, Math.min(groups - 1, Math.floor(((x - left) / (right - left)) * groups)));
+}
+
+/** Returns the class that gives a series its colour. */
+export function colourClass(series: number): string {
+  return `s${(series % SERIES_COLOURS) + 1}`;
+}
+
+/** Lines, stacked areas or stacked bars; `cursor` is the marked group. */
+export function plotGroups(
+  kind: "line" | "area" | "bar",
+  data: ChartData,
+  size: PlotSize,
+  cursor: number | undefined,
+): SVGTemplateResult {
+  const frame = frameOf(size);
+  const isStacked = kind !== "line";
+  const layers = isStacked
+    ? stack(data)
+    : data.series.map(({ values }) => values.map((to) => ({ from: 0, to })));
+  const ends = layers.flatMap((layer) => layer.map(({ to }) => to ?? 0));
+  const ticks = niceTicks(
+    Math.min(0, ...ends),
+    Math.max(0, ...ends),
+    Math.max(2, Math.floor(size.height / 48)),
+  );
+  const low = ticks[0]!;
+  const y = (value: number): number =>
+    frame.bottom - ((value - low) / (ticks.at(-1)! - low)) * (frame.bottom - frame.top);
+  const band = (frame.right - frame.left) / Math.max(1, data.groups.length);
+  const x = (group: number): number => frame.left + (group + 0.5) * band;
+  const shapes = layers.map((layer, series) =>
+    kind === "bar" ? barsOf(layer, series, x, y, band) : pathsOf(kind, layer, series, x, y),
+  );
+  return svg`${axesOf(data, frame, ticks, x, y)}
+    ${cursor === undefined ? nothing : svg`<rect class="cursor" x=${x(cursor) - band / 2} y=${frame.top} width=${Math.max(1, band)} height=${frame.bottom - frame.top} />`}
+    ${isStacked ? shapes.toReversed() : shapes}`;
+}
+
+interface Piece {
+  readonly from: number;
+  readonly to: number | undefined;
+}
+
+/** Each series on top of those before it. */
+function stack({ groups, series }: ChartData): Piece[][] {
+  const heights = groups.map(() => 0);
+  return series.map(({ values }) =>
+    values.map((value, at) => {
+      const from = heights[at]!;
+      heights[at] = from + (value ?? 0);
+      return { from, to: heights[at] };
+    }),
+  );
+}
+
+function barsOf(
+  layer: readonly Piece[],
+  series: number,
+  x: (group: number) => number,
+  y: (value: number) => number,
+  band: number,
+): SVGTemplateResult {
+  const width = Math.max(1, Math.min(64, band * 0.86));
+  const path = layer
+    .map(({ from, to }, at) => {
+      if (to === undefined || to === from) return "";
+      const height = Math.max(1, y(from) - y(to));
+      return `M${round(x(at) - width / 2)} ${round(y(from))}v${round(-height)}h${round(width)}v${round(height)}z`;
+    })
+    .join("");
+  return svg`<path class="fill ${colourClass(series)}" d=${path} />`;
+}
+
+function pathsOf(
+  kind: "line" | "area",
+  layer: readonly Piece[],
+  series: number,
+  x: (group: number) => number,
+  y: (value: number) => number,
+): SVGTemplateResult {
+  let line = "";
+  let isPen = false;
+  for (const [at, { to }] of layer.entries()) {
+    if (to !== undefined) line += `${isPen ? "L" : "M"}${round(x(at))} ${round(y(to))}`;
+    isPen = to !== undefined;
+  }
+  const alone = layer.flatMap(({ to }, at) =>
+    to !== undefined && layer[at - 1]?.to === undefined && layer[at + 1]?.to === undefined
+      ? [svg`<circle class="fill ${colourClass(series)}" cx=${round(x(at))} cy=${round(y(to))} r="2.5" />`]
+      : [],
+  );
+  const stroke = svg`<path class="stroke ${colourClass(series)}" d=${line} />`;
+  if (kind === "line" || layer.length === 0) return svg`${stroke}${alone}`;
+  const back = layer
+    .map(({ from }, at) => `L${round(x(at))} ${round(y(from))}`)
+    .toReversed()
+    .join("");
+  return svg`<path class="area ${colourClass(series)}" d=${`${line}${back}z`} />${stroke}${alone}`;
+}
+
+function axesOf(
+  data: ChartData,
+  frame: Frame,
+  ticks: readonly number[],
+  x: (group: number) => number,
+  y: (value: number) => number,
+): SVGTemplateResult {
+  const { groups } = data;
+  const labels = labelledGroups(
+    groups.length,
+    frame.right - frame.left,
+    data.isTime ? LABEL_PX * 0.8 : LABEL_PX,
+  );
+  return svg`${ticks.map(
+    (
+      tick,
+    ) => svg`<line class="grid" x1=${frame.left} x2=${frame.right} y1=${round(y(tick))} y2=${round(y(tick))} />
+      <text class="tick" x=${frame.left - 8} y=${round(y(tick)) + 4} text-anchor="end">${formatShort(tick)}</text>`,
+  )}
+  ${labels.map(
+    (at) =>
+      svg`<text class="tick" x=${round(x(at))} y=${frame.bottom + 17} text-anchor="middle">${axisLabel(data, at)}</text>`,
+  )}`;
+}
+
+/** Of a time only what tells it from its neighbours. */
+function axisLabel({ isTime, groups }: ChartData, at: number): string {
+  const { label } = groups[at]!;
+  if (!isTime) return shorten(label, Math.floor(LABEL_PX / LETTER_PX));
+  const stepMs = Number(groups[1]?.key ?? 0) - Number(groups[0]!.key);
+  if (stepMs >= 86_400_000 || label.endsWith("00:00:00")) return label.slice(5, 10);
+  return stepMs >= 60_000 ? label.slice(11, 16) : label.slice(11, 19);
+}
+
+/** Returns the height rows of bars take, px. */
+export function rowsHeight(groups: number): number {
+  return groups * ROW_PX + 12;
+}
+
+/** Bars that lie: for groups with names. */
+export function plotRows(
+  data: ChartData,
+  { width }: PlotSize,
+  cursor: number | undefined,
+): SVGTemplateResult {
+  const sums = stack(data);
+  const totals = data.groups.map((_, at) => sums.at(-1)?.[at]?.to ?? 0);
+  const largest = Math.max(Number.EPSILON, ...totals);
+  const longest = Math.max(...data.groups.map(({ label }) => label.length), 4);
+  const left = Math.min(width * 0.42, longest * LETTER_PX + 16);
+  const letters = Math.max(4, Math.floor((left - 16) / LETTER_PX));
+  const scale = (value: number): number => (value / largest) * (width - left - 64);
+  return svg`${data.groups.map((group, at) => {
+    const y = 6 + at * ROW_PX;
+    return svg`${cursor === at ? svg`<rect class="cursor" x="0" y=${y - 3} width=${width} height=${ROW_PX} />` : nothing}
+      <text class="label" x=${left - 10} y=${y + 15} text-anchor="end">${shorten(group.label, letters)}</text>
+      ${sums.map((layer, series) => {
+        const { from, to } = layer[at]!;
+        if (to === undefined || to <= from) return nothing;
+        return svg`<rect class="fill ${colourClass(series)}" x=${round(left + scale(from))} y=${y} width=${round(Math.max(1, scale(to) - scale(from)))} height=${ROW_PX - 8} rx="2" />`;
+      })}
+      <text class="tick" x=${round(left + scale(totals[at]!) + 8)} y=${y + 14}>${formatShort(totals[at]!)}</text>`;
+  })}`;
+}
+
+/** Returns the group of a row at `y`, px. */
+export function rowAt(groups: number, y: number): number {
+  return Math.max(0, Math.min(groups - 1, Math.floor((y - 3) / ROW_PX)));
+}
+
+/** A part of a ring. */
+export interface Share {
+  readonly label: string;
+  readonly value: number;
+  /** 0…1 of the whole. */
+  readonly part: number;
+}
+
+/** Returns the largest `limit` shares and the others as one. */
+export function sharesOf(groups: readonly Group[], sums: readonly number[], limit: number): Share[] {
+  const whole = sums.reduce((sum, value) => sum + Math.max(0, value), 0) || 1;
+  const all = groups
+    .map(({ label }, at) => ({ label, value: Math.max(0, sums[at]!) }))
+    .filter(({ value }) => value > 0)
+    .toSorted((a, b) => b.value - a.value);
+  const rest = all.slice(limit).reduce((sum, { value }) => sum + value, 0);
+  const shown = all.slice(0, limit);
+  if (rest > 0) shown.push({ label: "Others", value: rest });
+  return shown.map(({ label, value }) => ({ label, value, part: value / whole }));
+}
+
+/** A ring of shares. */
+export function plotRing(
+  shares: readonly Share[],
+  { width, height }: PlotSize,
+  cursor: number | undefined,
+): SVGTemplateResult {
+  const radius = Math.max(20, Math.min(width, height) / 2 - 10);
+  const middle = { x: width / 2, y: height / 2 };
+  let turn = 0;
+  return svg`${shares.map(({ part }, at) => {
+    const from = turn;
+    turn += part;
+    const size = at === cursor ? radius + 5 : radius;
+    return svg`<path class="fill slice ${colourClass(at)}" d=${ringPath(middle, size, radius * 0.58, from, turn)} />`;
+  })}`;
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A full ring is two halves: an arc can't end where it begins. */
+function ringPath(middle: Point, outer: number, inner: number, from: number, to: number): string {
+  if (to - from > 0.9999)
+    return `${ringPath(middle, outer, inner, 0, 0.5)}${ringPath(middle, outer, inner, 0.5, 0.9999)}`;
+  const point = (radius: number, turn: number): string => {
+    const angle = turn * 2 * Math.PI - Math.PI / 2;
+    return `${round(middle.x + radius * Math.cos(angle))} ${round(middle.y + radius * Math.sin(angle))}`;
+  };
+  const large = to - from > 0.5 ? 1 : 0;
+  return `M${point(outer, from)}A${outer} ${outer} 0 ${large} 1 ${point(outer, to)}L${point(inner, to)}A${inner} ${inner} 0 ${large} 0 ${point(inner, from)}z`;
+}
+
+/** Squares, groups across and series down, the darker the more. */
+export function plotHeat(data: ChartData, size: PlotSize, cursor: number | undefined): SVGTemplateResult {
+  const longest = Math.max(...data.series.map(({ name }) => name.length), 4);
+  const left = heatLeft(data, size);
+  const frame = { ...frameOf(size), left };
+  const largest = Math.max(
+    Number.EPSILON,
+    ...data.series.flatMap(({ values }) => values.map((value) => value ?? 0)),
+  );
+  const band = (frame.right - left) / Math.max(1, data.groups.length);
+  const row = (frame.bottom - frame.top) / Math.max(1, data.series.length);
+  const x = (at: number): number => left + (at + 0.5) * band;
+  const labels = labelledGroups(data.groups.length, frame.right - left, LABEL_PX);
+  return svg`${data.series.map(({ name, values }, at) => {
+    const y = frame.top + at * row;
+    return svg`<text class="label" x=${left - 8} y=${y + row / 2 + 4} text-anchor="end">${shorten(name, Math.min(longest, Math.floor((left - 14) / LETTER_PX)))}</text>
+      ${values.map((value, group) =>
+        value === undefined || value === 0
+          ? nothing
+          : svg`<rect class="heat" x=${round(x(group) - band / 2)} y=${round(y)} width=${round(Math.max(1, band - 1))} height=${round(Math.max(1, row - 1))} fill-opacity=${(0.12 + 0.88 * Math.sqrt(Math.max(0, value) / largest)).toFixed(3)} />`,
+      )}`;
+  })}
+  ${cursor === undefined ? nothing : svg`<rect class="cursor" x=${x(cursor) - band / 2} y=${frame.top} width=${Math.max(1, band)} height=${frame.bottom - frame.top} />`}
+  ${labels.map((at) => svg`<text class="tick" x=${round(x(at))} y=${frame.bottom + 17} text-anchor="middle">${axisLabel(data, at)}</text>`)}`;
+}
+
+/** Returns where the squares begin, px: right of their names. */
+export function heatLeft(data: ChartData, { width }: PlotSize): number {
+  const longest = Math.max(...data.series.map(({ name }) => name.length), 4);
+  return Math.min(width * 0.35, longest * LETTER_PX + 16);
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,212 @@
+/** Chooses what a visualisation shows. Fires `tr-shown` with each change. */
+
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import type { Field } from "../services/fields.ts";
+import {
+  CHARTS,
+  type Chart,
+  type Grouping,
+  MAX_GROUPS,
+  MAX_SPLITS,
+  METRIC_NAMES,
+  METRICS,
+  type MetricKind,
+  type Visualisation,
+} from "../services/visualise/visualisation.ts";
+import { chartIcon } from "./chart-icons.ts";
+import { controls } from "./styles.ts";
+
+const CHART_NAMES: Readonly<Record<Chart, string>> = {
+  line: "Lines",
+  area: "Area",
+  bar: "Bars",
+  pie: "Ring",
+  table: "Table",
+  number: "Number",
+  heat: "Heat map",
+};
+const GROUPINGS: readonly (readonly [Grouping["kind"], string])[] = [
+  ["time", "Time"],
+  ["terms", "Values of a field"],
+  ["steps", "Steps of a number"],
+  ["none", "Nothing"],
+];
+const NUMBERS = /^(long|integer|short|byte|double|float|half_float|scaled_float)$/;
+
+export class VisualisationForm extends LitElement {
+  static override properties = { shown: { attribute: false }, fields: { attribute: false } };
+
+  declare shown: Visualisation;
+  /** Of the index. */
+  declare fields: readonly Field[];
+
+  static override styles = [
+    controls,
+    css`
+      :host {
+        display: block;
+      }
+      fieldset {
+        display: grid;
+        gap: 8px;
+        margin: 0;
+        padding: 14px 16px;
+        border: 0;
+        border-bottom: 1px solid var(--line);
+      }
+      legend {
+        float: left;
+        padding: 0;
+        color: var(--ink-muted);
+        font-size: var(--text-small);
+        font-weight: 600;
+      }
+      label {
+        display: grid;
+        gap: 3px;
+        color: var(--ink-muted);
+        font-size: var(--text-small);
+      }
+      select,
+      input {
+        width: 100%;
+        font-size: var(--text);
+      }
+      .charts {
+        display: grid;
+        grid-template-columns: repeat(4, 1fr);
+        gap: 6px;
+      }
+      .charts button {
+        flex-direction: column;
+        gap: 2px;
+        height: 54px;
+        padding: 0;
+        font-size: 0.6875rem;
+      }
+      .charts svg {
+        width: 20px;
+        height: 20px;
+      }
+      .pair {
+        display: grid;
+        grid-template-columns: minmax(0, 1fr) 5rem;
+        gap: 8px;
+      }
+    `,
+  ];
+
+  constructor() {
+    super();
+    this.fields = [];
+  }
+
+  override render(): TemplateResult {
+    const { chart } = this.shown;
+    return html`
+      <fieldset><legend>Chart</legend>
+        <div class="charts" role="group" aria-label="Chart">${CHARTS.map(
+          (kind) =>
+            html`<button type="button" aria-pressed=${chart === kind} @click=${() => this.#fire({ chart: kind })}>${chartIcon(kind)}${CHART_NAMES[kind]}</button>`,
+        )}</div>
+      </fieldset>
+      ${this.#metric()}
+      ${chart === "number" ? nothing : html`${this.#grouping()}${this.#split()}`}
+      <datalist id="numbers">${this.#options(true)}</datalist><datalist id="fields">${this.#options(false)}</datalist>`;
+  }
+
+  #metric(): TemplateResult {
+    const { metric } = this.shown;
+    const isAny = metric.kind === "unique";
+    return html`<fieldset><legend>Measure</legend>
+      <select aria-label="Measure" @change=${(event: Event) => this.#fire({ metric: { ...metric, kind: valueOf(event) as MetricKind } })}>
+        ${METRICS.map((kind) => html`<option value=${kind} ?selected=${kind === metric.kind}>${METRIC_NAMES[kind]}</option>`)}
+      </select>
+      ${metric.kind === "count" ? nothing : this.#fieldInput("of the field", metric.field, !isAny, (field) => this.#fire({ metric: { ...metric, field } }))}
+    </fieldset>`;
+  }
+
+  #grouping(): TemplateResult {
+    const { by } = this.shown;
+    return html`<fieldset><legend>Group by</legend>
+      <select aria-label="Group by" @change=${(event: Event) => this.#fire({ by: groupingOf(valueOf(event), by) })}>
+        ${GROUPINGS.map(([kind, name]) => html`<option value=${kind} ?selected=${kind === by.kind}>${name}</option>`)}
+      </select>
+      ${
+        by.kind === "terms"
+          ? html`<div class="pair">${this.#fieldInput("Field", by.field, false, (field) => this.#fire({ by: { ...by, field } }))}
+              ${this.#number("At most", by.size, MAX_GROUPS, (size) => this.#fire({ by: { ...by, size } }))}</div>`
+          : nothing
+      }
+      ${
+        by.kind === "steps"
+          ? html`<div class="pair">${this.#fieldInput("Field", by.field, true, (field) => this.#fire({ by: { ...by, field } }))}
+              ${this.#number("Step", by.interval, undefined, (interval) => this.#fire({ by: { ...by, interval } }))}</div>`
+          : nothing
+      }
+    </fieldset>`;
+  }
+
+  #split(): TemplateResult {
+    const { split } = this.shown;
+    return html`<fieldset><legend>Split by</legend>
+      <div class="pair">
+        ${this.#fieldInput("Field, or nothing", split?.field ?? "", false, (field) =>
+          this.#fire({ split: field === "" ? undefined : { field, size: split?.size ?? 5 } }),
+        )}
+        ${this.#number("At most", split?.size ?? 5, MAX_SPLITS, (size) => split !== undefined && this.#fire({ split: { ...split, size } }))}
+      </div>
+    </fieldset>`;
+  }
+
+  #fieldInput(label: string, value: string, isNumber: boolean, set: (field: string) => void): TemplateResult {
+    return html`<label>${label}<input class="mono" list=${isNumber ? "numbers" : "fields"} autocomplete="off" spellcheck="false"
+      .value=${value} @change=${(event: Event) => set(valueOf(event).trim())} /></label>`;
+  }
+
+  #number(
+    label: string,
+    value: number,
+    max: number | undefined,
+    set: (value: number) => void,
+  ): TemplateResult {
+    return html`<label>${label}<input type="number" min=${max === undefined ? "0" : "1"} max=${max ?? nothing} step=${max === undefined ? "any" : "1"}
+      .value=${String(value)} @change=${(event: Event) => {
+        const input = event.currentTarget as HTMLInputElement;
+        if (input.checkValidity() && input.valueAsNumber > 0) set(input.valueAsNumber);
+        else input.value = String(value);
+      }} /></label>`;
+  }
+
+  #options(isNumber: boolean): TemplateResult[] {
+    return this.fields
+      .filter(
+        ({ type, aggregatableName }) => aggregatableName !== undefined && (!isNumber || NUMBERS.test(type)),
+      )
+      .map(({ aggregatableName, type }) => html`<option value=${aggregatableName!}>${type}</option>`);
+  }
+
+  #fire(change: Partial<Visualisation>): void {
+    const detail = { ...this.shown, ...change };
+    this.dispatchEvent(new CustomEvent<Visualisation>("tr-shown", { detail }));
+  }
+}
+
+function valueOf(event: Event): string {
+  return (event.currentTarget as HTMLInputElement).value;
+}
+
+function groupingOf(kind: string, before: Grouping): Grouping {
+  const field = "field" in before ? before.field : "";
+  if (kind === "terms") return { kind, field, size: 10 };
+  if (kind === "steps") return { kind, field, interval: 100 };
+  return kind === "none" ? { kind } : { kind: "time" };
+}
+
+customElements.define("tr-visualisation-form", VisualisationForm);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-visualisation-form": VisualisationForm;
+  }
+}

@@ -1,0 +1,165 @@
+/** Layout of a dashboard: a bar, and panels on a grid of twelve columns. */
+
+import { css } from "lit";
+
+export const dashboardStyles = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    height: 100%;
+    min-height: 0;
+  }
+  .bar {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 8px;
+    padding: 10px 12px;
+    border-bottom: 1px solid var(--line);
+    background: var(--surface);
+  }
+  .bar h1 {
+    margin: 0 8px 0 2px;
+    font-size: 1.05rem;
+    font-weight: 600;
+    overflow-wrap: anywhere;
+  }
+  .bar form {
+    flex: 1 1 14rem;
+    display: flex;
+  }
+  .bar form input {
+    flex: 1;
+    font-family: var(--font-mono);
+  }
+  .editor {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 8px;
+    padding: 8px 12px;
+    border-bottom: 1px solid var(--line);
+    background: var(--accent-soft);
+  }
+  .editor select {
+    max-width: min(22rem, 100%);
+  }
+  .grid {
+    flex: 1;
+    display: grid;
+    grid-template-columns: repeat(12, minmax(0, 1fr));
+    align-content: start;
+    gap: 12px;
+    min-height: 0;
+    padding: 12px;
+    overflow: auto;
+  }
+  .grid > .notice,
+  .grid > .empty {
+    grid-column: 1 / -1;
+  }
+  .panel {
+    display: flex;
+    flex-direction: column;
+    min-width: 0;
+    height: 300px;
+    padding: 8px 12px 10px;
+    border: 1px solid var(--line);
+    border-radius: 8px;
+    background: var(--surface);
+  }
+  .panel.low {
+    height: 170px;
+  }
+  .panel.high {
+    height: 440px;
+  }
+  .w3 {
+    grid-column: span 3;
+  }
+  .w4 {
+    grid-column: span 4;
+  }
+  .w6 {
+    grid-column: span 6;
+  }
+  .w8 {
+    grid-column: span 8;
+  }
+  .w12 {
+    grid-column: span 12;
+  }
+  .panel header {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 2px;
+    min-height: 26px;
+    margin-bottom: 4px;
+  }
+  .panel h2 {
+    flex: 1 1 6rem;
+    min-width: 0;
+    margin: 0;
+    overflow: hidden;
+    font-size: var(--text);
+    font-weight: 600;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  .panel h2 a {
+    color: inherit;
+    text-decoration: none;
+  }
+  .panel h2 a:hover {
+    color: var(--accent);
+    text-decoration: underline;
+  }
+  tr-visualisation-panel {
+    flex: 1;
+  }
+  .empty {
+    padding: 48px 20px;
+    color: var(--ink-muted);
+    text-align: center;
+  }
+  .empty h2 {
+    margin: 0 0 4px;
+    color: var(--ink);
+    font-size: var(--text-large);
+  }
+  @media (width < 1100px) {
+    .w3,
+    .w4 {
+      grid-column: span 6;
+    }
+    .w8 {
+      grid-column: span 12;
+    }
+  }
+  @media (width < 700px) {
+    tr-time-range-picker {
+      flex: 1 1 100%;
+    }
+    .w3,
+    .w4,
+    .w6,
+    .w8,
+    .w12 {
+      grid-column: span 12;
+    }
+  }
+  @media print {
+    .bar button,
+    .bar form,
+    .editor {
+      display: none;
+    }
+    .grid {
+      overflow: visible;
+    }
+    .panel {
+      break-inside: avoid;
+    }
+  }
+`;

@@ -1,0 +1,196 @@
+/** Dashboards: what is saved, and one dashboard where the address names it. */
+
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import "../components/confirm-dialog.ts";
+import { faultView } from "../components/fault-view.ts";
+import { icon } from "../components/icons.ts";
+import { pageStyles } from "../components/page-styles.ts";
+import { controls, notices } from "../components/styles.ts";
+import "../components/title-dialog.ts";
+import { navigate } from "../router.ts";
+import { EMPTY_DASHBOARD, importDashboard, readDashboard, withIds } from "../services/dashboard.ts";
+import { formatAgo } from "../services/format.ts";
+import { SavedClient, type SavedObject, type SavedType } from "../services/saved-client.ts";
+import { SearchError } from "../services/search-client.ts";
+import "./dashboard-view.ts";
+
+/** Larger files are no dashboards. */
+const MAX_FILE_BYTES = 1_000_000;
+const TYPES: readonly SavedType[] = ["dashboard", "visualisation", "search"];
+const HEADINGS: Readonly<Record<SavedType, string>> = {
+  dashboard: "Dashboards",
+  visualisation: "Visualisations",
+  search: "Searches",
+};
+
+export class DashboardsPage extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _saved: { state: true },
+    _fault: { state: true },
+  };
+
+  /** Of the address: `id` shows one. */
+  declare parameters: URLSearchParams;
+  declare _saved: Readonly<Record<SavedType, readonly SavedObject[]>> | undefined;
+  declare _fault: SearchError | undefined;
+
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      input[type="file"] {
+        display: none;
+      }
+      td:first-child {
+        width: 60%;
+        white-space: normal;
+        overflow-wrap: anywhere;
+      }
+    `,
+  ];
+
+  readonly #store = new SavedClient();
+  #abort = new AbortController();
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._saved = undefined;
+    this._fault = undefined;
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#abort.abort();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("parameters") && !this.parameters.has("id")) void this.#load();
+  }
+
+  override render(): TemplateResult {
+    if (this.parameters.has("id"))
+      return html`<tr-dashboard-view .parameters=${this.parameters}></tr-dashboard-view>`;
+    return html`<div class="page">
+      <div class="title"><h1>Dashboards</h1><span class="space"></span>
+        <input type="file" accept=".json,application/json" @change=${this.#import} />
+        <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}Import</button>
+        <button class="primary" @click=${() => void this.#create()}>${icon("plus")}New dashboard</button></div>
+      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._saved === undefined ? nothing : TYPES.map((type) => this.#list(type, this._saved![type]))}
+      <tr-title-dialog></tr-title-dialog><tr-confirm-dialog></tr-confirm-dialog>
+    </div>`;
+  }
+
+  #list(type: SavedType, objects: readonly SavedObject[]): TemplateResult {
+    const heading = type === "dashboard" ? nothing : html`<h2>${HEADINGS[type]}</h2>`;
+    if (objects.length === 0) return html`${heading}${emptyView(type)}`;
+    const nowMs = Date.now();
+    return html`${heading}<div class="table" tabindex="0" role="region" aria-label=${HEADINGS[type]}><table>
+      <thead><tr><th scope="col">Title</th><th scope="col">Changed</th><th scope="col"><span class="hidden-text">Delete</span></th></tr></thead>
+      <tbody>${objects.map(
+        (object) => html`<tr><td><a href=${addressOf(object)}>${object.title}</a></td>
+          <td>${formatAgo(Date.parse(object.updated), nowMs)}</td>
+          <td class="number"><button class="plain small icon" aria-label="Delete ${object.title}" title="Delete" @click=${() => void this.#delete(object)}>${icon("trash")}</button></td></tr>`,
+      )}</tbody></table></div>`;
+  }
+
+  async #load(): Promise<void> {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    try {
+      const [dashboard, visualisation, search] = await Promise.all(
+        TYPES.map((type) => this.#store.list(type, signal)),
+      );
+      this._saved = { dashboard: dashboard!, visualisation: visualisation!, search: search! };
+      this._fault = undefined;
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+    }
+  }
+
+  async #create(): Promise<void> {
+    const answer = await this.renderRoot
+      .querySelector("tr-title-dialog")!
+      .ask({ heading: "New dashboard", title: "", isSaved: false });
+    if (answer === undefined) return;
+    try {
+      const { id } = await this.#store.create("dashboard", answer.title, EMPTY_DASHBOARD);
+      navigate({ page: "dashboards", parameters: new URLSearchParams({ id, edit: "1" }) });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #delete(object: SavedObject): Promise<void> {
+    const users = (this._saved?.dashboard ?? []).filter(({ attributes }) =>
+      readDashboard(attributes).panels.some(({ id }) => id === object.id),
+    );
+    const isMeant = await this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
+      title: `Delete “${object.title}”?`,
+      text:
+        users.length === 0
+          ? "It can't be brought back."
+          : "It can't be brought back, and these dashboards show it:",
+      items: users.map(({ title }) => title),
+      action: "Delete",
+    });
+    if (!isMeant) return;
+    try {
+      await this.#store.remove(object);
+      await this.#load();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Everything in the file is saved anew, so that nothing that is here is replaced. */
+  async #import(event: Event): Promise<void> {
+    const input = event.currentTarget as HTMLInputElement;
+    const [file] = input.files ?? [];
+    if (file === undefined) return;
+    try {
+      if (file.size > MAX_FILE_BYTES) throw new Error("The file is too large to be a dashboard.");
+      const { title, dashboard, visualisations } = importDashboard(await file.text());
+      const ids = new Map<string, string>();
+      for (const one of visualisations) {
+        const made = await this.#store.create("visualisation", one.title, { parameters: one.parameters });
+        ids.set(one.id, made.id);
+      }
+      const { id } = await this.#store.create("dashboard", title, withIds(dashboard, ids));
+      navigate({ page: "dashboards", parameters: new URLSearchParams({ id }) });
+    } catch (error) {
+      this.#fail(error);
+    }
+    input.value = "";
+  }
+
+  #fail(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error);
+    this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", text, "");
+  }
+}
+
+function addressOf({ type, id, attributes }: SavedObject): string {
+  if (type === "search") return `#/discover?${String(attributes["parameters"] ?? "")}`;
+  return `#/${type === "dashboard" ? "dashboards" : "visualise"}?id=${id}`;
+}
+
+function emptyView(type: SavedType): TemplateResult {
+  if (type === "dashboard")
+    return html`<div class="empty"><h2>No dashboard yet</h2><p>A dashboard shows saved visualisations side by side. Make one of your own, or import a file.</p></div>`;
+  return type === "visualisation"
+    ? html`<p class="muted">Make one under <a href="#/visualise">Visualise</a> and save it.</p>`
+    : html`<p class="muted">Searches are saved in <a href="#/discover">Discover</a>.</p>`;
+}
+
+customElements.define("tr-page-dashboards", DashboardsPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-dashboards": DashboardsPage;
+  }
+}

@@ -1,0 +1,299 @@
+/** One index: its fields, settings, aliases, a test of its analysers, and what can be done with it. Fires `tr-changed`. */
+
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import "./analyse-form.ts";
+import "../components/confirm-dialog.ts";
+import { faultView } from "../components/fault-view.ts";
+import { icon } from "../components/icons.ts";
+import "../components/mapping-tree.ts";
+import { pageStyles } from "../components/page-styles.ts";
+import { controls, notices } from "../components/styles.ts";
+import { navigate } from "../router.ts";
+import { formatBytes, formatCount, formatTime } from "../services/format.ts";
+import type { FieldNode, IndexAdmin, IndexAlias, IndexRow } from "../services/index-admin.ts";
+import { SearchError } from "../services/search-client.ts";
+
+type Tab = "mapping" | "settings" | "aliases" | "analyse";
+
+const TABS: readonly (readonly [Tab, string])[] = [
+  ["mapping", "Fields"],
+  ["settings", "Settings"],
+  ["aliases", "Aliases"],
+  ["analyse", "Analyse"],
+];
+
+export class IndexDetails extends LitElement {
+  static override properties = {
+    name: {},
+    tab: {},
+    admin: { attribute: false },
+    row: { attribute: false },
+    isKnown: { type: Boolean },
+    _fields: { state: true },
+    _settings: { state: true },
+    _aliases: { state: true },
+    _fault: { state: true },
+    _doing: { state: true },
+    _done: { state: true },
+  };
+
+  declare name: string;
+  /** Of the address. */
+  declare tab: string;
+  declare admin: IndexAdmin;
+  /** Undefined where the table doesn't have it (yet). */
+  declare row: IndexRow | undefined;
+  /** True once the table is there. */
+  declare isKnown: boolean;
+  declare _fields: readonly FieldNode[];
+  declare _settings: ReadonlyMap<string, string>;
+  declare _aliases: readonly IndexAlias[];
+  declare _fault: SearchError | undefined;
+  /** What is being done now. */
+  declare _doing: string;
+  declare _done: string;
+
+  static override styles = [controls, notices, pageStyles];
+
+  #abort = new AbortController();
+
+  constructor() {
+    super();
+    this.name = "";
+    this.tab = "";
+    this.row = undefined;
+    this.isKnown = false;
+    this._fields = [];
+    this._settings = new Map();
+    this._aliases = [];
+    this._fault = undefined;
+    this._doing = "";
+    this._done = "";
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#abort.abort();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("name")) void this.#load();
+  }
+
+  override render(): TemplateResult {
+    const { row } = this;
+    return html`<div class="page">
+      <div class="title">
+        <a class="button icon" href="#/indices" aria-label="All indices" title="All indices">${icon("arrowLeft")}</a>
+        <h1 class="mono">${this.name}</h1>
+        ${row === undefined ? nothing : html`<span class="badge ${row.isOpen ? row.health : ""}">${row.isOpen ? row.health : "closed"}</span>`}
+        <span class="space"></span>
+        <a class="button" href="#/discover?${new URLSearchParams({ index: this.name, from: "now-1y" })}">${icon("search")}Discover</a>
+        <a class="button" href="#/console?${new URLSearchParams({ request: `GET ${this.name}/_search` })}">${icon("terminal")}Console</a>
+      </div>
+      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${row === undefined ? this.#missing() : this.#content(row)}
+      <tr-confirm-dialog></tr-confirm-dialog>
+    </div>`;
+  }
+
+  #missing(): TemplateResult {
+    return this.isKnown
+      ? html`<div class="empty"><h2>There is no such index</h2><p>It may have been deleted. <a href="#/indices">See all indices</a></p></div>`
+      : html``;
+  }
+
+  #content(row: IndexRow): TemplateResult {
+    const tab = TABS.find(([key]) => key === this.tab)?.[0] ?? "mapping";
+    return html`
+      <dl class="facts">
+        ${fact("Documents", formatCount(row.docs))}${fact("Deleted", formatCount(row.deleted))}
+        ${fact("Size", formatBytes(row.sizeBytes))}${fact("Segments", formatCount(row.segments))}
+        ${fact("Shards", `${row.shards}${row.replicas > 0 ? ` × ${row.replicas + 1}` : ""}`)}
+        ${fact("Created", formatTime(row.createdMs, false).slice(0, 16))}
+      </dl>
+      <div class="tools">
+        <button ?disabled=${!row.isOpen} @click=${() => void this.#do("Refreshing …", "Refreshed: everything written so far is found.", () => this.admin.refresh(this.name))}>${icon("refresh")}Refresh</button>
+        <button ?disabled=${!row.isOpen} @click=${() => void this.#merge(row)}>Merge segments</button>
+        <button @click=${() => void this.#toggleOpen(row)}>${row.isOpen ? "Close" : "Open"}</button>
+        <button class="destructive outline" @click=${() => void this.#delete(row)}>${icon("trash")}Delete</button>
+        <span role="status" class="muted">${this._doing === "" ? this._done : this._doing}</span>
+      </div>
+      <div class="tabs" role="tablist" aria-label="About the index" @keydown=${this.#onTabKey}>
+        ${TABS.map(
+          ([key, title]) =>
+            html`<button role="tab" id="tab-${key}" aria-controls="panel" aria-selected=${key === tab} tabindex=${key === tab ? 0 : -1}
+              @click=${() => this.#choose(key)}>${title}</button>`,
+        )}
+      </div>
+      <div role="tabpanel" id="panel" aria-labelledby="tab-${tab}">${this.#panel(tab)}</div>`;
+  }
+
+  #panel(tab: Tab): TemplateResult {
+    if (tab === "settings") return this.#settingsPanel();
+    if (tab === "aliases") return this.#aliasesPanel();
+    if (tab === "analyse")
+      return html`<tr-analyse-form .index=${this.name} .admin=${this.admin} .fieldNames=${analysedFields(this._fields)}></tr-analyse-form>`;
+    return html`<tr-mapping-tree .fields=${this._fields}></tr-mapping-tree>`;
+  }
+
+  #settingsPanel(): TemplateResult {
+    return html`<form class="form tools" @submit=${this.#putSetting}>
+        <label>Setting<input name="key" class="mono" size="30" required autocomplete="off" placeholder="index.refresh_interval" list="settings" /></label>
+        <datalist id="settings">${["index.refresh_interval", "index.number_of_replicas", "index.max_result_window", "index.mapping.total_fields.limit"].map((key) => html`<option value=${key}></option>`)}</datalist>
+        <label>Value, empty for the default<input name="value" class="mono" autocomplete="off" placeholder="5s" /></label>
+        <button>Set</button>
+      </form>
+      <div class="table"><table><thead><tr><th scope="col">Setting</th><th scope="col">Value</th></tr></thead>
+      <tbody>${[...this._settings].map(([key, value]) => html`<tr><td class="mono">${key}</td><td class="mono">${value}</td></tr>`)}</tbody></table></div>`;
+  }
+
+  #aliasesPanel(): TemplateResult {
+    return html`<form class="form tools" @submit=${this.#addAlias}>
+        <label>Another name for this index<input name="alias" class="mono" required autocomplete="off" /></label><button>Add alias</button>
+      </form>
+      ${
+        this._aliases.length === 0
+          ? html`<p class="muted">This index has no alias.</p>`
+          : html`<div class="table"><table><thead><tr><th scope="col">Alias</th><th scope="col">Role</th><th scope="col"><span class="hidden-text">Remove</span></th></tr></thead>
+            <tbody>${this._aliases.map(
+              ({ name, isWriteIndex, hasFilter }) => html`<tr><td class="name">${name}</td>
+                <td>${[isWriteIndex ? "takes what is written" : "", hasFilter ? "with a filter" : ""].filter(Boolean).join(", ") || "–"}</td>
+                <td class="number"><button class="plain small icon" aria-label="Remove alias ${name}" title="Remove"
+                  @click=${() => void this.#do("Removing …", `Alias ${name} removed.`, () => this.admin.changeAlias(this.name, name, "remove"))}>${icon("close")}</button></td></tr>`,
+            )}</tbody></table></div>`
+      }`;
+  }
+
+  async #load(): Promise<void> {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const { name, admin } = this;
+    try {
+      const [fields, settings, aliases] = await Promise.all([
+        admin.mapping(name, signal),
+        admin.settings(name, signal),
+        admin.aliases(name, signal),
+      ]);
+      this._fields = fields;
+      this._settings = settings;
+      this._aliases = aliases;
+      this._fault = undefined;
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof SearchError && error.status === 404)) this.#fail(error);
+    }
+  }
+
+  /** Does something, says so, and shows what has become of the index. Returns true where it succeeded. */
+  async #do(doing: string, done: string, work: () => Promise<void>): Promise<boolean> {
+    this._doing = doing;
+    this._done = "";
+    this._fault = undefined;
+    try {
+      await work();
+      this._done = done;
+      return true;
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    } finally {
+      this._doing = "";
+      this.dispatchEvent(new CustomEvent("tr-changed"));
+      void this.#load();
+    }
+  }
+
+  #fail(error: unknown): void {
+    this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+  }
+
+  async #merge({ segments, shards }: IndexRow): Promise<void> {
+    const done = `Merged: ${formatCount(segments)} segments before, one for each of ${shards} shards now.`;
+    await this.#do("Merging …", done, () => this.admin.forceMerge(this.name, 1));
+  }
+
+  async #toggleOpen({ isOpen }: IndexRow): Promise<void> {
+    const isMeant =
+      !isOpen ||
+      (await this.#ask().ask({
+        title: `Close ${this.name}?`,
+        text: "A closed index keeps its data but can be neither searched nor written to, until it is opened again.",
+        action: "Close it",
+      }));
+    if (isMeant)
+      await this.#do(isOpen ? "Closing …" : "Opening …", isOpen ? "Closed." : "Opened.", () =>
+        this.admin.setOpen(this.name, !isOpen),
+      );
+  }
+
+  async #delete({ docs, sizeBytes }: IndexRow): Promise<void> {
+    const isMeant = await this.#ask().ask({
+      title: "Delete this index?",
+      text: `Its ${formatCount(docs)} documents (${formatBytes(sizeBytes)}) are removed and can't be brought back.`,
+      action: "Delete index",
+      typed: this.name,
+    });
+    if (isMeant && (await this.#do("Deleting …", "Deleted.", () => this.admin.remove(this.name))))
+      navigate({ page: "indices", parameters: new URLSearchParams() });
+  }
+
+  #ask() {
+    return this.renderRoot.querySelector("tr-confirm-dialog")!;
+  }
+
+  #putSetting(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
+    const key = String(data.get("key")).trim();
+    const value = String(data.get("value")).trim();
+    void this.#do("Setting …", `${key} is set.`, () =>
+      this.admin.putSettings(this.name, { [key]: value === "" ? null : value }),
+    ).then((isDone) => isDone && form.reset());
+  }
+
+  #addAlias(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const alias = String(new FormData(form).get("alias")).trim();
+    void this.#do("Adding …", `Alias ${alias} added.`, () =>
+      this.admin.changeAlias(this.name, alias, "add"),
+    ).then((isDone) => isDone && form.reset());
+  }
+
+  #choose(tab: Tab): void {
+    const parameters = new URLSearchParams({ index: this.name });
+    if (tab !== "mapping") parameters.set("tab", tab);
+    navigate({ page: "indices", parameters }, true);
+  }
+
+  #onTabKey(event: KeyboardEvent): void {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const now = TABS.findIndex(([key]) => key === this.tab);
+    const step = event.key === "ArrowRight" ? 1 : -1;
+    const [next] = TABS[(Math.max(0, now) + step + TABS.length) % TABS.length]!;
+    this.#choose(next);
+    this.renderRoot.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
+  }
+}
+
+function fact(name: string, value: string): TemplateResult {
+  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+}
+
+/** Names of the text fields: their analysers are of interest. */
+function analysedFields(nodes: readonly FieldNode[]): string[] {
+  return nodes.flatMap(({ path, type, children }) => [
+    ...(type === "text" ? [path] : []),
+    ...analysedFields(children),
+  ]);
+}
+
+customElements.define("tr-index-details", IndexDetails);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-index-details": IndexDetails;
+  }
+}

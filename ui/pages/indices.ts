@@ -1,0 +1,194 @@
+/** Indices: all of them in a table; one of them where the address names it. */
+
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { faultView } from "../components/fault-view.ts";
+import { HotkeyController } from "../components/hotkeys.ts";
+import { icon } from "../components/icons.ts";
+import { pageStyles } from "../components/page-styles.ts";
+import { controls, notices } from "../components/styles.ts";
+import { formatBytes, formatCount, formatTime } from "../services/format.ts";
+import { IndexAdmin, type IndexRow, type SortKey, selectRows } from "../services/index-admin.ts";
+import { SearchClient, SearchError } from "../services/search-client.ts";
+import "./index-details.ts";
+
+interface Column {
+  readonly key: SortKey;
+  readonly title: string;
+  readonly isNumber: boolean;
+}
+
+const COLUMNS: readonly Column[] = [
+  { key: "name", title: "Index", isNumber: false },
+  { key: "health", title: "Health", isNumber: false },
+  { key: "docs", title: "Documents", isNumber: true },
+  { key: "sizeBytes", title: "Size", isNumber: true },
+  { key: "shards", title: "Shards", isNumber: true },
+  { key: "createdMs", title: "Created", isNumber: false },
+];
+
+export class IndicesPage extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _rows: { state: true },
+    _fault: { state: true },
+    _search: { state: true },
+    _sort: { state: true },
+    _isDescending: { state: true },
+    _hasHidden: { state: true },
+  };
+
+  /** Of the address: `index` shows one. */
+  declare parameters: URLSearchParams;
+  declare _rows: readonly IndexRow[] | undefined;
+  declare _fault: SearchError | undefined;
+  declare _search: string;
+  declare _sort: SortKey;
+  declare _isDescending: boolean;
+  declare _hasHidden: boolean;
+
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      td .size {
+        display: block;
+        height: 3px;
+        margin-top: 3px;
+        border-radius: 2px;
+        background: var(--bar-soft);
+        margin-left: auto;
+      }
+      td .muted {
+        font-weight: 400;
+      }
+    `,
+  ];
+
+  readonly #admin = new IndexAdmin(new SearchClient());
+  #abort = new AbortController();
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._rows = undefined;
+    this._fault = undefined;
+    this._search = "";
+    this._sort = "name";
+    this._isDescending = false;
+    this._hasHidden = false;
+    new HotkeyController(this, {
+      "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
+      r: () => void this.#load(),
+    });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#abort = new AbortController();
+    void this.#load();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#abort.abort();
+  }
+
+  override render(): TemplateResult {
+    const name = this.parameters.get("index");
+    if (name !== null)
+      return html`<tr-index-details .name=${name} .tab=${this.parameters.get("tab") ?? ""} .admin=${this.#admin}
+        .row=${this._rows?.find((row) => row.name === name)} .isKnown=${this._rows !== undefined} @tr-changed=${() => void this.#load()}></tr-index-details>`;
+    return html`<div class="page">
+      <div class="title"><h1>Indices</h1><span class="space"></span>
+        <button @click=${() => void this.#load()} title="Ask again (r)">${icon("refresh")}Refresh</button></div>
+      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._rows === undefined ? nothing : this.#list(this._rows)}
+    </div>`;
+  }
+
+  protected override updated(): void {
+    for (const bar of this.renderRoot.querySelectorAll<HTMLElement>(".size"))
+      bar.style.width = `${bar.dataset["share"]}%`;
+  }
+
+  #list(all: readonly IndexRow[]): TemplateResult {
+    const rows = selectRows(all, {
+      search: this._search,
+      sort: this._sort,
+      isDescending: this._isDescending,
+      hasHidden: this._hasHidden,
+    });
+    const sum = (key: "docs" | "sizeBytes"): number => rows.reduce((total, row) => total + row[key], 0);
+    return html`<div class="tools">
+        <input type="search" aria-label="Search indices" placeholder="Search: logs-*" .value=${this._search} @input=${this.#onSearch} />
+        <label><input type="checkbox" .checked=${this._hasHidden} @change=${this.#onHidden} />Hidden ones too</label>
+        <span class="muted" role="status">${formatCount(rows.length)} indices, ${formatCount(sum("docs"))} documents, ${formatBytes(sum("sizeBytes"))}</span>
+      </div>
+      ${rows.length === 0 ? emptyView(all.length) : this.#table(rows)}`;
+  }
+
+  #table(rows: readonly IndexRow[]): TemplateResult {
+    const largest = Math.max(1, ...rows.map(({ sizeBytes }) => sizeBytes));
+    return html`<div class="table" tabindex="0" role="region" aria-label="Indices"><table>
+      <thead><tr>${COLUMNS.map((column) => this.#header(column))}</tr></thead>
+      <tbody>${rows.map((row) => rowView(row, largest))}</tbody>
+    </table></div>`;
+  }
+
+  #header({ key, title, isNumber }: Column): TemplateResult {
+    const order = this._isDescending ? "descending" : "ascending";
+    return html`<th scope="col" class=${isNumber ? "number" : ""} aria-sort=${this._sort === key ? order : "none"}>
+      <button @click=${() => this.#sortBy(key)}>${title}</button></th>`;
+  }
+
+  #sortBy(key: SortKey): void {
+    this._isDescending = this._sort === key ? !this._isDescending : key !== "name" && key !== "health";
+    this._sort = key;
+  }
+
+  #onSearch(event: Event): void {
+    this._search = (event.currentTarget as HTMLInputElement).value;
+  }
+
+  #onHidden(event: Event): void {
+    this._hasHidden = (event.currentTarget as HTMLInputElement).checked;
+  }
+
+  async #load(): Promise<void> {
+    const { signal } = this.#abort;
+    try {
+      this._rows = await this.#admin.list(signal);
+      this._fault = undefined;
+    } catch (error) {
+      if (signal.aborted) return;
+      this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+    }
+  }
+}
+
+function rowView(row: IndexRow, largest: number): TemplateResult {
+  const { name, health, isOpen, docs, deleted, sizeBytes, shards, replicas, createdMs } = row;
+  return html`<tr>
+    <td><a class="name" href="#/indices?${new URLSearchParams({ index: name })}">${name}</a></td>
+    <td><span class="badge ${isOpen ? health : ""}">${isOpen ? health : "closed"}</span></td>
+    <td class="number">${formatCount(docs)}${deleted > 0 ? html` <span class="muted">− ${formatCount(deleted)}</span>` : nothing}</td>
+    <td class="number">${formatBytes(sizeBytes)}<span class="size" data-share=${Math.round((sizeBytes / largest) * 100)}></span></td>
+    <td class="number">${shards}${replicas > 0 ? ` × ${replicas + 1}` : ""}</td>
+    <td>${createdMs === 0 ? "–" : formatTime(createdMs, false).slice(0, 16)}</td>
+  </tr>`;
+}
+
+function emptyView(known: number): TemplateResult {
+  return known === 0
+    ? html`<div class="empty"><h2>There is no index yet</h2><p>An index comes with the first line or document.</p></div>`
+    : html`<div class="empty"><h2>No index fits</h2><p>${formatCount(known)} are left out by the search.</p></div>`;
+}
+
+customElements.define("tr-page-indices", IndicesPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-indices": IndicesPage;
+  }
+}

@@ -1,0 +1,89 @@
+/** The search a visualisation makes. */
+
+import type { Interval } from "../interval.ts";
+import { buildQuery, TIME_FIELD } from "../search-request.ts";
+import type { ResolvedRange } from "../time-range.ts";
+import type { Metric, Split, Visualisation } from "./visualisation.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+const PERCENTS: Readonly<Record<string, number>> = { p50: 50, p95: 95, p99: 99 };
+const AGGREGATIONS: Readonly<Record<string, string>> = {
+  avg: "avg",
+  sum: "sum",
+  min: "min",
+  max: "max",
+  unique: "cardinality",
+};
+
+export interface Surroundings {
+  readonly range: ResolvedRange;
+  readonly interval: Interval;
+  readonly timeZone: string;
+  /** A further query that must match: a dashboard's. */
+  readonly filter: string;
+}
+
+/**
+ * Returns the body. Groups are `by`, splits `split`, the metric `metric`. Times and steps are within the splits, so that
+ * the most frequent values of the whole range are taken; values of a field are outside, so that each has its splits.
+ */
+export function visualisationRequest(shown: Visualisation, around: Surroundings): Body {
+  const { metric, by, split, query } = shown;
+  const filters = around.filter.trim();
+  const text = [query.trim(), filters].filter((one) => one !== "" && one !== "*");
+  const joined = text.length > 1 ? text.map((one) => `(${one})`).join(" AND ") : (text[0] ?? "");
+  const measured = metricAggregation(metric);
+  const splitting = split === undefined ? undefined : termsOf(split, metric);
+  const grouping = groupingOf(shown, around);
+  const isOutside = by.kind === "terms";
+  const outer = isOutside ? { name: "by", body: grouping } : { name: "split", body: splitting };
+  const inner = isOutside ? { name: "split", body: splitting } : { name: "by", body: grouping };
+  const aggs = nest(outer, nest(inner, measured, measured), measured);
+  return { size: 0, query: buildQuery({ query: joined, filters: [] }, around.range), ...(aggs && { aggs }) };
+}
+
+interface Level {
+  readonly name: string;
+  readonly body: Body | undefined;
+}
+
+/** Each level measures too: terms are ordered by what is measured of them. */
+function nest({ name, body }: Level, inside: Body | undefined, measured: Body | undefined): Body | undefined {
+  if (body === undefined) return inside;
+  const aggs = { ...measured, ...inside };
+  return { ...measured, [name]: { ...body, ...(Object.keys(aggs).length > 0 && { aggs }) } };
+}
+
+function groupingOf({ by, metric }: Visualisation, around: Surroundings): Body | undefined {
+  if (by.kind === "none") return undefined;
+  if (by.kind === "terms") return termsOf(by, metric);
+  if (by.kind === "steps") return { histogram: { field: by.field, interval: by.interval, min_doc_count: 0 } };
+  const { range, interval, timeZone } = around;
+  return {
+    date_histogram: {
+      field: TIME_FIELD,
+      interval: interval.text,
+      min_doc_count: 0,
+      extended_bounds: { min: range.fromMs, max: range.toMs - 1 },
+      time_zone: timeZone,
+    },
+  };
+}
+
+function termsOf({ field, size }: Split, metric: Metric): Body {
+  return {
+    terms: { field, size, ...(metric.kind !== "count" && { order: { [orderKey(metric)]: "desc" } }) },
+  };
+}
+
+function orderKey({ kind }: Metric): string {
+  return PERCENTS[kind] === undefined ? "metric" : `metric.${PERCENTS[kind]}`;
+}
+
+function metricAggregation({ kind, field }: Metric): Body | undefined {
+  if (kind === "count") return undefined;
+  const percent = PERCENTS[kind];
+  if (percent !== undefined) return { metric: { percentiles: { field, percents: [percent] } } };
+  return { metric: { [AGGREGATIONS[kind]!]: { field } } };
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { visualisationRequest } from "./request.ts";
+import { labelledGroups, niceTicks, shorten } from "./scale.ts";
+import { groupSums, readSeries, toCsv } from "./series.ts";
+import {
+  DEFAULT_VISUALISATION,
+  metricName,
+  missingChoice,
+  readVisualisation,
+  type Visualisation,
+  writeVisualisation,
+} from "./visualisation.ts";
+
+const AROUND = {
+  range: { fromMs: 0, toMs: 1_000 },
+  interval: { text: "1s", ms: 1_000 },
+  timeZone: "UTC",
+  filter: "",
+};
+const LATENCY: Visualisation = {
+  ...DEFAULT_VISUALISATION,
+  chart: "line",
+  index: "web-*",
+  query: "status:500",
+  metric: { kind: "p95", field: "took" },
+  split: { field: "host", size: 3 },
+};
+const BY_PATH: Visualisation = {
+  ...DEFAULT_VISUALISATION,
+  by: { kind: "terms", field: "url", size: 2 },
+  split: { field: "code", size: 2 },
+};
+
+test("a visualisation survives the address, and a wrong address is the default", () => {
+  const steps: Visualisation = { ...LATENCY, by: { kind: "steps", field: "a:b", interval: 0.5 } };
+  for (const one of [
+    DEFAULT_VISUALISATION,
+    LATENCY,
+    BY_PATH,
+    steps,
+    { ...LATENCY, by: { kind: "none" } as const },
+  ])
+    assert.deepEqual(readVisualisation(writeVisualisation(one)), one);
+  assert.equal(writeVisualisation(DEFAULT_VISUALISATION).toString(), "");
+  const wrong = new URLSearchParams("chart=cake&metric=x&by=terms:999:f&split=zero");
+  assert.deepEqual(readVisualisation(wrong), {
+    ...DEFAULT_VISUALISATION,
+    by: { kind: "terms", field: "f", size: 100 },
+  });
+});
+
+test("what is still to be chosen is said", () => {
+  assert.equal(missingChoice(LATENCY), undefined);
+  assert.match(missingChoice({ ...LATENCY, metric: { kind: "avg", field: "" } })!, /measure/);
+  assert.match(missingChoice({ ...LATENCY, by: { kind: "terms", field: "", size: 3 } })!, /group/);
+  assert.match(missingChoice({ ...LATENCY, split: { field: "", size: 3 } })!, /split/);
+  assert.equal(metricName(LATENCY.metric), "95th percentile of took");
+});
+
+interface Aggregation {
+  readonly aggs: Record<string, Aggregation>;
+  readonly terms?: unknown;
+  readonly date_histogram?: unknown;
+}
+
+test("times stand within the splits, values of a field around them", () => {
+  const latency = visualisationRequest(LATENCY, AROUND) as unknown as Aggregation;
+  assert.deepEqual(Object.keys(latency.aggs), ["metric", "split"]);
+  assert.deepEqual(latency.aggs["split"]!.terms, { field: "host", size: 3, order: { "metric.95": "desc" } });
+  assert.ok(latency.aggs["split"]!.aggs["by"]!.date_histogram);
+  assert.deepEqual(Object.keys(latency.aggs["split"]!.aggs["by"]!.aggs), ["metric"]);
+  const path = visualisationRequest(BY_PATH, AROUND) as unknown as Aggregation;
+  assert.deepEqual(path.aggs["by"]!.terms, { field: "url", size: 2 });
+  assert.deepEqual(path.aggs["by"]!.aggs["split"]!.terms, { field: "code", size: 2 });
+  const plain = visualisationRequest({ ...DEFAULT_VISUALISATION, by: { kind: "none" } }, AROUND);
+  assert.equal(plain["aggs"], undefined);
+});
+
+test("a dashboard's query is joined with the visualisation's own", () => {
+  const text = JSON.stringify(visualisationRequest(LATENCY, { ...AROUND, filter: "a OR b" }));
+  assert.match(text, /\(status:500\) AND \(a OR b\)/);
+});
+
+test("an answer becomes series over groups", () => {
+  const bucket = (key: number | string, doc_count: number, more: object = {}) => ({
+    key,
+    doc_count,
+    ...more,
+  });
+  const times = {
+    hits: { total: 7 },
+    aggregations: {
+      split: {
+        buckets: [
+          bucket("b", 4, { by: { buckets: [bucket(2_000, 1), bucket(0, 3)] } }),
+          bucket("", 3, { by: { buckets: [bucket(1_000, 3)] } }),
+        ],
+      },
+    },
+  };
+  const shown: Visualisation = { ...DEFAULT_VISUALISATION, split: { field: "f", size: 2 } };
+  const data = readSeries(shown, times, "all", true);
+  assert.deepEqual(
+    data.groups.map(({ key }) => key),
+    [0, 1_000, 2_000],
+  );
+  assert.deepEqual(data.series, [
+    { name: "b", values: [3, undefined, 1] },
+    { name: "(empty)", values: [undefined, 3, undefined] },
+  ]);
+  assert.deepEqual([data.total, groupSums(data)], [7, [3, 3, 1]]);
+  const measured = { hits: { total: { value: 2 } }, aggregations: { metric: { values: { "95.0": 12.5 } } } };
+  const number = readSeries({ ...LATENCY, by: { kind: "none" }, split: undefined }, measured, "took", true);
+  assert.deepEqual([number.total, number.series[0]!.values], [12.5, [12.5]]);
+  const paths = { hits: { total: 1 }, aggregations: { by: { buckets: [bucket('a,"b', 1)] } } };
+  const byPath = readSeries({ ...BY_PATH, split: undefined }, paths, "lines", true);
+  assert.equal(toCsv(byPath), ',lines\r\n"a,""b",1\r\n');
+});
+
+test("ticks are round, cover the numbers, and labels leave each other room", () => {
+  assert.deepEqual(niceTicks(0, 97, 4), [0, 25, 50, 75, 100]);
+  assert.deepEqual(niceTicks(0, 0, 4), [0, 0.25, 0.5, 0.75, 1]);
+  assert.deepEqual(niceTicks(-5, 5, 2), [-5, 0, 5]);
+  assert.deepEqual(niceTicks(0, 0.0031, 3), [0, 0.002, 0.004]);
+  assert.deepEqual(labelledGroups(10, 300, 100), [0, 4, 8]);
+  assert.deepEqual(labelledGroups(0, 300, 100), []);
+  assert.equal(shorten("/abcdefghij", 7), "/abc…ij");
+});
