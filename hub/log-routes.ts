@@ -37,10 +37,11 @@ export function logPort(journal: Journal): LogPort {
 export function rawPort(journal: Journal): RawPort {
   return {
     incarnation: () => journal.incarnation(RAW_STREAM).incarnation,
-    async messageId(sequence) {
+    async message(sequence) {
       const { firstSequence } = await journal.state(RAW_STREAM);
       if (sequence < firstSequence) return "purged";
-      return (await journal.message(RAW_STREAM, sequence))?.messageId ?? "missing";
+      const message = await journal.message(RAW_STREAM, sequence);
+      return message === null ? "missing" : { id: message.messageId };
     },
   };
 }

@@ -5,55 +5,17 @@
  */
 
 import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
-import { BYTE_ORDER_MARKS } from "#agent/lines/encoding.ts";
 import type { EventFormat, FileView } from "#agent/lines/event-format.ts";
-import type { Batch, Channel, Output } from "#agent/outputs/output.ts";
+import type { Batch, Channel } from "#agent/outputs/output.ts";
 import { AckTracker, type Flight } from "#agent/registry/ack-tracker.ts";
 import type { FileRow } from "#agent/registry/row.ts";
 import type { Slot } from "#agent/slot-pool.ts";
 import { countLines, cut } from "./cut.ts";
 import { packEvents } from "./event-packer.ts";
+import type { EventCutting, HarvesterOptions, Successor } from "./harvester-options.ts";
 import { ANCHOR_BYTES, anchorOf, fits, HEAD_BYTES, readHead, sameBefore, sameHead } from "./identity.ts";
+import { holeBytes, MARK, markBytes } from "./leading-bytes.ts";
 import { readFully } from "./read-fully.ts";
-import type { Scratch } from "./scratch.ts";
-
-/** The file in which an event goes on that begins at the end of a rotated one. */
-export interface Successor {
-  readonly key: string;
-  /** Reads its first bytes; returns their number, 0 where it is gone. */
-  readonly read: (buffer: Buffer, at: number, length: number) => number;
-  /** Makes it begin at `to`; returns false where it is read already. */
-  readonly claim: (to: number) => boolean;
-}
-
-/** What a harvester needs to cut events of its file. */
-export interface EventCutting {
-  readonly format: EventFormat;
-  readonly scratch: Scratch;
-  /** Resolves when the row is on disk, or can't be written. */
-  readonly persist: () => Promise<void>;
-  readonly onTruncated: (bytes: number) => void;
-}
-
-export interface HarvesterOptions {
-  readonly key: string;
-  readonly path: string;
-  readonly fd: number;
-  readonly row: FileRow;
-  /** `max_bytes`: longest line that is kept whole. */
-  readonly maxLineBytes: number;
-  readonly output: Pick<Output, "maxBodyBytes" | "confirmsCommits">;
-  /** Null: blocks of the file are sent as they are. */
-  readonly events: EventCutting | null;
-  /** Told of NULs that were passed over: what a truncation left before the text of a writer that goes on behind. */
-  readonly onHole: (bytes: number) => void;
-  /** Opens the way for a generation of the file. */
-  readonly openChannel: (generation: number) => Channel;
-  /** Told of each change of `row`. */
-  readonly onChange: () => void;
-  readonly nowMs: () => number;
-  readonly monotonicMs: () => number;
-}
 
 /**
  * `more`: a block was sent and more may follow at once. `end`: a block was sent, the file has no more.
@@ -63,10 +25,6 @@ export interface HarvesterOptions {
 export type ReadOutcome = "more" | "end" | "nothing" | "pending" | "rewritten";
 
 const NEWLINE = 0x0a;
-const MARK = BYTE_ORDER_MARKS["utf-8"]!;
-/** Shorter runs of NULs go to the hub as they are; longer ones are holes, maybe of gigabytes. */
-const HOLE_BYTES_MIN = 4_096;
-const ZEROS = Buffer.alloc(HOLE_BYTES_MIN);
 /** Cuts remembered of one file; the oldest are forgotten, which matters only if the hub's log is lost. */
 const CUTS_MAX = 1_000;
 
@@ -180,6 +138,7 @@ export class Harvester {
   observe(stat: Pick<Stats, "size" | "mtimeMs">): boolean {
     if (stat.size === this.#seen.size && stat.mtimeMs === this.#seen.mtimeMs) return false;
     this.#seen = { size: stat.size, mtimeMs: stat.mtimeMs };
+    this.row.known = stat.size;
     this.activeMs = this.#options.monotonicMs();
     return true;
   }
@@ -231,6 +190,7 @@ export class Harvester {
       this.row.size = stat.size;
       this.row.mtimeMs = stat.mtimeMs;
     }
+    this.row.known = stat.size;
     this.row.seenMs = this.#options.nowMs();
     this.#options.onChange();
     if (!this.#reading) closeSync(this.#fd);
@@ -529,20 +489,4 @@ export class Harvester {
     const bytes = Math.min(HEAD_BYTES, to);
     row.head = this.#offset === 0 ? anchorOf(buffer, start, start + bytes) : readHead(this.#fd, bytes);
   }
-}
-
-/** Returns the length of the byte order mark of UTF-8 at `start`, 0 without one. */
-function markBytes(buffer: Buffer, start: number, end: number): number {
-  if (end - start < MARK.length || buffer[start] !== MARK[0]) return 0;
-  return MARK.compare(buffer, start, start + MARK.length) === 0 ? MARK.length : 0;
-}
-
-/** Returns the length of a long run of NULs at `start`, 0 where there is none. */
-function holeBytes(buffer: Buffer, start: number, end: number): number {
-  if (buffer[start] !== 0 || end - start < HOLE_BYTES_MIN) return 0;
-  let at = start;
-  while (at + HOLE_BYTES_MIN <= end && ZEROS.compare(buffer, at, at + HOLE_BYTES_MIN) === 0)
-    at += HOLE_BYTES_MIN;
-  // Whole pieces only: what is left of the run goes with the line behind it.
-  return at - start;
 }

@@ -29,7 +29,7 @@ export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: Orp
     const inode = inodeOf(key);
     const entry = index.get(inode);
     if (entry !== undefined && (entry.key === key || entry.key === "")) continue;
-    const unsentBytes = Math.max(0, row.size - row.sent);
+    const unsentBytes = Math.max(0, row.known - row.sent);
     if (entry === undefined) {
       index.add(newEntry(inode, Number.NaN, row.path, key, 0));
       const moved = row.size === row.sent ? null : findMoved(inode, row.path);

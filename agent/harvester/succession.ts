@@ -9,7 +9,8 @@ import type { Registry } from "#agent/registry/registry.ts";
 import { newRow } from "#agent/registry/row.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { FileIndex } from "./file-index.ts";
-import type { Harvester, Successor } from "./harvester.ts";
+import type { Harvester } from "./harvester.ts";
+import type { Successor } from "./harvester-options.ts";
 import { fileKey } from "./identity.ts";
 
 export interface SuccessionOptions {

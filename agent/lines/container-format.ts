@@ -136,7 +136,7 @@ export class ContainerFormat implements EventFormat {
   }
 
   *#closeAll(span: Span, byTime: boolean): Generator<CutEvent> {
-    for (const open of [...span.open.values()]) {
+    for (const open of span.open.values()) {
       span.open.delete(open.stream);
       const end = open.pieces.length > 0 ? open.lineEnd : open.end;
       yield { ...span.ended(this.#event(open), end), cutByTime: byTime };

@@ -29,7 +29,9 @@ export interface FileRow {
   head: Anchor;
   /** Size when there was nothing more to read, bytes; -1: look again. */
   size: number;
-  /** Time of change then, ms since 1970-01-01 UTC. */
+  /** Size when the file was looked at last, bytes: where it is gone, what is above `sent` is lost. */
+  known: number;
+  /** Time of change when `size` was taken, ms since 1970-01-01 UTC. */
   mtimeMs: number;
   /** When the file was found last, ms since 1970-01-01 UTC. */
   seenMs: number;
@@ -72,6 +74,7 @@ export function newRow(input: string, path: string, offset: number, nowMs: numbe
     anchor: NO_ANCHOR,
     head: NO_ANCHOR,
     size: -1,
+    known: offset,
     mtimeMs: 0,
     seenMs: nowMs,
     previous: null,
@@ -107,6 +110,7 @@ export function parseRow(text: string): FileRow | null {
     anchor: isAnchor(row.anchor) ? row.anchor : NO_ANCHOR,
     head: isAnchor(row.head) ? row.head : NO_ANCHOR,
     cuts: Array.isArray(row.cuts) ? row.cuts.filter(isOffset) : [],
+    known: isOffset(row.known) ? row.known : row.sent,
     tail: isTail(row.tail) ? row.tail : null,
   };
 }

@@ -124,7 +124,8 @@ export class Documents {
         continue;
       }
       prepared[place] = ready;
-      const lenient = String(ready.index.settings.raw["mapping.lenient"] ?? "false") === "true";
+      const setting = ready.index.settings.raw["mapping.lenient"];
+      const lenient = setting === true || setting === "true";
       let group = batches.get(lenient);
       if (group === undefined) {
         group = new DocBatches(this.#header(lenient), (index, shard, part) =>

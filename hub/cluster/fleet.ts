@@ -12,8 +12,8 @@ import type { CommittedRange, Watermarks } from "./watermarks.ts";
 export interface RawPort {
   /** Incarnation of RAW. */
   incarnation(): number;
-  /** Nats-Msg-Id of a message of RAW; "purged" below its first, "missing" behind its last. */
-  messageId(sequence: number): Promise<string | "purged" | "missing">;
+  /** What became of a message of RAW: its Nats-Msg-Id, or that it was purged, or that there is none. */
+  message(sequence: number): Promise<{ readonly id: string } | "purged" | "missing">;
 }
 
 export interface FleetOptions {
@@ -108,8 +108,8 @@ export class Fleet implements Component {
     const incarnation = raw.incarnation();
     let rewind = false;
     if (hello.lastSequence > 0 && hello.incarnation === incarnation) {
-      const found = await raw.messageId(hello.lastSequence);
-      rewind = found !== "purged" && found !== hello.lastMessageId;
+      const found = await raw.message(hello.lastSequence);
+      rewind = found === "missing" || (found !== "purged" && found.id !== hello.lastMessageId);
     }
     const keys = hello.fileKeys.map((key) => `${hello.agentId}/${key}`);
     message.respond(encodeWatermark(incarnation, watermarks.of(hello.agentId, keys), rewind));

@@ -87,7 +87,8 @@ export function indexMissing(name: string): AppError {
 export function matchesWildcard(pattern: string, name: string): boolean {
   const parts = pattern.split("*");
   if (parts.length === 1) return pattern === name;
-  const [first = "", last = ""] = [parts[0], parts.at(-1)];
+  const first = parts[0]!;
+  const last = parts.at(-1)!;
   if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))
     return false;
   let at = first.length;

@@ -66,7 +66,7 @@ function checkCount(name: string, value: unknown, least: number): void {
   if (Number.isNaN(count)) {
     throw new AppError(
       "settings_invalid",
-      `Failed to parse value [${String(value)}] for setting [index.${name}]`,
+      `Failed to parse value [${JSON.stringify(value)}] for setting [index.${name}]`,
     );
   }
   if (count < least)

@@ -47,6 +47,8 @@ export class LogFollower implements Component {
   /** Messages in the dead letters that a reopened shard comes by again. */
   readonly #skipped = new Set<string>();
   #failed: Position | undefined;
+  /** Ends one reading, to begin another from the position that the shards have then. */
+  #session = new AbortController();
   #uncommittedBytes = 0;
   #committedAtMs = 0;
   #running: Promise<unknown> = Promise.resolve();
@@ -88,8 +90,9 @@ export class LogFollower implements Component {
     const { signal } = this.#abort;
     const backoff = new Backoff({ firstMs: 100, capMs: 5_000 });
     while (!signal.aborted) {
+      this.#session = new AbortController();
       try {
-        for await (const message of read(host.position, signal)) {
+        for await (const message of read(host.position, AbortSignal.any([signal, this.#session.signal]))) {
           await this.#apply(message);
           backoff.reset();
         }
@@ -184,6 +187,7 @@ export class LogFollower implements Component {
         else host.mergeStep();
       } catch (error) {
         log.error({ err: toAppError(error) }, "refresh, commit or merge failed; it is tried again");
+        if (host.reopenFailed()) this.#session.abort();
         await clock.sleep(RETRY_MS, signal);
       }
     }

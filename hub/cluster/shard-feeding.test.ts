@@ -94,7 +94,7 @@ async function openNode(
     clock: systemClock,
     read: (after, signal) => log.read(after, signal),
     oldest: async () => ({ incarnation: 1, sequence: 0 }),
-    reply: port.send,
+    reply: (subject, data) => port.send(subject, data),
     deadLetter: async (_message, reason) => void dead.push(reason),
     onCommitted: () => undefined,
   });

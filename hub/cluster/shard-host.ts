@@ -111,13 +111,20 @@ export class ShardHost {
    * where that shard must be read on from; the others drop what they have.
    */
   reopen(batch: tailrace.DocBatch): void {
-    const index = this.#options.catalog.byUuid(batch.indexUuid);
-    const shards = this.#hosted.get(batch.indexUuid);
-    const hosted = shards?.[batch.shard];
-    if (index === undefined || shards === undefined || hosted === undefined) return;
-    hosted.shard.close();
-    shards[batch.shard] = this.#openShard(index, batch.shard);
-    this.#goBackTo(shards[batch.shard]!.shard.position);
+    this.#reopen(batch.indexUuid, batch.shard);
+  }
+
+  /** Opens every shard anew that failed by itself, as in a seal; returns true where there was one. */
+  reopenFailed(): boolean {
+    let found = false;
+    for (const [uuid, shards] of this.#hosted) {
+      for (const { shard, number } of shards) {
+        if (!shard.hasFailed) continue;
+        this.#reopen(uuid, number);
+        found = true;
+      }
+    }
+    return found;
   }
 
   /** Passes over a message that no shard can apply. */
@@ -257,6 +264,15 @@ export class ShardHost {
     return { shard, number, dirty: false, refreshedAtMs: 0 };
   }
 
+  #reopen(uuid: string, number: number): void {
+    const index = this.#options.catalog.byUuid(uuid);
+    const shards = this.#hosted.get(uuid);
+    if (index === undefined || shards?.[number] === undefined) return;
+    shards[number].shard.close();
+    shards[number] = this.#openShard(index, number);
+    this.#goBackTo(shards[number].shard.position);
+  }
+
   #goBackTo(position: Position): void {
     if (comparePositions(position, this.#position) < 0) this.#position = position;
   }
@@ -269,10 +285,10 @@ export class ShardHost {
 /** Returns `refresh_interval` of an index in ms; Infinity where it is off. */
 function refreshInterval(index: IndexMetadata | undefined): number {
   const value = index?.settings.raw["refresh_interval"];
-  if (value === undefined || value === null) return DEFAULT_REFRESH_MS;
-  if (String(value) === "-1") return Number.POSITIVE_INFINITY;
+  if (typeof value !== "string" && typeof value !== "number") return DEFAULT_REFRESH_MS;
+  if (Number(value) === -1) return Number.POSITIVE_INFINITY;
   try {
-    return Math.max(parseDuration(String(value)), 10);
+    return Math.max(parseDuration(`${value}`), 10);
   } catch {
     return DEFAULT_REFRESH_MS;
   }

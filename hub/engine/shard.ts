@@ -128,6 +128,11 @@ export class Shard {
     return this.#position;
   }
 
+  /** True where a message or a seal failed half-way: only opening the shard anew helps. */
+  get hasFailed(): boolean {
+    return this.#failure !== null;
+  }
+
   get mapping(): Mapping {
     return this.#documents.mapping;
   }

@@ -16,6 +16,10 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["p", "Live: pause, go on"],
   ["c", "Live: clear"],
   ["End", "Live: follow the newest line"],
+  ["Ctrl+Enter", "Console: run the request at the cursor"],
+  ["Ctrl+Space", "Console: suggest"],
+  ["h", "Console: history"],
+  ["e", "Dashboard: edit"],
   ["?", "This page"],
 ];
 

@@ -21,10 +21,13 @@ const PATHS = {
   eye: svg`<path d="M2 12s3.6-7 10-7 10 7 10 7-3.6 7-10 7S2 12 2 12Z"/><circle cx="12" cy="12" r="3"/>`,
   end: svg`<path d="M12 4v12M6.5 11 12 16.5 17.5 11M5 20.5h14"/>`,
   help: svg`<circle cx="12" cy="12" r="9"/><path d="M9.2 9.2a2.8 2.8 0 1 1 4.2 2.5c-.9.5-1.4 1-1.4 2M12 17h.01"/>`,
+  higher: svg`<path d="M5 4h14M5 20h14M12 8v8M9 10.5 12 7.5l3 3M9 13.5l3 3 3-3"/>`,
   list: svg`<path d="M8.5 6H21M8.5 12H21M8.5 18H21M3.5 6h.01M3.5 12h.01M3.5 18h.01"/>`,
+  lower: svg`<path d="M5 12h14M12 2.5v6M9 6l3 3 3-3M12 21.5v-6M9 18l3-3 3 3"/>`,
   menu: svg`<path d="M4 7h16M4 12h16M4 17h16"/>`,
   minus: svg`<circle cx="12" cy="12" r="8.5"/><path d="M8.5 12h7"/>`,
   moon: svg`<path d="M20.5 14.5A8.7 8.7 0 0 1 9.5 3.5a8.7 8.7 0 1 0 11 11Z"/>`,
+  narrower: svg`<path d="M12 5v14M2.5 12h6M6 9l3 3-3 3M21.5 12h-6M18 9l-3 3 3 3"/>`,
   pause: svg`<path d="M8 5v14M16 5v14"/>`,
   play: svg`<path d="M7 4.5v15l12-7.5-12-7.5Z"/>`,
   plus: svg`<circle cx="12" cy="12" r="8.5"/><path d="M12 8.5v7M8.5 12h7"/>`,
@@ -36,6 +39,7 @@ const PATHS = {
   target: svg`<circle cx="12" cy="12" r="8.5"/><circle cx="12" cy="12" r="2.5"/><path d="M12 1.5v4M12 18.5v4M1.5 12h4M18.5 12h4"/>`,
   terminal: svg`<rect x="3" y="4.5" width="18" height="15" rx="2"/><path d="m7 9.5 3 2.5-3 2.5M12.5 15H17"/>`,
   trash: svg`<path d="M4 6.5h16M9.5 6.5V4h5v2.5M6.5 6.5l1 14h9l1-14"/>`,
+  wider: svg`<path d="M4 5v14M20 5v14M8 12h8M10.5 9l-3 3 3 3M13.5 9l3 3-3 3"/>`,
   upload: svg`<path d="M12 16V4.5M7 9l5-5 5 5M4.5 20h15"/>`,
 } as const;
 

@@ -1,6 +1,7 @@
 /** Asks for the title something is saved under. */
 
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { formText } from "./form-text.ts";
 import { controls } from "./styles.ts";
 
 export interface TitleQuestion {
@@ -101,7 +102,7 @@ export class TitleDialog extends LitElement {
   #submit(event: SubmitEvent): void {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    const title = String(form.get("title")).trim();
+    const title = formText(form, "title");
     if (title !== "") this.#end({ title, isCopy: form.get("copy") !== null });
   }
 

@@ -119,7 +119,7 @@ export class VisualisationForm extends LitElement {
     const { metric } = this.shown;
     const isAny = metric.kind === "unique";
     return html`<fieldset><legend>Measure</legend>
-      <select aria-label="Measure" @change=${(event: Event) => this.#fire({ metric: { ...metric, kind: valueOf(event) as MetricKind } })}>
+      <select aria-label="Measure" @change=${(event: Event) => this.#fire({ metric: { ...metric, kind: textIn(event) as MetricKind } })}>
         ${METRICS.map((kind) => html`<option value=${kind} ?selected=${kind === metric.kind}>${METRIC_NAMES[kind]}</option>`)}
       </select>
       ${metric.kind === "count" ? nothing : this.#fieldInput("of the field", metric.field, !isAny, (field) => this.#fire({ metric: { ...metric, field } }))}
@@ -129,7 +129,7 @@ export class VisualisationForm extends LitElement {
   #grouping(): TemplateResult {
     const { by } = this.shown;
     return html`<fieldset><legend>Group by</legend>
-      <select aria-label="Group by" @change=${(event: Event) => this.#fire({ by: groupingOf(valueOf(event), by) })}>
+      <select aria-label="Group by" @change=${(event: Event) => this.#fire({ by: groupingOf(textIn(event), by) })}>
         ${GROUPINGS.map(([kind, name]) => html`<option value=${kind} ?selected=${kind === by.kind}>${name}</option>`)}
       </select>
       ${
@@ -161,7 +161,7 @@ export class VisualisationForm extends LitElement {
 
   #fieldInput(label: string, value: string, isNumber: boolean, set: (field: string) => void): TemplateResult {
     return html`<label>${label}<input class="mono" list=${isNumber ? "numbers" : "fields"} autocomplete="off" spellcheck="false"
-      .value=${value} @change=${(event: Event) => set(valueOf(event).trim())} /></label>`;
+      .value=${value} @change=${(event: Event) => set(textIn(event).trim())} /></label>`;
   }
 
   #number(
@@ -192,7 +192,7 @@ export class VisualisationForm extends LitElement {
   }
 }
 
-function valueOf(event: Event): string {
+function textIn(event: Event): string {
   return (event.currentTarget as HTMLInputElement).value;
 }
 

@@ -2,6 +2,7 @@
 
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { faultView } from "../components/fault-view.ts";
+import { formText } from "../components/form-text.ts";
 import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
 import type { AnalysedToken, IndexAdmin } from "../services/index-admin.ts";
@@ -127,7 +128,7 @@ export class AnalyseForm extends LitElement {
   async #submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    const text = (name: string): string => String(form.get(name) ?? "").trim();
+    const text = (name: string): string => formText(form, name);
     const filter = text("filter")
       .split(/\s*,\s*/)
       .filter((name) => name !== "");

@@ -22,7 +22,7 @@ import {
   widenPanel,
 } from "../services/dashboard.ts";
 import { saveFile } from "../services/save-file.ts";
-import { SavedClient, type SavedObject } from "../services/saved-client.ts";
+import { parametersOf, SavedClient, type SavedObject } from "../services/saved-client.ts";
 import { SearchError } from "../services/search-client.ts";
 import type { TimeRange } from "../services/time-range.ts";
 import { readVisualisation, type Visualisation } from "../services/visualise/visualisation.ts";
@@ -155,26 +155,26 @@ export class DashboardView extends LitElement {
 
   #tools(title: string, at: number): TemplateResult[] {
     const { panels } = this._dashboard;
-    const tools: readonly (readonly [string, IconName | string, () => readonly Panel[]])[] = [
+    const tools: readonly (readonly [string, IconName, () => readonly Panel[]])[] = [
       ["Move to the front", "arrowLeft", () => movePanel(panels, at, -1)],
       ["Move to the back", "arrowRight", () => movePanel(panels, at, 1)],
-      ["Narrower", "−↔", () => widenPanel(panels, at, -1)],
-      ["Wider", "+↔", () => widenPanel(panels, at, 1)],
-      ["Lower", "−↕", () => heightenPanel(panels, at, -1)],
-      ["Higher", "+↕", () => heightenPanel(panels, at, 1)],
+      ["Narrower", "narrower", () => widenPanel(panels, at, -1)],
+      ["Wider", "wider", () => widenPanel(panels, at, 1)],
+      ["Lower", "lower", () => heightenPanel(panels, at, -1)],
+      ["Higher", "higher", () => heightenPanel(panels, at, 1)],
       ["Remove", "close", () => panels.filter((_, index) => index !== at)],
     ];
     return tools.map(
       ([name, sign, change]) =>
-        html`<button class="plain small icon" aria-label="${name}: ${title}" title=${name} @click=${() => this.#arrange(change())}>${/^\w/.test(sign) ? icon(sign as IconName) : sign}</button>`,
+        html`<button class="plain small icon" aria-label="${name}: ${title}" title=${name} @click=${() => this.#arrange(change())}>${icon(sign)}</button>`,
     );
   }
 
-  #visualisation({ id, revision, attributes }: SavedObject): Visualisation {
-    const key = `${id}/${revision}`;
+  #visualisation(saved: SavedObject): Visualisation {
+    const key = `${saved.id}/${saved.revision}`;
     let shown = this.#shown.get(key);
     if (shown === undefined) {
-      shown = readVisualisation(new URLSearchParams(String(attributes["parameters"] ?? "")));
+      shown = readVisualisation(new URLSearchParams(parametersOf(saved)));
       this.#shown.set(key, shown);
     }
     return shown;

@@ -10,7 +10,7 @@ import "../components/title-dialog.ts";
 import { navigate } from "../router.ts";
 import { EMPTY_DASHBOARD, importDashboard, readDashboard, withIds } from "../services/dashboard.ts";
 import { formatAgo } from "../services/format.ts";
-import { SavedClient, type SavedObject, type SavedType } from "../services/saved-client.ts";
+import { parametersOf, SavedClient, type SavedObject, type SavedType } from "../services/saved-client.ts";
 import { SearchError } from "../services/search-client.ts";
 import "./dashboard-view.ts";
 
@@ -75,7 +75,7 @@ export class DashboardsPage extends LitElement {
       return html`<tr-dashboard-view .parameters=${this.parameters}></tr-dashboard-view>`;
     return html`<div class="page">
       <div class="title"><h1>Dashboards</h1><span class="space"></span>
-        <input type="file" accept=".json,application/json" @change=${this.#import} />
+        <input type="file" accept=".json,application/json" @change=${this.#importFile} />
         <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}Import</button>
         <button class="primary" @click=${() => void this.#create()}>${icon("plus")}New dashboard</button></div>
       ${this._fault === undefined ? nothing : faultView(this._fault)}
@@ -148,7 +148,7 @@ export class DashboardsPage extends LitElement {
   }
 
   /** Everything in the file is saved anew, so that nothing that is here is replaced. */
-  async #import(event: Event): Promise<void> {
+  async #importFile(event: Event): Promise<void> {
     const input = event.currentTarget as HTMLInputElement;
     const [file] = input.files ?? [];
     if (file === undefined) return;
@@ -174,8 +174,9 @@ export class DashboardsPage extends LitElement {
   }
 }
 
-function addressOf({ type, id, attributes }: SavedObject): string {
-  if (type === "search") return `#/discover?${String(attributes["parameters"] ?? "")}`;
+function addressOf(object: SavedObject): string {
+  const { type, id } = object;
+  if (type === "search") return `#/discover?${parametersOf(object)}`;
   return `#/${type === "dashboard" ? "dashboards" : "visualise"}?id=${id}`;
 }
 

@@ -8,7 +8,7 @@ import { DEFAULT_STATE, type DiscoverState, writeState } from "../services/disco
 import { type ExportFormat, exportLines } from "../services/export.ts";
 import { formatCount } from "../services/format.ts";
 import { saveFile } from "../services/save-file.ts";
-import { SavedClient, type SavedObject } from "../services/saved-client.ts";
+import { parametersOf, SavedClient, type SavedObject } from "../services/saved-client.ts";
 import type { SearchClient } from "../services/search-client.ts";
 import type { ResolvedRange } from "../services/time-range.ts";
 
@@ -136,8 +136,8 @@ export class DiscoverTools extends LitElement {
   }
 
   #buttons(): TemplateResult {
-    return html`<button class="plain small" aria-haspopup="true" aria-expanded=${this._menu === "saved"} @click=${() => this.#toggle("saved")}>${icon("save")}<span>Saved</span></button>
-      <button class="plain small" aria-haspopup="true" aria-expanded=${this._menu === "export"} ?disabled=${this.range === undefined} @click=${() => this.#toggle("export")}>${icon("download")}<span>Export</span></button>`;
+    return html`<button class="plain small" title="Saved searches" aria-haspopup="true" aria-expanded=${this._menu === "saved"} @click=${() => this.#toggle("saved")}>${icon("save")}<span>Saved</span></button>
+      <button class="plain small" title="Export the lines found" aria-haspopup="true" aria-expanded=${this._menu === "export"} ?disabled=${this.range === undefined} @click=${() => this.#toggle("export")}>${icon("download")}<span>Export</span></button>`;
   }
 
   #writing({ written, total }: { readonly written: number; readonly total: number }): TemplateResult {
@@ -151,7 +151,7 @@ export class DiscoverTools extends LitElement {
     return html`<button @click=${() => void this.#save()}>Save this search …</button>
       ${searches === undefined ? html`<p>Asking …</p>` : nothing}
       ${searches?.length === 0 ? html`<p>No search is saved yet.</p>` : nothing}
-      ${(searches ?? []).map(({ title, attributes }) => html`<a href="#/discover?${String(attributes["parameters"] ?? "")}">${title}</a>`)}
+      ${(searches ?? []).map((search) => html`<a href="#/discover?${parametersOf(search)}">${search.title}</a>`)}
       ${searches === undefined || searches.length === 0 ? nothing : html`<p><a href="#/dashboards">All that is saved</a></p>`}`;
   }
 

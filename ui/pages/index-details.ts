@@ -4,6 +4,7 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import "./analyse-form.ts";
 import "../components/confirm-dialog.ts";
 import { faultView } from "../components/fault-view.ts";
+import { formText } from "../components/form-text.ts";
 import { icon } from "../components/icons.ts";
 import "../components/mapping-tree.ts";
 import { pageStyles } from "../components/page-styles.ts";
@@ -246,8 +247,8 @@ export class IndexDetails extends LitElement {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const data = new FormData(form);
-    const key = String(data.get("key")).trim();
-    const value = String(data.get("value")).trim();
+    const key = formText(data, "key");
+    const value = formText(data, "value");
     void this.#do("Setting …", `${key} is set.`, () =>
       this.admin.putSettings(this.name, { [key]: value === "" ? null : value }),
     ).then((isDone) => isDone && form.reset());
@@ -256,7 +257,7 @@ export class IndexDetails extends LitElement {
   #addAlias(event: SubmitEvent): void {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    const alias = String(new FormData(form).get("alias")).trim();
+    const alias = formText(new FormData(form), "alias");
     void this.#do("Adding …", `Alias ${alias} added.`, () =>
       this.admin.changeAlias(this.name, alias, "add"),
     ).then((isDone) => isDone && form.reset());

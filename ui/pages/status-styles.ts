@@ -1,107 +1,58 @@
-/** Looks of the status page. */
+/** Looks of the status page beyond those all such pages share. */
 
 import { css } from "lit";
 
 export const statusStyles = css`
-  :host {
-    display: block;
-    height: 100%;
-    overflow: auto;
-  }
-  .page {
-    max-width: 76rem;
-    margin: 0 auto;
-    padding: 18px 16px 40px;
-  }
-  .title {
-    display: flex;
-    align-items: center;
-    justify-content: space-between;
-  }
-  h1 {
-    margin: 0;
-    font-size: 1.25rem;
-    font-weight: 600;
-  }
-  h2 {
-    margin: 24px 0 8px;
-    font-size: var(--text-large);
-    font-weight: 600;
-  }
   .cards {
     display: grid;
-    grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr));
+    grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr));
     gap: 12px;
-    margin-top: 14px;
   }
-  section.card {
-    padding: 12px 16px 14px;
-    border: 1px solid var(--line);
-    border-radius: 8px;
-    background: var(--surface);
-  }
-  .card h2 {
+  .card h3 {
     margin: 0 0 8px;
-    font-size: var(--text);
     color: var(--ink-muted);
+    font-size: var(--text);
+    font-weight: 600;
   }
-  dl {
+  .card p {
+    margin: 0 0 4px;
+  }
+  .card dl {
     display: grid;
-    grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr);
+    grid-template-columns: minmax(5rem, max-content) minmax(0, 1fr);
     gap: 5px 16px;
     margin: 0;
   }
-  dt {
+  .card dt {
     color: var(--ink-muted);
   }
-  dd {
+  .card dd {
     margin: 0;
     overflow-wrap: anywhere;
     font-variant-numeric: tabular-nums;
   }
-  .table {
-    overflow-x: auto;
-    border: 1px solid var(--line);
-    border-radius: 8px;
-    background: var(--surface);
+  .facts dd a {
+    color: inherit;
   }
-  table {
-    width: 100%;
-    border-collapse: collapse;
-  }
-  th,
-  td {
-    padding: 7px 14px;
-    border-bottom: 1px solid var(--line);
-    text-align: left;
-    white-space: nowrap;
-    font-variant-numeric: tabular-nums;
-  }
-  tr:last-child td {
-    border-bottom: 0;
-  }
-  th {
-    color: var(--ink-muted);
-    font-size: var(--text-small);
-    font-weight: 600;
-  }
-  .health::before {
-    content: "";
+  .fill {
     display: inline-block;
-    width: 8px;
+    vertical-align: middle;
+    width: 9rem;
     height: 8px;
-    margin-right: 7px;
-    border-radius: 50%;
-    background: var(--level-warn);
+    margin-right: 10px;
+    border-radius: 4px;
+    background: var(--surface-selected);
+    overflow: hidden;
   }
-  .health.ok::before {
+  .fill i {
+    display: block;
+    height: 100%;
     background: var(--accent);
   }
-  .health.lost::before,
-  .health.failed::before {
-    background: var(--level-error);
+  .fill.warning i {
+    background: var(--level-warn);
   }
-  .notice {
-    margin-top: 12px;
+  .fill.failed i {
+    background: var(--level-error);
   }
 `;

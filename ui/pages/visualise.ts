@@ -15,7 +15,7 @@ import { navigate } from "../router.ts";
 import { DEFAULT_STATE, type DiscoverState, readState, writeState } from "../services/discover-state.ts";
 import { type Field, readFields } from "../services/fields.ts";
 import { saveFile } from "../services/save-file.ts";
-import { SavedClient, type SavedObject } from "../services/saved-client.ts";
+import { parametersOf, SavedClient, type SavedObject } from "../services/saved-client.ts";
 import { SearchClient, SearchError } from "../services/search-client.ts";
 import type { TimeRange } from "../services/time-range.ts";
 import { toCsv } from "../services/visualise/series.ts";
@@ -200,7 +200,7 @@ export class VisualisePage extends LitElement {
       this._saved = await this.#store.get("visualisation", id);
       this._fault = undefined;
       if (writeVisualisation(this.#shown).size > 0) return;
-      const parameters = new URLSearchParams(String(this._saved.attributes["parameters"] ?? ""));
+      const parameters = new URLSearchParams(parametersOf(this._saved));
       for (const [key, value] of this.parameters) parameters.set(key, value);
       navigate({ page: "visualise", parameters }, true);
     } catch (error) {

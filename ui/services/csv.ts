@@ -1,6 +1,6 @@
 /** Lines of CSV (RFC 4180) that spreadsheets can open without running what a log line holds. */
 
-/** Spreadsheets take what begins so as a formula. */
+/** Spreadsheets take what begins so as a formula; the name of the time is none. */
 const FORMULA = /^(?:[=+\-\t\r]|@(?!timestamp$))/;
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 

@@ -1,6 +1,6 @@
 /** A dashboard: saved visualisations on a grid of twelve columns, with one time range and one query for all. */
 
-import type { SavedObject } from "./saved-client.ts";
+import { parametersOf, type SavedObject } from "./saved-client.ts";
 import { DEFAULT_RANGE, type TimeRange } from "./time-range.ts";
 
 export const WIDTHS = [3, 4, 6, 8, 12] as const;
@@ -118,7 +118,7 @@ export function exportDashboard(
       .map((one) => ({
         id: one.id,
         title: one.title,
-        parameters: String(one.attributes["parameters"] ?? ""),
+        parameters: parametersOf(one),
       })),
   };
   return `${JSON.stringify(file, undefined, 2)}\n`;

@@ -12,7 +12,8 @@ function paged(asked: string[]): SearchClient {
   const hit = (id: number) => ({ _index: "i", _id: String(id), _source: { message: `line ${id}`, n: id } });
   const pages = [[hit(1), hit(2)], [hit(3)]];
   return new SearchClient((url, init) => {
-    asked.push(`${init?.method} ${String(url)}`);
+    assert.ok(typeof url === "string");
+    asked.push(`${init?.method} ${url}`);
     const hits = { total: 3, hits: pages.shift() ?? [] };
     return Promise.resolve(
       new Response(JSON.stringify({ took: 1, timed_out: false, _scroll_id: "s1", hits })),

@@ -1,5 +1,6 @@
 /** What the page of indices asks of the search interface, and its answers as the page shows them. */
 
+import { valueText } from "./log-document.ts";
 import { encodeIndex, type SearchClient } from "./search-client.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -78,7 +79,7 @@ export class IndexAdmin {
   async settings(index: string, signal?: AbortSignal): Promise<Map<string, string>> {
     const answer = await this.#get(index, "_settings?flat_settings=true", signal);
     const { settings = {} } = (answer[index] ?? {}) as { settings?: Json };
-    return new Map(Object.entries(settings).map(([key, value]) => [key, textOf(value)]));
+    return new Map(Object.entries(settings).map(([key, value]) => [key, valueText(value)]));
   }
 
   async aliases(index: string, signal?: AbortSignal): Promise<IndexAlias[]> {
@@ -188,7 +189,7 @@ function nodeOf(name: string, field: Json, prefix: string, isSubField: boolean):
   const subFields = Object.entries((field["fields"] ?? {}) as Record<string, Json>);
   const details = Object.entries(field)
     .filter(([key]) => !["type", "fields", "properties"].includes(key))
-    .map(([key, value]) => `${key}: ${textOf(value)}`);
+    .map(([key, value]) => `${key}: ${valueText(value)}`);
   return {
     name,
     path,
@@ -211,8 +212,4 @@ export function filterTree(nodes: readonly FieldNode[], search: string): FieldNo
     if (node.path.toLowerCase().includes(wanted)) return [node];
     return children.length > 0 ? [{ ...node, children }] : [];
   });
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

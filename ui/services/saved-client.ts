@@ -14,6 +14,12 @@ export interface SavedObject<Attributes = Readonly<Record<string, unknown>>> {
   readonly attributes: Attributes;
 }
 
+/** Returns the address parameters a search or a visualisation was saved as; "" where there are none. */
+export function parametersOf({ attributes }: SavedObject): string {
+  const { parameters } = attributes;
+  return typeof parameters === "string" ? parameters : "";
+}
+
 const HINTS: Readonly<Record<number, string>> = {
   403: "Ask an administrator for the role of an editor.",
   404: "It may have been deleted.",

@@ -134,12 +134,8 @@ export class StreamSource implements EntrySource {
     if (claimed.length > 0) return claimed;
     const { key, group, consumer, batch } = this.#options;
     const from = this.#own ?? ">";
-    const reply = await client.blocking(
-      BLOCK_MS,
-      "XREADGROUP",
-      ...["GROUP", group, consumer, "COUNT", batch],
-      ...["BLOCK", BLOCK_MS, "STREAMS", key, from],
-    );
+    const options = ["GROUP", group, consumer, "COUNT", batch, "BLOCK", BLOCK_MS];
+    const reply = await client.blocking(BLOCK_MS, "XREADGROUP", ...options, "STREAMS", key, from);
     const stream = asArray(asArray(reply)[0] ?? null);
     const items = asArray(stream[1] ?? null);
     if (this.#own !== null) this.#own = items.length === 0 ? null : textOf(asArray(items.at(-1) ?? null)[0]);

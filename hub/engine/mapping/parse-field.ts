@@ -4,7 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Analysis } from "../analysis/analysis.ts";
 import { DEFAULT_DATE_FORMAT, dateFormat } from "./date-format.ts";
-import { type Field, type FieldType, NUMBER_TYPES } from "./field.ts";
+import type { Field, FieldType } from "./field.ts";
 
 const SHARED = ["type", "fields", "copy_to", "store", "boost", "meta", "include_in_all"];
 const VALUED = [...SHARED, "index", "doc_values", "null_value", "similarity", "index_options"];
@@ -264,9 +264,4 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> | un
 /** A setting as messages show it: text as it is, anything else as JSON. */
 export function printValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Types whose values are numbers. */
-export function isNumberType(type: FieldType): boolean {
-  return (NUMBER_TYPES as readonly string[]).includes(type);
 }

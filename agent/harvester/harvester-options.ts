@@ -1,0 +1,44 @@
+/** What a harvester is given: the file, its row, where its blocks go, and how events are cut. */
+
+import type { EventFormat } from "#agent/lines/event-format.ts";
+import type { Channel, Output } from "#agent/outputs/output.ts";
+import type { FileRow } from "#agent/registry/row.ts";
+import type { Scratch } from "./scratch.ts";
+
+/** The file in which an event goes on that begins at the end of a rotated one. */
+export interface Successor {
+  readonly key: string;
+  /** Reads its first bytes; returns their number, 0 where it is gone. */
+  readonly read: (buffer: Buffer, at: number, length: number) => number;
+  /** Makes it begin at `to`; returns false where it is read already. */
+  readonly claim: (to: number) => boolean;
+}
+
+/** What a harvester needs to cut events of its file. */
+export interface EventCutting {
+  readonly format: EventFormat;
+  readonly scratch: Scratch;
+  /** Resolves when the row is on disk, or can't be written. */
+  readonly persist: () => Promise<void>;
+  readonly onTruncated: (bytes: number) => void;
+}
+
+export interface HarvesterOptions {
+  readonly key: string;
+  readonly path: string;
+  readonly fd: number;
+  readonly row: FileRow;
+  /** `max_bytes`: longest line that is kept whole. */
+  readonly maxLineBytes: number;
+  readonly output: Pick<Output, "maxBodyBytes" | "confirmsCommits">;
+  /** Null: blocks of the file are sent as they are. */
+  readonly events: EventCutting | null;
+  /** Told of NULs that were passed over: what a truncation left before the text of a writer that goes on behind. */
+  readonly onHole: (bytes: number) => void;
+  /** Opens the way for a generation of the file. */
+  readonly openChannel: (generation: number) => Channel;
+  /** Told of each change of `row`. */
+  readonly onChange: () => void;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+}

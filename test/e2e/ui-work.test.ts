@@ -1,0 +1,308 @@
+/** The pages people work on (console, indices, visualise, dashboards, export) in a browser, over a real hub. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { launchBrowser, openPage } from "#test/harness/browser.ts";
+import { startHub, type TestHub } from "#test/harness/hub.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+import { buildDashboard } from "#ui/build.ts";
+
+const INDEX = "logs-shop";
+const LINES = 240;
+const workspace = new Workspace();
+let hub: TestHub;
+let browser: Browser;
+
+before(async () => {
+  await buildDashboard();
+  hub = await startHub({ dataDir: workspace.path("hub") });
+  workspace.defer(() => hub.destroy());
+  await fill(hub.searchUrl);
+  browser = await launchBrowser();
+  workspace.defer(() => browser.close());
+});
+
+after(() => workspace.close());
+
+/** An hour of requests: three status codes, six pages. */
+async function fill(url: string): Promise<void> {
+  const nowMs = Date.now();
+  const lines = Array.from({ length: LINES }, (_, number) => {
+    const source = {
+      "@timestamp": new Date(nowMs - number * 15_000).toISOString(),
+      message: `GET /page/${number % 6} took ${number} ms`,
+      status: number % 10 === 0 ? "500" : number % 4 === 0 ? "404" : "200",
+      page: `/page/${number % 6}`,
+      took: number,
+    };
+    return `{"index":{"_id":"${number}"}}\n${JSON.stringify(source)}\n`;
+  });
+  const response = await fetch(`${url}/${INDEX}/_doc/_bulk?refresh=true`, {
+    method: "POST",
+    headers: { "content-type": "application/x-ndjson" },
+    body: lines.join(""),
+  });
+  assert.equal(response.status, 200);
+  assert.equal(((await response.json()) as { errors: boolean }).errors, false);
+}
+
+/** Opens a page, runs `check`, and expects that nothing complained but what is `expected` to. */
+async function visit(path: string, check: (page: Page) => Promise<void>, expected?: RegExp): Promise<void> {
+  const { page, complaints } = await openPage(browser, `${hub.dashboardUrl}/${path}`);
+  try {
+    await check(page);
+    assert.deepEqual(
+      complaints.filter((complaint) => !expected?.test(complaint)),
+      [],
+    );
+  } finally {
+    await page.close();
+  }
+}
+
+/** Replaces the console's text. */
+async function write(page: Page, text: string): Promise<void> {
+  const editor = page.getByRole("textbox", { name: "Requests" });
+  await editor.fill(text);
+  await editor.press("Control+Home");
+}
+
+const answer = (page: Page) => page.locator("article");
+
+const REQUESTS: readonly (readonly [string, RegExp])[] = [
+  [
+    `PUT spec/_mapping\n{"properties": {"title": {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}, "place": {"type": "geo_point"}}}`,
+    /404|200/,
+  ],
+  [`POST spec/_doc\n{"title": "made with an id of its own", "place": {"lat": 1, "lon": 2}}`, /201/],
+  [
+    `POST spec/_doc/_bulk?refresh=true\n{index: {_id: 1}}\n{"title": "one", "price": 5}\n{index: {_id: 2}}\n{\n  "title": "two",\n  "price": 50\n}`,
+    /200/,
+  ],
+  [`GET /_search\n{"query": {"match_all": {}}}`, /200/],
+  ["GET spec/_mapping/_doc", /200/],
+  [
+    `GET spec/_doc/_search\n{"query": {"bool": {"must": [{"match": {"title": "one"}}], "must_not": [{"range": {"price": {"gte": 10}}}]}}, "aggregations": {"prices": {"range": {"field": "price", "ranges": [{"key": "low", "from": 0, "to": 10}]}}}, "highlight": {"fields": {"title": {}}}}`,
+    /200/,
+  ],
+  [`PUT spec/_doc/3\n{"title": "three"}`, /201/],
+  [`POST spec/_doc/3/_update\n{"title": "third"}`, /200/],
+  [
+    `GET spec/_analyze\n{"tokenizer": "standard", "filter": ["lowercase", "unique"], "text": "To be or not TO BE"}`,
+    /200/,
+  ],
+];
+
+test("the console runs every kind of request the search interface has, as it is written down", () =>
+  visit(
+    "#/console",
+    async (page) => {
+      for (const [text, status] of REQUESTS) {
+        await write(page, text);
+        await page.keyboard.press("Control+Enter");
+        await answer(page).getByText(text.split("\n", 1)[0]!).waitFor();
+        assert.match((await answer(page).locator(".state").textContent())!, status, text);
+      }
+      await answer(page).getByText('"or"').waitFor();
+      assert.equal(await answer(page).getByText('"TO"').count(), 0);
+    },
+    /404/,
+  ));
+
+test("the console completes paths and bodies, formats, and remembers", () =>
+  visit("#/console", async (page) => {
+    await write(page, "");
+    await page.keyboard.type("g");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("logs-s");
+    await page.getByRole("option", { name: /logs-shop/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("/_sear");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type('{"que');
+    await page.keyboard.press("Tab");
+    await page.keyboard.type('"term');
+    await page.keyboard.press("Tab");
+    await page.keyboard.type('"status');
+    await page.getByRole("option", { name: /status\.keyword/ }).click();
+    await page.keyboard.type('"500');
+    const editor = page.getByRole("textbox", { name: "Requests" });
+    assert.equal(
+      await editor.inputValue(),
+      'GET logs-shop/_search\n{"query": {"term": {"status.keyword": "500"}}}',
+    );
+    await page.getByRole("button", { name: "Format" }).click();
+    assert.match(await editor.inputValue(), /\n {6}"status\.keyword": "500"\n/);
+    await page.keyboard.press("Control+Enter");
+    await answer(page).getByText("200 OK").waitFor();
+    await answer(page)
+      .getByText(String(LINES / 10), { exact: false })
+      .first()
+      .waitFor();
+    await page.getByRole("button", { name: "History" }).click();
+    await page.getByRole("complementary", { name: "History" }).getByText("GET logs-shop/_search").waitFor();
+    await page.reload();
+    await page.locator("tr-code-editor .line").nth(1).waitFor();
+    assert.match(await editor.inputValue(), /status\.keyword/);
+  }));
+
+test("the console asks before it deletes, and says what that would be", () =>
+  visit("#/console", async (page) => {
+    await write(page, "DELETE logs-*");
+    await page.keyboard.press("Control+Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(`${LINES} documents`).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    const left = await fetch(`${hub.searchUrl}/${INDEX}/_count`);
+    assert.equal(((await left.json()) as { count: number }).count, LINES);
+  }));
+
+test("what a request answers with an error is said in words", () =>
+  visit(
+    "#/console",
+    async (page) => {
+      await write(page, "GET nowhere/_search");
+      await page.keyboard.press("Control+Enter");
+      await answer(page).locator(".state.wrong").getByText("404").waitFor();
+      await answer(page).locator(".reason").getByText("no such index").waitFor();
+    },
+    /404/,
+  ));
+
+test("an index shows its fields, tests its analysers, takes an alias, and is deleted by its typed name", async () => {
+  await fetch(`${hub.searchUrl}/throwaway/_doc/1?refresh=true`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: '{"title": "Away with it", "size": {"width": 1}}',
+  });
+  await visit("#/indices", async (page) => {
+    await page.getByRole("searchbox", { name: "Search indices" }).fill("throw*");
+    await page.getByRole("link", { name: "throwaway" }).click();
+    await page.getByText("4 fields").or(page.getByText("3 fields")).waitFor();
+    await page.getByText("ignore_above: 256").waitFor();
+    await page.getByRole("tab", { name: "Analyse" }).click();
+    await page.getByLabel("Text").fill("Running Dogs");
+    await page.getByRole("button", { name: "Analyse", exact: true }).click();
+    await page.getByText("2 tokens").waitFor();
+    await page.getByRole("tab", { name: "Aliases" }).click();
+    await page.getByLabel("Another name").fill("other");
+    await page.getByRole("button", { name: "Add alias" }).click();
+    await page.getByText("Alias other added.").waitFor();
+    await page.getByRole("cell", { name: "other" }).waitFor();
+    await page.getByRole("button", { name: "Merge segments" }).click();
+    await page.getByText(/^Merged/).waitFor();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    const deletion = page.getByRole("button", { name: "Delete index" });
+    assert.ok(await deletion.isDisabled());
+    await page.getByRole("dialog").getByRole("textbox").fill("throwaway");
+    await deletion.click();
+    await page.waitForURL(/#\/indices$/);
+    await page.getByRole("link", { name: "throwaway" }).waitFor({ state: "detached" });
+  });
+});
+
+test("a visualisation is made in a form, saved, put on a dashboard, exported and imported", () =>
+  visit("#/visualise?index=logs-shop&from=now-2h", async (page) => {
+    const plot = page.locator("tr-chart .plot");
+    await plot.waitFor();
+    await page.getByLabel("Field, or nothing").fill("status.keyword");
+    await page.keyboard.press("Enter");
+    await page.locator("tr-chart .legend").getByText("404").waitFor();
+    await page.getByLabel("Group by", { exact: true }).selectOption("terms");
+    await page.getByLabel("Field", { exact: true }).fill("page.keyword");
+    await page.keyboard.press("Enter");
+    await page.locator("tr-chart text").getByText("/page/3").waitFor();
+    for (const chart of ["Lines", "Area", "Ring", "Heat map", "Table", "Number", "Bars"])
+      await page.getByRole("button", { name: chart, exact: true }).click();
+    assert.match(page.url(), /by=terms:10:page\.keyword&split=5:status\.keyword/);
+    await page.getByRole("button", { name: "Request" }).click();
+    await page.locator("tr-json-view").getByText('"page.keyword"').waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByLabel("Title").fill("Pages by status");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Pages by status" }).waitFor();
+
+    await page.goto(`${hub.dashboardUrl}/#/dashboards`);
+    await page.getByRole("button", { name: "New dashboard" }).click();
+    await page.getByLabel("Title").fill("Shop");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByLabel("Add a visualisation").selectOption({ label: "Pages by status" });
+    await page.getByRole("button", { name: "Wider: Pages by status" }).click();
+    await page.locator(".panel.w8 text").getByText("/page/3").waitFor();
+    await page.getByRole("button", { name: "Save dashboard" }).click();
+    await page.getByRole("button", { name: "Save dashboard" }).waitFor({ state: "detached" });
+    await page.getByRole("searchbox", { name: "Query for all panels" }).fill("page.keyword:\\/page\\/1");
+    await page.keyboard.press("Enter");
+    await page.locator(".panel text").getByText("/page/3").waitFor({ state: "detached" });
+    await page.locator(".panel text").getByText("/page/1").waitFor();
+
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export" }).click();
+    const path = await (await download).path();
+    await page.getByRole("link", { name: "All dashboards" }).click();
+    await page.locator("input[type=file]").setInputFiles({
+      name: "shop.json",
+      mimeType: "application/json",
+      buffer: await readFile(path),
+    });
+    await page.locator(".panel text").getByText("/page/1").waitFor();
+    const list = await fetch(`${hub.dashboardUrl}/api/saved/dashboard`);
+    const { objects } = (await list.json()) as { objects: { title: string }[] };
+    assert.deepEqual(
+      objects.map(({ title }) => title),
+      ["Shop", "Shop"],
+    );
+  }));
+
+test("Discover saves a search and writes all its lines into a file", () =>
+  visit("#/discover?index=logs-shop&from=now-2h&q=status.keyword:500&cols=page", async (page) => {
+    await page.getByText(`${LINES / 10} lines in`).waitFor();
+    await page.getByRole("button", { name: "Export" }).click();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: /^CSV/ }).click();
+    const file = await readFile(await (await download).path(), "utf8");
+    const lines = file.trimEnd().split("\r\n");
+    assert.equal(lines[0], "@timestamp,page");
+    assert.equal(lines.length, LINES / 10 + 1);
+    await page.getByRole("button", { name: "Saved" }).click();
+    await page.getByRole("button", { name: /Save this search/ }).click();
+    await page.getByLabel("Title").fill("Failures");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved as “Failures”").waitFor();
+    await page.goto(`${hub.dashboardUrl}/#/discover`);
+    await page.getByRole("button", { name: "Saved" }).click();
+    await page.getByRole("link", { name: "Failures" }).click();
+    await page.waitForURL(/q=status\.keyword:500/);
+  }));
+
+const PATHS = [
+  "#/console",
+  "#/indices",
+  `#/indices?index=${INDEX}&tab=analyse`,
+  "#/visualise?from=now-2h",
+  "#/dashboards",
+  "#/status",
+];
+
+test("no page of work is wider than its screen", async () => {
+  for (const viewport of [
+    { width: 390, height: 844 },
+    { width: 1440, height: 900 },
+  ]) {
+    const context = await browser.newContext({ viewport });
+    const page = await context.newPage();
+    for (const path of PATHS) {
+      await page.goto(`${hub.dashboardUrl}/${path}`);
+      await page.locator("main > *").first().waitFor();
+      await page.waitForLoadState("networkidle");
+      const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+      assert.ok(width <= viewport.width, `${path} at ${viewport.width} is ${width} wide`);
+    }
+    await context.close();
+  }
+});

@@ -1,0 +1,183 @@
+/** Parts of the status page: the hub's facts, its streams, pipelines and agents. */
+
+import { html, nothing, type TemplateResult } from "lit";
+import { formatAgo, formatBytes, formatCount, formatDuration, formatTime } from "../services/format.ts";
+import type { Facts } from "../services/hub-client.ts";
+import { valueText } from "../services/log-document.ts";
+
+type Cell = (facts: Facts) => string | TemplateResult;
+type Columns = readonly (readonly [title: string, cell: Cell])[];
+
+/** Streams by their names in the hub's answer. */
+const STREAMS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
+  raw: ["Raw", "from agents, waiting for the pipelines"],
+  doc: ["Documents", "processed, waiting to be indexed for good"],
+  dead_letters: ["Dead letters", "what no output takes"],
+};
+/** From here on a stream is about to make its senders wait. */
+const FILL_WARNING = 0.7;
+const FILL_FAILED = 0.9;
+/** Shown in places of their own. */
+const PLACED = new Set([
+  "status",
+  "version",
+  "node",
+  "cluster",
+  "started",
+  "uptime_seconds",
+  "durability",
+  "durability_meaning",
+  "streams",
+  "pipelines",
+  "indices",
+  "indexed_docs",
+  "index_bytes",
+  "agents",
+]);
+
+const AGENT_COLUMNS: Columns = [
+  ["Name", (agent) => html`<span class="name">${valueText(agent["name"] ?? agent["id"])}</span>`],
+  ["Health", healthCell],
+  ["Last seen", (agent) => formatAgo(Date.parse(valueText(agent["last_seen"])) || 0, Date.now())],
+  ["Behind", (agent) => factText("bytes", agent["lag_bytes"])],
+  ["Lines read", (agent) => factText("count", agent["lines_read"])],
+  ["Bytes read", (agent) => factText("bytes", agent["bytes_read"])],
+  ["Files", (agent) => factText("count", agent["open_files"])],
+  ["Memory", (agent) => factText("bytes", agent["rss_bytes"])],
+  ["Version", (agent) => valueText(agent["version"])],
+  ["Host", (agent) => valueText(agent["host"])],
+];
+
+/** Returns what is asked for first. */
+export function factsView(status: Facts): TemplateResult {
+  const state = valueText(status["status"]) || "unknown";
+  const facts: readonly (readonly [string, string | TemplateResult])[] = [
+    ["Hub", html`<span class="badge ${state === "ok" ? "ok" : "warning"}">${state}</span>`],
+    ["Up for", factText("uptime_seconds", status["uptime_seconds"])],
+    ["Documents", factText("count", status["indexed_docs"])],
+    ["Size of indices", factText("bytes", status["index_bytes"])],
+    ["Indices", html`<a href="#/indices">${factText("count", status["indices"])}</a>`],
+    ["Agents", factText("count", status["agents"])],
+  ];
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** Returns who the hub is, how safe its data are, and whatever else it tells. */
+export function identityView(status: Facts): TemplateResult {
+  const others = Object.entries(status)
+    .filter(([name]) => !PLACED.has(name))
+    .flatMap(([name, value]): (readonly [string, unknown])[] =>
+      isFacts(value)
+        ? Object.entries(value).map(([key, inner]) => [`${name} ${key}`, inner])
+        : [[name, value]],
+    );
+  const durability = valueText(status["durability"]);
+  return html`<div class="cards">
+    <section class="card"><h3>Identity</h3><dl>
+      <dt>Node</dt><dd>${valueText(status["node"])}</dd><dt>Cluster</dt><dd>${valueText(status["cluster"])}</dd>
+      <dt>Version</dt><dd>${valueText(status["version"])}</dd>
+      <dt>Started</dt><dd>${factText("started", Date.parse(valueText(status["started"])))}</dd></dl></section>
+    ${
+      durability === ""
+        ? nothing
+        : html`<section class="card"><h3>Durability</h3><p><span class="badge ${durability === "power-loss" ? "ok" : "warning"}">${durability}</span></p>
+          <p class="muted">${sentence(valueText(status["durability_meaning"]))}</p></section>`
+    }
+    ${others.length === 0 ? nothing : html`<section class="card"><h3>More</h3><dl>${others.map(([name, value]) => html`<dt>${words(name)}</dt><dd>${factText(name, value)}</dd>`)}</dl></section>`}
+  </div>`;
+}
+
+/** Returns the streams with how full they are; nothing where the hub tells none. */
+export function streamsView(streams: unknown): TemplateResult | typeof nothing {
+  if (!isFacts(streams)) return nothing;
+  return html`<h2>Streams</h2><div class="table" tabindex="0" role="region" aria-label="Streams"><table>
+    <thead><tr><th scope="col">Stream</th><th scope="col" class="number">Messages</th><th scope="col" class="number">Size</th><th scope="col">Filled</th></tr></thead>
+    <tbody>${Object.entries(streams).map(([name, stream]) => streamRow(name, isFacts(stream) ? stream : {}))}</tbody>
+  </table></div>`;
+}
+
+function streamRow(name: string, stream: Facts): TemplateResult {
+  const [title, meaning] = STREAMS[name] ?? [words(name), ""];
+  const label = html`<td><b>${title}</b> <span class="muted">${meaning}</span></td>`;
+  const fault = valueText(stream["error"]);
+  if (fault !== "")
+    return html`<tr>${label}<td colspan="3"><span class="badge failed">${fault}</span></td></tr>`;
+  const fill = Number(stream["fill"] ?? 0) || 0;
+  const state = fill >= FILL_FAILED ? "failed" : fill >= FILL_WARNING ? "warning" : "";
+  return html`<tr>${label}
+    <td class="number">${factText("count", stream["messages"])}</td>
+    <td class="number">${factText("bytes", stream["bytes"])} of ${factText("bytes", stream["max_bytes"])}</td>
+    <td><span class="fill ${state}"><i data-share=${Math.min(100, fill * 100)}></i></span>${percentText(fill)}${state === "" ? nothing : html` <b>nearly full</b>`}</td></tr>`;
+}
+
+/** Returns the pipelines; a fact of one that isn't its name is shown beside it. */
+export function pipelinesView(pipelines: unknown): TemplateResult | typeof nothing {
+  if (!Array.isArray(pipelines)) return nothing;
+  const list = pipelines.filter(isFacts);
+  const names = [...new Set(list.flatMap((pipeline) => Object.keys(pipeline)))].filter(
+    (name) => name !== "id",
+  );
+  return html`<h2>Pipelines</h2>${
+    list.length === 0
+      ? html`<p class="muted">None runs.</p>`
+      : html`<div class="table" tabindex="0" role="region" aria-label="Pipelines"><table>
+        <thead><tr><th scope="col">Pipeline</th>${names.map((name) => html`<th scope="col">${words(name)}</th>`)}</tr></thead>
+        <tbody>${list.map((pipeline) => html`<tr><td class="name">${valueText(pipeline["id"])}</td>${names.map((name) => html`<td>${factText(name, pipeline[name])}</td>`)}</tr>`)}</tbody>
+      </table></div>`
+  }`;
+}
+
+/** Returns the agents; undefined ones aren't known yet. */
+export function agentsView(agents: readonly Facts[] | undefined, isFailed: boolean): TemplateResult {
+  if (agents === undefined) return html`<p class="muted">${isFailed ? "Unknown" : "Asking …"}</p>`;
+  if (agents.length === 0)
+    return html`<div class="notice"><p><strong>No agent has reported yet.</strong>
+      Start one on a server whose logs should come here: <span class="mono">tailrace-agent run -c agent.yml</span></p></div>`;
+  return html`<div class="table" tabindex="0" role="region" aria-label="Agents"><table>
+    <thead><tr>${AGENT_COLUMNS.map(([title]) => html`<th scope="col">${title}</th>`)}</tr></thead>
+    <tbody>${agents.map((agent) => html`<tr>${AGENT_COLUMNS.map(([, cell]) => html`<td>${cell(agent)}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
+}
+
+function healthCell(agent: Facts): TemplateResult {
+  const health = valueText(agent["health"]);
+  const reason = valueText(agent["reason"]);
+  const state = health === "ok" ? "ok" : /^(lost|failed)$/.test(health) ? "failed" : "warning";
+  return html`<span class="badge ${state}">${health}</span>${reason === "" ? nothing : html` <span class="muted">${reason}</span>`}`;
+}
+
+function isFacts(value: unknown): value is Facts {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `last_seen`, `lastSeen` and `last.seen` become `Last seen`. */
+function words(name: string): string {
+  return sentence(
+    name
+      .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+      .replaceAll(/[_.]+/g, " ")
+      .replace(/ (bytes|ms|seconds)$/i, "")
+      .toLowerCase(),
+  );
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function percentText(part: number): string {
+  if (part > 0 && part < 0.001) return "< 0.1 %";
+  return `${(part * 100).toFixed(part < 0.1 && part > 0 ? 1 : 0)} %`;
+}
+
+function factText(name: string, value: unknown): string {
+  if (value === undefined || value === null || value === "") return "–";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number") return valueText(value);
+  if (Number.isNaN(value)) return "–";
+  if (/bytes$/i.test(name)) return formatBytes(value);
+  if (/_?seconds$/i.test(name)) return formatDuration(value * 1_000);
+  if (value > 1e12 && value < 1e13) return formatTime(value, false).slice(0, 19);
+  if (/ms$/i.test(name)) return `${formatCount(value)} ms`;
+  return formatCount(value);
+}
