@@ -85,7 +85,7 @@ export class App extends LitElement {
     this._theme = currentTheme();
     this._failed = false;
     this._isMenuOpen = false;
-    new HotkeyController(this, { "?": () => this.#help(), Escape: () => this.#closeMenu() });
+    new HotkeyController(this, { "?": () => this.#help() });
   }
 
   override connectedCallback(): void {
@@ -101,7 +101,7 @@ export class App extends LitElement {
   override render(): TemplateResult {
     const route = this._route;
     return html`
-      <header>
+      <header @keydown=${this.#onHeaderKey}>
         <a class="skip" href="#main" @click=${this.#skip}>Skip to the content</a>
         <a class="brand" href="#/discover" aria-label="Tailrace">${logo()}<span>Tailrace</span></a>
         <button class="plain menu" aria-expanded=${this._isMenuOpen} aria-controls="pages" @click=${this.#toggleMenu}>
@@ -154,6 +154,13 @@ export class App extends LitElement {
 
   #toggleMenu(): void {
     this._isMenuOpen = !this._isMenuOpen;
+  }
+
+  #onHeaderKey(event: KeyboardEvent): void {
+    if (event.key !== "Escape" || !this._isMenuOpen) return;
+    event.preventDefault();
+    this.#closeMenu();
+    this.renderRoot.querySelector<HTMLElement>("button.menu")?.focus();
   }
 
   #closeMenu(): void {

@@ -72,9 +72,10 @@ async function write(page: Page, text: string): Promise<void> {
 const answer = (page: Page) => page.locator("article");
 
 const REQUESTS: readonly (readonly [string, RegExp])[] = [
+  ["PUT spec", /200/],
   [
     `PUT spec/_mapping\n{"properties": {"title": {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}, "place": {"type": "geo_point"}}}`,
-    /404|200/,
+    /200/,
   ],
   [`POST spec/_doc\n{"title": "made with an id of its own", "place": {"lat": 1, "lon": 2}}`, /201/],
   [
@@ -96,20 +97,16 @@ const REQUESTS: readonly (readonly [string, RegExp])[] = [
 ];
 
 test("the console runs every kind of request the search interface has, as it is written down", () =>
-  visit(
-    "#/console",
-    async (page) => {
-      for (const [text, status] of REQUESTS) {
-        await write(page, text);
-        await page.keyboard.press("Control+Enter");
-        await answer(page).getByText(text.split("\n", 1)[0]!).waitFor();
-        assert.match((await answer(page).locator(".state").textContent())!, status, text);
-      }
-      await answer(page).getByText('"or"').waitFor();
-      assert.equal(await answer(page).getByText('"TO"').count(), 0);
-    },
-    /404/,
-  ));
+  visit("#/console", async (page) => {
+    for (const [text, status] of REQUESTS) {
+      await write(page, text);
+      await page.keyboard.press("Control+Enter");
+      await answer(page).getByText(text.split("\n", 1)[0]!).waitFor();
+      assert.match((await answer(page).locator(".state").textContent())!, status, text);
+    }
+    await answer(page).getByText('"or"').waitFor();
+    assert.equal(await answer(page).getByText(/"TO"/).count(), 0);
+  }));
 
 test("the console completes paths and bodies, formats, and remembers", () =>
   visit("#/console", async (page) => {
@@ -127,16 +124,13 @@ test("the console completes paths and bodies, formats, and remembers", () =>
     await page.keyboard.press("Tab");
     await page.keyboard.type('"term');
     await page.keyboard.press("Tab");
-    await page.keyboard.type('"status');
-    await page.getByRole("option", { name: /status\.keyword/ }).click();
-    await page.keyboard.type('"500');
+    await page.keyboard.type('"stat');
+    await page.getByRole("option", { name: /^status/ }).click();
+    await page.keyboard.type("500");
     const editor = page.getByRole("textbox", { name: "Requests" });
-    assert.equal(
-      await editor.inputValue(),
-      'GET logs-shop/_search\n{"query": {"term": {"status.keyword": "500"}}}',
-    );
+    assert.equal(await editor.inputValue(), 'GET logs-shop/_search\n{"query": {"term": {"status": "500"}}}');
     await page.getByRole("button", { name: "Format" }).click();
-    assert.match(await editor.inputValue(), /\n {6}"status\.keyword": "500"\n/);
+    assert.match(await editor.inputValue(), /\n {6}"status": "500"\n/);
     await page.keyboard.press("Control+Enter");
     await answer(page).getByText("200 OK").waitFor();
     await answer(page)
@@ -147,7 +141,7 @@ test("the console completes paths and bodies, formats, and remembers", () =>
     await page.getByRole("complementary", { name: "History" }).getByText("GET logs-shop/_search").waitFor();
     await page.reload();
     await page.locator("tr-code-editor .line").nth(1).waitFor();
-    assert.match(await editor.inputValue(), /status\.keyword/);
+    assert.match(await editor.inputValue(), /status/);
   }));
 
 test("the console asks before it deletes, and says what that would be", () =>
@@ -193,7 +187,7 @@ test("an index shows its fields, tests its analysers, takes an alias, and is del
     await page.getByLabel("Another name").fill("other");
     await page.getByRole("button", { name: "Add alias" }).click();
     await page.getByText("Alias other added.").waitFor();
-    await page.getByRole("cell", { name: "other" }).waitFor();
+    await page.getByRole("cell", { name: "other", exact: true }).waitFor();
     await page.getByRole("button", { name: "Merge segments" }).click();
     await page.getByText(/^Merged/).waitFor();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
@@ -210,18 +204,18 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
   visit("#/visualise?index=logs-shop&from=now-2h", async (page) => {
     const plot = page.locator("tr-chart .plot");
     await plot.waitFor();
-    await page.getByLabel("Field, or nothing").fill("status.keyword");
+    await page.getByLabel("Field, or nothing").fill("status");
     await page.keyboard.press("Enter");
     await page.locator("tr-chart .legend").getByText("404").waitFor();
     await page.getByLabel("Group by", { exact: true }).selectOption("terms");
-    await page.getByLabel("Field", { exact: true }).fill("page.keyword");
+    await page.getByLabel("Field", { exact: true }).fill("page");
     await page.keyboard.press("Enter");
     await page.locator("tr-chart text").getByText("/page/3").waitFor();
     for (const chart of ["Lines", "Area", "Ring", "Heat map", "Table", "Number", "Bars"])
       await page.getByRole("button", { name: chart, exact: true }).click();
-    assert.match(page.url(), /by=terms:10:page\.keyword&split=5:status\.keyword/);
+    assert.match(page.url(), /by=terms:10:page&split=5:status/);
     await page.getByRole("button", { name: "Request" }).click();
-    await page.locator("tr-json-view").getByText('"page.keyword"').waitFor();
+    await page.locator("tr-json-view").getByText('"page"').waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByLabel("Title").fill("Pages by status");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
@@ -236,7 +230,7 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
     await page.locator(".panel.w8 text").getByText("/page/3").waitFor();
     await page.getByRole("button", { name: "Save dashboard" }).click();
     await page.getByRole("button", { name: "Save dashboard" }).waitFor({ state: "detached" });
-    await page.getByRole("searchbox", { name: "Query for all panels" }).fill("page.keyword:\\/page\\/1");
+    await page.getByRole("searchbox", { name: "Query for all panels" }).fill("page:\\/page\\/1");
     await page.keyboard.press("Enter");
     await page.locator(".panel text").getByText("/page/3").waitFor({ state: "detached" });
     await page.locator(".panel text").getByText("/page/1").waitFor();
@@ -260,7 +254,7 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
   }));
 
 test("Discover saves a search and writes all its lines into a file", () =>
-  visit("#/discover?index=logs-shop&from=now-2h&q=status.keyword:500&cols=page", async (page) => {
+  visit("#/discover?index=logs-shop&from=now-2h&q=status:500&cols=page", async (page) => {
     await page.getByText(`${LINES / 10} lines in`).waitFor();
     await page.getByRole("button", { name: "Export" }).click();
     const download = page.waitForEvent("download");
@@ -277,7 +271,7 @@ test("Discover saves a search and writes all its lines into a file", () =>
     await page.goto(`${hub.dashboardUrl}/#/discover`);
     await page.getByRole("button", { name: "Saved" }).click();
     await page.getByRole("link", { name: "Failures" }).click();
-    await page.waitForURL(/q=status\.keyword:500/);
+    await page.waitForURL(/q=status:500/);
   }));
 
 const PATHS = [

@@ -7,21 +7,18 @@ import { html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import { formatCount, formatShort } from "../services/format.ts";
 import { type ChartData, groupSums } from "../services/visualise/series.ts";
 import type { Chart } from "../services/visualise/visualisation.ts";
+import { heatLeft, plotHeat } from "./chart-heat.ts";
 import {
   colourClass,
   frameOf,
   groupAt,
-  heatLeft,
   type PlotSize,
   plotGroups,
-  plotHeat,
-  plotRing,
   plotRows,
   rowAt,
   rowsHeight,
-  type Share,
-  sharesOf,
 } from "./chart-plots.ts";
+import { plotRing, type Share, sharesOf } from "./chart-ring.ts";
 import { chartStyles } from "./chart-styles.ts";
 import { controls } from "./styles.ts";
 

@@ -162,7 +162,7 @@ export const codeEditorStyles = css`
   .popup li span {
     flex: 1;
     overflow: hidden;
-    color: var(--ink-faint);
+    color: var(--ink-muted);
     font-family: var(--font);
     text-align: right;
     text-overflow: ellipsis;

@@ -40,6 +40,8 @@ export class CodeEditor extends LitElement {
   readonly #list = new CompletionList();
   #mirror: MirrorLines | undefined;
   #text = "";
+  /** Something was begun for which nothing was known yet. */
+  #isAwaited = false;
   /** After Escape, Tab leaves. */
   #isLeaving = false;
   constructor() {
@@ -84,7 +86,7 @@ export class CodeEditor extends LitElement {
 
   /** Suggests anew: what is known has changed. */
   refreshSuggestions(): void {
-    if (this.#list.isOpen) this.#suggest();
+    if (this.#list.isOpen || this.#isAwaited) this.#suggest();
   }
 
   override render(): TemplateResult {
@@ -181,10 +183,12 @@ export class CodeEditor extends LitElement {
   #suggest(): void {
     const { selectionStart, selectionEnd } = this.#area!;
     this.#list.show(selectionStart === selectionEnd ? this.complete(this.#text, selectionEnd) : undefined);
+    this.#isAwaited = !this.#list.isOpen;
     this.requestUpdate();
   }
 
   #close(): void {
+    this.#isAwaited = false;
     if (!this.#list.isOpen) return;
     this.#list.show(undefined);
     this.requestUpdate();

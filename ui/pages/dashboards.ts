@@ -7,7 +7,7 @@ import { icon } from "../components/icons.ts";
 import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
 import "../components/title-dialog.ts";
-import { navigate } from "../router.ts";
+import { formatRoute, navigate } from "../router.ts";
 import { EMPTY_DASHBOARD, importDashboard, readDashboard, withIds } from "../services/dashboard.ts";
 import { formatAgo } from "../services/format.ts";
 import { parametersOf, SavedClient, type SavedObject, type SavedType } from "../services/saved-client.ts";
@@ -176,7 +176,8 @@ export class DashboardsPage extends LitElement {
 
 function addressOf(object: SavedObject): string {
   const { type, id } = object;
-  if (type === "search") return `#/discover?${parametersOf(object)}`;
+  if (type === "search")
+    return formatRoute({ page: "discover", parameters: new URLSearchParams(parametersOf(object)) });
   return `#/${type === "dashboard" ? "dashboards" : "visualise"}?id=${id}`;
 }
 

@@ -4,6 +4,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
 import { controls } from "../components/styles.ts";
 import "../components/title-dialog.ts";
+import { formatRoute } from "../router.ts";
 import { DEFAULT_STATE, type DiscoverState, writeState } from "../services/discover-state.ts";
 import { type ExportFormat, exportLines } from "../services/export.ts";
 import { formatCount } from "../services/format.ts";
@@ -151,7 +152,7 @@ export class DiscoverTools extends LitElement {
     return html`<button @click=${() => void this.#save()}>Save this search …</button>
       ${searches === undefined ? html`<p>Asking …</p>` : nothing}
       ${searches?.length === 0 ? html`<p>No search is saved yet.</p>` : nothing}
-      ${(searches ?? []).map((search) => html`<a href="#/discover?${parametersOf(search)}">${search.title}</a>`)}
+      ${(searches ?? []).map((search) => html`<a href=${addressOf(search)}>${search.title}</a>`)}
       ${searches === undefined || searches.length === 0 ? nothing : html`<p><a href="#/dashboards">All that is saved</a></p>`}`;
   }
 
@@ -232,6 +233,10 @@ export class DiscoverTools extends LitElement {
       this._said = "";
     }, SAID_MS);
   }
+}
+
+function addressOf(search: SavedObject): string {
+  return formatRoute({ page: "discover", parameters: new URLSearchParams(parametersOf(search)) });
 }
 
 customElements.define("tr-discover-tools", DiscoverTools);

@@ -13,6 +13,7 @@ import { navigate } from "../router.ts";
 import { formatBytes, formatCount, formatTime } from "../services/format.ts";
 import type { FieldNode, IndexAdmin, IndexAlias, IndexRow } from "../services/index-admin.ts";
 import { SearchError } from "../services/search-client.ts";
+import { aliasesView, settingsView } from "./index-views.ts";
 
 type Tab = "mapping" | "settings" | "aliases" | "analyse";
 
@@ -131,39 +132,12 @@ export class IndexDetails extends LitElement {
   }
 
   #panel(tab: Tab): TemplateResult {
-    if (tab === "settings") return this.#settingsPanel();
-    if (tab === "aliases") return this.#aliasesPanel();
+    if (tab === "settings") return settingsView(this._settings, this.#putSetting.bind(this));
+    if (tab === "aliases")
+      return aliasesView(this._aliases, this.#addAlias.bind(this), (name) => void this.#removeAlias(name));
     if (tab === "analyse")
       return html`<tr-analyse-form .index=${this.name} .admin=${this.admin} .fieldNames=${analysedFields(this._fields)}></tr-analyse-form>`;
     return html`<tr-mapping-tree .fields=${this._fields}></tr-mapping-tree>`;
-  }
-
-  #settingsPanel(): TemplateResult {
-    return html`<form class="form tools" @submit=${this.#putSetting}>
-        <label>Setting<input name="key" class="mono" size="30" required autocomplete="off" placeholder="index.refresh_interval" list="settings" /></label>
-        <datalist id="settings">${["index.refresh_interval", "index.number_of_replicas", "index.max_result_window", "index.mapping.total_fields.limit"].map((key) => html`<option value=${key}></option>`)}</datalist>
-        <label>Value, empty for the default<input name="value" class="mono" autocomplete="off" placeholder="5s" /></label>
-        <button>Set</button>
-      </form>
-      <div class="table"><table><thead><tr><th scope="col">Setting</th><th scope="col">Value</th></tr></thead>
-      <tbody>${[...this._settings].map(([key, value]) => html`<tr><td class="mono">${key}</td><td class="mono">${value}</td></tr>`)}</tbody></table></div>`;
-  }
-
-  #aliasesPanel(): TemplateResult {
-    return html`<form class="form tools" @submit=${this.#addAlias}>
-        <label>Another name for this index<input name="alias" class="mono" required autocomplete="off" /></label><button>Add alias</button>
-      </form>
-      ${
-        this._aliases.length === 0
-          ? html`<p class="muted">This index has no alias.</p>`
-          : html`<div class="table"><table><thead><tr><th scope="col">Alias</th><th scope="col">Role</th><th scope="col"><span class="hidden-text">Remove</span></th></tr></thead>
-            <tbody>${this._aliases.map(
-              ({ name, isWriteIndex, hasFilter }) => html`<tr><td class="name">${name}</td>
-                <td>${[isWriteIndex ? "takes what is written" : "", hasFilter ? "with a filter" : ""].filter(Boolean).join(", ") || "–"}</td>
-                <td class="number"><button class="plain small icon" aria-label="Remove alias ${name}" title="Remove"
-                  @click=${() => void this.#do("Removing …", `Alias ${name} removed.`, () => this.admin.changeAlias(this.name, name, "remove"))}>${icon("close")}</button></td></tr>`,
-            )}</tbody></table></div>`
-      }`;
   }
 
   async #load(): Promise<void> {
@@ -186,8 +160,8 @@ export class IndexDetails extends LitElement {
     }
   }
 
-  /** Does something, says so, and shows what has become of the index. Returns true where it succeeded. */
-  async #do(doing: string, done: string, work: () => Promise<void>): Promise<boolean> {
+  /** Does something, says so, and shows what has become of the index if it is still there. Returns true where it succeeded. */
+  async #do(doing: string, done: string, work: () => Promise<void>, isThere = true): Promise<boolean> {
     this._doing = doing;
     this._done = "";
     this._fault = undefined;
@@ -201,7 +175,7 @@ export class IndexDetails extends LitElement {
     } finally {
       this._doing = "";
       this.dispatchEvent(new CustomEvent("tr-changed"));
-      void this.#load();
+      if (isThere) void this.#load();
     }
   }
 
@@ -235,7 +209,7 @@ export class IndexDetails extends LitElement {
       action: "Delete index",
       typed: this.name,
     });
-    if (isMeant && (await this.#do("Deleting …", "Deleted.", () => this.admin.remove(this.name))))
+    if (isMeant && (await this.#do("Deleting …", "Deleted.", () => this.admin.remove(this.name), false)))
       navigate({ page: "indices", parameters: new URLSearchParams() });
   }
 
@@ -261,6 +235,12 @@ export class IndexDetails extends LitElement {
     void this.#do("Adding …", `Alias ${alias} added.`, () =>
       this.admin.changeAlias(this.name, alias, "add"),
     ).then((isDone) => isDone && form.reset());
+  }
+
+  async #removeAlias(alias: string): Promise<void> {
+    await this.#do("Removing …", `Alias ${alias} removed.`, () =>
+      this.admin.changeAlias(this.name, alias, "remove"),
+    );
   }
 
   #choose(tab: Tab): void {

@@ -1,8 +1,9 @@
 /** What may be written at the cursor of the console: methods, paths, indices, parameters, keys, fields, values. */
 
-import { bodyRule, type Rule, ruleAt } from "./body-rules.ts";
+import { bodyRule, ruleAt } from "./body-rules.ts";
 import { type Endpoint, matchesStart } from "./endpoints.ts";
 import { lex, type Token } from "./loose-json.ts";
+import type { Rule } from "./query-rules.ts";
 import { type ConsoleRequest, indexOf, METHODS, parseRequests, requestLine } from "./requests.ts";
 
 export interface Suggestion {

@@ -1,0 +1,57 @@
+/** Parts of an index's page: its settings and its aliases. */
+
+import { html, type TemplateResult } from "lit";
+import { icon } from "../components/icons.ts";
+import type { IndexAlias } from "../services/index-admin.ts";
+
+/** Settings that are changed most. */
+const FREQUENT_SETTINGS = [
+  "index.refresh_interval",
+  "index.number_of_replicas",
+  "index.max_result_window",
+  "index.mapping.total_fields.limit",
+];
+
+/** Returns the settings that were given, and a form to set one; it is submitted with `key` and `value`. */
+export function settingsView(
+  settings: ReadonlyMap<string, string>,
+  onSet: (event: SubmitEvent) => void,
+): TemplateResult {
+  return html`<form class="form tools" @submit=${onSet}>
+      <label>Setting<input name="key" class="mono" size="30" required autocomplete="off" placeholder="index.refresh_interval" list="settings" /></label>
+      <datalist id="settings">${FREQUENT_SETTINGS.map((key) => html`<option value=${key}></option>`)}</datalist>
+      <label>Value, empty for the default<input name="value" class="mono" autocomplete="off" placeholder="5s" /></label>
+      <button>Set</button>
+    </form>
+    <div class="table" tabindex="0" role="region" aria-label="Settings"><table>
+      <thead><tr><th scope="col">Setting</th><th scope="col">Value</th></tr></thead>
+      <tbody>${[...settings].map(([key, value]) => html`<tr><td class="mono">${key}</td><td class="mono">${value}</td></tr>`)}</tbody>
+    </table></div>`;
+}
+
+/** Returns the aliases, and a form for another one; it is submitted with `alias`. */
+export function aliasesView(
+  aliases: readonly IndexAlias[],
+  onAdd: (event: SubmitEvent) => void,
+  onRemove: (alias: string) => void,
+): TemplateResult {
+  return html`<form class="form tools" @submit=${onAdd}>
+      <label>Another name for this index<input name="alias" class="mono" required autocomplete="off" /></label><button>Add alias</button>
+    </form>
+    ${aliases.length === 0 ? html`<p class="muted">This index has no alias.</p>` : aliasTable(aliases, onRemove)}`;
+}
+
+function aliasTable(aliases: readonly IndexAlias[], onRemove: (alias: string) => void): TemplateResult {
+  return html`<div class="table" tabindex="0" role="region" aria-label="Aliases"><table>
+    <thead><tr><th scope="col">Alias</th><th scope="col">Role</th><th scope="col"><span class="hidden-text">Remove</span></th></tr></thead>
+    <tbody>${aliases.map(
+      (alias) => html`<tr><td class="name">${alias.name}</td><td>${roleText(alias)}</td>
+        <td class="number"><button class="plain small icon" aria-label="Remove alias ${alias.name}" title="Remove"
+          @click=${() => onRemove(alias.name)}>${icon("close")}</button></td></tr>`,
+    )}</tbody></table></div>`;
+}
+
+function roleText({ isWriteIndex, hasFilter }: IndexAlias): string {
+  const roles = [isWriteIndex ? "takes what is written" : "", hasFilter ? "with a filter" : ""];
+  return roles.filter((role) => role !== "").join(", ") || "–";
+}
