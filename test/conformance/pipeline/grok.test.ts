@@ -14,7 +14,7 @@ interface GrokCase {
 }
 
 /** Cases that pass; more is welcome, less is a step back. */
-const PASSING = 275;
+const PASSING = 457;
 
 const { cases, missing } = readCases<GrokCase>("grok-cases.json");
 

@@ -9,8 +9,9 @@ const MAX_DEPTH = 100;
 /** All references expanded; the largest of the known patterns has some 30,000 characters. */
 const MAX_LENGTH = 1_000_000;
 
+/** What stands behind a blank within the braces means nothing, as existing pipelines rely on. */
 const REFERENCE =
-  /%\{([A-Za-z0-9_]+)(?::([^:}]+(?:\[[^\]]+\])*)(?::([a-z]+))?)?(?:=((?:[^{}]|\{[^{}]*\})+))?\}/g;
+  /%\{([A-Za-z0-9_]+)(?::([^:}=\s]+)(?::([a-z]+))?)?(?:=((?:[^{}]|\{[^{}]*\})+))?(?:\s[^{}]*)?\}/g;
 
 /** Patterns by name. */
 export type PatternTable = ReadonlyMap<string, string>;

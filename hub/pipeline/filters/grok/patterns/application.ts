@@ -22,6 +22,10 @@ ecs CATALINALOG (?:%{CATALINA8_LOG})|(?:%{CATALINA7_LOG})
 legacy TOMCATLOG %{TOMCAT_DATESTAMP:timestamp} \| %{LOGLEVEL:level} \| %{JAVACLASS:class} - %{JAVALOGMESSAGE:logmessage}
 ecs TOMCATLOG (?:%{CATALINA8_LOG})|(?:%{CATALINA7_LOG})|(?:%{TOMCATLEGACY_DATESTAMP:timestamp} \| %{LOGLEVEL:[log][level]} \| %{JAVACLASS:[java][log][origin][class][name]} - %{JAVALOGMESSAGE:message})
 
+# Ruby's logger
+RUBY_LOGLEVEL (?:DEBUG|FATAL|ERROR|WARN|INFO)
+RUBY_LOGGER [DFEWI], \[%{TIMESTAMP_ISO8601:timestamp} #%{POSINT:pid|[process][pid]:int}\] *%{RUBY_LOGLEVEL:loglevel|[log][level]} -- +%{DATA:progname|[process][name]}: %{GREEDYDATA:message}
+
 # Maven
 MAVEN_VERSION (?:\d+\.)?(?:\d+\.)?(?:\*|\d+)(?:[.-](?:RELEASE|SNAPSHOT))?
 
