@@ -5,6 +5,7 @@
 
 import { parseRegexp } from "./regexp-parser.ts";
 import { hasCapture, RegexpFault, type RegexpNode } from "./regexp-tree.ts";
+import { beginsWithAnything, holdsLiterals, requiredLiterals } from "./required-literals.ts";
 
 export { RegexpFault } from "./regexp-tree.ts";
 
@@ -43,6 +44,7 @@ export class RubyRegexp {
   readonly #captures: readonly Capture[];
   readonly #repetitions: readonly Repetition[];
   readonly #flags: string;
+  readonly #literals: readonly string[];
   /** For subjects of one line: there ^ and $ are the subject's ends, which the engine knows how to use. */
   readonly #oneLine: RegExp;
   readonly #lines: string;
@@ -50,11 +52,15 @@ export class RubyRegexp {
 
   constructor(tree: RegexpNode, options: RubyRegexpOptions, sticky = false) {
     const emitted = new Emitter(options, "^", "$").emit(tree);
+    // The engine would try `.*` anew from each character of a text that doesn't match.
+    const anchor = (source: string): string =>
+      options.dotAll === true && !sticky && beginsWithAnything(tree) ? `^(?:${source})` : source;
     this.#captures = emitted.captures;
     this.#repetitions = emitted.repetitions;
     this.#flags = (options.dotAll ? "s" : "") + (emitted.unicode ? "u" : "") + (sticky ? "y" : "");
-    this.#oneLine = compile(emitted.source, this.#flags);
-    this.#lines = new Emitter(options, "(?<![^\\n])", "(?![^\\n])").emit(tree).source;
+    this.#literals = requiredLiterals(tree);
+    this.#oneLine = compile(anchor(emitted.source), this.#flags);
+    this.#lines = anchor(new Emitter(options, "(?<![^\\n])", "(?![^\\n])").emit(tree).source);
   }
 
   /** The expression that fits `subject`. Its groups are those that `visit` knows. */
@@ -62,6 +68,11 @@ export class RubyRegexp {
     if (!subject.includes("\n")) return this.#oneLine;
     this.#manyLines ??= compile(this.#lines, this.#flags);
     return this.#manyLines;
+  }
+
+  /** False where `subject` can't match, as it lacks a text that every match holds. */
+  mayMatch(subject: string): boolean {
+    return holdsLiterals(subject, this.#literals);
   }
 
   /** Names of all captures, in their order. */

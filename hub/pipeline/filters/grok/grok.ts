@@ -110,6 +110,7 @@ class Attempt {
   #matchText(subject: string, expressions: readonly Expression[]): boolean {
     let matched = false;
     for (const { regexp, targets } of expressions) {
+      if (!regexp.mayMatch(subject)) continue;
       const match = this.#exec(regexp.expression(subject), subject);
       if (match === null) continue;
       matched = true;

@@ -28,10 +28,11 @@ CISCOMAC (?:[A-Fa-f0-9]{4}\.){2}[A-Fa-f0-9]{4}
 WINDOWSMAC (?:[A-Fa-f0-9]{2}-){5}[A-Fa-f0-9]{2}
 COMMONMAC (?:[A-Fa-f0-9]{2}:){5}[A-Fa-f0-9]{2}
 MAC (?:%{CISCOMAC}|%{WINDOWSMAC}|%{COMMONMAC})
+# The look-ahead keeps the search from trying each of the forms at every word.
 IPV6GROUP [0-9A-Fa-f]{1,4}
 IPV6TAIL (?:%{IPV4OCTET}(?:\.%{IPV4OCTET}){3})
 IPV4OCTET (?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])
-IPV6 (?:(?:(?:%{IPV6GROUP}:){7}(?:%{IPV6GROUP}|:))|(?:(?:%{IPV6GROUP}:){6}(?::%{IPV6GROUP}|%{IPV6TAIL}|:))|(?:(?:%{IPV6GROUP}:){5}(?:(?::%{IPV6GROUP}){1,2}|:%{IPV6TAIL}|:))|(?:(?:%{IPV6GROUP}:){4}(?:(?::%{IPV6GROUP}){1,3}|(?::%{IPV6GROUP})?:%{IPV6TAIL}|:))|(?:(?:%{IPV6GROUP}:){3}(?:(?::%{IPV6GROUP}){1,4}|(?::%{IPV6GROUP}){0,2}:%{IPV6TAIL}|:))|(?:(?:%{IPV6GROUP}:){2}(?:(?::%{IPV6GROUP}){1,5}|(?::%{IPV6GROUP}){0,3}:%{IPV6TAIL}|:))|(?:%{IPV6GROUP}:(?:(?::%{IPV6GROUP}){1,6}|(?::%{IPV6GROUP}){0,4}:%{IPV6TAIL}|:))|(?::(?:(?::%{IPV6GROUP}){1,7}|(?::%{IPV6GROUP}){0,5}:%{IPV6TAIL}|:)))(?:%\S+)?
+IPV6 (?=[0-9A-Fa-f]{0,4}:)(?:(?:(?:%{IPV6GROUP}:){7}(?:%{IPV6GROUP}|:))|(?:(?:%{IPV6GROUP}:){6}(?::%{IPV6GROUP}|%{IPV6TAIL}|:))|(?:(?:%{IPV6GROUP}:){5}(?:(?::%{IPV6GROUP}){1,2}|:%{IPV6TAIL}|:))|(?:(?:%{IPV6GROUP}:){4}(?:(?::%{IPV6GROUP}){1,3}|(?::%{IPV6GROUP})?:%{IPV6TAIL}|:))|(?:(?:%{IPV6GROUP}:){3}(?:(?::%{IPV6GROUP}){1,4}|(?::%{IPV6GROUP}){0,2}:%{IPV6TAIL}|:))|(?:(?:%{IPV6GROUP}:){2}(?:(?::%{IPV6GROUP}){1,5}|(?::%{IPV6GROUP}){0,3}:%{IPV6TAIL}|:))|(?:%{IPV6GROUP}:(?:(?::%{IPV6GROUP}){1,6}|(?::%{IPV6GROUP}){0,4}:%{IPV6TAIL}|:))|(?::(?:(?::%{IPV6GROUP}){1,7}|(?::%{IPV6GROUP}){0,5}:%{IPV6TAIL}|:)))(?:%\S+)?
 IPV4 (?<![0-9])(?:(?:[0-1]?[0-9]{1,2}|2[0-4][0-9]|25[0-5])(?:\.(?:[0-1]?[0-9]{1,2}|2[0-4][0-9]|25[0-5])){3})(?![0-9])
 IP (?:%{IPV6}|%{IPV4})
 HOSTNAME \b[0-9A-Za-z][0-9A-Za-z-]{0,62}(?:\.[0-9A-Za-z][0-9A-Za-z-]{0,62})*(?:\.?|\b)
