@@ -61,6 +61,37 @@ export function wordBreakClass(codePoint: number): number {
   return found;
 }
 
+/**
+ * Returns the classes of the code points 0..count-1, a byte each. Faster by far than asking for each: a text of all of
+ * them is searched for runs, the rules that come first last.
+ */
+export function wordBreakClasses(count: number): Uint8Array {
+  const classes = new Uint8Array(count).fill(OTHER);
+  const text = allCharacters(count);
+  for (const [pattern, type] of RULES.toReversed()) {
+    const runs = new RegExp(`${pattern.source.slice(1, -1)}+`, "gu");
+    for (const { 0: run, index } of text.matchAll(runs)) {
+      for (let at = index; at < index + run.length; at++) {
+        const point = text.codePointAt(at)!;
+        if (point > 0xffff) at++;
+        if (type !== HEBREW || /^\p{L}$/u.test(String.fromCodePoint(point))) classes[point] = type;
+      }
+    }
+  }
+  // Surrogates aren't in the text, punctuation has rules of its own.
+  for (const points of [MID_LETTERS, MID_BOTHS, MID_NUMBERS])
+    for (const point of points) if (point < count) classes[point] = classify(point);
+  for (const point of [0x22, 0x27]) if (point < count) classes[point] = classify(point);
+  return classes;
+}
+
+function allCharacters(count: number): string {
+  const parts: string[] = [];
+  for (let point = 0; point < count; point++)
+    if (point < 0xd800 || point > 0xdfff) parts.push(String.fromCodePoint(point));
+  return parts.join("");
+}
+
 function classify(codePoint: number): number {
   if (codePoint === 0x27) return SINGLE_QUOTE;
   if (codePoint === 0x22) return DOUBLE_QUOTE;

@@ -29,7 +29,8 @@ const STRING_STOP = Uint8Array.from({ length: 256 }, (_, byte) =>
 const IS_SPACE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d ? 1 : 0,
 );
-const TEXT = new TextDecoder();
+/** A mark of byte order is a character like any other: without this it would be dropped. */
+const TEXT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * A cursor over one document. `value()` reads the start of a value and returns its kind; for an object call `key(first)`

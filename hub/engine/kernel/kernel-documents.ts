@@ -44,8 +44,10 @@ export class KernelDocuments {
     let state = kernel.functions.writeDocument(this.#poolAt, this.#planAt, source.length, doc);
     while (state >= 0) {
       const entry = kernel.word(kernel.scratchAt + at.SCRATCH_TAPE) + state * at.ENTRY_BYTES;
-      const leaf = kernel.word(kernel.word(entry + at.ENTRY_TARGET) + at.NODE_LEAF);
-      hostValue(this.#leaves[leaf]!, kernel.word(entry + at.ENTRY_START));
+      const leaf = this.#leaves[kernel.word(kernel.word(entry + at.ENTRY_TARGET) + at.NODE_LEAF)]!;
+      // Most often it goes beyond ASCII: the next one is the kernel's.
+      if (leaf.field.type === "text") kernel.learnUnicode();
+      hostValue(leaf, kernel.word(entry + at.ENTRY_START));
       state = kernel.functions.resumeDocument(this.#poolAt, doc, state + 1);
     }
     return state === at.DOCUMENT_DONE;

@@ -107,15 +107,21 @@ const WORDS = [
   "x",
 ];
 const BITS = Array.from("aZ09_.:,;'-/ 	\"é中");
+/** A character or two of every class that words are cut by, and those whose lower case is odd. */
+const WIDE_BITS = Array.from(
+  "aZ9_.:'\" éßÄΣİKȺאב״ג٣ー、カタ〱ひ中漢한글ไทยລາ\u0301\u200d\u3099·’‧＿．𝒳𐐀😀👍🏽🇩🇪\ufeff\u0085𠮷",
+);
 
 /** A text of words and of characters that make words join and part. */
 export function randomText(random: Random, parts = 12): string {
   let text = "";
   for (let left = random.below(parts); left > 0; left--) {
-    if (random.oneIn(3))
+    if (random.oneIn(12)) for (let more = random.below(12); more > 0; more--) text += random.pick(WIDE_BITS);
+    else if (random.oneIn(3))
       for (let more = random.below(8); more > 0; more--)
         text += random.pick(BITS.slice(0, random.oneIn(6) ? BITS.length : 14));
     else text += `${random.pick(WORDS)} `;
+    if (random.oneIn(200)) text += random.pick(["é", "ひ中", "ไ", "x\u0301"]).repeat(random.below(300));
     if (random.oneIn(200)) text += random.pick(["a", "1.", "_", "b'"]).repeat(random.below(400));
   }
   return text;

@@ -14,9 +14,11 @@ import {
   GROUP,
   SCRATCH_BYTES,
   SCRATCH_PLAIN,
+  SCRATCH_UNICODE,
   SLACK_BYTES,
 } from "./assembly/layout.ts";
 import { KernelMemory } from "./memory.ts";
+import { storeUnicodeTable } from "./unicode-table.ts";
 import { type WasmModule, webAssembly } from "./webassembly.ts";
 
 const WASM = new URL("./kernel.wasm", import.meta.url);
@@ -104,6 +106,12 @@ export class Kernel {
     const address = this.memory.allocate(sizeBytes);
     this.memory.bytes.fill(0, address, address + sizeBytes);
     return address;
+  }
+
+  /** From now on texts beyond ASCII are the kernel's too. Takes some milliseconds the first time. */
+  learnUnicode(): void {
+    const at = this.scratchAt + SCRATCH_UNICODE;
+    if (this.word(at) === 0) this.setWord(at, storeUnicodeTable(this.memory));
   }
 
   /** Bytes in use of the growing buffer at `bufferAt`; valid until the kernel or this object is called again. */

@@ -26,6 +26,7 @@ import {
 import {
   ACTION_BYTES,
   ACTION_ESCAPED,
+  ACTION_HIGH,
   ACTION_HOST,
   ACTION_NUMBER,
   DOCUMENT_DONE,
@@ -74,6 +75,7 @@ import {
 import { scratch } from "./scratch";
 import { equals, hashOf } from "./terms";
 import { addText } from "./tokenizer";
+import { addUnicodeText, isPlainUnicode } from "./unicode";
 
 /** Objects and arrays within each other that are read here; deeper documents are the host's. */
 const MAX_DEPTH: u32 = 64;
@@ -127,14 +129,16 @@ export function resumeDocument(pool: usize, doc: u32, from: u32): i32 {
     }
     const start = load<u32>(entry, ENTRY_START);
     let stop = load<u32>(entry, ENTRY_STOP);
-    if (action === ACTION_ESCAPED) {
+    if ((action & ~ACTION_HIGH) === ACTION_ESCAPED) {
       // A value with several targets is resolved once.
       if (resolvedStart !== start)
         resolvedStop = (resolveEscapes(input + start, input + stop) - input) as u32;
       resolvedStart = start;
       stop = resolvedStop;
     }
-    if (load<u32>(target, TARGET_TYPE) === TYPE_TEXT) addText(pool, field, doc, input + start, stop - start);
+    if ((action & ACTION_HIGH) !== 0) addUnicodeText(pool, field, doc, input + start, stop - start);
+    else if (load<u32>(target, TARGET_TYPE) === TYPE_TEXT)
+      addText(pool, field, doc, input + start, stop - start);
     else if (stop - start <= load<u32>(target, TARGET_LIMIT))
       addKeyword(pool, field, doc, input + start, stop - start);
   }
@@ -226,9 +230,12 @@ const NULL_WORD: u32 = 0x6c6c_756e;
 let kind: u32 = 0;
 let valueStart: usize = 0;
 let valueStop: usize = 0;
+/** What isPlainUnicode says of it: 0 where it wasn't asked, 1 no, 2 yes. */
+let plainness: u32 = 0;
 
 /** Reads a string, number or literal; returns the place behind it. */
 function readScalar(place: usize): usize {
+  plainness = 0;
   const byte = load<u8>(place);
   if (byte === 0x22) {
     kind = STRING;
@@ -308,16 +315,29 @@ function pushValue(target: usize): bool {
 
 function pushBytes(target: usize, type: u32): bool {
   const count = (valueStop - valueStart) as u32;
-  if (isEscaped && (isWide || isHigh)) return false;
+  if (isEscaped && isWide) return false;
+  let action: u32 = isEscaped ? ACTION_ESCAPED : ACTION_BYTES;
   if (type === TYPE_TEXT) {
-    if (isHigh || count > (MAX_TEXT_BYTES as u32)) return false;
+    if (count > (MAX_TEXT_BYTES as u32)) return false;
+    if (isHigh) {
+      if (!isPlain()) return false;
+      action |= ACTION_HIGH;
+    }
   } else {
+    // Ill-formed text becomes another one where escapes are resolved.
+    if (isEscaped && isHigh && !isPlain()) return false;
     if (count > (MAX_KEYWORD_BYTES as u32)) return false;
     // The limit counts characters.
     if (isHigh && count > load<u32>(target, TARGET_LIMIT)) return false;
   }
-  pushEntry(target, isEscaped ? ACTION_ESCAPED : ACTION_BYTES, valueStart, valueStop);
+  pushEntry(target, action, valueStart, valueStop);
   return true;
+}
+
+/** Whether the string at hand is plain text beyond ASCII; several targets ask. */
+function isPlain(): bool {
+  if (plainness === 0) plainness = isPlainUnicode(valueStart, (valueStop - valueStart) as u32) ? 2 : 1;
+  return plainness === 2;
 }
 
 /** Value that `readAs` found. */

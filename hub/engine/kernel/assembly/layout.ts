@@ -107,7 +107,14 @@ export const SCRATCH_TAPE = 112;
 export const SCRATCH_PLAIN = 128;
 /** Tables of CRC-32C, 8 KiB. */
 export const SCRATCH_CRC = 144;
-export const SCRATCH_BYTES = 176;
+/** Address of the table of code points, 0 where the host hasn't made it. */
+export const SCRATCH_UNICODE = 176;
+export const SCRATCH_BYTES = 192;
+
+/** Table of code points: the class of each of the first two planes, then the lower-case letters of the first one, u16. */
+export const UNICODE_POINTS = 131072;
+export const UNICODE_LOWER = 131072;
+export const UNICODE_BYTES = 262144;
 
 /** Longest word of the tokenizer in bytes. */
 export const MAX_TOKEN_BYTES = 255;
@@ -183,6 +190,8 @@ export const ACTION_NUMBER = 1;
 export const ACTION_BYTES = 2;
 /** Bytes with escapes that stand for ASCII only. */
 export const ACTION_ESCAPED = 3;
+/** Added to the two above: the text goes beyond ASCII. */
+export const ACTION_HIGH = 4;
 
 /** What `writeDocument` returns where all is done, and where the document is the host's business. */
 export const DOCUMENT_DONE = -1;
