@@ -45,6 +45,19 @@ export function unitMetres(unit: string): number {
   return metres;
 }
 
+/** Reads a distance such as "12km" or 200 (in `unit`) as metres. Throws request_invalid. */
+export function parseDistance(value: unknown, unit: string, name: string): number {
+  const match = /^\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*([A-Za-z]*)\s*$/.exec(String(value));
+  const length = Number(match?.[1]);
+  if (match === null || !Number.isFinite(length)) {
+    throw new AppError(
+      "request_invalid",
+      `[${name}] must be a distance such as "12km", but is [${String(value)}]`,
+    );
+  }
+  return length * unitMetres(match[2] === "" ? unit : match[2]!);
+}
+
 /** Reads one point or a list of them. Throws parsing. */
 export function parsePoints(json: unknown, name: string): GeoPoint[] {
   const single = !Array.isArray(json) || (json.length >= 2 && typeof json[0] === "number");
@@ -62,13 +75,16 @@ export function distanceMetres(lat1: number, lon1: number, lat2: number, lon2: n
   return 2 * EARTH_RADIUS_METRES * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-function parsePoint(json: unknown, name: string): GeoPoint {
+/** Reads one point. Throws parsing, request_invalid. */
+export function parsePoint(json: unknown, name: string): GeoPoint {
   if (isObject(json)) {
     if (typeof json["geohash"] === "string") return parseHash(json["geohash"], name);
     return checked(Number(json["lat"]), Number(json["lon"]), name);
   }
   if (Array.isArray(json)) return checked(Number(json[1]), Number(json[0]), name);
   if (typeof json === "string") {
+    const wkt = /^\s*POINT\s*\(\s*(\S+)\s+(\S+)\s*\)\s*$/i.exec(json);
+    if (wkt !== null) return checked(Number(wkt[2]), Number(wkt[1]), name);
     const pair = /^\s*([-+.\deE]+)\s*,\s*([-+.\deE]+)\s*$/.exec(json);
     return pair === null ? parseHash(json, name) : checked(Number(pair[1]), Number(pair[2]), name);
   }
@@ -88,6 +104,42 @@ function checked(lat: number, lon: number, name: string): GeoPoint {
 
 /** Middle of the hash's cell. */
 function parseHash(hash: string, name: string): GeoPoint {
+  const { south, north, west, east } = hashCell(hash, name);
+  return { lat: (south + north) / 2, lon: (west + east) / 2 };
+}
+
+/** Degrees. */
+export interface GeoBox {
+  readonly south: number;
+  readonly north: number;
+  /** Above `east` where the box crosses the date line. */
+  readonly west: number;
+  readonly east: number;
+}
+
+/** Returns the geohash of `length` characters that a point lies in. */
+export function hashOf(lat: number, lon: number, length: number): string {
+  const bounds = { lat: { low: -90, high: 90 }, lon: { low: -180, high: 180 } };
+  let hash = "";
+  let even = true;
+  while (hash.length < length) {
+    let value = 0;
+    for (let bit = 0; bit < 5; bit++) {
+      const range = even ? bounds.lon : bounds.lat;
+      const middle = (range.low + range.high) / 2;
+      const isHigh = (even ? lon : lat) >= middle;
+      value = value * 2 + (isHigh ? 1 : 0);
+      if (isHigh) range.low = middle;
+      else range.high = middle;
+      even = !even;
+    }
+    hash += GEOHASH[value];
+  }
+  return hash;
+}
+
+/** Returns the cell of a geohash. Throws parsing. */
+export function hashCell(hash: string, name: string): GeoBox {
   const lat = { low: -90, high: 90 };
   const lon = { low: -180, high: 180 };
   let even = true;
@@ -102,5 +154,5 @@ function parseHash(hash: string, name: string): GeoPoint {
       even = !even;
     }
   }
-  return { lat: (lat.low + lat.high) / 2, lon: (lon.low + lon.high) / 2 };
+  return { south: lat.low, north: lat.high, west: lon.low, east: lon.high };
 }

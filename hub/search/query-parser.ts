@@ -6,6 +6,7 @@ import { isObject, type JsonObject, objectOf, onlyEntry } from "./json.ts";
 import { boosted } from "./nodes/wrap.ts";
 import { number, type Options, readOptions, text, type Values } from "./options.ts";
 import type { Query } from "./query.ts";
+import { REFUSED_QUERIES } from "./refused-queries.ts";
 
 /** A type of query: documentation, options and meaning. */
 export interface QueryType {
@@ -62,6 +63,9 @@ export class QueryParser {
     const [name, body] = entry;
     const type = this.#types.get(name);
     if (type === undefined) {
+      const reason = REFUSED_QUERIES.get(name);
+      if (reason !== undefined)
+        throw new AppError("request_invalid", `[${name}] query can't be used: ${reason}`);
       const nearest = didYouMean(name, this.#types.keys());
       throw new AppError("parsing", `no [query] registered for [${name}]${nearest}`);
     }

@@ -2,13 +2,20 @@
 
 import type { QueryType } from "../query-parser.ts";
 import { bool } from "./bool.ts";
+import { boosting } from "./boosting.ts";
 import { constantScore } from "./constant-score.ts";
 import { disMax } from "./dis-max.ts";
 import { exists } from "./exists.ts";
+import { common } from "./frequent-terms.ts";
+import { functionScore } from "./function-score.ts";
 import { fuzzy } from "./fuzzy.ts";
+import { geoBoundingBox } from "./geo-bounding-box.ts";
+import { geoDistance } from "./geo-distance.ts";
+import { geoPolygon } from "./geo-polygon.ts";
 import { ids } from "./ids.ts";
 import { match } from "./match.ts";
 import { matchAll } from "./match-all.ts";
+import { matchBoolPrefix } from "./match-bool-prefix.ts";
 import { matchNone } from "./match-none.ts";
 import { matchPhrase } from "./match-phrase.ts";
 import { matchPhrasePrefix } from "./match-phrase-prefix.ts";
@@ -20,18 +27,27 @@ import { regexp } from "./regexp.ts";
 import { simpleQueryString } from "./simple-query-string.ts";
 import { term } from "./term.ts";
 import { terms } from "./terms.ts";
+import { termsSet } from "./terms-set.ts";
 import { type } from "./type.ts";
 import { wildcard } from "./wildcard.ts";
+import { wrapper } from "./wrapper.ts";
 
 export const QUERY_TYPES: readonly QueryType[] = [
   bool,
+  boosting,
+  common,
   constantScore,
   disMax,
   exists,
+  functionScore,
   fuzzy,
+  geoBoundingBox,
+  geoDistance,
+  geoPolygon,
   ids,
   match,
   matchAll,
+  matchBoolPrefix,
   matchNone,
   matchPhrase,
   matchPhrasePrefix,
@@ -43,6 +59,8 @@ export const QUERY_TYPES: readonly QueryType[] = [
   simpleQueryString,
   term,
   terms,
+  termsSet,
   type,
   wildcard,
+  wrapper,
 ];
