@@ -14,7 +14,7 @@ export const appStyles = css`
     align-items: center;
     gap: 4px;
     padding: 0 10px 0 14px;
-    background: #0d2a2a;
+    background: var(--head);
     color: #e6f1ef;
   }
   .brand {
@@ -31,12 +31,71 @@ export const appStyles = css`
   .logo {
     width: 24px;
     height: 24px;
-    stroke: #5fd6c6;
+    stroke: var(--head-mark);
     stroke-width: 2.4;
   }
   nav {
     display: flex;
     align-self: stretch;
+  }
+  .group {
+    position: relative;
+    display: flex;
+    align-self: stretch;
+    align-items: center;
+  }
+  .group > button {
+    height: 100%;
+    border-radius: 0;
+  }
+  .group > button svg {
+    width: 13px;
+    height: 13px;
+  }
+  .group.user > button svg {
+    width: 16px;
+    height: 16px;
+  }
+  .group > button[data-current] {
+    border-bottom: 2px solid var(--head-mark);
+    color: #fff;
+  }
+  .group .list {
+    position: absolute;
+    z-index: 30;
+    top: 100%;
+    left: 0;
+    display: none;
+    min-width: 13rem;
+    padding: 6px 0;
+    border-radius: 0 0 8px 8px;
+    background: var(--head);
+    box-shadow: 0 16px 40px #0007;
+  }
+  .group.user .list {
+    left: auto;
+    right: 0;
+    padding: 8px;
+  }
+  .group.open .list {
+    display: block;
+  }
+  .list a {
+    height: 36px;
+    padding: 0 18px;
+    border: 0;
+    border-left: 3px solid transparent;
+  }
+  .list a:hover {
+    background: #ffffff14;
+  }
+  .list a[aria-current] {
+    border-left-color: var(--head-mark);
+    background: #ffffff14;
+  }
+  .list p {
+    margin: 4px 10px 8px;
+    overflow-wrap: anywhere;
   }
   header .space {
     flex: 1;
@@ -52,7 +111,7 @@ export const appStyles = css`
     padding: 0 12px;
     border-bottom: 2px solid transparent;
     border-top: 2px solid transparent;
-    color: #b5cbc8;
+    color: var(--head-ink);
     font-weight: 500;
     text-decoration: none;
   }
@@ -60,7 +119,7 @@ export const appStyles = css`
     color: #fff;
   }
   nav a[aria-current] {
-    border-bottom-color: #5fd6c6;
+    border-bottom-color: var(--head-mark);
     color: #fff;
   }
   header :focus-visible {
@@ -68,7 +127,7 @@ export const appStyles = css`
     outline-offset: -3px;
   }
   header button.plain {
-    color: #b5cbc8;
+    color: var(--head-ink);
   }
   header button.plain:hover {
     background: #ffffff1a;
@@ -98,7 +157,7 @@ export const appStyles = css`
     gap: 10px;
     text-align: center;
   }
-  @media (width < 860px) {
+  @media (width < 900px) {
     .brand span {
       display: none;
     }
@@ -118,11 +177,30 @@ export const appStyles = css`
       min-width: 14rem;
       padding: 6px 0 10px;
       border-radius: 0 0 8px;
-      background: #0d2a2a;
+      background: var(--head);
       box-shadow: 0 16px 40px #0007;
     }
     nav.open {
       display: flex;
+      max-height: calc(100dvh - var(--bar-height));
+      overflow: auto;
+    }
+    nav .group,
+    nav .group .list {
+      position: static;
+      display: block;
+      padding: 0;
+      box-shadow: none;
+    }
+    nav .group {
+      margin-top: 6px;
+      border-top: 1px solid #ffffff2e;
+    }
+    nav .group > button {
+      display: none;
+    }
+    .group.user > button span {
+      display: none;
     }
     nav a {
       height: 42px;
@@ -132,7 +210,7 @@ export const appStyles = css`
       font-size: var(--text-large);
     }
     nav a[aria-current] {
-      border-left-color: #5fd6c6;
+      border-left-color: var(--head-mark);
       background: #ffffff14;
     }
   }

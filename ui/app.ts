@@ -1,131 +1,148 @@
-/** The shell: navigation, theme, help, and the page its address asks for, loaded when it is asked for. */
+/** The shell: navigation, looks, help, and the page its address asks for, loaded when it is asked for. */
 
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
+import "./components/command-palette.ts";
+import "./components/connection-badge.ts";
 import "./components/help-dialog.ts";
 import { appStyles } from "./app-styles.ts";
+import { firstCommands, moreCommands } from "./commands.ts";
 import { HotkeyController } from "./components/hotkeys.ts";
 import { type IconName, icon, logo } from "./components/icons.ts";
 import { controls } from "./components/styles.ts";
+import { LOOK_TEXTS } from "./look-texts.ts";
+import { NOT_FOUND, PAGES, type Page } from "./page-list.ts";
 import { type Route, Router } from "./router.ts";
-import { chooseTheme, currentTheme, THEMES, type Theme } from "./theme.ts";
+import { fetchViewer, signOut, type Viewer } from "./services/session-client.ts";
+import { chooseTheme, currentTheme, THEME_EVENT, THEMES, type Theme } from "./theme.ts";
 
-interface Page {
-  readonly title: string;
-  load(): Promise<unknown>;
-  view(parameters: URLSearchParams): TemplateResult;
-}
-
-const PAGES: Readonly<Record<string, Page>> = {
-  discover: {
-    title: "Discover",
-    load: () => import("./pages/discover.ts"),
-    view: (parameters) => html`<tr-page-discover .parameters=${parameters}></tr-page-discover>`,
-  },
-  live: {
-    title: "Live",
-    load: () => import("./pages/live.ts"),
-    view: (parameters) => html`<tr-page-live .parameters=${parameters}></tr-page-live>`,
-  },
-  visualise: {
-    title: "Visualise",
-    load: () => import("./pages/visualise.ts"),
-    view: (parameters) => html`<tr-page-visualise .parameters=${parameters}></tr-page-visualise>`,
-  },
-  dashboards: {
-    title: "Dashboards",
-    load: () => import("./pages/dashboards.ts"),
-    view: (parameters) => html`<tr-page-dashboards .parameters=${parameters}></tr-page-dashboards>`,
-  },
-  console: {
-    title: "Console",
-    load: () => import("./pages/console.ts"),
-    view: (parameters) => html`<tr-page-console .parameters=${parameters}></tr-page-console>`,
-  },
-  indices: {
-    title: "Indices",
-    load: () => import("./pages/indices.ts"),
-    view: (parameters) => html`<tr-page-indices .parameters=${parameters}></tr-page-indices>`,
-  },
-  status: {
-    title: "Status",
-    load: () => import("./pages/status.ts"),
-    view: () => html`<tr-page-status></tr-page-status>`,
-  },
+const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
+  system: "system",
+  light: "sun",
+  dark: "moon",
+  contrast: "contrast",
 };
 
-const NOT_FOUND: Page = {
-  title: "Not found",
-  load: () => import("./pages/not-found.ts"),
-  view: () => html`<tr-page-not-found></tr-page-not-found>`,
-};
-
-const THEME_ICONS: Readonly<Record<Theme, IconName>> = { system: "system", light: "sun", dark: "moon" };
+type Menu = "pages" | "manage" | "user";
 
 export class App extends LitElement {
   static override properties = {
     _route: { state: true },
     _theme: { state: true },
     _failed: { state: true },
-    _isMenuOpen: { state: true },
+    _menu: { state: true },
+    _viewer: { state: true },
   };
 
   declare _route: Route | undefined;
   declare _theme: Theme;
   declare _failed: boolean;
-  /** On a narrow screen the pages are behind a button. */
-  declare _isMenuOpen: boolean;
+  /** What is unfolded; "pages" only where the screen is narrow. */
+  declare _menu: Menu | undefined;
+  declare _viewer: Viewer | undefined;
 
   static override styles = [controls, appStyles];
 
   readonly #router = new Router((route) => void this.#show(route));
+  readonly #onTheme = (): void => {
+    this._theme = currentTheme();
+  };
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    this.#palette();
+  };
+  readonly #onPointer = (event: Event): void => {
+    const isInside = event.composedPath().some((one) => one instanceof Element && one.matches("header"));
+    if (!isInside) this._menu = undefined;
+  };
 
   constructor() {
     super();
     this._route = undefined;
     this._theme = currentTheme();
     this._failed = false;
-    this._isMenuOpen = false;
+    this._menu = undefined;
+    this._viewer = undefined;
     new HotkeyController(this, { "?": () => this.#help() });
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
     this.#router.start();
+    addEventListener(THEME_EVENT, this.#onTheme);
+    addEventListener("keydown", this.#onKey);
+    addEventListener("pointerdown", this.#onPointer);
+    void fetchViewer().then((viewer) => {
+      this._viewer = viewer;
+    });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#router.stop();
+    removeEventListener(THEME_EVENT, this.#onTheme);
+    removeEventListener("keydown", this.#onKey);
+    removeEventListener("pointerdown", this.#onPointer);
   }
 
   override render(): TemplateResult {
     const route = this._route;
+    const theme = msg(str`Theme: ${LOOK_TEXTS[this._theme]!}`);
+    const find = msg("Go to … (Ctrl+K)");
     return html`
       <header @keydown=${this.#onHeaderKey}>
-        <a class="skip" href="#main" @click=${this.#skip}>Skip to the content</a>
+        <a class="skip" href="#main" @click=${this.#skip}>${msg("Skip to the content")}</a>
         <a class="brand" href="#/discover" aria-label="Tailrace">${logo()}<span>Tailrace</span></a>
-        <button class="plain menu" aria-expanded=${this._isMenuOpen} aria-controls="pages" @click=${this.#toggleMenu}>
+        <button class="plain menu" aria-expanded=${this._menu === "pages"} aria-controls="pages" @click=${() => this.#toggle("pages")}>
           ${icon("menu")}${(PAGES[route?.page ?? ""] ?? NOT_FOUND).title}</button>
-        <nav id="pages" aria-label="Pages" class=${this._isMenuOpen ? "open" : ""} @click=${this.#closeMenu}>
-          ${Object.entries(PAGES).map(
-            ([name, { title }]) =>
-              html`<a href="#/${name}" aria-current=${route?.page === name ? "page" : nothing}>${title}</a>`,
-          )}
-        </nav>
+        ${this.#pages(route)}
         <span class="space"></span>
-        <button class="plain icon" aria-label="Theme: ${this._theme}" title="Theme: ${this._theme}" @click=${this.#nextTheme}>${icon(THEME_ICONS[this._theme])}</button>
-        <button class="plain icon" aria-label="Help" title="Help (?)" @click=${this.#help}>${icon("help")}</button>
+        <tr-connection-badge></tr-connection-badge>
+        <button class="plain icon" aria-label=${find} title=${find} @click=${this.#palette}>${icon("search")}</button>
+        <button class="plain icon" aria-label=${theme} title=${theme} @click=${this.#nextTheme}>${icon(THEME_ICONS[this._theme])}</button>
+        <button class="plain icon" aria-label=${msg("Help")} title=${msg("Help (?)")} @click=${this.#help}>${icon("help")}</button>
+        ${this.#user()}
       </header>
       <main id="main" tabindex="-1">${this.#content(route)}</main>
       <tr-help-dialog></tr-help-dialog>
+      <tr-command-palette></tr-command-palette>
     `;
+  }
+
+  #pages(route: Route | undefined): TemplateResult {
+    const link = ([name, { title }]: [string, Page]): TemplateResult =>
+      html`<a href="#/${name}" aria-current=${route?.page === name ? "page" : nothing}>${title}</a>`;
+    const of = (place: Page["place"]): [string, Page][] =>
+      Object.entries(PAGES).filter(([, page]) => page.place === place);
+    const isManaging = PAGES[route?.page ?? ""]?.place === "manage";
+    const isOpen = this._menu === "manage";
+    return html`<nav id="pages" aria-label=${msg("Pages")} class=${this._menu === "pages" ? "open" : ""} @click=${this.#onNavigate}>
+      ${of("work").map(link)}
+      <div class="group ${isOpen ? "open" : ""}">
+        <button class="plain" aria-expanded=${isOpen} aria-controls="manage" data-current=${isManaging ? "" : nothing}
+          @click=${() => this.#toggle("manage")}>${msg("Administration")}${icon("chevronDown")}</button>
+        <div id="manage" class="list">${of("manage").map(link)}</div>
+      </div>
+    </nav>`;
+  }
+
+  #user(): TemplateResult | typeof nothing {
+    const viewer = this._viewer;
+    if (viewer?.canSignOut !== true) return nothing;
+    const isOpen = this._menu === "user";
+    return html`<div class="group user ${isOpen ? "open" : ""}">
+      <button class="plain" aria-expanded=${isOpen} aria-controls="user" @click=${() => this.#toggle("user")}>${icon("user")}<span>${viewer.name}</span></button>
+      <div id="user" class="list"><p>${viewer.name}<br />${viewer.role}</p>
+        <button class="plain" @click=${() => void signOut()}>${msg("Sign out")}</button></div>
+    </div>`;
   }
 
   #content(route: Route | undefined): TemplateResult {
     if (this._failed)
       return html`<div class="failed" role="alert">
-        <p>This page can't be loaded. The hub may have been updated or be away.</p>
-        <button @click=${() => location.reload()}>Load again</button>
+        <p>${msg("This page can't be loaded. The hub may have been updated or be away.")}</p>
+        <button @click=${() => location.reload()}>${msg("Load again")}</button>
       </div>`;
     if (route === undefined) return html``;
     return (PAGES[route.page] ?? NOT_FOUND).view(route.parameters);
@@ -152,24 +169,30 @@ export class App extends LitElement {
     this.renderRoot.querySelector("tr-help-dialog")?.show();
   }
 
-  #toggleMenu(): void {
-    this._isMenuOpen = !this._isMenuOpen;
+  #palette(): void {
+    void this.renderRoot.querySelector("tr-command-palette")?.show(
+      firstCommands(() => this.#help()),
+      moreCommands(),
+    );
+  }
+
+  #toggle(menu: Menu): void {
+    this._menu = this._menu === menu ? undefined : menu;
   }
 
   #onHeaderKey(event: KeyboardEvent): void {
-    if (event.key !== "Escape" || !this._isMenuOpen) return;
+    if (event.key !== "Escape" || this._menu === undefined) return;
     event.preventDefault();
-    this.#closeMenu();
-    this.renderRoot.querySelector<HTMLElement>("button.menu")?.focus();
+    this.renderRoot.querySelector<HTMLElement>("header [aria-expanded=true]")?.focus();
+    this._menu = undefined;
   }
 
-  #closeMenu(): void {
-    this._isMenuOpen = false;
+  #onNavigate(event: Event): void {
+    if ((event.target as Element).closest("a") !== null) this._menu = undefined;
   }
 
   #nextTheme(): void {
-    this._theme = THEMES[(THEMES.indexOf(this._theme) + 1) % THEMES.length]!;
-    chooseTheme(this._theme);
+    chooseTheme(THEMES[(THEMES.indexOf(this._theme) + 1) % THEMES.length]!);
   }
 }
 

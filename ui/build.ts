@@ -73,7 +73,9 @@ async function firstPage(
   metafile: Metafile,
   fileOf: (entry: string) => string,
 ): Promise<{ html: string; files: string[] }> {
-  const scripts = [...withImports(metafile, [fileOf("main.ts"), fileOf("pages/discover.ts")])];
+  const scripts = [
+    ...withImports(metafile, [fileOf("main.ts"), fileOf("app.ts"), fileOf("pages/discover.ts")]),
+  ];
   const theme = fileOf("theme-first.ts");
   const style = fileOf("tokens.css");
   const template = await readFile(join(HERE, "index.html"), "utf8");

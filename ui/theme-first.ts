@@ -1,6 +1,5 @@
-/** Loaded before anything is painted, so that a chosen theme shows no flash of the other one. */
+/** Loaded before anything is painted, so that chosen looks show no flash of others. */
 
-import { currentTheme } from "./theme.ts";
+import { applyLooks } from "./theme.ts";
 
-const theme = currentTheme();
-if (theme !== "system") document.documentElement.dataset["theme"] = theme;
+applyLooks();

@@ -159,6 +159,9 @@ async function answer(
   if (pathname.startsWith("/es/_cat/indices")) return send(response, 200, [{ index: INDEX, status: "open" }]);
   if (pathname.startsWith("/es/"))
     return send(response, 200, { _index: INDEX, _id: "x", _source: lines[0]!.source });
+  if (pathname === "/health") return send(response, 200, { status: "ok" });
+  if (pathname === "/api/auth/me")
+    return send(response, 200, { kind: "anonymous", name: "anonymous", role: "admin" });
   if (pathname === "/api/status") return send(response, 200, STATUS);
   if (pathname === "/api/agents") return send(response, 200, AGENTS);
   return sendFile(response, pathname === "/" ? "/index.html" : pathname);

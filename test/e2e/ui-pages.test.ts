@@ -46,7 +46,7 @@ test("Discover shows the newest lines, their number and their histogram", () =>
   visit("/", async (page) => {
     await rows(page).first().waitFor();
     assert.match(
-      (await page.getByRole("status").first().textContent())!,
+      (await page.locator("main").getByRole("status").first().textContent())!,
       /^3,000 lines in 7 ms, 100 loaded$/,
     );
     assert.match((await page.locator("tr-histogram .plot").getAttribute("aria-label"))!, /most at .*: \d+/);
@@ -237,9 +237,9 @@ test("no page is wider than its screen, in light and in dark", async () => {
 
 test("a chosen theme is kept and put on before the first paint", () =>
   visit("/#/status", async (page) => {
-    await page.getByRole("button", { name: "Theme: system" }).click();
-    await page.getByRole("button", { name: "Theme: light" }).click();
-    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    await page.getByRole("button", { name: "Theme: As the system" }).click();
+    await page.getByRole("button", { name: "Theme: Light" }).click();
+    await page.getByRole("button", { name: "Theme: Dark" }).waitFor();
     await page.reload();
     assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
   }));

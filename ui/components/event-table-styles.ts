@@ -51,7 +51,7 @@ export const eventTableStyles = css`
     position: absolute;
     left: 0;
     right: 0;
-    height: 22px;
+    height: var(--row-height);
     cursor: default;
   }
   .row:hover {

@@ -9,12 +9,12 @@ import { formatTime } from "../services/format.ts";
 import { compileHighlight, splitMatches } from "../services/highlight.ts";
 import type { LogDocument } from "../services/log-document.ts";
 import { scrollToRow, visibleRows } from "../services/row-window.ts";
+import { rowHeightPx } from "../theme.ts";
 import { eventTableStyles } from "./event-table-styles.ts";
 import { fireColumn } from "./filter-events.ts";
 import { icon } from "./icons.ts";
 import { controls, logRows } from "./styles.ts";
 
-const ROW_HEIGHT_PX = 22;
 /** Two lines a row where the screen is narrow: time and level over the text. */
 const NARROW_ROW_HEIGHT_PX = 44;
 /** Widths of 23 and 5 letters of the rows' type: the head has another one. */
@@ -217,7 +217,7 @@ export class EventTable extends LitElement {
   }
 
   get #rowHeight(): number {
-    return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : ROW_HEIGHT_PX;
+    return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
   }
 }
 

@@ -1,6 +1,7 @@
 /** Single-letter shortcuts of a page; off while somebody types, with a modifier, or behind a dialog. */
 
 import type { ReactiveController, ReactiveControllerHost } from "lit";
+import { hasLetterKeys } from "../services/preferences.ts";
 
 export type Hotkeys = Readonly<Record<string, () => void>>;
 
@@ -27,7 +28,7 @@ export class HotkeyController implements ReactiveController {
   #press(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const action = Object.hasOwn(this.#keys, event.key) ? this.#keys[event.key] : undefined;
-    if (action === undefined) return;
+    if (action === undefined || (event.key.length === 1 && !hasLetterKeys())) return;
     const path = event.composedPath().filter((target) => target instanceof Element);
     const inDialog = path.some((element) => element.matches("dialog"));
     if (inDialog || (event.key !== "Escape" && path[0]?.matches(TYPING))) return;

@@ -158,7 +158,7 @@ export const controls = css`
 /** Rows of log lines: one height, levels by letter and colour. */
 export const logRows = css`
   .row {
-    font: var(--text-small) / 22px var(--font-mono);
+    font: var(--text-small) / var(--row-height) var(--font-mono);
     font-variant-ligatures: none;
     color: var(--ink);
     --level: transparent;

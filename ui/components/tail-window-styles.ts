@@ -29,7 +29,7 @@ export const tailWindowStyles = css`
     display: grid;
     grid-template-columns: 13ch 5ch minmax(0, 12rem) minmax(0, 1fr);
     gap: 0 12px;
-    height: 22px;
+    height: var(--row-height);
     padding: 0 12px;
   }
   .row:hover {

@@ -8,11 +8,11 @@ import { html, LitElement, type TemplateResult } from "lit";
 import { compileHighlight } from "../services/highlight.ts";
 import { scrollToRow, visibleRows } from "../services/row-window.ts";
 import type { TailEntry, TailLog } from "../services/tail-log.ts";
+import { rowHeightPx } from "../theme.ts";
 import { controls, logRows } from "./styles.ts";
 import { TailRow } from "./tail-row.ts";
 import { tailWindowStyles } from "./tail-window-styles.ts";
 
-const ROW_HEIGHT_PX = 22;
 const NARROW_ROW_HEIGHT_PX = 44;
 /** Scrolled to within so many pixels of the end counts as the end. */
 const END_TOLERANCE_PX = 4;
@@ -220,7 +220,7 @@ export class TailWindow extends LitElement {
   }
 
   get #rowHeight(): number {
-    return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : ROW_HEIGHT_PX;
+    return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
   }
 }
 

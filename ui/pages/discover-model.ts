@@ -54,6 +54,8 @@ export class DiscoverModel {
   #fieldsIndex: string | undefined;
   #fieldsAtMs = 0;
   #keys = new Set<string>();
+  /** Settles when the running search's first rows are there: a field can be opened before them. */
+  #firstRows: Promise<void> = Promise.resolve();
 
   constructor(client: SearchClient, onChange: () => void) {
     this.#client = client;
@@ -76,8 +78,9 @@ export class DiscoverModel {
     this.isLoading = true;
     this.#onChange();
     const fields = this.#loadFields(state.index, signal);
+    this.#firstRows = this.#settle(this.#loadRows(state, range, signal), signal);
     await Promise.all([
-      this.#settle(this.#loadRows(state, range, signal), signal),
+      this.#firstRows,
       this.#settle(this.#loadHistogram(state, range, fields, signal), signal),
     ]);
     if (signal.aborted) return;
@@ -106,6 +109,7 @@ export class DiscoverModel {
 
   /** Counts a field's values in all matching lines, or in the loaded ones where the index can't. */
   async topValues(field: Field): Promise<TopValues | undefined> {
+    await this.#firstRows;
     if (this.#state === undefined || this.range === undefined) return undefined;
     const name = field.aggregatableName;
     if (name === undefined) {

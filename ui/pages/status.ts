@@ -55,7 +55,7 @@ export class StatusPage extends LitElement {
   override render(): TemplateResult {
     const status = this._status;
     return html`<div class="page">
-      <div class="title"><h1>Status</h1><span class="space"></span>
+      <div class="title"><h1>Health</h1><span class="space"></span>
         <button @click=${() => void this.#load()} title="Ask again (r)">${icon("refresh")}Refresh</button></div>
       ${this._fault === undefined ? nothing : faultView(this._fault)}
       ${status === undefined ? nothing : html`${factsView(status)}`}

@@ -1,5 +1,6 @@
 /** What Discover shows, and how the address writes it: `#/discover?q=&from=&to=&index=…`, defaults left out. */
 
+import { isUtcPreferred } from "./preferences.ts";
 import { DEFAULT_RANGE, type TimeRange } from "./time-range.ts";
 
 /** A field that must, or must not, have a value; a disabled one is kept but not applied. */
@@ -48,7 +49,7 @@ export function readState(parameters: URLSearchParams): DiscoverState {
     filters: parameters.getAll("f").flatMap(readFilter),
     columns: (parameters.get("cols") ?? "").split(",").filter((name) => name !== ""),
     refreshSeconds: Number.isInteger(refresh) && refresh >= 1 && refresh <= 3_600 ? refresh : 0,
-    isUtc: parameters.get("tz") === "utc",
+    isUtc: parameters.has("tz") ? parameters.get("tz") === "utc" : isUtcPreferred(),
   };
 }
 
@@ -62,7 +63,7 @@ export function writeState(state: DiscoverState): URLSearchParams {
   for (const filter of state.filters) parameters.append("f", writeFilter(filter));
   if (state.columns.length > 0) parameters.set("cols", state.columns.join(","));
   if (state.refreshSeconds > 0) parameters.set("refresh", String(state.refreshSeconds));
-  if (state.isUtc) parameters.set("tz", "utc");
+  if (state.isUtc !== isUtcPreferred()) parameters.set("tz", state.isUtc ? "utc" : "local");
   return parameters;
 }
 

@@ -18,3 +18,13 @@ export function writePreference(name: string, value: string | undefined): void {
     // Nothing is lost but comfort.
   }
 }
+
+/** Returns true where times are shown in UTC unless an address says otherwise. */
+export function isUtcPreferred(): boolean {
+  return readPreference("zone") === "utc";
+}
+
+/** Returns false where single letters are no shortcuts (WCAG 2.1.4). */
+export function hasLetterKeys(): boolean {
+  return readPreference("keys") !== "off";
+}

@@ -1,0 +1,100 @@
+/** Everybody can use every page: rules of WCAG 2.2 A and AA in every theme, the keyboard alone, narrow and zoomed screens. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { findBarriers } from "#test/harness/axe.ts";
+import { openShop, type Shop } from "#test/harness/shop.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+const workspace = new Workspace();
+let shop: Shop;
+
+before(async () => {
+  shop = await openShop(workspace, 300);
+});
+
+after(() => workspace.close());
+
+type Step = (page: Page) => Promise<void>;
+
+/** Pages, each in the states it can be in: what must be done to see it so. */
+const STATES: readonly (readonly [name: string, path: string, reach: Step])[] = [
+  ["Discover", "#/discover", (page) => page.locator("tr-event-table .row").first().waitFor()],
+  [
+    "Discover with a line open",
+    "#/discover?f=log.level:error&cols=service,message",
+    async (page) => {
+      await page.locator("tr-event-table .row button").first().click();
+      await page.locator("tr-event-details table").waitFor();
+    },
+  ],
+  [
+    "Discover with a field open",
+    "#/discover?from=now-1h",
+    async (page) => {
+      await page.locator("tr-event-table .row").first().waitFor();
+      await page.getByRole("button", { name: "service", exact: true }).click();
+      await page.locator("tr-field-list").getByText("checkout").waitFor();
+    },
+  ],
+  [
+    "Discover without lines",
+    "#/discover?from=2020-01-01&to=2020-01-02",
+    (page) => page.getByText("No lines in this time range").waitFor(),
+  ],
+  [
+    "Discover with a wrong query",
+    "#/discover?q=level:(",
+    (page) => page.getByRole("alert").first().waitFor(),
+  ],
+  ["the time range", "#/discover", (page) => page.getByRole("button", { name: /Last hour|Last 15/ }).click()],
+  ["Live", "#/live", (page) => page.locator("tr-tail-window .row").first().waitFor()],
+  ["Visualise", "#/visualise?from=now-2h", (page) => page.locator("tr-chart .plot").waitFor()],
+  ["Dashboards", "#/dashboards", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
+  ["Console", "#/console", (page) => page.getByRole("textbox", { name: "Requests" }).waitFor()],
+  [
+    "Indices",
+    "#/indices",
+    (page) =>
+      page
+        .getByRole("link", { name: /^logs-/ })
+        .first()
+        .waitFor(),
+  ],
+  ["Health", "#/status", (page) => page.getByText("web-1").first().waitFor()],
+  ["Appearance", "#/appearance", (page) => page.getByRole("group", { name: "Theme" }).waitFor()],
+  ["an address without a page", "#/nowhere", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
+  [
+    "the menu of administration",
+    "#/appearance",
+    (page) => page.getByRole("button", { name: "Administration" }).click(),
+  ],
+  ["the command palette", "#/appearance", (page) => page.keyboard.press("Control+k")],
+  ["help", "#/appearance", (page) => page.getByRole("button", { name: "Help" }).click()],
+];
+
+const THEMES = ["light", "dark", "contrast"] as const;
+
+for (const theme of THEMES)
+  test(`no page or state has a barrier that a program can find, in ${theme}`, async () => {
+    const context = await shop.browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      reducedMotion: "reduce",
+      colorScheme: theme === "dark" ? "dark" : "light",
+    });
+    await context.addInitScript(`localStorage.setItem("tailrace.theme", "${theme}")`);
+    const found: string[] = [];
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    for (const [name, path, reach] of STATES) {
+      await page.goto("about:blank");
+      await page.goto(`${shop.hub.dashboardUrl}/${path}`);
+      await page.locator("main > *").first().waitFor();
+      await reach(page);
+      for (const barrier of await findBarriers(page, theme === "light" ? "all" : "colours"))
+        found.push(`${name}: ${barrier}`);
+    }
+    await context.close();
+    assert.deepEqual(found, []);
+  });

@@ -1,0 +1,73 @@
+/** What the command palette offers: pages, looks, languages, what is saved, indices. */
+
+import { msg } from "@lit/localize";
+import type { Command } from "./components/command-palette.ts";
+import { LOOK_TEXTS } from "./look-texts.ts";
+import { PAGES } from "./page-list.ts";
+import { formatRoute } from "./router.ts";
+import { chooseLanguage, LANGUAGES, type Language } from "./services/language.ts";
+import { parametersOf, SavedClient, type SavedType } from "./services/saved-client.ts";
+import { SearchClient } from "./services/search-client.ts";
+import { chooseDensity, chooseTheme, DENSITIES, THEMES } from "./theme.ts";
+
+const SAVED: readonly (readonly [type: SavedType, kind: string])[] = [
+  ["dashboard", msg("Dashboard")],
+  ["visualisation", msg("Visualisation")],
+  ["search", msg("Search")],
+];
+
+/** Returns what can be done at once. `help` opens the help. */
+export function firstCommands(help: () => void): Command[] {
+  return [
+    ...Object.entries(PAGES).map(([name, { title }]) => goTo(title, msg("Page"), `#/${name}`)),
+    ...THEMES.map((theme) => ({
+      title: LOOK_TEXTS[theme]!,
+      kind: msg("Theme"),
+      run: () => chooseTheme(theme),
+    })),
+    ...DENSITIES.map((density) => ({
+      title: LOOK_TEXTS[density]!,
+      kind: msg("Density"),
+      run: () => {
+        chooseDensity(density);
+        location.reload();
+      },
+    })),
+    ...Object.entries(LANGUAGES).map(([language, title]) => ({
+      title,
+      kind: msg("Language"),
+      run: () => chooseLanguage(language as Language),
+    })),
+    { title: msg("Keys and query language"), kind: msg("Help"), run: help },
+  ];
+}
+
+/** Asks the hub for what else can be gone to; what can't be had is left out. */
+export async function moreCommands(): Promise<Command[]> {
+  const store = new SavedClient();
+  const saved = SAVED.map(async ([type, kind]) =>
+    (await store.list(type)).map((object) => {
+      const parameters = new URLSearchParams(parametersOf(object));
+      const page = type === "search" ? "discover" : type === "dashboard" ? "dashboards" : "visualise";
+      if (type !== "search") parameters.set("id", object.id);
+      return goTo(object.title, kind, formatRoute({ page, parameters }));
+    }),
+  );
+  const indices = new SearchClient()
+    .indexNames()
+    .then((names) =>
+      names.map((name) => goTo(name, msg("Index"), `#/indices?index=${encodeURIComponent(name)}`)),
+    );
+  const settled = await Promise.allSettled([...saved, indices]);
+  return settled.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+}
+
+function goTo(title: string, kind: string, address: string): Command {
+  return {
+    title,
+    kind,
+    run: () => {
+      location.hash = address;
+    },
+  };
+}

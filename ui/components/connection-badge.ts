@@ -1,0 +1,107 @@
+/** Says whether the hub answers. Asks it now and then, and at once when the network or the page comes back. */
+
+import { msg } from "@lit/localize";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { fetchHubState, type HubState } from "../services/session-client.ts";
+import { controls } from "./styles.ts";
+
+const ASK_MS = 15_000;
+/** While it is away its return is to show soon. */
+const ASK_AGAIN_MS = 3_000;
+
+const TEXTS: Readonly<Record<HubState, string>> = {
+  ready: msg("Connected"),
+  starting: msg("The hub is starting"),
+  away: msg("The hub is away"),
+  signed_out: msg("Signed out"),
+};
+
+export class ConnectionBadge extends LitElement {
+  static override properties = { _state: { state: true } };
+
+  declare _state: HubState;
+
+  static override styles = [
+    controls,
+    css`
+      span {
+        display: inline-flex;
+        align-items: center;
+        gap: 7px;
+        padding: 0 8px;
+        font-size: var(--text-small);
+        white-space: nowrap;
+      }
+      i {
+        width: 8px;
+        height: 8px;
+        border-radius: 50%;
+        background: var(--head-mark);
+      }
+      .starting i {
+        background: #f0b850;
+      }
+      .away,
+      .signed_out {
+        border-radius: 99px;
+        background: #8f1f12;
+        color: #fff;
+        line-height: 22px;
+      }
+      .away i,
+      .signed_out i {
+        background: #ffb4a8;
+      }
+      a {
+        color: inherit;
+      }
+    `,
+  ];
+
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #soon = (): void => {
+    if (!document.hidden) void this.#ask();
+  };
+
+  constructor() {
+    super();
+    this._state = "ready";
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener("online", this.#soon);
+    document.addEventListener("visibilitychange", this.#soon);
+    this.#timer = setTimeout(this.#soon, ASK_AGAIN_MS);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener("online", this.#soon);
+    document.removeEventListener("visibilitychange", this.#soon);
+    clearTimeout(this.#timer);
+  }
+
+  override render(): TemplateResult {
+    const state = this._state;
+    const text = TEXTS[state];
+    const shown = state === "ready" ? html`<span class="hidden-text">${text}</span>` : text;
+    return html`<span class=${state} role="status" title=${text}><i></i>${shown}
+      ${state === "signed_out" ? html`<a href="/api/auth/login">${msg("Sign in")}</a>` : nothing}</span>`;
+  }
+
+  async #ask(): Promise<void> {
+    clearTimeout(this.#timer);
+    this._state = await fetchHubState();
+    if (!this.isConnected) return;
+    this.#timer = setTimeout(this.#soon, this._state === "ready" ? ASK_MS : ASK_AGAIN_MS);
+  }
+}
+
+customElements.define("tr-connection-badge", ConnectionBadge);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-connection-badge": ConnectionBadge;
+  }
+}

@@ -1,0 +1,7 @@
+/** German texts of the pages, by the English ones. */
+
+import type { Catalogue } from "../services/language.ts";
+
+export const GERMAN: Catalogue = {
+  Discover: "Entdecken",
+};

@@ -1,0 +1,14 @@
+/** What themes and densities are called. */
+
+import { msg } from "@lit/localize";
+
+/** Texts of the looks, by their names. */
+export const LOOK_TEXTS: Readonly<Record<string, string>> = {
+  system: msg("As the system"),
+  light: msg("Light"),
+  dark: msg("Dark"),
+  contrast: msg("High contrast"),
+  compact: msg("Compact"),
+  normal: msg("Normal"),
+  comfortable: msg("Comfortable"),
+};

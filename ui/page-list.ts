@@ -1,0 +1,72 @@
+/** Every page of the dashboard: its title, where the navigation shows it, and how it is loaded. */
+
+import { msg } from "@lit/localize";
+import { html, type TemplateResult } from "lit";
+
+export interface Page {
+  readonly title: string;
+  /** "work": in the bar; "manage": in the menu of administration; "none": reached from other pages alone. */
+  readonly place: "work" | "manage" | "none";
+  load(): Promise<unknown>;
+  view(parameters: URLSearchParams): TemplateResult;
+}
+
+/** Pages by the first part of their address. */
+export const PAGES: Readonly<Record<string, Page>> = {
+  discover: {
+    title: msg("Discover"),
+    place: "work",
+    load: () => import("./pages/discover.ts"),
+    view: (parameters) => html`<tr-page-discover .parameters=${parameters}></tr-page-discover>`,
+  },
+  live: {
+    title: msg("Live"),
+    place: "work",
+    load: () => import("./pages/live.ts"),
+    view: (parameters) => html`<tr-page-live .parameters=${parameters}></tr-page-live>`,
+  },
+  visualise: {
+    title: msg("Visualise"),
+    place: "work",
+    load: () => import("./pages/visualise.ts"),
+    view: (parameters) => html`<tr-page-visualise .parameters=${parameters}></tr-page-visualise>`,
+  },
+  dashboards: {
+    title: msg("Dashboards"),
+    place: "work",
+    load: () => import("./pages/dashboards.ts"),
+    view: (parameters) => html`<tr-page-dashboards .parameters=${parameters}></tr-page-dashboards>`,
+  },
+  console: {
+    title: msg("Console"),
+    place: "work",
+    load: () => import("./pages/console.ts"),
+    view: (parameters) => html`<tr-page-console .parameters=${parameters}></tr-page-console>`,
+  },
+  indices: {
+    title: msg("Indices"),
+    place: "manage",
+    load: () => import("./pages/indices.ts"),
+    view: (parameters) => html`<tr-page-indices .parameters=${parameters}></tr-page-indices>`,
+  },
+  status: {
+    title: msg("Health"),
+    place: "manage",
+    load: () => import("./pages/status.ts"),
+    view: () => html`<tr-page-status></tr-page-status>`,
+  },
+  appearance: {
+    title: msg("Appearance"),
+    place: "manage",
+    load: () => import("./pages/appearance.ts"),
+    view: () => html`<tr-page-appearance></tr-page-appearance>`,
+  },
+};
+
+/** What is shown for an address that names no page. */
+export const NOT_FOUND: Page = {
+  title: msg("Not found"),
+  place: "none",
+  load: () => import("./pages/not-found.ts"),
+  view: () => html`<tr-page-not-found></tr-page-not-found>`,
+};

@@ -1,0 +1,41 @@
+/** Who is signed in, and whether the hub answers at all. */
+
+/** What the hub knows of its reader. */
+export interface Viewer {
+  readonly name: string;
+  readonly role: string;
+  /** False where the hub asks nobody to sign in. */
+  readonly canSignOut: boolean;
+}
+
+/** How the hub answered when it was last asked. */
+export type HubState = "ready" | "starting" | "away" | "signed_out";
+
+/** Returns who is signed in; undefined where nobody is, or the hub can't say. */
+export async function fetchViewer(): Promise<Viewer | undefined> {
+  try {
+    const response = await fetch("/api/auth/me", { headers: { accept: "application/json" } });
+    if (!response.ok) return undefined;
+    const { kind, name, role } = (await response.json()) as Record<string, unknown>;
+    return { name: String(name), role: String(role), canSignOut: kind === "user" };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asks the hub whether it is ready. */
+export async function fetchHubState(): Promise<HubState> {
+  try {
+    const { status } = await fetch("/health");
+    if (status === 401) return "signed_out";
+    return status === 200 ? "ready" : "starting";
+  } catch {
+    return "away";
+  }
+}
+
+/** Ends the session and goes to the sign-in. */
+export async function signOut(): Promise<void> {
+  await fetch("/api/auth/logout", { method: "POST" });
+  location.assign("/api/auth/login");
+}
