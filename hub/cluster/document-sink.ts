@@ -1,5 +1,6 @@
 /** Where the pipeline's documents go: indices by name, new fields resolved, messages in DOC. */
 
+import { randomUUID } from "node:crypto";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { DocOperation } from "#proto/messages.ts";
@@ -35,6 +36,8 @@ export interface ProcessedDocument {
   /** 1-based place in the sources, 0 for none. */
   readonly sourceIndex: number;
   readonly offset: number;
+  /** Default "append": there is no document of that id yet, by construction. */
+  readonly action?: "append" | "index" | "create" | "update" | "upsert" | "delete";
 }
 
 /** A document that no index will ever take. */
@@ -139,15 +142,7 @@ export class DocumentSink {
   }
 
   async #publish(origin: Origin, batch: EncodedBatch, signal: AbortSignal | undefined): Promise<void> {
-    const messageId = [
-      "p",
-      origin.rawIncarnation,
-      origin.partition,
-      origin.rawSequence,
-      batch.index.uuid,
-      batch.shard,
-      batch.part,
-    ].join("/");
+    const messageId = messageIdOf(origin, batch);
     const { sequence } = await this.#options.log.publish(batch.subject, batch.data, {
       messageId,
       ...(signal && { signal }),
@@ -157,14 +152,34 @@ export class DocumentSink {
   }
 }
 
+/** The same when a RAW message is written once more; what was made of no message has one of its own. */
+function messageIdOf(
+  { rawIncarnation, partition, rawSequence }: Origin,
+  { index, shard, part }: EncodedBatch,
+): string {
+  if (rawSequence === 0) return `p/${randomUUID()}`;
+  return ["p", rawIncarnation, partition, rawSequence, index.uuid, shard, part].join("/");
+}
+
+const KINDS = {
+  append: DocOperation.Kind.INDEX,
+  index: DocOperation.Kind.INDEX,
+  create: DocOperation.Kind.CREATE,
+  update: DocOperation.Kind.UPDATE,
+  upsert: DocOperation.Kind.UPDATE,
+  delete: DocOperation.Kind.DELETE,
+} as const;
+
 function operationOf(document: ProcessedDocument) {
+  const { action = "append" } = document;
   return {
-    kind: DocOperation.Kind.INDEX,
+    kind: KINDS[action],
     id: document.id,
     source: document.source,
     ordinal: document.ordinal,
     sourceIndex: document.sourceIndex,
     offset: document.offset,
-    appendOnly: true,
+    appendOnly: action === "append",
+    docAsUpsert: action === "upsert",
   };
 }

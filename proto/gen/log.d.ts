@@ -330,6 +330,9 @@ export namespace tailrace {
         /** LogBatch block. */
         block?: (tailrace.LogBlock.$Properties|null);
 
+        /** LogBatch pipelineId. */
+        pipelineId: string;
+
         /**
          * Encodes the specified LogBatch message. Does not implicitly {@link tailrace.LogBatch.verify|verify} messages.
          * @param message LogBatch message or plain object to encode
@@ -377,6 +380,9 @@ export namespace tailrace {
 
             /** LogBatch block */
             block?: (tailrace.LogBlock.$Properties|null);
+
+            /** LogBatch pipelineId */
+            pipelineId?: (string|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

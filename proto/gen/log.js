@@ -790,6 +790,7 @@ export const tailrace = $root.tailrace = (() => {
          * @property {string|null} [hostName] LogBatch hostName
          * @property {Uint8Array|null} [fieldsJson] LogBatch fieldsJson
          * @property {tailrace.LogBlock.$Properties|null} [block] LogBatch block
+         * @property {string|null} [pipelineId] LogBatch pipelineId
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -886,6 +887,14 @@ export const tailrace = $root.tailrace = (() => {
         LogBatch.prototype.block = null;
 
         /**
+         * LogBatch pipelineId.
+         * @member {string} pipelineId
+         * @memberof tailrace.LogBatch
+         * @instance
+         */
+        LogBatch.prototype.pipelineId = "";
+
+        /**
          * Encodes the specified LogBatch message. Does not implicitly {@link tailrace.LogBatch.verify|verify} messages.
          * @function encode
          * @memberof tailrace.LogBatch
@@ -917,6 +926,8 @@ export const tailrace = $root.tailrace = (() => {
                 writer.uint32(/* id 7, wireType 2 =*/58).bytes(message.fieldsJson);
             if (message.block != null && $Object.hasOwnProperty.call(message, "block"))
                 $root.tailrace.LogBlock.encode(message.block, writer.uint32(/* id 8, wireType 2 =*/66).fork(), _depth + 1).ldelim();
+            if (message.pipelineId != null && $Object.hasOwnProperty.call(message, "pipelineId") && message.pipelineId !== "")
+                writer.uint32(/* id 9, wireType 2 =*/74).string(message.pipelineId);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -1028,6 +1039,15 @@ export const tailrace = $root.tailrace = (() => {
                         if (wireType !== 2)
                             break;
                         message.block = $root.tailrace.LogBlock.decode(reader, reader.size(), $undefined, _depth + 1, message.block);
+                        continue;
+                    }
+                case 9: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.pipelineId = value;
+                        else
+                            delete message.pipelineId;
                         continue;
                     }
                 }

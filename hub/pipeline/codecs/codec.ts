@@ -14,6 +14,10 @@ export interface Codec {
   decode(payload: Uint8Array, timeMs: number): Event[];
   /** Returns an event as bytes. */
   encode(event: Event): Uint8Array;
+  /** Codecs that join payloads (multiline): makes an event of what is held back. */
+  flush?(): Event[];
+  /** Codecs that join payloads: how many of the last payloads are held back, in no event yet. A source must not be told that they are taken. */
+  readonly held?: number;
 }
 
 export interface CodecDefinition<O extends TObject = TObject> {

@@ -19,6 +19,8 @@ function rawMessage(data: Buffer, changes: Partial<RawMessage> = {}): RawMessage
     hostName: "host-1",
     fieldsJson: new Uint8Array(),
     sourceKey: "a-1/f/0",
+    pipelineId: "",
+    sequence: 1,
     inputType: "log",
     path: "/var/log/x.log",
     from,

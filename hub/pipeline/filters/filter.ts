@@ -5,6 +5,8 @@
  * - It must return true where it did its work: then `add_field`, `add_tag` and the like are applied.
  * - It must not throw for what data can bring about: it tags the event instead.
  * - It must not wait: it runs in a thread that does nothing else meanwhile.
+ * - A filter that keeps something of an event for later ones (aggregate, elapsed) is `stateful`: it runs in one thread,
+ *   and the log isn't let go of past the oldest event that it says it holds. After a crash those events come again.
  * - The same events in the same order must give the same results, apart from what its options say is random or timed.
  */
 
@@ -20,6 +22,14 @@ export interface Filter {
    * `matched` true applies the decorations to it too.
    */
   apply(event: Event, emit: (event: Event, matched: boolean) => void): boolean;
+  /**
+   * Called about once a second between events, where the filter is stateful. `emit` adds an event, which goes on with
+   * the next step; `key` tells it from all others this filter ever made (the task and `place` of its first event): the
+   * same after a repetition.
+   */
+  flush?(emit: (event: Event, key: string) => void): void;
+  /** Returns the smallest `place` of the events that the filter still needs; undefined: of none. */
+  heldFrom?(): number | undefined;
 }
 
 /** What a filter gets besides its options. */
@@ -27,6 +37,8 @@ export interface FilterContext {
   readonly clock: Clock;
   /** 0 ≤ x < 1. */
   readonly random: () => number;
+  /** Place of the event at hand in the log: grows from event to event of one thread, and is the same after a repetition. */
+  readonly place: () => number;
   /** Runs regular expressions that data may drive astray. */
   readonly guard: RegexpGuard;
   /** True: field names by the Elastic Common Schema. */
@@ -42,6 +54,8 @@ export interface FilterDefinition<O extends TObject = TObject> {
   /** One sentence: what it does to an event. */
   readonly description: string;
   readonly options: O;
+  /** True: it keeps something of events for later ones. */
+  readonly stateful?: boolean;
   create(options: Static<O>, context: FilterContext): Filter;
 }
 

@@ -11,6 +11,15 @@ export function flag(description: string, fallback: boolean) {
   return Type.Boolean({ description, default: fallback });
 }
 
+export function number(description: string, fallback?: number) {
+  return Type.Number({ description, ...(fallback === undefined ? {} : { default: fallback }) });
+}
+
+/** A codec by its name, or with options of its own: `codec => json { … }`. The context's `codec` makes it. */
+export function codecOption(description: string, fallback: string) {
+  return Type.Unknown({ description: `${description}; a codec`, default: fallback });
+}
+
 export function list(description: string, fallback: string[] = []): TArray<TString> {
   return Type.Array(Type.String(), { description, default: fallback });
 }

@@ -1,7 +1,15 @@
 /** All inputs. */
 
 import { PluginSet } from "../plugin-set.ts";
+import { agentInput, beatsInput, shipperInput } from "./agent.ts";
+import { generatorInput } from "./generator.ts";
 import type { InputDefinition } from "./input.ts";
-import { beatsInput, shipperInput } from "./shipper.ts";
+import { stdinInput } from "./stdin.ts";
 
-export const inputs = new PluginSet<InputDefinition>("input", [beatsInput, shipperInput]);
+export const inputs = new PluginSet<InputDefinition>("input", [
+  agentInput,
+  beatsInput,
+  generatorInput,
+  shipperInput,
+  stdinInput,
+]);

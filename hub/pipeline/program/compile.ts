@@ -1,37 +1,33 @@
 /** From the text of a pipeline to a program: reads, checks against the plugins, compiles once. */
 
-import { dirname, resolve } from "node:path";
 import type { Event } from "#proto/event.ts";
-import type { Clock } from "#proto/kit/clock.ts";
 import { filters } from "../filters/all.ts";
-import { compileDecorations, decorationOptions } from "../filters/decorations.ts";
-import type { FilterContext, FilterDefinition } from "../filters/filter.ts";
-import { options } from "../filters/option-types.ts";
 import { inputs } from "../inputs/all.ts";
 import type { Diagnostic } from "../language/diagnostics.ts";
 import { parsePipeline } from "../language/parser.ts";
-import { type OptionValues, optionRange, type Report, readOptions } from "../language/plugin-options.ts";
+import type { Report } from "../language/plugin-options.ts";
 import type { SourceText } from "../language/source-text.ts";
 import type { BranchNode, PluginNode, SectionName, StepNode } from "../language/syntax-tree.ts";
-import type { Variables } from "../language/variables.ts";
 import { outputs } from "../outputs/all.ts";
-import type { Output } from "../outputs/output.ts";
+import {
+  type CompiledInput,
+  type CompiledOutput,
+  type CompileOptions,
+  PluginMaker,
+} from "./compile-plugin.ts";
 import { compileCondition } from "./condition.ts";
 import { type Instruction, Program } from "./program.ts";
-import type { RegexpGuard } from "./regexp-guard.ts";
-
-export interface CompileOptions {
-  readonly variables: Variables;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly guard: RegexpGuard;
-}
 
 export interface Compiled {
   /** Use only where no diagnostic is an error. */
   readonly program: Program;
+  readonly inputs: readonly CompiledInput[];
   /** By the number in `output` instructions; empty where the pipeline names none. */
-  readonly outputs: readonly Output[];
+  readonly outputs: readonly CompiledOutput[];
+  /** True where agents' events go through it: it has an input for them, or no input at all. */
+  readonly takesAgents: boolean;
+  /** True where a filter keeps something of events for later ones: one thread must see all of them. */
+  readonly stateful: boolean;
   /** In the order of the text. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -45,13 +41,19 @@ class Compiler {
   readonly #options: CompileOptions;
   readonly #diagnostics: Diagnostic[] = [];
   readonly #instructions: Instruction[] = [];
-  readonly #outputs: Output[] = [];
+  readonly #inputs: CompiledInput[] = [];
+  readonly #outputs: CompiledOutput[] = [];
+  readonly #maker: PluginMaker;
   readonly #report: Report = (severity, range, message, hint = "") => {
     this.#diagnostics.push({ severity, range, message, hint });
   };
+  #inputCount = 0;
+  #takesAgents = false;
+  #stateful = false;
 
   constructor(options: CompileOptions) {
     this.#options = options;
+    this.#maker = new PluginMaker(options, this.#report, () => this.#errors());
   }
 
   compile(sources: readonly SourceText[]): Compiled {
@@ -61,8 +63,14 @@ class Compiler {
     for (const name of ["input", "filter", "output"] as const) {
       for (const section of sections) if (section.name === name) this.#steps(section.steps, name);
     }
-    const program = new Program(this.#instructions);
-    return { program, outputs: this.#outputs, diagnostics: this.#diagnostics };
+    return {
+      program: new Program(this.#instructions, this.#options.clock),
+      inputs: this.#inputs,
+      outputs: this.#outputs,
+      takesAgents: this.#takesAgents || this.#inputCount === 0,
+      stateful: this.#stateful,
+      diagnostics: this.#diagnostics,
+    };
   }
 
   #steps(steps: readonly StepNode[], section: SectionName): void {
@@ -108,75 +116,38 @@ class Compiler {
       this.#unknown(node, filters);
       return;
     }
-    const schema = options({ ...decorationOptions.properties, ...definition.options.properties });
-    const values = this.#values(node, schema, `filter ${node.name}`);
-    if (values === undefined) return;
-    this.#guarded(node, () => {
-      const decorate = compileDecorations(values as unknown as Parameters<typeof compileDecorations>[0]);
-      const filter = definition.create(
-        values as Parameters<FilterDefinition["create"]>[0],
-        this.#context(node, values),
-      );
-      this.#instructions.push({ kind: "filter", name: node.name, filter, decorate });
-    });
+    const made = this.#maker.filter(node, definition);
+    if (made === undefined) return;
+    this.#instructions.push({ kind: "filter", name: node.name, ...made });
+    if (definition.stateful === true) this.#stateful = true;
   }
 
   #output(node: PluginNode): void {
     const definition = outputs.get(node.name);
-    if (definition === undefined) {
-      this.#unknown(node, outputs);
-      return;
-    }
-    const values = this.#values(node, definition.options, `output ${node.name}`);
-    if (values === undefined) return;
-    this.#guarded(node, () => {
-      const output = definition.create(values, { report: this.#reporter(node) });
-      this.#instructions.push({ kind: "output", output: this.#outputs.push(output) - 1 });
-    });
+    const made = definition === undefined ? undefined : this.#maker.output(node, definition);
+    if (definition === undefined) this.#unknown(node, outputs);
+    if (made === undefined) return;
+    this.#instructions.push({ kind: "output", id: made.id, output: this.#outputs.push(made) - 1 });
   }
 
   #input(node: PluginNode): void {
+    this.#inputCount++;
     const definition = inputs.get(node.name);
-    if (definition === undefined) this.#unknown(node, inputs);
-    else this.#values(node, definition.options, `input ${node.name}`);
+    if (definition === undefined) {
+      this.#unknown(node, inputs);
+      return;
+    }
+    if (definition.takesAgents === true) this.#takesAgents = true;
+    const made = this.#maker.input(node, definition);
+    if (made !== undefined) this.#inputs.push(made);
   }
 
   #unknown(node: PluginNode, set: { readonly kind: string; hint(name: string): string }): void {
-    this.#report("error", node.nameRange, `there is no ${set.kind} "${node.name}"`, set.hint(node.name));
-  }
-
-  /** Returns the checked options, or undefined where some are wrong. */
-  #values(node: PluginNode, schema: FilterDefinition["options"], title: string): OptionValues | undefined {
-    const before = this.#errors();
-    const values = readOptions(node, schema, title, this.#options.variables, this.#report);
-    return this.#errors() === before ? values : undefined;
-  }
-
-  #context(node: PluginNode, values: OptionValues): FilterContext {
-    const { clock, random, guard } = this.#options;
-    const folder = dirname(node.range.source.file);
-    return {
-      clock,
-      random,
-      guard,
-      ecs: values["ecs_compatibility"] !== "disabled",
-      resolvePath: (path) => resolve(folder, path),
-      report: this.#reporter(node),
-    };
-  }
-
-  #reporter(node: PluginNode): FilterContext["report"] {
-    return (severity, option, message, hint = "") =>
-      this.#report(severity, optionRange(node, option), message, hint);
-  }
-
-  /** What a plugin throws while it is made (a format, a reference, a file) is a fault of its options. */
-  #guarded(node: PluginNode, create: () => void): void {
-    try {
-      create();
-    } catch (error) {
-      this.#report("error", node.nameRange, `${node.name}: ${(error as Error).message}`);
-    }
+    const ruby = set.kind === "filter" && node.name === "ruby";
+    const hint = ruby
+      ? 'Ruby doesn\'t run here: write the block in JavaScript, as js { code => "…" }'
+      : set.hint(node.name);
+    this.#report("error", node.nameRange, `there is no ${set.kind} "${node.name}"`, hint);
   }
 
   #errors(): number {

@@ -1,21 +1,24 @@
 /** A pipeline as its files say it: each line becomes an event, goes through the filters and to the outputs. */
 
+import { createHash } from "node:crypto";
 import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
-import { copyValue, Event, Timestamp } from "#proto/event.ts";
+import { copyValue, Event, isObject, Timestamp } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { type CommonFields, commonFields } from "../default/shared-fields.ts";
 import { pipelineError } from "../language/diagnostics.ts";
 import type { SourceText } from "../language/source-text.ts";
 import type { Variables } from "../language/variables.ts";
-import type { Output } from "../outputs/output.ts";
+import type { DocumentTarget } from "../outputs/output.ts";
 import { DailyIndex } from "../runtime/daily-index.ts";
 import { DocumentIds } from "../runtime/document-id.ts";
 import type { DocumentPacker } from "../runtime/packed-documents.ts";
+import { RECORDS_PER_OFFSET } from "../runtime/packed-records.ts";
 import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
-import { compilePipeline } from "./compile.ts";
-import type { Program, ProgramEvents } from "./program.ts";
+import { type Compiled, compilePipeline } from "./compile.ts";
+import type { PluginFigure } from "./plugin-figures.ts";
+import type { ProgramEvents } from "./program.ts";
 import type { RegexpGuard } from "./regexp-guard.ts";
 
 export interface ConfiguredPipelineOptions {
@@ -26,6 +29,8 @@ export interface ConfiguredPipelineOptions {
   readonly variables: Variables;
   readonly clock: Clock;
   readonly guard: RegexpGuard;
+  /** Number of its first output among those of all pipelines. */
+  readonly firstOutput?: number;
 }
 
 /** An event before it enters, with the place it was read at. */
@@ -34,25 +39,48 @@ interface Arrival {
   readonly offset: number;
 }
 
+/** What the results of one event are told apart by. */
+interface Lineage extends Arrival {
+  /** Returns the id of a result, counted from 0. */
+  readonly idOf: (child: number) => string;
+  /** True: nothing but the ids tells what comes once more after a crash. */
+  readonly isRepeatable?: boolean;
+  /** Results so far. */
+  children: number;
+  ended: number;
+}
+
+/** A place is a message's sequence with room for so many events. */
+const EVENTS_PER_MESSAGE = 2 ** 20;
+
 export class ConfiguredPipeline implements MessageProcessor {
   readonly #options: ConfiguredPipelineOptions;
-  readonly #program: Program;
-  readonly #outputs: readonly Output[];
+  readonly #compiled: Compiled;
   readonly #index = new DailyIndex("logs-");
+  #place = 0;
 
   /** Throws settings_invalid naming everything that is wrong with the files. */
   constructor(options: ConfiguredPipelineOptions) {
     const { sources, variables, clock, guard } = options;
-    const { program, outputs, diagnostics } = compilePipeline(sources, {
-      variables,
-      clock,
-      random: Math.random,
-      guard,
-    });
+    const place = (): number => this.#place;
+    const compiled = compilePipeline(sources, { variables, clock, random: Math.random, guard, place });
+    const { diagnostics } = compiled;
     if (diagnostics.some(({ severity }) => severity === "error")) throw pipelineError(diagnostics);
     this.#options = options;
-    this.#program = program;
-    this.#outputs = outputs;
+    this.#compiled = compiled;
+  }
+
+  get id(): string {
+    return this.#options.id;
+  }
+
+  get takesAgents(): boolean {
+    return this.#compiled.takesAgents;
+  }
+
+  /** Number of its outputs. */
+  get outputs(): number {
+    return this.#compiled.outputs.length;
   }
 
   process(message: RawMessage, out: DocumentPacker): void {
@@ -60,6 +88,30 @@ export class ConfiguredPipeline implements MessageProcessor {
     const ids = new DocumentIds(message.sourceKey, this.#options.id);
     if (message.events.length > 0) this.#processEvents(message, common, ids, out);
     else this.#processLines(message, common, ids, out);
+  }
+
+  /** Lets filters that keep events make what is due. */
+  flush(out: DocumentPacker): void {
+    const { id: pipelineId } = this.#options;
+    this.#compiled.program.flush((_, plugin, key) => {
+      const idOf = (child: number): string =>
+        createHash("sha256")
+          .update(JSON.stringify([pipelineId, plugin, key, child]))
+          .digest()
+          .toString("base64url", 0, 15);
+      return this.#collect({ number: 0, offset: 0, idOf, isRepeatable: true, children: 0, ended: 0 }, out);
+    });
+  }
+
+  /** Sequence of the oldest message that a filter still needs; undefined: none is needed. */
+  heldSequence(): number | undefined {
+    const place = this.#compiled.program.heldFrom();
+    return place === undefined ? undefined : Math.floor(place / EVENTS_PER_MESSAGE);
+  }
+
+  /** Returns what the plugins did since the last call. */
+  takeFigures(): PluginFigure[] {
+    return this.#compiled.program.figures.take();
   }
 
   #processLines(message: RawMessage, common: CommonFields, ids: DocumentIds, out: DocumentPacker): void {
@@ -71,58 +123,103 @@ export class ConfiguredPipeline implements MessageProcessor {
       if (lines.continued || lines.open) {
         log["flags"] = [...(lines.continued ? ["continued"] : []), ...(lines.open ? ["open"] : [])];
       }
-      const event = new Event(fields, message.readTimeMs);
-      this.#run(event, { number: lines.index, offset: lines.offset }, ids, out);
+      const { index: number, offset } = lines;
+      this.#enter(
+        message,
+        new Event(fields, message.readTimeMs),
+        {
+          number,
+          offset,
+          idOf: (child) => ids.of(offset, child),
+          children: 0,
+          ended: 0,
+        },
+        out,
+      );
     }
     out.counts.emptyLines += lines.emptyLines;
     out.counts.nulBytes += lines.nulBytes;
   }
 
   #processEvents(message: RawMessage, common: CommonFields, ids: DocumentIds, out: DocumentPacker): void {
-    for (const [number, { offset = 0, message: text, fieldsJson, timeMs }] of message.events.entries()) {
-      const place = offset ?? 0;
-      if (!message.ranges.some(([from, to]) => place >= from && place < to)) continue;
+    let before: Lineage | undefined;
+    for (const [number, { offset: place, message: text, fieldsJson, timeMs }] of message.events.entries()) {
+      const offset = place ?? 0;
+      if (!message.ranges.some(([from, to]) => offset >= from && offset < to)) continue;
       const fields = lineFields(text ?? new Uint8Array(), common, out);
-      (fields["log"] as JsonObject)["offset"] = place;
+      if (text === undefined || text === null || text.length === 0) delete fields["message"];
+      if (message.pipelineId === "" || message.path !== "") (fields["log"] as JsonObject)["offset"] = offset;
+      else if (message.path === "") delete fields["log"];
       const own = fieldsJson?.length ? parseJsonObject(decodeText(fieldsJson)) : undefined;
-      if (own !== undefined) Object.assign(fields, own);
+      if (own !== undefined) mergeFields(fields, own);
       const event = new Event(fields, timeMs ? timeMs : message.readTimeMs);
-      this.#run(event, { number, offset: place }, ids, out);
+      // Several events of one payload share its offset; their results are counted on.
+      const children = before?.offset === offset ? before.children : 0;
+      before = { number, offset, idOf: (child) => ids.of(offset, child), children, ended: 0 };
+      this.#enter(message, event, before, out);
     }
   }
 
-  #run(event: Event, { number, offset }: Arrival, ids: DocumentIds, out: DocumentPacker): void {
+  #enter(message: RawMessage, event: Event, lineage: Lineage, out: DocumentPacker): void {
+    this.#place = message.sequence * EVENTS_PER_MESSAGE + Math.min(lineage.number, EVENTS_PER_MESSAGE - 1);
     out.counts.events++;
-    let child = 0;
-    let ended = 0;
-    const keep = (each: Event, index: string, id: string): void => {
-      const { timeMs } = each;
+    this.#compiled.program.run(event, this.#collect(lineage, out));
+    if (lineage.ended === 0) out.counts.dropped++;
+  }
+
+  /** Returns who takes the results of one event. */
+  #collect(lineage: Lineage, out: DocumentPacker): ProgramEvents {
+    const { outputs } = this.#compiled;
+    const { number, offset } = lineage;
+    const keep = (each: Event, { index, id, action }: DocumentTarget): void => {
       out.json.text(each.toJson());
-      out.add(index, id === "" ? ids.of(offset, child) : id, number, offset, timeMs);
-      child++;
+      const own = lineage.idOf(lineage.children++);
+      if (id !== "") out.add(index, id, number, offset, each.timeMs, action ?? "index");
+      else out.add(index, own, number, offset, each.timeMs, lineage.isRepeatable ? "index" : "append");
     };
-    const events: ProgramEvents = {
+    return {
       finished: (each) => {
-        ended++;
-        if (this.#outputs.length === 0) keep(each, this.#index.of(each.timeMs), "");
+        lineage.ended++;
+        if (outputs.length === 0) keep(each, { index: this.#index.of(each.timeMs), id: "" });
       },
-      output: (each, output) => {
-        const target = this.#outputs[output]!.route(each);
-        if (target !== undefined) keep(each, target.index, target.id);
+      output: (each, place) => {
+        const { shaper } = outputs[place]!;
+        if (!("route" in shaper)) {
+          this.#shape(each, place, lineage, out);
+          return;
+        }
+        const target = shaper.route(each);
+        if (target !== undefined) keep(each, target);
       },
       refused: (each, fault) => {
-        ended++;
-        out.rejected.push({
-          offset,
-          reason: fault.message,
-          plugin: fault.plugin,
-          event: Buffer.from(each.toJson()),
-        });
+        lineage.ended++;
+        reject(each, offset, fault.plugin, fault.message, out);
       },
     };
-    this.#program.run(event, events);
-    if (ended === 0) out.counts.dropped++;
   }
+
+  #shape(event: Event, place: number, lineage: Lineage, out: DocumentPacker): void {
+    const { shaper, name } = this.#compiled.outputs[place]!;
+    if ("route" in shaper) return;
+    const record = shaper.shape(event);
+    if (record === undefined) return;
+    if ("refused" in record) {
+      reject(event, lineage.offset, name, record.refused, out);
+      return;
+    }
+    const child = lineage.children++;
+    out.records.add((this.#options.firstOutput ?? 0) + place, {
+      target: record.target,
+      body: record.body,
+      id: lineage.idOf(child),
+      place: lineage.offset * RECORDS_PER_OFFSET + Math.min(child, RECORDS_PER_OFFSET - 1),
+      timeMs: event.timeMs,
+    });
+  }
+}
+
+function reject(event: Event, offset: number, plugin: string, reason: string, out: DocumentPacker): void {
+  out.rejected.push({ offset, reason, plugin, event: Buffer.from(event.toJson()) });
 }
 
 /** Returns the fields of a new event; each event gets objects of its own, as filters change them. */
@@ -138,6 +235,21 @@ function lineFields(bytes: Uint8Array, common: CommonFields, out: DocumentPacker
   fields["log"] = common.path === "" ? {} : { file: { path: common.path } };
   if (tags.length > 0) fields["tags"] = tags;
   return fields;
+}
+
+/** Merges an event's own fields into those of its source: objects member by member, tags joined, else its own win. */
+function mergeFields(into: JsonObject, own: JsonObject): void {
+  for (const [name, value] of Object.entries(own)) {
+    const before = into[name];
+    if (name === "tags" && Array.isArray(before) && Array.isArray(value)) {
+      into[name] = [...new Set([...before, ...value])];
+    } else if (isObject(before) && isObject(value)) {
+      mergeFields(before, value);
+    } else {
+      // A name like __proto__ is a field like any other.
+      Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+    }
+  }
 }
 
 /** Returns an event as an agent's line makes it, for `pipeline run`, tests and simulation. */

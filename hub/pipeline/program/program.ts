@@ -1,21 +1,26 @@
 /** Compiled steps and how events go through them. */
 
 import type { Event } from "#proto/event.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import type { Filter } from "../filters/filter.ts";
 import { type Condition, ConditionFault } from "./condition.ts";
+import { PluginFigures } from "./plugin-figures.ts";
 
 /** One step; `target` is the number of the step to go on with. */
 export type Instruction =
   | {
       readonly kind: "filter";
       readonly name: string;
+      readonly id: string;
       readonly filter: Filter;
       readonly decorate: ((event: Event) => void) | undefined;
     }
   | { readonly kind: "unless"; readonly condition: Condition; readonly target: number }
   | { readonly kind: "jump"; readonly target: number }
   /** The event goes to an output; its number counts the outputs of the pipeline. */
-  | { readonly kind: "output"; readonly output: number };
+  | { readonly kind: "output"; readonly id: string; readonly output: number };
+
+type FilterStep = Extract<Instruction, { kind: "filter" }>;
 
 /** Events that one event may become; beyond, it is refused. */
 const MAX_RESULTS = 100_000;
@@ -37,20 +42,64 @@ export interface ProgramEvents {
   output?(event: Event, output: number): void;
   /** An event can't go on; others of its kin do. */
   refused(event: Event, fault: EventFault): void;
+  /** A filter has worked on an event; only simulations look. */
+  stepped?(
+    event: Event,
+    step: { readonly id: string; readonly name: string; readonly matched: boolean },
+  ): void;
+}
+
+interface Waiting {
+  readonly event: Event;
+  readonly at: number;
 }
 
 export class Program {
+  /** What each plugin did so far. */
+  readonly figures: PluginFigures;
   readonly #instructions: readonly Instruction[];
+  readonly #clock: Clock;
 
-  constructor(instructions: readonly Instruction[]) {
+  constructor(instructions: readonly Instruction[], clock: Clock) {
     this.#instructions = instructions;
+    this.#clock = clock;
+    this.figures = new PluginFigures(
+      instructions.map((step) => (step.kind === "filter" || step.kind === "output" ? step : undefined)),
+    );
   }
 
   /** Takes an event and everything that becomes of it to the end. */
   run(event: Event, events: ProgramEvents): void {
-    const waiting: { event: Event; at: number }[] = [];
+    this.#runFrom(event, 0, events);
+  }
+
+  /** Lets stateful filters make the events that are due; `made` hears of each with its key, before it goes on. */
+  flush(made: (event: Event, pluginId: string, key: string) => ProgramEvents): void {
+    for (const [at, step] of this.#instructions.entries()) {
+      if (step.kind !== "filter" || step.filter.flush === undefined) continue;
+      const out: { event: Event; key: string }[] = [];
+      step.filter.flush((event, key) => out.push({ event, key }));
+      for (const { event, key } of out) {
+        step.decorate?.(event);
+        this.#runFrom(event, at + 1, made(event, step.id, key));
+      }
+    }
+  }
+
+  /** Smallest place of the events that a filter still needs; undefined: none does. */
+  heldFrom(): number | undefined {
+    let lowest: number | undefined;
+    for (const step of this.#instructions) {
+      const held = step.kind === "filter" ? step.filter.heldFrom?.() : undefined;
+      if (held !== undefined && (lowest === undefined || held < lowest)) lowest = held;
+    }
+    return lowest;
+  }
+
+  #runFrom(event: Event, start: number, events: ProgramEvents): void {
+    const waiting: Waiting[] = [];
     let results = 1;
-    this.#runOne(event, 0, waiting, events);
+    this.#runOne(event, start, waiting, events);
     // Children come out behind their parent, in the order in which they were made.
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const before = waiting.length;
@@ -63,8 +112,10 @@ export class Program {
     }
   }
 
-  #runOne(event: Event, start: number, waiting: { event: Event; at: number }[], events: ProgramEvents): void {
+  #runOne(event: Event, start: number, waiting: Waiting[], events: ProgramEvents): void {
     const instructions = this.#instructions;
+    const { figures } = this;
+    const isTimed = figures.begin();
     let at = start;
     let plugin = "if";
     try {
@@ -73,22 +124,23 @@ export class Program {
         at++;
         if (step.kind === "filter") {
           plugin = step.name;
-          const next = at;
-          const matched = step.filter.apply(event, (child, decorated) => {
-            if (decorated) step.decorate?.(child);
-            waiting.push({ event: child, at: next });
-          });
-          if (matched) step.decorate?.(event);
+          const startedMs = isTimed ? this.#clock.monotonic() : 0;
+          const matched = apply(step, event, at, waiting);
+          if (isTimed) figures.took(at - 1, this.#clock.monotonic() - startedMs);
+          figures.passed(at - 1, matched, event.cancelled);
+          events.stepped?.(event, { id: step.id, name: step.name, matched });
           plugin = "if";
         } else if (step.kind === "unless") {
           if (!step.condition(event)) at = step.target;
         } else if (step.kind === "jump") {
           at = step.target;
         } else {
+          figures.passed(at - 1, true, false);
           events.output?.(event, step.output);
         }
       }
     } catch (error) {
+      figures.failed(at - 1);
       const message =
         error instanceof ConditionFault ? error.message : `${plugin} failed: ${(error as Error).message}`;
       events.refused(event, new EventFault(plugin, message, error));
@@ -96,4 +148,14 @@ export class Program {
     }
     if (!event.cancelled) events.finished(event);
   }
+}
+
+function apply(step: FilterStep, event: Event, next: number, waiting: Waiting[]): boolean {
+  const { filter, decorate } = step;
+  const matched = filter.apply(event, (child, decorated) => {
+    if (decorated) decorate?.(child);
+    waiting.push({ event: child, at: next });
+  });
+  if (matched) decorate?.(event);
+  return matched;
 }

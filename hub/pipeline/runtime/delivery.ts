@@ -2,7 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
-import type { PackedDocuments } from "./packed-documents.ts";
+import { DOCUMENT_ACTIONS, type PackedDocuments } from "./packed-documents.ts";
 import type { DocumentOrigin, EventListener, ProcessedDocument, SourceRange } from "./ports.ts";
 
 export interface Delivery {
@@ -65,7 +65,7 @@ function isRefusal(error: unknown): error is AppError {
 /** Returns the documents as objects over the packed bytes. */
 export function unpack(packed: PackedDocuments, ranges: readonly SourceRange[]): ProcessedDocument[] {
   const documents: ProcessedDocument[] = [];
-  const { bytes, ends, ids, idEnds, indexNames, indices, ordinals, offsets, timesMs } = packed;
+  const { bytes, ends, ids, idEnds, indexNames, indices, ordinals, offsets, timesMs, actions } = packed;
   let start = 0;
   let idStart = 0;
   let range = 0;
@@ -79,9 +79,10 @@ export function unpack(packed: PackedDocuments, ranges: readonly SourceRange[]):
       id: ids.slice(idStart, idEnd),
       source: bytes.subarray(start, end),
       ordinal: ordinals[at]!,
-      sourceIndex: range + 1,
+      sourceIndex: ranges.length === 0 ? 0 : range + 1,
       offset,
       timestampMs: timesMs[at]!,
+      action: DOCUMENT_ACTIONS[actions[at]!]!,
     });
     start = end;
     idStart = idEnd;

@@ -6,7 +6,9 @@ import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Position } from "#proto/position.ts";
 import { deliverDocuments } from "./delivery.ts";
+import type { OutputHost } from "./output-host.ts";
 import type { PackedDocuments } from "./packed-documents.ts";
+import { type PackedRecords, RECORDS_PER_OFFSET, unpackRecords } from "./packed-records.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type {
   DeadLetter,
@@ -26,6 +28,8 @@ export interface OutletNeighbours {
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics: PipelineMetrics;
+  /** Writers of the outputs; without it there are none. */
+  readonly outputs?: OutputHost;
 }
 
 export class Outlet {
@@ -50,15 +54,18 @@ export class Outlet {
     for (const { reason, plugin, offset, event } of documents.rejected) {
       await this.bury({ reason, plugin, origin, sourceKey, offset, kind: "event", data: event });
     }
-    const position = await deliverDocuments({
-      documents,
-      origin,
-      ranges,
-      write: (sources, list) => this.#insist(() => sink.write(origin, sources, list)),
-      reject: ({ offset, source }, reason) =>
-        this.bury({ reason, plugin: "sink", origin, sourceKey, offset, kind: "event", data: source }),
-      listener,
-    });
+    const [position] = await Promise.all([
+      deliverDocuments({
+        documents,
+        origin,
+        ranges,
+        write: (sources, list) => this.#insist(() => sink.write(origin, sources, list)),
+        reject: ({ offset, source }, reason) =>
+          this.bury({ reason, plugin: "sink", origin, sourceKey, offset, kind: "event", data: source }),
+        listener,
+      }),
+      ...documents.records.map((records) => this.#deliverRecords(records, origin, sourceKey)),
+    ]);
     metrics.documents.inc(documents.ends.length);
     return position;
   }
@@ -76,6 +83,19 @@ export class Outlet {
         { err: error, reason, sourceKey, offset },
         "a dead letter was refused: the event is lost to the hub",
       );
+    }
+  }
+
+  /** Resolves when an output has its records, or the dead letters those it refused. */
+  async #deliverRecords(packed: PackedRecords, origin: DocumentOrigin, sourceKey: string): Promise<void> {
+    const { outputs } = this.#neighbours;
+    if (outputs === undefined) return;
+    const records = unpackRecords(packed, sourceKey);
+    const plugin = outputs.nameOf(packed.output);
+    for (const { place, reason } of await outputs.write(packed.output, records)) {
+      const { place: placeInSource, body } = records[place]!;
+      const offset = Math.floor(placeInSource / RECORDS_PER_OFFSET);
+      await this.bury({ reason, plugin, origin, sourceKey, offset, kind: "event", data: body });
     }
   }
 

@@ -3,7 +3,9 @@
  * copied, and one string for all ids.
  */
 
+import type { DocumentAction } from "../outputs/output.ts";
 import { JsonWriter } from "./json-writer.ts";
+import { type PackedRecords, RecordPacker } from "./packed-records.ts";
 
 /** An event that no output will take. */
 export interface RejectedEvent {
@@ -30,9 +32,13 @@ export interface PackedDocuments {
   readonly indices: Uint32Array<ArrayBuffer>;
   readonly ordinals: Uint32Array<ArrayBuffer>;
   readonly offsets: Float64Array<ArrayBuffer>;
+  /** Places in DOCUMENT_ACTIONS. */
+  readonly actions: Uint8Array<ArrayBuffer>;
   /** `@timestamp` of each, ms since 1970-01-01 UTC. */
   readonly timesMs: Float64Array<ArrayBuffer>;
   readonly rejected: readonly RejectedEvent[];
+  /** What the writers of outputs get. */
+  readonly records: readonly PackedRecords[];
   readonly counts: PackCounts;
 }
 
@@ -46,14 +52,32 @@ export interface PackCounts {
   dropped: number;
 }
 
+/** "append": the id is the document's own by construction, so there is nothing to look up. */
+export const DOCUMENT_ACTIONS = ["append", "index", "create", "update", "upsert", "delete"] as const;
+
+type PackedAction = (typeof DOCUMENT_ACTIONS)[number] & ("append" | DocumentAction);
+
+const ACTION_PLACES: Readonly<Record<PackedAction, number>> = {
+  append: 0,
+  index: 1,
+  create: 2,
+  update: 3,
+  upsert: 4,
+  delete: 5,
+};
+
 /** Room for the first document's columns; they double. */
 const FIRST_CAPACITY = 256;
+
+/** A million events with room for 256 children each; 16 pipelines fit into the 32 bits of an ordinal. */
+const ORDINALS_PER_PIPELINE = 2 ** 28;
 
 /** Gathers the documents of one RAW message. Write the JSON to `json`, then call `add`. */
 export class DocumentPacker {
   readonly json: JsonWriter;
   readonly counts: PackCounts = { events: 0, emptyLines: 0, nulBytes: 0, invalidUtf8: 0, dropped: 0 };
   readonly rejected: RejectedEvent[] = [];
+  readonly records = new RecordPacker();
   #count = 0;
   #ends = new Uint32Array(FIRST_CAPACITY);
   #idEnds = new Uint32Array(FIRST_CAPACITY);
@@ -61,10 +85,12 @@ export class DocumentPacker {
   #ordinals = new Uint32Array(FIRST_CAPACITY);
   #offsets = new Float64Array(FIRST_CAPACITY);
   #timesMs = new Float64Array(FIRST_CAPACITY);
+  #actions = new Uint8Array(FIRST_CAPACITY);
   #ids = "";
   readonly #indexNames: string[] = [];
   #lastIndex = -1;
   #nextOrdinal = 0;
+  #firstOrdinal = 0;
 
   /** `capacity`: expected bytes of all documents. */
   constructor(capacity: number) {
@@ -79,11 +105,18 @@ export class DocumentPacker {
    * Ends the document whose JSON was written since the last call. `eventNumber` is the place of its line in the
    * message: ordinals follow it with room for children, so that a redo that drops other lines keeps them.
    */
-  add(index: string, id: string, eventNumber: number, offset: number, timeMs: number): void {
+  add(
+    index: string,
+    id: string,
+    eventNumber: number,
+    offset: number,
+    timeMs: number,
+    action: PackedAction = "append",
+  ): void {
     const at = this.#count;
     if (at === this.#ends.length) this.#grow();
     this.#count++;
-    const ordinal = Math.max(this.#nextOrdinal, eventNumber * 256);
+    const ordinal = Math.max(this.#nextOrdinal, this.#firstOrdinal + eventNumber * 256);
     this.#nextOrdinal = ordinal + 1;
     this.#ids += id;
     this.#ends[at] = this.json.at;
@@ -92,6 +125,16 @@ export class DocumentPacker {
     this.#ordinals[at] = ordinal;
     this.#offsets[at] = offset;
     this.#timesMs[at] = timeMs;
+    this.#actions[at] = ACTION_PLACES[action];
+  }
+
+  /**
+   * Begins the documents of another pipeline for the same message, from 0: their ordinals come behind those of the
+   * ones before, at a place that doesn't depend on how many those were.
+   */
+  beginPipeline(place: number): void {
+    this.#firstOrdinal = place * ORDINALS_PER_PIPELINE;
+    this.#nextOrdinal = Math.max(this.#nextOrdinal, this.#firstOrdinal);
   }
 
   /** Returns what was gathered; the packer is used up. */
@@ -107,7 +150,9 @@ export class DocumentPacker {
       ordinals: this.#ordinals.slice(0, count),
       offsets: this.#offsets.slice(0, count),
       timesMs: this.#timesMs.slice(0, count),
+      actions: this.#actions.slice(0, count),
       rejected: this.rejected,
+      records: this.records.pack(),
       counts: this.counts,
     };
   }
@@ -127,6 +172,7 @@ export class DocumentPacker {
     this.#ordinals = enlarged(this.#ordinals, new Uint32Array(capacity));
     this.#offsets = enlarged(this.#offsets, new Float64Array(capacity));
     this.#timesMs = enlarged(this.#timesMs, new Float64Array(capacity));
+    this.#actions = enlarged(this.#actions, new Uint8Array(capacity));
   }
 }
 
@@ -140,10 +186,18 @@ export function transferList(packed: PackedDocuments): ArrayBuffer[] {
     packed.ordinals.buffer,
     packed.offsets.buffer,
     packed.timesMs.buffer,
+    packed.actions.buffer,
+    ...packed.records.flatMap(({ bytes, ends, targetPlaces, places, timesMs }) => [
+      bytes.buffer,
+      ends.buffer,
+      targetPlaces.buffer,
+      places.buffer,
+      timesMs.buffer,
+    ]),
   ];
 }
 
-function enlarged<T extends Uint32Array | Float64Array>(from: T, to: T): T {
+function enlarged<T extends Uint32Array | Uint8Array | Float64Array>(from: T, to: T): T {
   to.set(from);
   return to;
 }

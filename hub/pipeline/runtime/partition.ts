@@ -18,6 +18,10 @@ export interface PartitionNeighbours extends OutletNeighbours {
   readonly process: (item: WorkItem, events: number) => Promise<WorkResult>;
   /** Hears that a message taken up is finished, or given back unfinished at the stop. */
   readonly release: (bytes: number) => void;
+  /** Hears that all that a message led to is durable. */
+  readonly finished?: (sequence: number) => void;
+  /** Cursors stay below this sequence: a filter needs the message there. Without it none is needed. */
+  readonly heldFrom?: () => number;
 }
 
 export interface PartitionStart {
@@ -26,6 +30,13 @@ export interface PartitionStart {
   readonly docPosition: Position;
   readonly sources: readonly StoredSource[];
   readonly store: CursorStore;
+}
+
+/** A message whose results are durable, until the cursor may cover it. */
+interface Settled {
+  readonly position: Position;
+  readonly key: string;
+  readonly ranges: readonly Interval[];
 }
 
 /** A message on its way. */
@@ -46,6 +57,7 @@ export class Partition {
   readonly #store: CursorStore;
   readonly #ranges: SourceRanges;
   readonly #queue: Passage[] = [];
+  readonly #settled: Settled[] = [];
   readonly #moved = new Map<string, Interval>();
   readonly #abort: AbortSignal;
   #taken: Position;
@@ -86,6 +98,7 @@ export class Partition {
 
   /** True where saving would move the stored cursor. */
   get canSave(): boolean {
+    this.#cover();
     return this.#failure === undefined && comparePositions(this.#finished, this.#saved) > 0;
   }
 
@@ -116,7 +129,7 @@ export class Partition {
     if (header !== undefined) metrics.repeatedBytes.inc(header.to - header.from - lengthOf(ranges));
     const result =
       header !== undefined && ranges.length > 0
-        ? process({ data: entry.data, ranges }, header.events)
+        ? process({ data: entry.data, ranges, sequence: entry.position.sequence }, header.events)
         : UNREAD;
     // The queue awaits it in its turn; until then a rejection is nobody's.
     result.catch(() => undefined);
@@ -178,10 +191,23 @@ export class Partition {
       await this.#giveUp(entry, "", 0, "the message is no LogBatch");
     } else if (ranges.length > 0) {
       await this.#deliver(entry, header, ranges, await result);
-      this.#moved.set(header.sourceKey, this.#ranges.finish(header.sourceKey, ranges));
     }
-    this.#finished = entry.position;
+    this.#settled.push({ position: entry.position, key: header?.sourceKey ?? "", ranges });
+    this.#neighbours.finished?.(entry.position.sequence);
+    this.#cover();
     metrics.seconds.observe((clock.monotonic() - startedMs) / 1000);
+  }
+
+  /** Lets the cursor cover what is settled, up to the first message that a filter needs. */
+  #cover(): void {
+    const heldFrom = this.#neighbours.heldFrom?.() ?? Number.POSITIVE_INFINITY;
+    for (let next = this.#settled[0]; next !== undefined; next = this.#settled[0]) {
+      const { position, key, ranges } = next;
+      if (position.sequence >= heldFrom) return;
+      this.#settled.shift();
+      if (ranges.length > 0) this.#moved.set(key, this.#ranges.finish(key, ranges));
+      this.#finished = position;
+    }
   }
 
   async #deliver(

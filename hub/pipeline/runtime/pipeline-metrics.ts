@@ -16,6 +16,16 @@ export interface PipelineMetrics {
   readonly cursorSaves: Counter;
   readonly cursorConflicts: Counter;
   readonly readErrors: Counter;
+  readonly workerRestarts: Counter;
+  readonly reloads: Counter<"result">;
+  readonly outputRecords: Counter<"pipeline" | "plugin">;
+  readonly outputRetries: Counter<"pipeline" | "plugin">;
+  readonly inputEvents: Counter<"pipeline" | "plugin">;
+  readonly inputRestarts: Counter<"pipeline" | "plugin">;
+  readonly pluginIn: Counter<"pipeline" | "plugin">;
+  readonly pluginOut: Counter<"pipeline" | "plugin">;
+  readonly pluginFailures: Counter<"pipeline" | "plugin">;
+  readonly pluginSeconds: Counter<"pipeline" | "plugin">;
   readonly inFlightBytes: Gauge;
   readonly sources: Gauge;
   readonly forgottenSources: Gauge;
@@ -29,6 +39,22 @@ export interface PipelineGauges {
   sources(): number;
   forgottenSources(): number;
   closedGaps(): number;
+}
+
+/** Metrics that tell plugins apart. */
+function pluginMetrics(metrics: Metrics) {
+  const counter = (name: string, help: string): Counter<"pipeline" | "plugin"> =>
+    metrics.counter(`tailrace_pipeline_${name}_total`, help, ["pipeline", "plugin"]);
+  return {
+    outputRecords: counter("output_records", "records that outputs delivered"),
+    outputRetries: counter("output_retries", "failed tries of outputs to deliver"),
+    inputEvents: counter("input_events", "events that inputs put into the log RAW"),
+    inputRestarts: counter("input_restarts", "failed tries to start an input"),
+    pluginIn: counter("plugin_events_in", "events that a filter or output was given"),
+    pluginOut: counter("plugin_events_out", "events that went on behind a filter or output"),
+    pluginFailures: counter("plugin_failures", "events that a filter didn't work on, or failed at"),
+    pluginSeconds: counter("plugin_seconds", "time that a filter worked, projected from samples"),
+  };
 }
 
 /** Makes the metrics; once per process. */
@@ -56,6 +82,16 @@ export function pipelineMetrics(metrics: Metrics, gauges: PipelineGauges): Pipel
     cursorSaves: counter("cursor_saves", "cursors stored"),
     cursorConflicts: counter("cursor_conflicts", "partitions that another process took over"),
     readErrors: counter("read_errors", "failed reads of the log RAW; each is tried again"),
+    workerRestarts: counter(
+      "worker_restarts",
+      "threads of the pipeline that ended unasked and were replaced",
+    ),
+    reloads: metrics.counter(
+      "tailrace_pipeline_reloads_total",
+      "changes of pipelines taken over or refused",
+      ["result"],
+    ),
+    ...pluginMetrics(metrics),
     inFlightBytes: metrics.gauge(
       "tailrace_pipeline_in_flight_bytes",
       "bytes read from the log RAW and not yet finished",

@@ -360,7 +360,13 @@ const CONFIGURED = [
 test("a configured pipeline runs its filters and routes to its output", async (t) => {
   const at = setting();
   fill(at.raw, 10, 5);
-  const settings = { id: "main", workers: 1, batchSize: 125, batchDelayMs: 1, files: CONFIGURED };
+  const settings = {
+    id: "main",
+    workers: 1,
+    batchSize: 125,
+    batchDelayMs: 1,
+    pipelines: [{ id: "main", files: CONFIGURED }],
+  };
   await started(t, at, { settings });
   await at.sink.reached(9);
   assert.deepEqual(
@@ -372,14 +378,22 @@ test("a configured pipeline runs its filters and routes to its output", async (t
 test("a reload goes on with the new files and loses nothing; files with faults change nothing", async (t) => {
   const at = setting();
   fill(at.raw, 5, 1);
-  const settings = { id: "main", workers: 1, batchSize: 1, batchDelayMs: 1, files: CONFIGURED };
+  const settings = {
+    id: "main",
+    workers: 1,
+    batchSize: 1,
+    batchDelayMs: 1,
+    pipelines: [{ id: "main", files: CONFIGURED }],
+  };
   const pipeline = await started(t, at, { settings });
   await at.sink.reached(4);
   await assert.rejects(
-    pipeline.reload([{ path: "c.conf", text: "filter { grok = }" }]),
+    pipeline.reload([{ id: "main", files: [{ path: "c.conf", text: "filter { grok = }" }] }]),
     /c\.conf:1:15: error/,
   );
-  await pipeline.reload([{ path: "c.conf", text: 'filter { mutate { add_tag => "new" } }' }]);
+  await pipeline.reload([
+    { id: "main", files: [{ path: "c.conf", text: 'filter { mutate { add_tag => "new" } }' }] },
+  ]);
   at.raw.append({ text: "line 5\nline 6\n", from: 1000 });
   await at.sink.reached(6);
   assert.deepEqual(
@@ -398,7 +412,7 @@ test("an expression that doesn't end costs one event a tag, not the pipeline its
     workers: 1,
     batchSize: 1,
     batchDelayMs: 1,
-    files: [{ path: "a.conf", text }],
+    pipelines: [{ id: "main", files: [{ path: "a.conf", text }] }],
   };
   await started(t, at, { settings });
   await at.sink.reached(3);

@@ -1,54 +1,48 @@
 /**
- * The pipeline at work: reads RAW, has the workers turn messages into documents, writes those to DOC and keeps a
- * cursor per partition. Whatever dies at whatever moment, each event is in DOC at least once and repetitions carry
- * the marks by which the shards drop them.
+ * The pipelines of a hub: reads RAW, has the workers turn messages into documents, writes those to DOC and to the
+ * outputs and keeps a cursor per partition. Whatever dies at whatever moment, each event is in DOC at least once and
+ * repetitions carry the marks by which the shards drop them.
  */
 
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { comparePositions, type Position } from "#proto/position.ts";
-import { Batcher } from "./batcher.ts";
-import { CursorKeeper } from "./cursor-keeper.ts";
-import { InFlight } from "./in-flight.ts";
-import type { Partition } from "./partition.ts";
+import type { Position } from "#proto/position.ts";
+import type { Plan } from "../program/plan.ts";
+import { InputHost, type InputReach } from "./input-host.ts";
+import type { OutputReach } from "./output-host.ts";
 import { type PipelineMetrics, pipelineMetrics } from "./pipeline-metrics.ts";
+import { PluginTotals } from "./plugin-totals.ts";
 import type {
   DeadLetterSink,
   DocumentSink,
   EventListener,
   PipelineEvents,
-  RawEntry,
   RawSource,
   Resumption,
   StoredCursor,
 } from "./ports.ts";
-import { type RawHeader, readRawHeader } from "./raw-header.ts";
-import { WorkerPool } from "./worker-pool.ts";
-import type { PipelineFile } from "./worker-protocol.ts";
+import { Session } from "./session.ts";
+import type { PipelineDefinition } from "./worker-protocol.ts";
 
-/** Between the log and the sink at most. Documents are about four times as large, so this is 64 MiB of them. */
-const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
-const IN_FLIGHT_MESSAGES = 2048;
-
-/** A batch at work for longer is stuck. */
-const WORK_TIMEOUT_MS = 60_000;
-
-/** What is in flight at the stop gets this long to reach the sink; the rest is read again at the next start. */
+/** What is in flight at the stop gets this long to reach sink and outputs; the rest is read again at the next start. */
 const DRAIN_MS = 5_000;
 
-const READ_RETRY = { firstMs: 50, capMs: 5_000 };
+/** At a reload: a blocked output must not hold it, what is in flight is read again by the new configuration. */
+const RELOAD_DRAIN_MS = 2_000;
+
+const BEGIN_RETRY = { firstMs: 100, capMs: 5_000 };
 
 export interface PipelineSettings {
-  /** Name of the pipeline; goes into the documents' ids. */
+  /** Name of the default pipeline; goes into the documents' ids. */
   readonly id: string;
-  /** Files of the pipeline in their order; empty: the default pipeline. */
-  readonly files?: readonly PipelineFile[];
+  /** Empty: the default pipeline alone. */
+  readonly pipelines?: readonly PipelineDefinition[];
   /** pipeline.workers */
   readonly workers: number;
   /** pipeline.bath.size, events. */
@@ -73,6 +67,10 @@ export interface PipelineOptions {
   readonly events?: PipelineEvents;
   /** Says how a stored cursor is to be taken after a loss of a log; without it all are taken as they stand. */
   readonly resume?: (cursor: StoredCursor) => Resumption;
+  /** What inputs work with; without it none is run. */
+  readonly inputs?: InputReach;
+  /** What outputs may reach; without it they reach nothing but the log. */
+  readonly outputs?: Omit<OutputReach, "feed">;
   /** Script of the workers. */
   readonly workerScript?: URL;
   readonly inFlightBytes?: number;
@@ -83,158 +81,165 @@ export class Pipeline implements Component {
   readonly #options: PipelineOptions;
   readonly #clock: Clock;
   readonly #metrics: PipelineMetrics;
-  readonly #inFlight: InFlight;
-  readonly #pool: WorkerPool;
-  readonly #batcher: Batcher;
-  readonly #keeper: CursorKeeper;
-  readonly #reading = new AbortController();
-  readonly #working = new AbortController();
-  #reader: Promise<void> = Promise.resolve();
-  #readPosition: Position | undefined;
+  readonly #inputs: InputHost;
+  readonly #totals: PluginTotals;
+  readonly #owner = randomBytes(12).toString("base64url");
+  readonly #stopping = new AbortController();
+  #definitions: readonly PipelineDefinition[];
+  #session: Session | undefined;
+  /** Changes of the session, one after the other. */
+  #changes: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
+  #floor: Position | undefined;
 
   constructor(options: PipelineOptions) {
-    const { settings, log, metrics, clock = systemClock } = options;
+    const { metrics, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#inFlight = new InFlight(options.inFlightBytes ?? IN_FLIGHT_BYTES, IN_FLIGHT_MESSAGES);
+    this.#definitions = options.settings.pipelines ?? [];
+    const sum = (of: Parameters<Session["keeper"]["sum"]>[0]): number => this.#session?.keeper.sum(of) ?? 0;
     this.#metrics = pipelineMetrics(metrics, {
-      inFlightBytes: () => this.#inFlight.bytes,
-      sources: () => this.#keeper.sum((partition) => partition.sources),
-      forgottenSources: () => this.#keeper.sum((partition) => partition.forgottenSources),
-      closedGaps: () => this.#keeper.sum((partition) => partition.closedGaps),
+      inFlightBytes: () => this.#session?.inFlight.bytes ?? 0,
+      sources: () => sum((partition) => partition.sources),
+      forgottenSources: () => sum((partition) => partition.forgottenSources),
+      closedGaps: () => sum((partition) => partition.closedGaps),
     });
-    this.#pool = new WorkerPool({
-      workers: settings.workers,
-      script: options.workerScript ?? new URL("./worker.ts", import.meta.url),
-      settings: { pipelineId: settings.id, files: settings.files ?? [] },
-      timeoutMs: options.workTimeoutMs ?? WORK_TIMEOUT_MS,
-      log,
-      metrics,
-      clock,
-    });
-    this.#batcher = new Batcher({
-      size: settings.batchSize,
-      delayMs: settings.batchDelayMs,
-      run: (items) => this.#pool.run(items),
-    });
-    this.#keeper = new CursorKeeper({
-      bucket: options.cursors,
-      hub: options.hub,
-      owner: randomBytes(12).toString("base64url"),
-      neighbours: {
-        sink: options.sink,
-        deadLetters: options.deadLetters,
-        listener: options.listener,
-        log,
-        clock,
-        metrics: this.#metrics,
-        process: (item, events) => this.#batcher.add(item, events),
-        release: (bytes) => this.#inFlight.release(bytes),
-      },
-      events: options.events ?? {},
-      resume: options.resume ?? ((cursor) => ({ after: cursor.rawPosition, keepSources: true })),
-      abort: this.#working.signal,
-    });
+    this.#totals = new PluginTotals(this.#metrics);
+    this.#inputs = new InputHost({ reach: options.inputs, log: options.log, clock, metrics: this.#metrics });
   }
 
   /** Loads the cursors, starts the workers and begins to read. Throws what keeps any of it from working. */
   async start(): Promise<void> {
-    await check(this.#options.settings.files ?? []);
-    this.#readPosition = await this.#keeper.load();
-    await this.#pool.start();
-    this.#keeper.start(() => this.#readPosition!);
-    this.#reader = this.#read();
+    const plan = await this.#plan(this.#definitions);
+    const resume = this.#options.resume ?? takeAsItStands;
+    const session = this.#makeSession(this.#definitions, plan, resume);
+    await session.prepare();
+    this.#session = session;
+    await session.begin();
+    await this.#inputs.apply(plan?.inputs ?? []);
   }
 
-  /** Reads no further, gives what is in flight some seconds to reach the sink, stores the cursors, ends the workers. */
+  /** Takes nothing in, reads no further, gives what is in flight some seconds, stores the cursors, ends the workers. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
   }
 
   /**
-   * Goes on with other files, without losing or repeating an event: messages that a thread has already are finished
-   * by the old ones. Throws settings_invalid where the files can't be used; then nothing changes.
+   * Goes on with other pipelines, without losing or repeating an event. Throws settings_invalid where they can't be
+   * used; then nothing changes.
    */
-  async reload(files: readonly PipelineFile[]): Promise<void> {
-    await check(files);
-    await this.#pool.replace({ pipelineId: this.#options.settings.id, files });
+  reload(definitions: readonly PipelineDefinition[]): Promise<void> {
+    return this.#change(async () => {
+      const plan = await this.#plan(definitions);
+      await this.#renew(definitions, plan);
+      await this.#inputs.apply(plan?.inputs ?? []);
+    });
+  }
+
+  /** The pipelines that run; empty: the default pipeline alone. */
+  get definitions(): readonly PipelineDefinition[] {
+    return this.#definitions;
   }
 
   /** All partitions are processed at least up to here, durably: RAW needs nothing before it for the pipeline. */
   get floor(): Position {
-    return this.#keeper.floor;
+    return this.#session?.keeper.floor ?? this.#floor ?? { incarnation: 0, sequence: 0 };
+  }
+
+  /** What each plugin did, and what keeps inputs and outputs from working. */
+  status() {
+    return {
+      plugins: this.#totals.all(),
+      inputs: this.#inputs.status(),
+      failures: this.#session?.outputs.failures() ?? [],
+    };
   }
 
   async #stop(): Promise<void> {
-    this.#reading.abort();
-    await this.#reader;
-    this.#batcher.flush();
-    const drained = new AbortController();
-    await Promise.race([
-      this.#keeper.idle().finally(() => drained.abort()),
-      this.#clock.sleep(DRAIN_MS, drained.signal),
-    ]);
-    this.#working.abort();
-    await this.#pool.stop();
-    await this.#keeper.stop();
+    this.#stopping.abort();
+    await this.#changes;
+    await this.#inputs.stop();
+    await this.#session?.end(DRAIN_MS);
   }
 
-  async #read(): Promise<void> {
-    const { signal } = this.#reading;
-    const { source, log } = this.#options;
-    const backoff = new Backoff(READ_RETRY);
-    while (!signal.aborted) {
+  /** Does one change after the other; a failing one is its caller's. */
+  #change(change: () => Promise<void>): Promise<void> {
+    const done = this.#changes.then(() => {
+      if (this.#stopping.signal.aborted) throw new AppError("closed", "the pipeline stops");
+      return change();
+    });
+    this.#changes = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Ends the session and begins another. Throws what keeps new threads from starting; then the old one goes on. */
+  async #renew(definitions: readonly PipelineDefinition[], plan: Plan | undefined): Promise<void> {
+    const session = this.#makeSession(definitions, plan, takeAsItStands);
+    await session.prepare();
+    const before = this.#session;
+    await before?.end(RELOAD_DRAIN_MS);
+    this.#floor = before?.keeper.floor;
+    this.#session = session;
+    this.#definitions = definitions;
+    const backoff = new Backoff(BEGIN_RETRY);
+    while (!this.#stopping.signal.aborted) {
       try {
-        for await (const entry of source.read({ after: this.#readPosition!, signal })) {
-          if (!(await this.#take(entry))) return;
-          backoff.reset();
-        }
+        await session.begin();
+        return;
       } catch (error) {
-        if (signal.aborted) return;
-        this.#metrics.readErrors.inc();
-        log.warn({ err: error, after: this.#readPosition }, "reading the log failed and is tried again");
+        this.#options.log.warn({ err: error }, "the cursors can't be read; it is tried again");
+        await this.#clock.sleep(backoff.next(), this.#stopping.signal);
       }
-      await this.#clock.sleep(backoff.next(), signal);
     }
   }
 
-  /** Hands a message to its partition when there is room; returns false at the stop. */
-  async #take(entry: RawEntry): Promise<boolean> {
-    const partition = this.#keeper.partition(entry.partition);
-    if (partition.wants(entry.position)) {
-      const header = this.#header(entry);
-      const bytes = Math.max(entry.data.length, header?.dataBytes ?? 0);
-      if (!(await this.#inFlight.acquire(bytes, this.#reading.signal))) return false;
-      this.#accept(partition, entry, header, bytes);
-    }
-    if (comparePositions(entry.position, this.#readPosition!) > 0) this.#readPosition = entry.position;
-    return true;
+  #makeSession(
+    definitions: readonly PipelineDefinition[],
+    plan: Plan | undefined,
+    resume: (cursor: StoredCursor) => Resumption,
+  ): Session {
+    const session: Session = new Session({
+      pipeline: this.#options,
+      definitions,
+      plan,
+      reach: {
+        ...(this.#options.outputs ?? NO_REACH),
+        feed: (address, records) => this.#inputs.feed(address, records),
+      },
+      metrics: this.#metrics,
+      clock: this.#clock,
+      owner: this.#owner,
+      resume,
+      onResponse: ({ figures }) => this.#totals.add(figures ?? []),
+      onBroken: () => {
+        this.#change(async () => {
+          if (this.#session === session) await this.#renew(definitions, plan);
+        }).catch((error: unknown) => {
+          if (!this.#stopping.signal.aborted) {
+            this.#options.log.error({ err: error }, "the pipeline can't go on after a thread's end");
+          }
+        });
+      },
+    });
+    return session;
   }
 
-  #accept(partition: Partition, entry: RawEntry, header: RawHeader | undefined, bytes: number): void {
-    // It may have stopped while the message waited for room.
-    if (partition.wants(entry.position)) partition.accept(entry, header, bytes);
-    else this.#inFlight.release(bytes);
-  }
-
-  #header(entry: RawEntry): RawHeader | undefined {
-    try {
-      return readRawHeader(entry.data);
-    } catch (error) {
-      this.#options.log.error(
-        { err: toAppError(error), position: entry.position },
-        "a message of the log can't be read",
-      );
-      return undefined;
-    }
+  /** The language is loaded only where there is something to plan. */
+  async #plan(definitions: readonly PipelineDefinition[]): Promise<Plan | undefined> {
+    if (definitions.length === 0) return undefined;
+    const { planPipelines } = await import("../program/plan.ts");
+    return planPipelines(definitions, process.env);
   }
 }
 
-/** Throws settings_invalid naming all faults. The language is loaded only where there is something to check. */
-async function check(files: readonly PipelineFile[]): Promise<void> {
-  if (files.length === 0) return;
-  const { checkPipeline } = await import("../program/check.ts");
-  checkPipeline(files, process.env);
+const NO_REACH: Omit<OutputReach, "feed"> = {
+  folder: "out",
+  folders: [],
+  checkTarget: () => undefined,
+  bearer: () => Promise.reject(new AppError("not_found", "there are no connections")),
+};
+
+function takeAsItStands(cursor: StoredCursor): Resumption {
+  return { after: cursor.rawPosition, keepSources: true };
 }

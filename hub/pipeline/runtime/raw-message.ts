@@ -18,6 +18,10 @@ export interface RawMessage {
   readonly fieldsJson: Uint8Array;
   /** `<agent id>/<file key>/<generation>`. */
   readonly sourceKey: string;
+  /** Pipeline whose own input it is from; empty: from an agent. */
+  readonly pipelineId: string;
+  /** Sequence of the message in RAW; 0 where it isn't known. */
+  readonly sequence: number;
   readonly inputType: string;
   /** Path of the file, or empty. */
   readonly path: string;
@@ -45,7 +49,7 @@ export function sourceKeyOf(agentId: string, fileKey: string, generation: number
 }
 
 /** Decodes a LogBatch. Throws data_corrupt where it is none. */
-export function decodeRawMessage(bytes: Uint8Array, ranges: readonly Interval[]): RawMessage {
+export function decodeRawMessage(bytes: Uint8Array, ranges: readonly Interval[], sequence = 0): RawMessage {
   const batch = decodeBatch(bytes);
   const block = batch.block;
   const source = block?.source;
@@ -59,6 +63,8 @@ export function decodeRawMessage(bytes: Uint8Array, ranges: readonly Interval[])
     hostName: batch.hostName,
     fieldsJson: batch.fieldsJson,
     sourceKey: sourceKeyOf(batch.agentId, source.fileKey ?? "", source.generation ?? 0),
+    pipelineId: batch.pipelineId,
+    sequence,
     inputType: source.inputType ?? "",
     path: source.path ?? "",
     from: block.from ?? 0,

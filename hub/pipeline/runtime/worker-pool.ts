@@ -5,7 +5,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import type { Counter } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import {
   READY,
@@ -14,7 +14,6 @@ import {
   type WorkItem,
   type WorkRequest,
   type WorkResponse,
-  type WorkResult,
 } from "./worker-protocol.ts";
 
 /** Requests posted to a thread at a time: the second keeps it busy while the first one's answer travels. */
@@ -37,16 +36,24 @@ export interface WorkerPoolOptions {
   /** A request that takes longer ends its thread, ms. */
   readonly timeoutMs: number;
   readonly log: Logger;
-  readonly metrics: Metrics;
+  /** Counts threads that ended unasked. */
+  readonly restarts: Counter;
   readonly clock: Clock;
+  /** Hears each response: what filters hold, what the plugins did. */
+  readonly onResponse?: (response: WorkResponse) => void;
+  /** Hears that a thread ended unasked; returns true where its work must not be done again here. */
+  readonly onDeath?: () => boolean;
 }
 
 interface Task {
   readonly items: readonly WorkItem[];
   attempts: number;
-  readonly resolve: (results: readonly WorkResult[]) => void;
+  readonly resolve: (answer: WorkAnswer) => void;
   readonly reject: (error: AppError) => void;
 }
+
+/** What became of a task. */
+type WorkAnswer = Pick<WorkResponse, "results" | "heldSequence">;
 
 /** A thread with the tasks posted to it, oldest first: the first one is at work. */
 interface Thread {
@@ -54,8 +61,6 @@ interface Thread {
   readonly posted: Map<number, Task>;
   timer: NodeJS.Timeout | undefined;
   timedOut: boolean;
-  /** Gets nothing new and ends when it has nothing left. */
-  retired: boolean;
 }
 
 export class WorkerPool implements Component {
@@ -68,17 +73,10 @@ export class WorkerPool implements Component {
   readonly #respawning = new Set<Promise<void>>();
   readonly #backoff = new Backoff(RESPAWN);
   readonly #stopping = new AbortController();
-  readonly #restarts: Counter;
-  #settings: WorkerSettings;
   #nextId = 1;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#settings = options.settings;
-    this.#restarts = options.metrics.counter(
-      "tailrace_pipeline_worker_restarts_total",
-      "threads of the pipeline that ended unasked and were replaced",
-    );
   }
 
   /** Throws what ends the first thread that doesn't get ready. */
@@ -107,49 +105,26 @@ export class WorkerPool implements Component {
   }
 
   /**
-   * Resolves with the results of `items` in their order. An item that can't be processed has a failure.
+   * Resolves with the results of `items` in their order. An item that can't be processed has a failure. Without items
+   * filters that keep events make what is due: one result.
    * Throws cancelled when the pool stops.
    */
-  run(items: readonly WorkItem[]): Promise<readonly WorkResult[]> {
+  run(items: readonly WorkItem[]): Promise<WorkAnswer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ items, attempts: 0, resolve, reject });
       this.#assign();
     });
   }
 
-  /**
-   * Goes on with threads of other settings: new tasks go to them, the others finish what they have.
-   * Throws what keeps a new thread from starting; then everything stays as it was.
-   */
-  async replace(settings: WorkerSettings): Promise<void> {
-    const before = this.#settings;
-    const old = [...this.#threads];
-    this.#settings = settings;
-    try {
-      await Promise.all(Array.from({ length: this.#options.workers }, () => this.#spawn()));
-    } catch (error) {
-      this.#settings = before;
-      for (const thread of this.#threads) if (!old.includes(thread)) this.#retire(thread);
-      throw error;
-    }
-    for (const thread of old) this.#retire(thread);
-  }
-
-  #retire(thread: Thread): void {
-    thread.retired = true;
-    this.#dismiss(thread);
-  }
-
   /** Starts a thread; resolves when it is ready. */
   #spawn(): Promise<void> {
-    const { script } = this.#options;
-    const settings = this.#settings;
+    const { script, settings } = this.#options;
     const worker = new Worker(script, {
       workerData: settings,
       resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
     });
     this.#workers.add(worker);
-    const thread: Thread = { worker, posted: new Map(), timer: undefined, timedOut: false, retired: false };
+    const thread: Thread = { worker, posted: new Map(), timer: undefined, timedOut: false };
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     let cause: unknown;
     worker.on("message", (response: WorkResponse) => {
@@ -173,28 +148,23 @@ export class WorkerPool implements Component {
     return promise;
   }
 
-  #answered(thread: Thread, { id, results }: WorkResponse): void {
+  #answered(thread: Thread, response: WorkResponse): void {
+    const { id } = response;
     const task = thread.posted.get(id);
     thread.posted.delete(id);
     this.#watch(thread);
-    if (task !== undefined) this.#settle(task, results);
-    if (thread.retired) this.#dismiss(thread);
+    this.#options.onResponse?.(response);
+    if (task !== undefined) this.#settle(task, response);
     this.#assign();
   }
 
-  /** Ends a retired thread that has nothing left. */
-  #dismiss(thread: Thread): void {
-    if (thread.posted.size > 0) return;
-    this.#threads.delete(thread);
-    void thread.worker.terminate();
-  }
-
   /** Answers a task, or does it again where some of it failed in a way that may pass. */
-  #settle(task: Task, results: readonly WorkResult[]): void {
+  #settle(task: Task, response: WorkResponse): void {
+    const { results } = response;
     const again = results.some((result) => "failure" in result && result.failure.retryable);
     task.attempts++;
     if (again && task.attempts < MAX_ATTEMPTS) this.#waiting.unshift(task);
-    else task.resolve(results);
+    else task.resolve(response);
   }
 
   /** Gives the waiting tasks to the threads that have the least to do. */
@@ -202,8 +172,7 @@ export class WorkerPool implements Component {
     while (this.#waiting.length > 0) {
       let freest: Thread | undefined;
       for (const thread of this.#threads) {
-        if (!thread.retired && thread.posted.size < (freest?.posted.size ?? POSTED_PER_WORKER))
-          freest = thread;
+        if (thread.posted.size < (freest?.posted.size ?? POSTED_PER_WORKER)) freest = thread;
       }
       if (freest === undefined) return;
       this.#post(freest, this.#waiting.shift()!);
@@ -213,7 +182,7 @@ export class WorkerPool implements Component {
   #post(thread: Thread, task: Task): void {
     const id = this.#nextId++;
     // Copies are handed over: the originals are needed should the thread die.
-    const items = task.items.map(({ data, ranges }) => ({ data: new Uint8Array(data), ranges }));
+    const items = task.items.map((item) => ({ ...item, data: new Uint8Array(item.data) }));
     thread.posted.set(id, task);
     const handedOver = items.map(({ data }) => data.buffer);
     thread.worker.postMessage({ id, items } satisfies WorkRequest, handedOver);
@@ -232,20 +201,20 @@ export class WorkerPool implements Component {
   }
 
   #died(thread: Thread, cause: unknown): void {
-    this.#restarts.inc();
+    this.#options.restarts.inc();
     const reason = thread.timedOut
       ? `it took longer than ${this.#options.timeoutMs} ms`
       : cause instanceof Error
         ? cause.message
         : "its thread ended";
     this.#options.log.warn({ reason }, "a thread of the pipeline ended and is replaced");
+    if (this.#options.onDeath?.() === true) {
+      for (const task of thread.posted.values()) task.reject(new AppError("cancelled", reason));
+      return;
+    }
     const [atWork, ...others] = thread.posted.values();
     this.#waiting.unshift(...others);
     if (atWork !== undefined) this.#redo(atWork, reason);
-    if (thread.retired) {
-      this.#assign();
-      return;
-    }
     const respawning = this.#respawn().finally(() => this.#respawning.delete(respawning));
     this.#respawning.add(respawning);
     this.#assign();
@@ -255,13 +224,16 @@ export class WorkerPool implements Component {
   #redo(task: Task, reason: string): void {
     task.attempts++;
     if (task.items.length > 1) {
-      const single = (item: WorkItem): Promise<readonly WorkResult[]> =>
+      const single = (item: WorkItem): Promise<WorkAnswer> =>
         new Promise((resolve, reject) => {
           this.#waiting.unshift({ items: [item], attempts: 0, resolve, reject });
         });
-      Promise.all(task.items.map(single)).then((results) => task.resolve(results.flat()), task.reject);
+      Promise.all(task.items.map(single)).then(
+        (answers) => task.resolve({ results: answers.flatMap(({ results }) => results) }),
+        task.reject,
+      );
     } else if (task.attempts >= MAX_ATTEMPTS) {
-      task.resolve([{ failure: { reason, retryable: false } }]);
+      task.resolve({ results: [{ failure: { reason, retryable: false } }] });
     } else {
       this.#waiting.unshift(task);
     }

@@ -1,13 +1,22 @@
 /** Messages between the main thread and a worker of the pipeline. */
 
 import type { Interval } from "#proto/kit/interval-set.ts";
+import type { PipelineFigures } from "../program/pipeline-set.ts";
 import type { PackedDocuments } from "./packed-documents.ts";
 
 /** What a worker is started with. */
 export interface WorkerSettings {
+  /** Id of the default pipeline, which takes what no other takes. */
+  readonly defaultId: string;
+  /** Empty: there is the default pipeline alone. */
+  readonly pipelines: readonly PipelineDefinition[];
+}
+
+/** A pipeline as it is configured. */
+export interface PipelineDefinition {
   /** Goes into the documents' ids. */
-  readonly pipelineId: string;
-  /** Files of the pipeline in their order; empty: the default pipeline. */
+  readonly id: string;
+  /** In their order, at least one. */
   readonly files: readonly PipelineFile[];
 }
 
@@ -23,9 +32,11 @@ export interface WorkItem {
   readonly data: Uint8Array;
   /** Parts of its source to process. */
   readonly ranges: readonly Interval[];
+  /** Its sequence in RAW. */
+  readonly sequence: number;
 }
 
-/** To the worker: process these messages. */
+/** To the worker: process these messages; none: let filters that keep events make what is due, as one result. */
 export interface WorkRequest {
   readonly id: number;
   readonly items: readonly WorkItem[];
@@ -50,4 +61,8 @@ export const SLOW = -1;
 export interface WorkResponse {
   readonly id: number;
   readonly results: readonly WorkResult[];
+  /** Sequence of the oldest message that a filter still needs, after this work; undefined: none is needed. */
+  readonly heldSequence?: number | undefined;
+  /** What the plugins did since the last response that told. */
+  readonly figures?: readonly PipelineFigures[] | undefined;
 }

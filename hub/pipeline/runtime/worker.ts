@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DefaultPipeline } from "../default/default-pipeline.ts";
-import { SourceText } from "../language/source-text.ts";
+import type { PipelineFigures, PipelineSet } from "../program/pipeline-set.ts";
 import { RegexpGuard, RegexpTimeout } from "../program/regexp-guard.ts";
 import { DocumentPacker, transferList } from "./packed-documents.ts";
 import { decodeRawMessage, type MessageProcessor } from "./raw-message.ts";
@@ -24,38 +24,39 @@ const GROWTH = 4;
 /** A batch is a matter of milliseconds; one that takes this long holds an expression that doesn't end. */
 const BATCH_LIMIT_MS = 2_000;
 
+/** How often a thread tells what its plugins did. */
+const FIGURES_INTERVAL_MS = 1_000;
+
 if (parentPort !== null) await serve(parentPort, workerData as WorkerSettings);
 
 async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): Promise<void> {
   const guard = new RegexpGuard(() => port.postMessage({ id: SLOW, results: [] } satisfies WorkResponse));
-  const processor = await createProcessor(settings, guard);
+  const fallback = new DefaultPipeline(settings.defaultId, systemClock);
+  const set = await configured(settings, fallback, guard);
+  const takeFigures = figureTimer(set);
   port.on("message", ({ id, items }: WorkRequest) => {
-    const batch = (): WorkResult[] => items.map((item) => work(processor, item));
+    const batch = (): WorkResult[] =>
+      items.length === 0 ? [flush(set)] : items.map((item) => work(set ?? fallback, item));
     // The default pipeline has no expressions that could run away.
-    const results = settings.files.length === 0 ? batch() : guarded(guard, batch);
+    const results = set === undefined ? batch() : guarded(guard, batch);
     const handedOver = results.flatMap((result) =>
       "documents" in result ? transferList(result.documents) : [],
     );
-    port.postMessage({ id, results } satisfies WorkResponse, handedOver);
+    const response = { id, results, heldSequence: set?.heldSequence(), figures: takeFigures() };
+    port.postMessage(response satisfies WorkResponse, handedOver);
   });
   port.postMessage({ id: READY, results: [] } satisfies WorkResponse);
 }
 
 /** The language and the filters are loaded only where a pipeline is configured: they take longer than all the rest. */
-async function createProcessor(
-  { pipelineId, files }: WorkerSettings,
+async function configured(
+  { pipelines }: WorkerSettings,
+  fallback: MessageProcessor,
   guard: RegexpGuard,
-): Promise<MessageProcessor> {
-  if (files.length === 0) return new DefaultPipeline(pipelineId, systemClock);
-  const { ConfiguredPipeline } = await import("../program/configured-pipeline.ts");
-  const sources = files.map(({ path, text }) => new SourceText(path, text));
-  return new ConfiguredPipeline({
-    id: pipelineId,
-    sources,
-    variables: process.env,
-    clock: systemClock,
-    guard,
-  });
+): Promise<PipelineSet | undefined> {
+  if (pipelines.length === 0) return undefined;
+  const { PipelineSet } = await import("../program/pipeline-set.ts");
+  return new PipelineSet({ pipelines, fallback, variables: process.env, clock: systemClock, guard });
 }
 
 /** Does a batch within one limit; a batch that takes longer is done again with a limit around each expression. */
@@ -73,15 +74,34 @@ function guarded(guard: RegexpGuard, batch: () => WorkResult[]): WorkResult[] {
   }
 }
 
-function work(processor: MessageProcessor, { data, ranges }: WorkItem): WorkResult {
+function work(processor: MessageProcessor, { data, ranges, sequence }: WorkItem): WorkResult {
   try {
-    const message = decodeRawMessage(data, ranges);
+    const message = decodeRawMessage(data, ranges, sequence);
     const out = new DocumentPacker(message.data.length * GROWTH + 4096);
     processor.process(message, out);
     return { documents: out.pack() };
   } catch (error) {
+    // The limit of the batch is the caller's.
+    if (error instanceof RegexpTimeout) throw error;
     const isFaultOfMessage = error instanceof AppError && error.code === "data_corrupt";
     const reason = error instanceof Error ? error.message : String(error);
     return { failure: { reason, retryable: !isFaultOfMessage } };
   }
+}
+
+function flush(set: PipelineSet | undefined): WorkResult {
+  const out = new DocumentPacker(4096);
+  set?.flush(out);
+  return { documents: out.pack() };
+}
+
+/** Returns what takes the plugins' figures, now and then. */
+function figureTimer(set: PipelineSet | undefined): () => readonly PipelineFigures[] | undefined {
+  let toldMs = 0;
+  return () => {
+    const nowMs = performance.now();
+    if (set === undefined || nowMs - toldMs < FIGURES_INTERVAL_MS) return undefined;
+    toldMs = nowMs;
+    return set.takeFigures();
+  };
 }

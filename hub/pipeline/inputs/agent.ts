@@ -1,0 +1,31 @@
+/** Inputs agent, shipper and beats: what this installation's agents send. */
+
+import { Type } from "typebox";
+import { optional, options } from "../filters/option-types.ts";
+import { defineInput } from "./input.ts";
+
+const OPTIONS = options({
+  host: optional(Type.String({ description: "accepted for compatibility: agents send to the hub's log" })),
+  port: optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65535,
+      description: "accepted for compatibility: agents send to the hub's log",
+    }),
+  ),
+});
+
+/** The agents of this installation. */
+export const agentInput = defineInput({
+  name: "agent",
+  description: "takes what agents send",
+  options: OPTIONS,
+  takesAgents: true,
+  create: () => undefined,
+});
+
+/** The agent by its specified name. */
+export const shipperInput = defineInput({ ...agentInput, name: "shipper" });
+
+/** The name that existing pipelines use. */
+export const beatsInput = defineInput({ ...agentInput, name: "beats" });

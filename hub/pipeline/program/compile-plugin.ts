@@ -1,0 +1,231 @@
+/** Makes the plugins that a pipeline's text names: reads their options, checks them, gives each what it may use. */
+
+import { createHash } from "node:crypto";
+import { dirname, resolve } from "node:path";
+import type { TObject } from "typebox";
+import type { Event } from "#proto/event.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import { codecs } from "../codecs/all.ts";
+import type { Codec } from "../codecs/codec.ts";
+import { compileDecorations, type DecorationOptions, decorationOptions } from "../filters/decorations.ts";
+import type { Filter, FilterContext, FilterDefinition } from "../filters/filter.ts";
+import { anyTable, flag, list, optional, options, text } from "../filters/option-types.ts";
+import type { InputContext, InputDefinition } from "../inputs/input.ts";
+import { type OptionValues, optionRange, type Report, readOptions } from "../language/plugin-options.ts";
+import type { PluginNode } from "../language/syntax-tree.ts";
+import type { Variables } from "../language/variables.ts";
+import type { OutputDefinition, OutputWriter, Shaper, WriterContext } from "../outputs/output.ts";
+import type { RegexpGuard } from "./regexp-guard.ts";
+
+export interface CompileOptions {
+  readonly variables: Variables;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly guard: RegexpGuard;
+  /** See FilterContext.place; 0 without it. */
+  readonly place?: () => number;
+}
+
+/** An input that is to be run. */
+export interface CompiledInput {
+  readonly id: string;
+  readonly name: string;
+  /** Changes with anything that is written in its options. */
+  readonly fingerprint: string;
+  /** Applies the options that all inputs have. */
+  readonly decorate: (event: Event) => void;
+  readonly make: (context: InputContext) => Component;
+}
+
+export interface CompiledOutput {
+  readonly id: string;
+  readonly name: string;
+  readonly shaper: Shaper;
+  /** Makes the half of the main thread; undefined where documents are routed. */
+  readonly makeWriter: (context: WriterContext) => OutputWriter | undefined;
+}
+
+/** Options of every input. */
+const INPUT_OPTIONS = options({
+  add_field: anyTable("fields to add to each event, names and values as formats"),
+  tags: list("tags to add to each event"),
+  type: optional(text("what the field type of each event is set to, unless it has one")),
+  id: optional(text("name of this input in metrics and messages")),
+  enable_metric: flag("accepted for compatibility; inputs are always measured", true),
+});
+
+/** Options of every output. */
+const OUTPUT_OPTIONS = options({
+  id: optional(text("name of this output in metrics and messages")),
+  enable_metric: flag("accepted for compatibility; outputs are always measured", true),
+});
+
+/** Makes plugins; each method returns undefined where it reported an error. */
+export class PluginMaker {
+  readonly #options: CompileOptions;
+  readonly #report: Report;
+  readonly #errors: () => number;
+  readonly #ids = new Set<string>();
+
+  /** `errors` tells how many errors were reported so far. */
+  constructor(compile: CompileOptions, report: Report, errors: () => number) {
+    this.#options = compile;
+    this.#report = report;
+    this.#errors = errors;
+  }
+
+  filter(
+    node: PluginNode,
+    definition: FilterDefinition,
+  ): { id: string; filter: Filter; decorate: ((event: Event) => void) | undefined } | undefined {
+    return this.#make(node, definition, decorationOptions, "filter", (values, id) => {
+      const decorate = compileDecorations(values as unknown as DecorationOptions);
+      return { id, filter: definition.create(values, this.#filterContext(node, values)), decorate };
+    });
+  }
+
+  output(node: PluginNode, definition: OutputDefinition): CompiledOutput | undefined {
+    return this.#make(node, definition, OUTPUT_OPTIONS, "output", (values, id) => {
+      const context = { codec: (value: unknown) => this.#codec(node, value)(), report: this.#reporter(node) };
+      return {
+        id,
+        name: node.name,
+        shaper: definition.create(values, context),
+        makeWriter: (running) => definition.writer?.(values, running),
+      };
+    });
+  }
+
+  /** Returns undefined also where the log brings the events and nothing is to be run. */
+  input(node: PluginNode, definition: InputDefinition): CompiledInput | undefined {
+    return this.#make(node, definition, INPUT_OPTIONS, "input", (values, id) => {
+      const make = definition.create(values, {
+        codec: (value) => this.#codec(node, value),
+        resolvePath: this.#resolvePath(node),
+        report: this.#reporter(node),
+      });
+      if (make === undefined) return undefined;
+      const fingerprint = `${node.name} ${writtenOptions(values)}`;
+      return { id, name: node.name, fingerprint, decorate: inputDecoration(values), make };
+    });
+  }
+
+  #make<T>(
+    node: PluginNode,
+    definition: { readonly options: TObject },
+    common: TObject,
+    kind: string,
+    create: (values: OptionValues, id: string) => T,
+  ): T | undefined {
+    const schema = options({ ...common.properties, ...definition.options.properties });
+    const before = this.#errors();
+    const values = readOptions(node, schema, `${kind} ${node.name}`, this.#options.variables, this.#report);
+    const id = this.#id(node, kind, values);
+    if (this.#errors() > before) return undefined;
+    try {
+      const made = create(values, id);
+      return this.#errors() > before ? undefined : made;
+    } catch (error) {
+      // What a plugin throws while it is made (a format, a reference, a file) is a fault of its options.
+      this.#report("error", node.nameRange, `${node.name}: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  /** A name that stays while the plugin's text does, wherever it stands. */
+  #id(node: PluginNode, kind: string, values: OptionValues): string {
+    const given = values["id"];
+    if (typeof given === "string" && given !== "") {
+      const isTwice = this.#ids.has(`${kind} ${given}`);
+      this.#ids.add(`${kind} ${given}`);
+      if (isTwice) {
+        this.#report(
+          "error",
+          optionRange(node, "id"),
+          `two ${kind}s have the id "${given}"`,
+          "ids are unique",
+        );
+      }
+      return given;
+    }
+    const hash = createHash("sha256").update(writtenOptions(values)).digest("hex").slice(0, 8);
+    let id = `${node.name}_${hash}`;
+    for (let count = 2; this.#ids.has(`${kind} ${id}`); count++) id = `${node.name}_${hash}_${count}`;
+    this.#ids.add(`${kind} ${id}`);
+    return id;
+  }
+
+  #filterContext(node: PluginNode, values: OptionValues): FilterContext {
+    const { clock, random, guard, place } = this.#options;
+    return {
+      clock,
+      random,
+      guard,
+      place: place ?? (() => 0),
+      ecs: values["ecs_compatibility"] !== "disabled",
+      resolvePath: this.#resolvePath(node),
+      report: this.#reporter(node),
+    };
+  }
+
+  #codec(node: PluginNode, value: unknown): () => Codec {
+    const written =
+      typeof value === "string" ? { ...node, name: value, attributes: [] } : (value as PluginNode);
+    const definition = codecs.get(written.name);
+    if (definition === undefined) {
+      const range = typeof value === "string" ? optionRange(node, "codec") : written.nameRange;
+      this.#report("error", range, `there is no codec "${written.name}"`, codecs.hint(written.name));
+      return () => {
+        throw new Error(`there is no codec "${written.name}"`);
+      };
+    }
+    const schema = options({ ...CODEC_OPTIONS.properties, ...definition.options.properties });
+    const title = `codec ${written.name}`;
+    const values = readOptions(written, schema, title, this.#options.variables, this.#report);
+    return () => definition.create(values);
+  }
+
+  #resolvePath(node: PluginNode): (path: string) => string {
+    const folder = dirname(node.range.source.file);
+    return (path) => resolve(folder, path);
+  }
+
+  #reporter(node: PluginNode): FilterContext["report"] {
+    return (severity, option, message, hint = "") =>
+      this.#report(severity, optionRange(node, option), message, hint);
+  }
+}
+
+/** Options of every codec. */
+const CODEC_OPTIONS = options({
+  id: optional(text("name of this codec in messages")),
+  enable_metric: flag("accepted for compatibility", true),
+  ecs_compatibility: decorationOptions.properties.ecs_compatibility,
+});
+
+/** Returns the options as text that changes only with what is written in them, not with where they stand. */
+function writtenOptions(values: OptionValues): string {
+  return JSON.stringify(values, (key, value: unknown) =>
+    key.toLowerCase().endsWith("range") ? undefined : value,
+  );
+}
+
+function inputDecoration(values: OptionValues): (event: Event) => void {
+  const {
+    add_field = {},
+    tags = [],
+    type,
+  } = values as { add_field?: object; tags?: string[]; type?: string };
+  const decorate = compileDecorations({
+    add_field: add_field as Record<string, unknown>,
+    add_tag: [],
+    remove_field: [],
+    remove_tag: [],
+  });
+  return (event) => {
+    if (type !== undefined && event.fields["type"] === undefined) event.fields["type"] = type;
+    for (const tag of tags) event.tag(tag);
+    decorate?.(event);
+  };
+}

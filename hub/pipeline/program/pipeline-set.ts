@@ -1,0 +1,79 @@
+/** All pipelines of a hub in one thread: each message goes through those that it is meant for. */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { SourceText } from "../language/source-text.ts";
+import type { Variables } from "../language/variables.ts";
+import type { DocumentPacker } from "../runtime/packed-documents.ts";
+import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
+import type { PipelineDefinition } from "../runtime/worker-protocol.ts";
+import { ConfiguredPipeline } from "./configured-pipeline.ts";
+import type { PluginFigure } from "./plugin-figures.ts";
+import type { RegexpGuard } from "./regexp-guard.ts";
+
+export interface PipelineSetOptions {
+  readonly pipelines: readonly PipelineDefinition[];
+  /** Takes what no pipeline takes. */
+  readonly fallback: MessageProcessor;
+  readonly variables: Variables;
+  readonly clock: Clock;
+  readonly guard: RegexpGuard;
+}
+
+/** What one pipeline's plugins did. */
+export interface PipelineFigures {
+  readonly pipeline: string;
+  readonly plugins: readonly PluginFigure[];
+}
+
+export class PipelineSet implements MessageProcessor {
+  readonly #fallback: MessageProcessor;
+  readonly #pipelines: readonly ConfiguredPipeline[];
+  readonly #ofAgents: readonly ConfiguredPipeline[];
+
+  /** Throws settings_invalid. */
+  constructor({ pipelines, fallback, variables, clock, guard }: PipelineSetOptions) {
+    let firstOutput = 0;
+    this.#fallback = fallback;
+    this.#pipelines = pipelines.map(({ id, files }) => {
+      const sources = files.map(({ path, text }) => new SourceText(path, text));
+      const made = new ConfiguredPipeline({ id, sources, variables, clock, guard, firstOutput });
+      firstOutput += made.outputs;
+      return made;
+    });
+    this.#ofAgents = this.#pipelines.filter(({ takesAgents }) => takesAgents);
+  }
+
+  /**
+   * An agent's message goes through every pipeline that takes agents' events, an input's through its own. What nobody
+   * takes (an input's last events, after its pipeline was removed) goes through the default pipeline.
+   */
+  process(message: RawMessage, out: DocumentPacker): void {
+    const { pipelineId } = message;
+    const targets =
+      pipelineId === "" ? this.#ofAgents : this.#pipelines.filter(({ id }) => id === pipelineId);
+    if (targets.length === 0) this.#fallback.process(message, out);
+    for (const [place, pipeline] of targets.entries()) {
+      if (place > 0) out.beginPipeline(place);
+      pipeline.process(message, out);
+    }
+  }
+
+  /** Lets filters that keep events make what is due. */
+  flush(out: DocumentPacker): void {
+    for (const pipeline of this.#pipelines) pipeline.flush(out);
+  }
+
+  /** Sequence of the oldest message that a filter still needs; undefined: none is needed. */
+  heldSequence(): number | undefined {
+    const held = this.#pipelines
+      .map((pipeline) => pipeline.heldSequence())
+      .filter((each) => each !== undefined);
+    return held.length === 0 ? undefined : Math.min(...held);
+  }
+
+  takeFigures(): PipelineFigures[] {
+    return this.#pipelines
+      .map((pipeline) => ({ pipeline: pipeline.id, plugins: pipeline.takeFigures() }))
+      .filter(({ plugins }) => plugins.length > 0);
+  }
+}

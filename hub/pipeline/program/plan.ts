@@ -1,0 +1,50 @@
+/** What the main thread needs to know of the pipelines: their inputs, the writers of their outputs, how they must be run. */
+
+import { systemClock } from "#proto/kit/clock.ts";
+import { type Diagnostic, pipelineError } from "../language/diagnostics.ts";
+import { SourceText } from "../language/source-text.ts";
+import type { Variables } from "../language/variables.ts";
+import type { PipelineDefinition } from "../runtime/worker-protocol.ts";
+import { compilePipeline } from "./compile.ts";
+import type { CompiledInput, CompiledOutput } from "./compile-plugin.ts";
+import { RegexpGuard } from "./regexp-guard.ts";
+
+export interface PlannedInput {
+  readonly pipeline: string;
+  readonly input: CompiledInput;
+}
+
+export interface PlannedOutput {
+  readonly pipeline: string;
+  readonly output: CompiledOutput;
+}
+
+export interface Plan {
+  readonly inputs: readonly PlannedInput[];
+  /** By their numbers over all pipelines. */
+  readonly outputs: readonly PlannedOutput[];
+  /** True where one thread must see all events. */
+  readonly stateful: boolean;
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** Returns the plan of the pipelines. Throws settings_invalid naming everything that is wrong with any of them. */
+export function planPipelines(pipelines: readonly PipelineDefinition[], variables: Variables): Plan {
+  const guard = new RegexpGuard();
+  const options = { variables, clock: systemClock, random: Math.random, guard };
+  const compiled = pipelines.map(({ id, files }) => ({
+    id,
+    ...compilePipeline(
+      files.map(({ path, text }) => new SourceText(path, text)),
+      options,
+    ),
+  }));
+  const diagnostics = compiled.flatMap((each) => each.diagnostics);
+  if (diagnostics.some(({ severity }) => severity === "error")) throw pipelineError(diagnostics);
+  return {
+    inputs: compiled.flatMap(({ id, inputs }) => inputs.map((input) => ({ pipeline: id, input }))),
+    outputs: compiled.flatMap(({ id, outputs }) => outputs.map((output) => ({ pipeline: id, output }))),
+    stateful: compiled.some(({ stateful }) => stateful),
+    warnings: diagnostics,
+  };
+}

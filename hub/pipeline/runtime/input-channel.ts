@@ -1,0 +1,217 @@
+/** The way of one input's source into the log RAW: events gathered into messages, published in order, each until it is durable. */
+
+import { createHash, randomUUID } from "node:crypto";
+import type { Event } from "#proto/event.ts";
+import { isObject, Timestamp } from "#proto/event.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { LogBatch } from "#proto/messages.ts";
+import { partitionOf, rawSubject } from "#proto/subjects.ts";
+import type { InputChannel, InputEvent, InputSource } from "../inputs/input.ts";
+
+/** Events and bytes of one message at most, unless a single event is longer. */
+const MESSAGE_EVENTS = 2_000;
+const MESSAGE_BYTES = 256 * 1024;
+
+const RETRY = { firstMs: 50, capMs: 5_000 };
+
+/** Keys that may stand in a source key as they are. */
+const PLAIN_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** Puts a message into RAW. */
+export type PublishRaw = (
+  subject: string,
+  data: Uint8Array,
+  options: { readonly messageId: string; readonly signal: AbortSignal },
+) => Promise<unknown>;
+
+/** What the messages of one input have in common. */
+export interface InputIdentity {
+  readonly pipeline: string;
+  readonly plugin: string;
+  /** Kind of the input, e.g. "tcp". */
+  readonly type: string;
+  readonly hubName: string;
+  readonly hostName: string;
+  readonly version: string;
+}
+
+export interface InputChannelOptions {
+  readonly identity: InputIdentity;
+  readonly source: InputSource;
+  /** Applied to each event before it goes. */
+  readonly decorate: (event: Event) => void;
+  readonly publish: PublishRaw;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Hears how many events are durable. */
+  readonly sent: (events: number) => void;
+}
+
+interface Pending {
+  readonly offset: number;
+  readonly end: number;
+  readonly timeMs: number;
+  readonly message: Uint8Array;
+  readonly fieldsJson: Uint8Array;
+  /** Resolves the send that this event is the last of. */
+  readonly done: (() => void) | undefined;
+}
+
+/** See InputChannel. What is pending is bounded by the input, which must wait for its sends. */
+export class RawChannel implements InputChannel {
+  readonly #options: InputChannelOptions;
+  readonly #agentId: string;
+  readonly #fileKey: string;
+  readonly #subject: string;
+  readonly #session = randomUUID();
+  readonly #pending: Pending[] = [];
+  readonly #failed = Promise.withResolvers<never>();
+  #next = 0;
+  #messages = 0;
+  #isRunning = false;
+
+  constructor(options: InputChannelOptions) {
+    const { identity, source } = options;
+    this.#options = options;
+    this.#agentId = inputUuid(identity);
+    this.#fileKey = PLAIN_KEY.test(source.key) ? source.key : hash(source.key).toString("base64url", 0, 24);
+    this.#subject = rawSubject(partitionOf(this.#agentId, this.#fileKey), this.#agentId);
+    this.#failed.promise.catch(() => undefined);
+    options.signal.addEventListener("abort", () => this.#failed.reject(cancelled()), { once: true });
+  }
+
+  send(events: readonly InputEvent[]): Promise<void> {
+    if (this.#options.signal.aborted) return Promise.reject(cancelled());
+    if (events.length === 0) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const [place, event] of events.entries()) {
+      this.#pending.push(this.#encode(event, place === events.length - 1 ? resolve : undefined));
+    }
+    if (!this.#isRunning) void this.#run();
+    return Promise.race([promise, this.#failed.promise]);
+  }
+
+  close(): void {
+    this.#pending.length = 0;
+  }
+
+  #encode({ event, offset = this.#next, length = 1 }: InputEvent, done: (() => void) | undefined): Pending {
+    this.#options.decorate(event);
+    const { message, ...rest } = event.fields;
+    const isPlain = typeof message === "string";
+    const { "@timestamp": time, ...fields } = isPlain ? rest : event.fields;
+    if (Object.keys(event.metadata).length > 0) fields["@metadata"] = event.metadata;
+    const end = offset + Math.max(1, length);
+    this.#next = Math.max(this.#next, end);
+    return {
+      offset,
+      end,
+      timeMs: time instanceof Timestamp ? time.ms : event.timeMs,
+      message: isPlain ? Buffer.from(message) : NOTHING,
+      fieldsJson:
+        isObject(fields) && Object.keys(fields).length > 0 ? Buffer.from(JSON.stringify(fields)) : NOTHING,
+      done,
+    };
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    // One turn later: what is sent in a row goes together.
+    await Promise.resolve();
+    const { signal } = this.#options;
+    while (this.#pending.length > 0 && !signal.aborted) {
+      const taken = this.#take();
+      await this.#publish(taken);
+      if (signal.aborted) return;
+      this.#options.sent(taken.length);
+      for (const { done } of taken) done?.();
+    }
+    this.#isRunning = false;
+  }
+
+  #take(): Pending[] {
+    let bytes = 0;
+    let count = 0;
+    for (; count < this.#pending.length && count < MESSAGE_EVENTS; count++) {
+      const { message, fieldsJson, offset } = this.#pending[count]!;
+      bytes += message.length + fieldsJson.length + 32;
+      // Events of one payload share an offset, and what is known of it is one range: they stay together.
+      const isSamePayload = count > 0 && this.#pending[count - 1]!.offset === offset;
+      if (count > 0 && bytes > MESSAGE_BYTES && !isSamePayload) break;
+    }
+    return this.#pending.splice(0, count);
+  }
+
+  async #publish(events: readonly Pending[]): Promise<void> {
+    const { publish, clock, log, signal, identity } = this.#options;
+    const data = this.#message(events);
+    const messageId = `${this.#agentId}/${this.#session}/${this.#messages}`;
+    const backoff = new Backoff(RETRY);
+    while (!signal.aborted) {
+      try {
+        await publish(this.#subject, data, { messageId, signal });
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn(
+          { err: error, input: identity.plugin },
+          "an input's events can't be stored and are tried again",
+        );
+        await clock.sleep(backoff.next(), signal);
+      }
+    }
+  }
+
+  #message(events: readonly Pending[]): Uint8Array {
+    const { identity, source, clock } = this.#options;
+    return LogBatch.encode({
+      agentId: this.#agentId,
+      epoch: 1,
+      number: ++this.#messages,
+      agentName: identity.hubName,
+      agentVersion: identity.version,
+      hostName: identity.hostName,
+      pipelineId: identity.pipeline,
+      block: {
+        source: {
+          inputId: identity.plugin.slice(0, 64),
+          inputType: identity.type,
+          fileKey: this.#fileKey,
+          generation: source.generation ?? 0,
+          path: source.path ?? "",
+        },
+        from: events[0]!.offset,
+        to: events.reduce((end, event) => Math.max(end, event.end), 0),
+        readTimeMs: clock.now(),
+        events: events.map(({ offset, end, timeMs, message, fieldsJson }) => ({
+          offset,
+          timeMs,
+          message,
+          fieldsJson,
+          length: end - offset,
+        })),
+      },
+    }).finish();
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+/** Returns the UUID that an input has for good, by hub, pipeline and id: it stands for an agent's in the log. */
+export function inputUuid({ hubName, pipeline, plugin }: InputIdentity): string {
+  const hex = hash(JSON.stringify([hubName, pipeline, plugin])).toString("hex");
+  // Version 8 of RFC 9562: bits of one's own making.
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+function hash(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function cancelled(): AppError {
+  return new AppError("cancelled", "the input is stopped");
+}

@@ -1,0 +1,262 @@
+/**
+ * The pipelines at work with one configuration: from the cursors in the log RAW through the threads to the log DOC and
+ * the outputs. A change of the configuration, or the death of a thread that knew what was held, ends the session; the
+ * next one goes on from the cursors, and what comes once more is dropped by the shards.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+import type { Plan } from "../program/plan.ts";
+import { Batcher } from "./batcher.ts";
+import { CursorKeeper } from "./cursor-keeper.ts";
+import { HeldMessages } from "./held-messages.ts";
+import { InFlight } from "./in-flight.ts";
+import { Outlet } from "./outlet.ts";
+import { OutputHost, type OutputReach } from "./output-host.ts";
+import type { Partition, PartitionNeighbours } from "./partition.ts";
+import type { PipelineOptions } from "./pipeline.ts";
+import type { PipelineMetrics } from "./pipeline-metrics.ts";
+import type { RawEntry, Resumption, StoredCursor } from "./ports.ts";
+import { type RawHeader, readRawHeader } from "./raw-header.ts";
+import { WorkerPool } from "./worker-pool.ts";
+import type { PipelineDefinition, WorkItem, WorkResponse, WorkResult } from "./worker-protocol.ts";
+
+/** Between the log and the sink at most. Documents are about four times as large, so this is 64 MiB of them. */
+const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
+const IN_FLIGHT_MESSAGES = 2048;
+
+/** A batch at work for longer is stuck. */
+const WORK_TIMEOUT_MS = 60_000;
+
+/** How often filters that keep events are asked what is due. */
+const FLUSH_INTERVAL_MS = 1_000;
+
+const READ_RETRY = { firstMs: 50, capMs: 5_000 };
+
+export interface SessionOptions {
+  readonly pipeline: PipelineOptions;
+  readonly definitions: readonly PipelineDefinition[];
+  /** Undefined: there is the default pipeline alone. */
+  readonly plan: Plan | undefined;
+  readonly reach: OutputReach;
+  readonly metrics: PipelineMetrics;
+  readonly clock: Clock;
+  /** Random name of this process. */
+  readonly owner: string;
+  readonly resume: (cursor: StoredCursor) => Resumption;
+  /** Hears that the session can't go on and another one must take over from the cursors. */
+  readonly onBroken: () => void;
+  readonly onResponse: (response: WorkResponse) => void;
+}
+
+export class Session {
+  readonly keeper: CursorKeeper;
+  readonly outputs: OutputHost;
+  readonly inFlight: InFlight;
+  readonly #options: SessionOptions;
+  readonly #pool: WorkerPool;
+  readonly #batcher: Batcher;
+  readonly #outlet: Outlet;
+  readonly #held: HeldMessages | undefined;
+  readonly #reading = new AbortController();
+  readonly #working = new AbortController();
+  #reader: Promise<void> = Promise.resolve();
+  #flusher: Promise<void> = Promise.resolve();
+  #readPosition: Position | undefined;
+  #flushes = 0;
+
+  constructor(options: SessionOptions) {
+    const { pipeline, plan, metrics, clock, reach } = options;
+    const { log } = pipeline;
+    this.#options = options;
+    this.#held = plan?.stateful === true ? new HeldMessages() : undefined;
+    this.inFlight = new InFlight(pipeline.inFlightBytes ?? IN_FLIGHT_BYTES, IN_FLIGHT_MESSAGES);
+    const { signal } = this.#working;
+    this.outputs = new OutputHost({ outputs: plan?.outputs ?? [], reach, log, clock, metrics, signal });
+    this.#pool = this.#makePool();
+    this.#batcher = new Batcher({
+      size: pipeline.settings.batchSize,
+      delayMs: pipeline.settings.batchDelayMs,
+      run: (items) => this.#work(items),
+    });
+    const neighbours = this.#neighbours();
+    this.#outlet = new Outlet(neighbours, signal);
+    this.keeper = new CursorKeeper({
+      bucket: pipeline.cursors,
+      hub: pipeline.hub,
+      owner: options.owner,
+      neighbours,
+      events: pipeline.events ?? {},
+      resume: options.resume,
+      abort: signal,
+    });
+  }
+
+  /** Starts the threads. Throws what keeps them from starting; nothing is left running then. */
+  prepare(): Promise<void> {
+    return this.#pool.start();
+  }
+
+  /** Loads the cursors and begins to read. Throws data_corrupt, unavailable. */
+  async begin(): Promise<void> {
+    this.#readPosition = await this.keeper.load();
+    this.keeper.start(() => this.#readPosition!);
+    this.#reader = this.#read();
+    if (this.#held !== undefined) this.#flusher = this.#flushNowAndThen();
+  }
+
+  /**
+   * Reads no further, gives what is in flight `drainMs` to reach sink and outputs, stores the cursors, ends the threads.
+   * What didn't get there is read again by the next session.
+   */
+  async end(drainMs: number): Promise<void> {
+    const { clock } = this.#options;
+    this.#reading.abort();
+    await Promise.all([this.#reader, this.#flusher]);
+    this.#batcher.flush();
+    const drained = new AbortController();
+    await Promise.race([
+      this.keeper.idle().finally(() => drained.abort()),
+      clock.sleep(drainMs, drained.signal),
+    ]);
+    this.#working.abort();
+    await this.#pool.stop();
+    await this.keeper.stop();
+    await this.outputs.stop();
+  }
+
+  #makePool(): WorkerPool {
+    const { pipeline, definitions, metrics, clock, onResponse, onBroken } = this.#options;
+    const isStateful = this.#held !== undefined;
+    const { settings, log } = pipeline;
+    return new WorkerPool({
+      workers: isStateful ? 1 : settings.workers,
+      script: pipeline.workerScript ?? new URL("./worker.ts", import.meta.url),
+      settings: { defaultId: settings.id, pipelines: definitions },
+      timeoutMs: pipeline.workTimeoutMs ?? WORK_TIMEOUT_MS,
+      log,
+      restarts: metrics.workerRestarts,
+      clock,
+      onResponse,
+      onDeath: () => {
+        if (!isStateful) return false;
+        // What the thread knew of earlier events is gone: they are read again.
+        this.#reading.abort();
+        this.#working.abort();
+        onBroken();
+        return true;
+      },
+    });
+  }
+
+  #neighbours(): PartitionNeighbours {
+    const { pipeline, clock, metrics } = this.#options;
+    const held = this.#held;
+    return {
+      sink: pipeline.sink,
+      deadLetters: pipeline.deadLetters,
+      listener: pipeline.listener,
+      log: pipeline.log,
+      clock,
+      metrics,
+      outputs: this.outputs,
+      process: (item, events) => this.#batcher.add(item, events),
+      release: (bytes) => this.inFlight.release(bytes),
+      ...(held !== undefined && {
+        finished: (sequence: number) => held.finished(sequence),
+        heldFrom: () => held.heldFrom,
+      }),
+    };
+  }
+
+  async #work(items: readonly WorkItem[]): Promise<readonly WorkResult[]> {
+    const { results, heldSequence } = await this.#pool.run(items);
+    this.#held?.answered(
+      items.map(({ sequence }) => sequence),
+      heldSequence,
+    );
+    return results;
+  }
+
+  /** What filters made of time that passed is no single message's: it stands in the log without an origin. */
+  async #flushNowAndThen(): Promise<void> {
+    const { clock, pipeline } = this.#options;
+    const { signal } = this.#reading;
+    for (;;) {
+      await clock.sleep(FLUSH_INTERVAL_MS, signal);
+      if (signal.aborted) return;
+      try {
+        await this.#flush();
+      } catch (error) {
+        if (this.#working.signal.aborted || toAppError(error).code === "cancelled") return;
+        pipeline.log.error({ err: error }, "what filters held back couldn't be written; it is tried again");
+      }
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const { results, heldSequence } = await this.#pool.run([]);
+    const flush = -++this.#flushes;
+    this.#held!.answered([flush], heldSequence);
+    const result = results[0];
+    if (result === undefined || "failure" in result) return;
+    const origin = { rawIncarnation: 0, partition: 0, rawSequence: 0 };
+    await this.#outlet.deliver(result.documents, origin, []);
+    this.#held!.finished(flush);
+  }
+
+  async #read(): Promise<void> {
+    const { signal } = this.#reading;
+    const { pipeline, clock, metrics } = this.#options;
+    const backoff = new Backoff(READ_RETRY);
+    while (!signal.aborted) {
+      try {
+        for await (const entry of pipeline.source.read({ after: this.#readPosition!, signal })) {
+          if (!(await this.#take(entry))) return;
+          backoff.reset();
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        metrics.readErrors.inc();
+        pipeline.log.warn(
+          { err: error, after: this.#readPosition },
+          "reading the log failed and is tried again",
+        );
+      }
+      await clock.sleep(backoff.next(), signal);
+    }
+  }
+
+  /** Hands a message to its partition when there is room; returns false at the stop. */
+  async #take(entry: RawEntry): Promise<boolean> {
+    const partition = this.keeper.partition(entry.partition);
+    if (partition.wants(entry.position)) {
+      const header = this.#header(entry);
+      const bytes = Math.max(entry.data.length, header?.dataBytes ?? 0);
+      if (!(await this.inFlight.acquire(bytes, this.#reading.signal))) return false;
+      this.#accept(partition, entry, header, bytes);
+    }
+    if (comparePositions(entry.position, this.#readPosition!) > 0) this.#readPosition = entry.position;
+    return true;
+  }
+
+  #accept(partition: Partition, entry: RawEntry, header: RawHeader | undefined, bytes: number): void {
+    // It may have stopped while the message waited for room.
+    if (partition.wants(entry.position)) partition.accept(entry, header, bytes);
+    else this.inFlight.release(bytes);
+  }
+
+  #header(entry: RawEntry): RawHeader | undefined {
+    try {
+      return readRawHeader(entry.data);
+    } catch (error) {
+      this.#options.pipeline.log.error(
+        { err: toAppError(error), position: entry.position },
+        "a message of the log can't be read",
+      );
+      return undefined;
+    }
+  }
+}
