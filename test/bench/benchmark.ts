@@ -18,6 +18,10 @@ export interface BenchmarkContext {
   readonly workspace: Workspace;
   /** Multiplies the amount of data; 1 is what is published, less is a trial. */
   readonly scale: number;
+  /** Documents instead of what the scale gives, where a benchmark has documents. */
+  readonly docs: number | undefined;
+  /** Folder in which data that takes long to make stays for the next run. */
+  readonly keep: string | undefined;
   /** Tells the person who waits. */
   readonly progress: (text: string) => void;
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- NAME [--json] [--scale 0.1]`: measures and prints
+ * `npm run bench -- NAME [--json] [--scale 0.1] [--docs N] [--keep FOLDER]`: measures and prints
  * `{name, machine, results: [{case, value, unit, reference, ratio}]}`. Without a name it lists the benchmarks.
  */
 
@@ -11,13 +11,19 @@ import { agent } from "./agent.ts";
 import type { Benchmark, Result } from "./benchmark.ts";
 import { e2e } from "./e2e.ts";
 import { ingest } from "./ingest.ts";
+import { query } from "./query.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [agent, e2e, ingest];
+const BENCHMARKS: readonly Benchmark[] = [agent, e2e, ingest, query];
 const EXIT_USAGE = 2;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "boolean", default: false }, scale: { type: "string", default: "1" } },
+  options: {
+    json: { type: "boolean", default: false },
+    scale: { type: "string", default: "1" },
+    docs: { type: "string" },
+    keep: { type: "string" },
+  },
 });
 
 const [name] = positionals;
@@ -40,6 +46,8 @@ async function measure(benchmark: Benchmark): Promise<void> {
     const results = await benchmark.run({
       workspace,
       scale: Number(values.scale),
+      docs: values.docs === undefined ? undefined : Number(values.docs),
+      keep: values.keep,
       progress: (text) => process.stderr.write(`bench: ${text}\n`),
     });
     if (values.json) print(benchmark.name, results);
