@@ -52,6 +52,11 @@ export interface SegmentReader {
   geoColumn(field: string): GeoColumn | null;
   /** Documents with a value of the leaf field; null for none. Must not be changed. */
   exists(field: string): Bitset | null;
+  /**
+   * Returns what `find` finds, or what it found when `key` was asked before: documents by a condition that depends on the
+   * segment alone, deleted ones included. What is asked for again is kept while there is room. Must not be changed.
+   */
+  remembered(key: string, find: () => Bitset | null): Bitset | null;
   /** Paths of the leaf fields that some document has. */
   fieldNames(): string[];
 
@@ -97,6 +102,8 @@ export interface PostingsCursor {
   advance(target: number): number;
   /** Positions of the term in the current document, ascending, in the first `freq` places; valid until the next move. */
   positions(): Int32Array;
+  /** Adds all documents of the term to `set`, which has a bit for each document of the segment. Moves nothing. */
+  addTo(set: Bitset): void;
   /**
    * Copies the next documents (and frequencies) that `next` would give, at most 128, and returns how many;
    * 0 at the end. Not to be mixed with `positions`.
@@ -126,6 +133,8 @@ export interface TermDictionary {
   /** Terms in [from, to); an absent bound is open. Bounds are inclusive and exclusive unless said otherwise. */
   range(from?: string | Uint8Array, to?: string | Uint8Array, options?: RangeOptions): TermIterator;
   prefix(prefix: string | Uint8Array): TermIterator;
+  /** Terms whose bytes hold `needle`, which is not empty. */
+  containing(needle: Uint8Array): TermIterator;
 }
 
 export interface RangeOptions {
@@ -185,6 +194,11 @@ export interface NumericColumn extends Column {
    * block to `out.slots`. Returns how many; arrays grow as needed.
    */
   decodeValues(block: number, out: ValueBlock): number;
+  /**
+   * Writes to `mask` (COLUMN_BLOCK bits) which documents of the block have a value in [from, to]. Where the column isn't
+   * `safe`, values are compared as they are rounded.
+   */
+  match(block: number, from: number, to: number, mask: Uint32Array): void;
 }
 
 /** Room for the values of one block; reused between blocks. */
@@ -214,6 +228,11 @@ export interface KeywordColumn extends Column {
   decodeBlock(block: number, out: Int32Array): number;
   /** All ordinals of the block, as NumericColumn.decodeValues. */
   decodeValues(block: number, out: ValueBlock): number;
+  /**
+   * Adds one to counts[offset + ordinal] for each document of the block: all, or those in `mask` (COLUMN_BLOCK bits).
+   * Returns false, and does nothing, where documents have several values.
+   */
+  count(block: number, mask: Uint32Array | null, counts: Int32Array, offset: number): boolean;
 }
 
 export interface GeoColumn extends Column {
@@ -221,4 +240,13 @@ export interface GeoColumn extends Column {
   read(doc: number, latitudes: number[], longitudes: number[]): number;
   /** Bounding box of the points of a block: [south, north, west, east] degrees; null for a block without points. */
   blockBounds(block: number): readonly [south: number, north: number, west: number, east: number] | null;
+  /**
+   * Writes to `mask` (COLUMN_BLOCK bits) which documents of the block may have a point in the box [south, north, west,
+   * east] (degrees, west <= east): all that have one, and some that have not.
+   */
+  matchBox(
+    block: number,
+    box: readonly [south: number, north: number, west: number, east: number],
+    mask: Uint32Array,
+  ): void;
 }

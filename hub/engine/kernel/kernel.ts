@@ -18,6 +18,7 @@ import {
   SLACK_BYTES,
 } from "./assembly/layout.ts";
 import { KernelMemory } from "./memory.ts";
+import type { SearchFunctions } from "./search-functions.ts";
 import { storeUnicodeTable } from "./unicode-table.ts";
 import { type WasmModule, webAssembly } from "./webassembly.ts";
 
@@ -30,7 +31,7 @@ const LIMIT_BYTES = 2 ** 30;
 const FIRST_BYTES = 1024;
 
 /** Functions of the kernel; numbers named `…At` are addresses, see assembly/ for what each does. */
-export interface KernelFunctions {
+export interface KernelFunctions extends SearchFunctions {
   init(scratchAt: number, seed: bigint, factor: bigint): void;
   initPool(poolAt: number, slots: number): void;
   addText(poolAt: number, fieldAt: number, doc: number, textAt: number, length: number): void;

@@ -1,7 +1,11 @@
-/** Reads a column (see column-writer.ts). The block used last stays decoded. */
+/**
+ * Reads a column (see column-writer.ts). The block used last stays decoded. Blocks of packed numbers are unpacked and
+ * compared by the kernel where there is one.
+ */
 
+import { type SearchKernel, searchKernel } from "../kernel/search-kernel.ts";
 import { COLUMN_BLOCK, type ValueBlock } from "../searcher.ts";
-import { unpackNumbers } from "./bit-packing.ts";
+import { MAX_PACKED_BITS, unpackNumbers } from "./bit-packing.ts";
 import type { Bitset } from "./bitset.ts";
 import { grown } from "./byte-buffer.ts";
 import {
@@ -12,7 +16,11 @@ import {
   MODE_LINEAR,
   MODE_PACKED,
 } from "./column-writer.ts";
+import { packedBounds } from "./packed-bounds.ts";
 import type { SegmentFile } from "./segment-file.ts";
+
+/** Words of a block's mask: one bit per document. */
+const MASK_WORDS = COLUMN_BLOCK / 32;
 
 /** Numbers by document; what they mean is the business of the columns made of it. */
 export class BlockColumn {
@@ -20,23 +28,36 @@ export class BlockColumn {
   readonly presence: Bitset | null;
   readonly blockCount: number;
   readonly #docCount: number;
+  readonly #file: SegmentFile;
   readonly #index: DataView;
-  readonly #data: Uint8Array;
+  readonly #kernel: SearchKernel | null;
   #block = -1;
+  /** Values of that block. */
+  #length = 0;
   #values = new Float64Array(COLUMN_BLOCK);
   /** Values of slot s are #values[#starts[s]..#starts[s + 1]). */
   readonly #starts = new Uint32Array(COLUMN_BLOCK + 1);
+  /** Block whose #starts are known. */
+  #startsBlock = -1;
   #counts = new Float64Array(0);
+  readonly #present = new Uint32Array(MASK_WORDS);
 
-  /** `presence`: documents with a value, null for all. */
-  constructor(file: SegmentFile, entry: ColumnEntry, docCount: number, presence: Bitset | null) {
+  /** `presence`: documents with a value, null for all. `kernel`: null does everything here. */
+  constructor(
+    file: SegmentFile,
+    entry: ColumnEntry,
+    docCount: number,
+    presence: Bitset | null,
+    kernel: SearchKernel | null = searchKernel(),
+  ) {
     this.entry = entry;
     this.presence = presence;
     this.blockCount = Math.ceil(docCount / COLUMN_BLOCK);
     this.#docCount = docCount;
+    this.#file = file;
+    this.#kernel = kernel;
     const index = file.read(entry.index);
     this.#index = new DataView(index.buffer, index.byteOffset, index.byteLength);
-    this.#data = file.read(entry.data);
   }
 
   blockMin(block: number): number {
@@ -51,16 +72,16 @@ export class BlockColumn {
   first(doc: number): number {
     this.#load(doc >>> 10);
     const slot = doc & (COLUMN_BLOCK - 1);
-    const start = this.#starts[slot]!;
-    return start < this.#starts[slot + 1]! ? this.#values[start]! : Number.NaN;
+    const start = this.#start(slot);
+    return start < this.#start(slot + 1) ? this.#values[start]! : Number.NaN;
   }
 
   /** Writes the values of a document to `out` from 0; returns how many. */
   read(doc: number, out: number[]): number {
     this.#load(doc >>> 10);
     const slot = doc & (COLUMN_BLOCK - 1);
-    const start = this.#starts[slot]!;
-    const count = this.#starts[slot + 1]! - start;
+    const start = this.#start(slot);
+    const count = this.#start(slot + 1) - start;
     for (let index = 0; index < count; index++) out[index] = this.#values[start + index]!;
     return count;
   }
@@ -70,8 +91,8 @@ export class BlockColumn {
     const block = doc >>> 10;
     this.#load(block);
     const slot = doc & (COLUMN_BLOCK - 1);
-    const start = this.#starts[slot]!;
-    const count = this.#starts[slot + 1]! - start;
+    const start = this.#start(slot);
+    const count = this.#start(slot + 1) - start;
     for (let index = 0; index < count; index++) out[index] = this.#exact(block, start + index);
     return count;
   }
@@ -79,8 +100,8 @@ export class BlockColumn {
   /** First value of each document of a block, `missing` where there is none. Returns the block's documents. */
   decodeFirst(block: number, out: Float64Array | Int32Array, missing: number): number {
     this.#load(block);
-    const docs = Math.min(COLUMN_BLOCK, this.#docCount - block * COLUMN_BLOCK);
-    if (this.presence === null && !this.entry.multiValued) {
+    const docs = this.#docsOf(block);
+    if (this.#isDense) {
       for (let slot = 0; slot < docs; slot++) out[slot] = this.#values[slot]!;
       return docs;
     }
@@ -95,43 +116,188 @@ export class BlockColumn {
   /** All values of a block with the slots of their documents; returns how many. */
   decodeValues(block: number, out: ValueBlock): number {
     this.#load(block);
-    const count = this.#starts[COLUMN_BLOCK]!;
+    const count = this.#start(this.#docsOf(block));
     out.values = grown(out.values, count);
     out.slots = grown(out.slots, count);
     out.values.set(this.#values.subarray(0, count));
-    const starts = this.#starts;
-    for (let slot = 0; slot < COLUMN_BLOCK; slot++) {
-      for (let at = starts[slot]!; at < starts[slot + 1]!; at++) out.slots[at] = slot;
+    for (let slot = 0; slot < this.#docsOf(block); slot++) {
+      const end = this.#start(slot + 1);
+      for (let at = this.#start(slot); at < end; at++) out.slots[at] = slot;
     }
     return count;
+  }
+
+  /**
+   * Writes to `mask` (32 words) which documents of a block have a value in [from, to]. Values beyond 2^53 are compared
+   * as they are rounded.
+   */
+  match(block: number, from: number, to: number, mask: Uint32Array): void {
+    mask.fill(0);
+    const min = this.blockMin(block);
+    const max = this.blockMax(block);
+    if (!(min <= to && max >= from)) return;
+    const at = block * BLOCK_ENTRY_BYTES;
+    if (min >= from && max <= to) this.#copyPresence(block, mask);
+    else if (this.#kernel === null || !this.#isPacked(at)) this.#matchHere(block, from, to, mask);
+    else this.#matchPacked(this.#kernel, block, [from, to], mask);
+  }
+
+  #matchPacked(
+    kernel: SearchKernel,
+    block: number,
+    [from, to]: readonly [number, number],
+    mask: Uint32Array,
+  ): void {
+    const at = block * BLOCK_ENTRY_BYTES;
+    const step = this.#index.getFloat64(at + 32, true);
+    const decimal = this.#index.getUint8(at + 40) === MODE_DECIMAL;
+    const base = decimal ? this.#index.getFloat64(at + 24, true) : this.#base(at);
+    const bounds = packedBounds(base, step, decimal, from, to);
+    if (bounds === null) return;
+    this.#unpack(kernel, block, at);
+    kernel.range(
+      this.#count(block),
+      bounds[0],
+      bounds[1],
+      this.presence === null ? null : this.#presentIn(block),
+      mask,
+    );
+  }
+
+  /**
+   * Adds one to counts[offset + value] for the first value of each document of a block: of all, or of those in `mask`
+   * (32 words). Values are whole numbers from 0 that `counts` has room for; returns false where more than the first
+   * value of a document counts, or a value is no place of `counts`, and nothing is done.
+   */
+  count(block: number, mask: Uint32Array | null, counts: Int32Array, offset: number): boolean {
+    if (this.entry.multiValued) return false;
+    const kernel = this.#kernel;
+    const at = block * BLOCK_ENTRY_BYTES;
+    const isPacked = this.#index.getUint8(at + 40) === MODE_PACKED && this.#isPacked(at);
+    const numbers = kernel !== null && isPacked ? this.#unpack(kernel, block, at) : null;
+    if (numbers !== null && (mask === null || this.presence === null)) {
+      const base = this.#base(at) + offset;
+      const step = this.#index.getFloat64(at + 32, true);
+      countNumbers(numbers, this.#count(block), mask, counts, base, step);
+      return true;
+    }
+    this.#load(block);
+    const docs = this.#docsOf(block);
+    for (let slot = 0; slot < docs; slot++) {
+      if (mask !== null && ((mask[slot >>> 5]! >>> (slot & 31)) & 1) === 0) continue;
+      const start = this.#start(slot);
+      if (start < this.#start(slot + 1)) counts[offset + this.#values[start]!]!++;
+    }
+    return true;
+  }
+
+  /** One value per document, none missing: value number i is that of slot i. */
+  get #isDense(): boolean {
+    return this.presence === null && !this.entry.multiValued;
+  }
+
+  #start(slot: number): number {
+    return this.#isDense ? Math.min(slot, this.#length) : this.#starts[slot]!;
+  }
+
+  #docsOf(block: number): number {
+    return Math.min(COLUMN_BLOCK, this.#docCount - block * COLUMN_BLOCK);
+  }
+
+  /** Number of values in a block. */
+  #count(block: number): number {
+    const at = block * BLOCK_ENTRY_BYTES;
+    const from = this.#index.getUint32(at + 4, true);
+    const to =
+      block + 1 < this.blockCount
+        ? this.#index.getUint32(at + BLOCK_ENTRY_BYTES + 4, true)
+        : this.entry.valueCount;
+    return Math.max(0, to - from);
+  }
+
+  get #data(): Uint8Array {
+    return this.#file.cached(this.entry.data);
+  }
+
+  /** True for a block that the kernel can unpack: one number of at most 32 bits per value, one value per document. */
+  #isPacked(at: number): boolean {
+    const mode = this.#index.getUint8(at + 40);
+    return (
+      (mode === MODE_PACKED || mode === MODE_DECIMAL) &&
+      this.#index.getFloat64(at + 32, true) > 0 &&
+      this.#index.getUint8(at + 41) <= MAX_PACKED_BITS &&
+      this.#index.getUint8(at + 42) === 0 &&
+      this.#count(at / BLOCK_ENTRY_BYTES) <= COLUMN_BLOCK
+    );
+  }
+
+  #unpack(kernel: SearchKernel, block: number, at: number): Uint32Array {
+    const count = this.#count(block);
+    const bits = this.#index.getUint8(at + 41);
+    const from = this.#index.getUint32(at, true);
+    const groups = Math.floor(count / 128);
+    const sizeBytes = groups * 16 * bits + (count - 128 * groups) * ((bits + 7) >>> 3);
+    return kernel.unpack(this.#data.subarray(from, from + sizeBytes), count, bits);
+  }
+
+  #copyPresence(block: number, mask: Uint32Array): void {
+    if (this.presence !== null) {
+      mask.set(this.#presentIn(block));
+      return;
+    }
+    const docs = this.#docsOf(block);
+    mask.fill(0xffff_ffff, 0, docs >>> 5);
+    if ((docs & 31) !== 0) mask[docs >>> 5] = 2 ** (docs & 31) - 1;
+  }
+
+  /** The 32 words of the documents of a block that have a value. */
+  #presentIn(block: number): Uint32Array {
+    const { words } = this.presence!;
+    const from = block * MASK_WORDS;
+    if (from + MASK_WORDS <= words.length) return words.subarray(from, from + MASK_WORDS);
+    this.#present.fill(0);
+    this.#present.set(words.subarray(from));
+    return this.#present;
+  }
+
+  #matchHere(block: number, from: number, to: number, mask: Uint32Array): void {
+    this.#load(block);
+    const docs = this.#docsOf(block);
+    for (let slot = 0; slot < docs; slot++) {
+      const end = this.#start(slot + 1);
+      for (let at = this.#start(slot); at < end; at++) {
+        const value = this.#values[at]!;
+        if (value >= from && value <= to) mask[slot >>> 5]! |= 1 << (slot & 31);
+      }
+    }
   }
 
   #load(block: number): void {
     if (block === this.#block) return;
     const index = this.#index;
     const at = block * BLOCK_ENTRY_BYTES;
-    const from = index.getUint32(at + 4, true);
-    const to =
-      block + 1 < this.blockCount ? index.getUint32(at + BLOCK_ENTRY_BYTES + 4, true) : this.entry.valueCount;
-    const count = Math.max(0, to - from);
+    const count = this.#count(block);
     this.#values = grown(this.#values, count);
-    const place = this.#loadStarts(block, count, index.getUint32(at, true), index.getUint8(at + 42));
-    this.#loadValues(at, place, count);
+    const place = this.#isDense
+      ? index.getUint32(at, true)
+      : this.#loadStarts(block, count, index.getUint32(at, true), index.getUint8(at + 42));
+    if (this.#kernel !== null && this.#isPacked(at)) this.#loadPacked(this.#kernel, block, at, count);
+    else this.#loadValues(at, place, count);
     this.#block = block;
+    this.#length = count;
   }
 
   /** Reads the counts and fills #starts; returns where the values begin. */
   #loadStarts(block: number, count: number, place: number, countBits: number): number {
     const starts = this.#starts;
     const firstDoc = block * COLUMN_BLOCK;
-    const docs = Math.min(COLUMN_BLOCK, this.#docCount - firstDoc);
-    let owners = count;
+    const docs = this.#docsOf(block);
     let behind = place;
     if (countBits > 0) {
-      owners = this.#owners(firstDoc, docs);
+      const owners = this.#owners(firstDoc, docs);
       this.#counts = grown(this.#counts, owners);
       behind = unpackNumbers(this.#data, place, owners, countBits, this.#counts);
-    }
+    } else if (block === this.#startsBlock) return place;
     let start = 0;
     let owner = 0;
     for (let slot = 0; slot < COLUMN_BLOCK; slot++) {
@@ -141,6 +307,7 @@ export class BlockColumn {
       start = Math.min(count, start + 1 + (countBits > 0 ? this.#counts[owner++]! : 0));
     }
     starts[COLUMN_BLOCK] = start;
+    this.#startsBlock = block;
     return behind;
   }
 
@@ -149,6 +316,14 @@ export class BlockColumn {
     let owners = 0;
     for (let slot = 0; slot < docs; slot++) if (this.presence.has(firstDoc + slot)) owners++;
     return owners;
+  }
+
+  #loadPacked(kernel: SearchKernel, block: number, at: number, count: number): void {
+    const step = this.#index.getFloat64(at + 32, true);
+    const decimal = this.#index.getUint8(at + 40) === MODE_DECIMAL;
+    const base = decimal ? this.#index.getFloat64(at + 24, true) : this.#base(at);
+    this.#unpack(kernel, block, at);
+    kernel.floats(count, base, step, decimal, this.#values);
   }
 
   #loadValues(at: number, place: number, count: number): void {
@@ -187,7 +362,8 @@ export class BlockColumn {
   }
 
   #view(): DataView {
-    return new DataView(this.#data.buffer, this.#data.byteOffset, this.#data.byteLength);
+    const data = this.#data;
+    return new DataView(data.buffer, data.byteOffset, data.byteLength);
   }
 
   /** Value number `slot` of the loaded block without rounding. */
@@ -198,15 +374,11 @@ export class BlockColumn {
     const base = this.#whole(this.#index, at + 24);
     const step = this.#index.getFloat64(at + 32, true);
     if (mode === MODE_LINEAR) return base + BigInt(slot) * BigInt(step);
-    const from = this.#index.getUint32(at + 4, true);
-    const to =
-      block + 1 < this.blockCount
-        ? this.#index.getUint32(at + BLOCK_ENTRY_BYTES + 4, true)
-        : this.entry.valueCount;
+    const count = this.#count(block);
     const place = this.#valuesPlace(block, at);
     if (mode !== MODE_PACKED) return this.#whole(this.#view(), place + 8 * slot);
-    const offsets = new Float64Array(to - from);
-    unpackNumbers(this.#data, place, to - from, this.#index.getUint8(at + 41), offsets);
+    const offsets = new Float64Array(count);
+    unpackNumbers(this.#data, place, count, this.#index.getUint8(at + 41), offsets);
     return base + BigInt(offsets[slot]!) * BigInt(step);
   }
 
@@ -215,7 +387,31 @@ export class BlockColumn {
     const countBits = this.#index.getUint8(at + 42);
     if (countBits === 0) return place;
     const firstDoc = block * COLUMN_BLOCK;
-    const owners = this.#owners(firstDoc, Math.min(COLUMN_BLOCK, this.#docCount - firstDoc));
+    const owners = this.#owners(firstDoc, this.#docsOf(block));
     return unpackNumbers(this.#data, place, owners, countBits, this.#counts);
+  }
+}
+
+/** Counts base + n * step of the numbers whose bit is set in `mask`, of all without one. */
+function countNumbers(
+  numbers: Uint32Array,
+  count: number,
+  mask: Uint32Array | null,
+  counts: Int32Array,
+  base: number,
+  step: number,
+): void {
+  if (mask === null) {
+    if (step === 1) for (let at = 0; at < count; at++) counts[base + numbers[at]!]!++;
+    else for (let at = 0; at < count; at++) counts[base + numbers[at]! * step]!++;
+    return;
+  }
+  for (let from = 0, word = 0; from < count; from += 32, word++) {
+    let bits = mask[word]!;
+    while (bits !== 0) {
+      const low = bits & -bits;
+      counts[base + numbers[from + 31 - Math.clz32(low)]! * step]!++;
+      bits ^= low;
+    }
   }
 }

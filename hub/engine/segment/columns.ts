@@ -2,7 +2,14 @@
 
 import { formatIp } from "../document/ip.ts";
 import { decodeUtf8 } from "../json/scanner.ts";
-import type { GeoColumn, KeywordColumn, NumericColumn, NumericKind, ValueBlock } from "../searcher.ts";
+import {
+  COLUMN_BLOCK,
+  type GeoColumn,
+  type KeywordColumn,
+  type NumericColumn,
+  type NumericKind,
+  type ValueBlock,
+} from "../searcher.ts";
 import type { Bitset } from "./bitset.ts";
 import type { BlockColumn } from "./block-column.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -85,6 +92,10 @@ export class NumericColumnView extends ColumnView implements NumericColumn {
   decodeValues(block: number, out: ValueBlock): number {
     return this.blocks.decodeValues(block, out);
   }
+
+  match(block: number, from: number, to: number, mask: Uint32Array): void {
+    this.blocks.match(block, from, to, mask);
+  }
 }
 
 /** A keyword or ip field: ordinals into the field's dictionary. */
@@ -139,11 +150,16 @@ export class KeywordColumnView extends ColumnView implements KeywordColumn {
   decodeValues(block: number, out: ValueBlock): number {
     return this.blocks.decodeValues(block, out);
   }
+
+  count(block: number, mask: Uint32Array | null, counts: Int32Array, offset: number): boolean {
+    return this.blocks.count(block, mask, counts, offset);
+  }
 }
 
 /** A geo_point field: two columns of steps. */
 export class GeoColumnView extends ColumnView implements GeoColumn {
   readonly #longitudes: BlockColumn;
+  readonly #mask = new Uint32Array(COLUMN_BLOCK / 32);
 
   constructor(latitudes: BlockColumn, longitudes: BlockColumn, docCount: number) {
     super(latitudes, docCount);
@@ -158,6 +174,23 @@ export class GeoColumnView extends ColumnView implements GeoColumn {
       longitudes[index]! *= LONGITUDE_STEP;
     }
     return count;
+  }
+
+  matchBox(
+    block: number,
+    [south, north, west, east]: readonly [number, number, number, number],
+    mask: Uint32Array,
+  ): void {
+    this.blocks.match(block, Math.floor(south / LATITUDE_STEP), Math.ceil(north / LATITUDE_STEP), mask);
+    if (west <= -180 && east >= 180) return;
+    const within = this.#mask;
+    this.#longitudes.match(
+      block,
+      Math.floor(west / LONGITUDE_STEP),
+      Math.ceil(east / LONGITUDE_STEP),
+      within,
+    );
+    for (let word = 0; word < mask.length; word++) mask[word]! &= within[word]!;
   }
 
   blockBounds(block: number): readonly [number, number, number, number] | null {

@@ -1,7 +1,8 @@
-/** Reads a dictionary: look-up, ordinals, ranges. Index and blocks are held in memory while the segment is in use. */
+/** Reads a dictionary: look-up, ordinals, ranges, substrings. Its index and blocks are read through the cache. */
 
 import { compareBytes, toBytes } from "../bytes.ts";
 import { decodeUtf8 } from "../json/scanner.ts";
+import { SCAN_TERMS, searchKernel } from "../kernel/search-kernel.ts";
 import type {
   PostingsCursor,
   PostingsOptions,
@@ -20,8 +21,6 @@ export class Dictionary implements TermDictionary {
   readonly size: number;
   readonly #file: SegmentFile;
   readonly #entry: DictionaryEntry;
-  readonly #index: Uint8Array;
-  readonly #blocks: Uint8Array;
   readonly #docCount: number;
   readonly #norms: () => Uint8Array | null;
 
@@ -29,8 +28,6 @@ export class Dictionary implements TermDictionary {
     this.size = entry.size;
     this.#file = file;
     this.#entry = entry;
-    this.#index = file.read(entry.index);
-    this.#blocks = file.read(entry.blocks);
     this.#docCount = docCount;
     this.#norms = norms;
   }
@@ -62,6 +59,10 @@ export class Dictionary implements TermDictionary {
     return walk;
   }
 
+  containing(needle: Uint8Array): TermIterator {
+    return new ScanWalk(this.#walk(), this.#scan(needle));
+  }
+
   /** A copy of the bytes of term number `ordinal`, 0..size - 1. */
   lookup(ordinal: number): Uint8Array {
     if (ordinal < 0 || ordinal >= this.size) throw new RangeError(`ordinal ${ordinal} of ${this.size} terms`);
@@ -84,8 +85,43 @@ export class Dictionary implements TermDictionary {
     return -this.size - 1;
   }
 
+  get #index(): Uint8Array {
+    return this.#file.cached(this.#entry.index);
+  }
+
+  get #blocks(): Uint8Array {
+    return this.#file.cached(this.#entry.blocks);
+  }
+
   #walk(): TermWalk {
     return new TermWalk(this.#file, this.#entry, this.#index, this.#blocks, this.#docCount, this.#norms);
+  }
+
+  /** Ordinals of the terms that hold `needle`, ascending. */
+  *#scan(needle: Uint8Array): Generator<number, void> {
+    const kernel = searchKernel();
+    const index = this.#index;
+    const blocks = this.#blocks;
+    if (kernel === null || needle.length === 0) return yield* this.#scanHere(needle);
+    for (let first = 0; first < this.size; first += SCAN_TERMS) {
+      const terms = Math.min(SCAN_TERMS, this.size - first);
+      const from = readU32(index, (4 * first) / TERMS_PER_BLOCK);
+      const isLast = first + terms === this.size;
+      const to = isLast ? blocks.length : readU32(index, (4 * (first + terms)) / TERMS_PER_BLOCK);
+      const found = kernel.scan(blocks.subarray(from, to), terms, this.#entry.positions, needle);
+      if (found === null) throw this.#file.corrupt("a term of its dictionary leads outside");
+      for (const term of found.slice()) yield first + term;
+    }
+  }
+
+  /** The kernel's twin. */
+  *#scanHere(needle: Uint8Array): Generator<number, void> {
+    const walk = this.#walk();
+    const wanted = Buffer.from(needle);
+    while (walk.next()) {
+      const term = walk.view();
+      if (Buffer.from(term.buffer, term.byteOffset, term.length).includes(wanted)) yield walk.ordinal;
+    }
   }
 
   #seek(term: Uint8Array): TermWalk | null {
@@ -109,9 +145,11 @@ export class Dictionary implements TermDictionary {
   #blockOf(term: Uint8Array): number {
     let low = 0;
     let high = Math.ceil(this.size / TERMS_PER_BLOCK);
+    const index = this.#index;
+    const blocks = this.#blocks;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      const reader = new ByteReader(this.#blocks, readU32(this.#index, 4 * middle));
+      const reader = new ByteReader(blocks, readU32(index, 4 * middle));
       reader.varint();
       const length = reader.varint();
       if (compareBytes(reader.take(length), term) <= 0) low = middle;
@@ -173,6 +211,14 @@ class TermWalk implements TermIterator {
     this.ordinal = block * TERMS_PER_BLOCK - 1;
   }
 
+  /** Moves to the term number `ordinal`. */
+  to(ordinal: number): void {
+    const block = Math.floor(ordinal / TERMS_PER_BLOCK);
+    // Ahead in the same block it is nearer.
+    if (Math.floor(this.ordinal / TERMS_PER_BLOCK) !== block || this.ordinal >= ordinal) this.toBlock(block);
+    while (this.ordinal < ordinal && this.#read());
+  }
+
   skipTo(term: Uint8Array, exclusive: boolean): void {
     while (this.#read()) {
       const order = this.compare(term);
@@ -190,11 +236,11 @@ class TermWalk implements TermIterator {
   }
 
   compare(term: Uint8Array): number {
-    return compareBytes(this.#view(), term);
+    return compareBytes(this.view(), term);
   }
 
   term(): Uint8Array {
-    return this.#view().slice();
+    return this.view().slice();
   }
 
   text(): string {
@@ -209,9 +255,9 @@ class TermWalk implements TermIterator {
       docFreq: this.docFreq,
       totalTermFreq: this.totalTermFreq,
       docCount: this.#docCount,
-      postings: this.#file.read(postings, this.#postingsAt, this.#postingsBytes),
+      postings: this.#file.cached(postings, this.#postingsAt, this.#postingsBytes),
       positions: wantsPositions
-        ? this.#file.read(postings, this.#postingsAt + this.#postingsBytes, this.#positionsBytes)
+        ? this.#file.cached(postings, this.#postingsAt + this.#postingsBytes, this.#positionsBytes)
         : new Uint8Array(0),
     });
   }
@@ -234,10 +280,11 @@ class TermWalk implements TermIterator {
       if (order > 0 || (order === 0 && !this.#endInclusive)) return false;
     }
     const prefix = this.#prefix;
-    return prefix === null || compareBytes(this.#view().subarray(0, prefix.length), prefix) === 0;
+    return prefix === null || compareBytes(this.view().subarray(0, prefix.length), prefix) === 0;
   }
 
-  #view(): Uint8Array {
+  /** Bytes of the current term; valid until the next move. */
+  view(): Uint8Array {
     return this.#term.subarray(0, this.#length);
   }
 
@@ -286,5 +333,47 @@ class TermWalk implements TermIterator {
     }
     this.#term.set(suffix, kept);
     this.#length = kept + suffix.length;
+  }
+}
+
+/** Walks the terms whose ordinals are given. */
+class ScanWalk implements TermIterator {
+  readonly #walk: TermWalk;
+  readonly #ordinals: Iterator<number, void>;
+
+  constructor(walk: TermWalk, ordinals: Iterator<number, void>) {
+    this.#walk = walk;
+    this.#ordinals = ordinals;
+  }
+
+  next(): boolean {
+    const { done, value } = this.#ordinals.next();
+    if (done === true) return false;
+    this.#walk.to(value);
+    return true;
+  }
+
+  term(): Uint8Array {
+    return this.#walk.term();
+  }
+
+  text(): string {
+    return this.#walk.text();
+  }
+
+  get ordinal(): number {
+    return this.#walk.ordinal;
+  }
+
+  get docFreq(): number {
+    return this.#walk.docFreq;
+  }
+
+  get totalTermFreq(): number {
+    return this.#walk.totalTermFreq;
+  }
+
+  postings(options?: PostingsOptions): PostingsCursor {
+    return this.#walk.postings(options);
   }
 }

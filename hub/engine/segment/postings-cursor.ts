@@ -1,9 +1,14 @@
 /** Reads postings (see postings-writer.ts) block by block; nothing is decoded that isn't asked for. */
 
+import { searchKernel } from "../kernel/search-kernel.ts";
 import { NO_MORE_DOCS, POSTINGS_BLOCK, type PostingsCursor } from "../searcher.ts";
 import { unpackAscending, unpackWords } from "./bit-packing.ts";
+import type { Bitset } from "./bitset.ts";
 import { ByteReader, grown, readU32 } from "./byte-buffer.ts";
 import { BLOCK_HEADER_BYTES, IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
+
+/** Documents of a term from which on the kernel makes a set of them: it copies the set in and out. */
+const KERNEL_POSTINGS = 4096;
 
 /** What a dictionary says about a term's postings. */
 export interface PostingsData {
@@ -98,6 +103,23 @@ export class BlockPostingsCursor implements PostingsCursor {
       this.#positions[index] = position;
     }
     return this.#positions;
+  }
+
+  addTo(set: Bitset): void {
+    const kernel = this.docFreq >= KERNEL_POSTINGS ? searchKernel() : null;
+    const { docFreq } = this;
+    if (kernel?.addPostings(this.#bytes, docFreq, this.#docCount, set.words) === true) return;
+    const bytes = { postings: this.#bytes, positions: new Uint8Array(0) };
+    const cursor = new BlockPostingsCursor({
+      ...bytes,
+      docFreq,
+      totalTermFreq: docFreq,
+      docCount: this.#docCount,
+    });
+    const docs = new Int32Array(POSTINGS_BLOCK);
+    for (let length = cursor.nextBlock(docs, null); length > 0; length = cursor.nextBlock(docs, null)) {
+      for (let at = 0; at < length; at++) set.add(docs[at]!);
+    }
   }
 
   nextBlock(docs: Int32Array, freqs: Int32Array | null): number {
@@ -277,6 +299,10 @@ export class SinglePostingsCursor implements PostingsCursor {
 
   positions(): Int32Array {
     return this.#positions;
+  }
+
+  addTo(set: Bitset): void {
+    set.add(this.#doc);
   }
 
   nextBlock(docs: Int32Array, freqs: Int32Array | null): number {

@@ -13,6 +13,7 @@ import type {
   TermDictionary,
 } from "../searcher.ts";
 import type { Bitset } from "./bitset.ts";
+import { filterCache } from "./filter-cache.ts";
 import type { Segment } from "./segment.ts";
 
 /** Field in which a document's left-out fields are indexed. */
@@ -86,6 +87,10 @@ export class SnapshotReader implements SegmentReader {
 
   exists(field: string): Bitset | null {
     return this.segment.exists(field);
+  }
+
+  remembered(key: string, find: () => Bitset | null): Bitset | null {
+    return filterCache().get(this.segment, key, find);
   }
 
   fieldNames(): string[] {

@@ -8,6 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { writeFully } from "#proto/kit/files.ts";
 import { ByteBuffer, readU32 } from "./byte-buffer.ts";
 import { crc32c } from "./crc32c.ts";
+import { extentCache } from "./extent-cache.ts";
 
 /** Bytes under one CRC. Small enough that a first read of a few bytes stays cheap. */
 export const CHUNK_BYTES = 64 * 1024;
@@ -138,19 +139,18 @@ export class SegmentFile {
   private constructor(name: string, bytes: Bytes, trusted: boolean) {
     this.name = name;
     this.#bytes = bytes;
-    if (bytes.size < TRAILER_BYTES) throw this.#corrupt("it is too short");
+    if (bytes.size < TRAILER_BYTES) throw this.corrupt("it is too short");
     const trailer = bytes.read(bytes.size - TRAILER_BYTES, TRAILER_BYTES);
-    if (MAGIC.some((byte, index) => trailer[20 + index] !== byte)) throw this.#corrupt("its end is missing");
+    if (MAGIC.some((byte, index) => trailer[20 + index] !== byte)) throw this.corrupt("its end is missing");
     const version = readU32(trailer, 16);
-    if (version !== FORMAT_VERSION) throw this.#corrupt(`its format version ${version} isn't known`);
+    if (version !== FORMAT_VERSION) throw this.corrupt(`its format version ${version} isn't known`);
     this.#dataBytes = readU32(trailer, 8) + readU32(trailer, 12) * 2 ** 32;
     const chunkCount = Math.ceil(this.#dataBytes / CHUNK_BYTES);
     const jsonBytes = readU32(trailer, 0);
     const tailBytes = 4 * chunkCount + jsonBytes;
-    if (this.#dataBytes + tailBytes + TRAILER_BYTES !== bytes.size)
-      throw this.#corrupt("its length is wrong");
+    if (this.#dataBytes + tailBytes + TRAILER_BYTES !== bytes.size) throw this.corrupt("its length is wrong");
     const tail = bytes.read(this.#dataBytes, tailBytes);
-    if (crc32c(tail) !== readU32(trailer, 4)) throw this.#corrupt("the checksum of its directory is wrong");
+    if (crc32c(tail) !== readU32(trailer, 4)) throw this.corrupt("the checksum of its directory is wrong");
     this.#crcs = trusted
       ? null
       : Uint32Array.from({ length: chunkCount }, (_, chunk) => readU32(tail, 4 * chunk));
@@ -183,10 +183,16 @@ export class SegmentFile {
   read(section: Extent, from = 0, length = section[1] - from): Uint8Array {
     const offset = section[0] + from;
     if (from < 0 || length < 0 || from + length > section[1] || offset + length > this.#dataBytes) {
-      throw this.#corrupt("an offset in it leads outside");
+      throw this.corrupt("an offset in it leads outside");
     }
     if (this.#crcs !== null && length > 0) this.#verify(offset, length);
     return this.#bytes.read(offset, length);
+  }
+
+  /** Like `read`, of bytes that will be read again: they stay in memory while there is room. */
+  cached(section: Extent, from = 0, length = section[1] - from): Uint8Array {
+    if (this.#crcs === null || length === 0) return this.read(section, from, length);
+    return extentCache().get(this, section[0] + from, length, () => this.read(section, from, length));
   }
 
   /** Checks all bytes. Throws data_corrupt. */
@@ -195,6 +201,7 @@ export class SegmentFile {
   }
 
   close(): void {
+    extentCache().drop(this);
     this.#bytes.close();
   }
 
@@ -204,12 +211,13 @@ export class SegmentFile {
       if (this.#verified[chunk] === 1) continue;
       const from = chunk * CHUNK_BYTES;
       const bytes = this.#bytes.read(from, Math.min(CHUNK_BYTES, this.#dataBytes - from));
-      if (crc32c(bytes) !== this.#crcs![chunk]) throw this.#corrupt(`the checksum at byte ${from} is wrong`);
+      if (crc32c(bytes) !== this.#crcs![chunk]) throw this.corrupt(`the checksum at byte ${from} is wrong`);
       this.#verified[chunk] = 1;
     }
   }
 
-  #corrupt(why: string): AppError {
+  /** The error of bytes that can't be right though their checksum is. */
+  corrupt(why: string): AppError {
     return new AppError(
       "data_corrupt",
       `segment ${this.name} is damaged: ${why}; restore it from a snapshot or let its documents be sent again`,

@@ -8,6 +8,7 @@ import { BlockColumn } from "./block-column.ts";
 import { GeoColumnView, KeywordColumnView, NumericColumnView } from "./columns.ts";
 import { Dictionary } from "./dictionary.ts";
 import type { FieldEntry, SegmentDirectory } from "./directory.ts";
+import { filterCache } from "./filter-cache.ts";
 import { IdIndex } from "./id-index.ts";
 import { readPresence } from "./presence.ts";
 import type { SegmentFile } from "./segment-file.ts";
@@ -17,7 +18,6 @@ import { StoredReader } from "./stored.ts";
 interface OpenParts {
   readonly dictionaries: Map<string, Dictionary>;
   readonly presence: Map<string, Bitset | null>;
-  readonly norms: Map<string, Uint8Array>;
   readonly columns: Map<string, NumericColumn | KeywordColumn | GeoColumn>;
   source?: StoredReader;
   ids?: StoredReader;
@@ -68,6 +68,7 @@ export class Segment {
 
   release(): void {
     if (--this.#references > 0) return;
+    filterCache().drop(this);
     this.#file.close();
     this.#parts = emptyParts();
   }
@@ -91,13 +92,9 @@ export class Segment {
   }
 
   norms(field: string): Uint8Array | null {
-    const open = this.#parts.norms.get(field);
-    if (open !== undefined) return open;
     const extent = this.fieldEntry(field)?.norms;
     if (extent === undefined) return null;
-    const norms = this.#file.read(extent);
-    this.#parts.norms.set(field, norms);
-    return norms;
+    return this.#file.cached(extent);
   }
 
   /** Documents with a field: null for all, undefined for none. */
@@ -187,7 +184,7 @@ export class Segment {
 }
 
 function emptyParts(): OpenParts {
-  return { dictionaries: new Map(), presence: new Map(), norms: new Map(), columns: new Map() };
+  return { dictionaries: new Map(), presence: new Map(), columns: new Map() };
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {

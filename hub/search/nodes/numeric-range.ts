@@ -1,6 +1,6 @@
 /** Documents with a number, date or boolean between two bounds, found through the column's blocks. */
 
-import { COLUMN_BLOCK, type NumericColumn, type ValueBlock } from "#hub/engine/searcher.ts";
+import { COLUMN_BLOCK, type NumericColumn } from "#hub/engine/searcher.ts";
 import type { Query, ScoreMode, ShardContext, Weight } from "../query.ts";
 import { type BlockMatch, BlockScorer } from "./block-scorer.ts";
 
@@ -48,11 +48,6 @@ class NumericRangeScorer extends BlockScorer {
   readonly #column: NumericColumn;
   readonly #bounds: NumericBounds;
   readonly #docCount: number;
-  readonly #first = new Float64Array(COLUMN_BLOCK);
-  readonly #room: ValueBlock = {
-    values: new Float64Array(COLUMN_BLOCK),
-    slots: new Uint16Array(COLUMN_BLOCK),
-  };
   readonly #exact: bigint[] = [];
 
   constructor(column: NumericColumn, bounds: NumericBounds, docCount: number, score: number) {
@@ -70,29 +65,7 @@ class NumericRangeScorer extends BlockScorer {
     if (!(min <= to && max >= from)) return "none";
     if (!column.safe) return this.#loadExact(block);
     if (min >= from && max <= to && column.presence === null) return "all";
-    return column.multiValued ? this.#loadMany(block) : this.#loadFirst(block);
-  }
-
-  #loadFirst(block: number): BlockMatch {
-    const { from, to } = this.#bounds;
-    const length = this.#column.decodeBlock(block, this.#first);
-    const values = this.#first;
-    const bits = this.bits;
-    for (let slot = 0; slot < length; slot++) {
-      const value = values[slot]!;
-      if (value >= from && value <= to) bits[slot >>> 5]! |= 1 << (slot & 31);
-    }
-    return "some";
-  }
-
-  #loadMany(block: number): BlockMatch {
-    const { from, to } = this.#bounds;
-    const length = this.#column.decodeValues(block, this.#room);
-    for (let at = 0; at < length; at++) {
-      const value = this.#room.values[at]!;
-      const slot = this.#room.slots[at]!;
-      if (value >= from && value <= to) this.bits[slot >>> 5]! |= 1 << (slot & 31);
-    }
+    column.match(block, from, to, this.bits);
     return "some";
   }
 

@@ -15,6 +15,15 @@ export { addTerms } from "./dictionary";
 export { hashName, resumeDocument, writeDocument } from "./document";
 export { addKeyword, addNumber, addToken, endText, padNorms, present, startText, toOrdinals } from "./field";
 export { packGroup, unpackDocs, unpackGroup } from "./packing";
+export {
+  postingsSet,
+  rangeMask,
+  scanTerms,
+  spreadMask,
+  toDecimals,
+  toFloats,
+  unpackNumbers,
+} from "./search";
 export { groupTerms, sortTerms } from "./sort";
 export { addText } from "./tokenizer";
 

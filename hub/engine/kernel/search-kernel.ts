@@ -1,0 +1,144 @@
+/**
+ * The kernel of searches: an instance and a memory of its own, so that a large search can't take the room of documents
+ * that come in. Files' bytes are copied into it for each call; nothing of a search stays in it between calls.
+ */
+
+import { BUFFER_BYTES } from "./assembly/layout.ts";
+import { Kernel } from "./kernel.ts";
+
+/** Memory of all searches of a thread; beyond it they are done by the twins. */
+const LIMIT_BYTES = 256 * 1024 * 1024;
+
+/** Documents of a column's block, and the words of their mask. */
+const BLOCK_DOCS = 1024;
+const MASK_WORDS = BLOCK_DOCS / 32;
+
+/** Terms of a dictionary looked at by one call. */
+export const SCAN_TERMS = 65_536;
+
+/** Longest term, with room for the vector behind it. */
+const TERM_ROOM_BYTES = 33_024;
+
+let ofThread: SearchKernel | null | undefined;
+
+/** Returns the search kernel of this thread, null where the kernel isn't built. */
+export function searchKernel(): SearchKernel | null {
+  if (ofThread === undefined) ofThread = SearchKernel.load();
+  return ofThread;
+}
+
+/** See the file's comment. Belongs to one thread; a result in its memory is good until the next call. */
+export class SearchKernel {
+  readonly #kernel: Kernel;
+  /** Growing buffers: bytes of a file, a set of documents. */
+  readonly #bytes: number;
+  readonly #set: number;
+  readonly #numbers: number;
+  readonly #floats: number;
+  readonly #mask: number;
+  readonly #presence: number;
+  readonly #spread: number;
+  readonly #room: number;
+  readonly #text: number;
+  readonly #found: number;
+  /** Views of `numbers` and `floats`; those of shared memory stay good when it grows. */
+  readonly #unpacked: Uint32Array;
+  readonly #made: Float64Array;
+
+  private constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#bytes = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#set = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#numbers = kernel.allocateZeroed(4 * BLOCK_DOCS + 64);
+    this.#floats = kernel.allocateZeroed(8 * BLOCK_DOCS + 64);
+    this.#mask = kernel.allocateZeroed(4 * MASK_WORDS);
+    this.#presence = kernel.allocateZeroed(4 * MASK_WORDS);
+    this.#spread = kernel.allocateZeroed(4 * MASK_WORDS);
+    this.#room = kernel.allocateZeroed(1024);
+    this.#text = kernel.allocateZeroed(TERM_ROOM_BYTES + 64);
+    this.#found = kernel.allocateZeroed(4 * SCAN_TERMS);
+    const { buffer } = kernel.memory.memory;
+    this.#unpacked = new Uint32Array(buffer, this.#numbers, BLOCK_DOCS);
+    this.#made = new Float64Array(buffer, this.#floats, BLOCK_DOCS);
+  }
+
+  /** Returns a new instance, null where the kernel isn't built. */
+  static load(limitBytes = LIMIT_BYTES): SearchKernel | null {
+    const kernel = Kernel.load(limitBytes);
+    return kernel === null ? null : new SearchKernel(kernel);
+  }
+
+  /** Adds the documents of a term to `words` (ceil(docCount / 32) of them). False where the bytes are damaged. */
+  addPostings(postings: Uint8Array, docFreq: number, docCount: number, words: Uint32Array): boolean {
+    const kernel = this.#kernel;
+    const from = kernel.place(this.#bytes, postings);
+    const sizeBytes = Math.ceil(docCount / 64) * 8;
+    const bits = kernel.place(this.#set, new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
+    // A set of an odd number of words ends within the last u64.
+    kernel.memory.bytes.fill(0, bits + words.byteLength, bits + sizeBytes);
+    const { postingsSet } = kernel.functions;
+    const whole = postingsSet(from, postings.length, docFreq, docCount, bits, this.#room) === 1;
+    words.set(new Uint32Array(kernel.memory.memory.buffer, bits, words.length));
+    return whole;
+  }
+
+  /** Unpacks the numbers of a block, at most 1024 of at most 32 bits, and returns them. */
+  unpack(data: Uint8Array, count: number, bits: number): Uint32Array {
+    const from = this.#kernel.place(this.#bytes, data);
+    this.#kernel.functions.unpackNumbers(from, count, bits, this.#numbers);
+    return this.#unpacked;
+  }
+
+  /** Writes base + n * step (or (base + n) / step) of the `count` numbers unpacked last to `out`. */
+  floats(count: number, base: number, step: number, decimal: boolean, out: Float64Array): void {
+    const { toDecimals, toFloats } = this.#kernel.functions;
+    if (decimal) toDecimals(this.#numbers, count, base, step, this.#floats);
+    else toFloats(this.#numbers, count, base, step, this.#floats);
+    for (let at = 0; at < count; at++) out[at] = this.#made[at]!;
+  }
+
+  /**
+   * Writes to `mask` (32 words) which documents of a block have one of the `count` numbers unpacked last in [low, high].
+   * `presence`: the 32 words of the documents with a value, null where all have one.
+   */
+  range(count: number, low: number, high: number, presence: Uint32Array | null, mask: Uint32Array): void {
+    const { functions, memory } = this.#kernel;
+    functions.rangeMask(this.#numbers, count, low, high, this.#mask);
+    let from = this.#mask;
+    if (presence !== null) {
+      this.#clearBehind(count);
+      memory.words.set(presence, this.#presence >>> 2);
+      functions.spreadMask(this.#mask, this.#presence, this.#spread);
+      from = this.#spread;
+    }
+    const words = presence === null ? Math.ceil(count / 32) : MASK_WORDS;
+    for (let word = 0; word < words; word++) mask[word] = memory.words[(from >>> 2) + word]!;
+  }
+
+  /**
+   * Returns the numbers, counted from the first, of the terms that hold `needle` in blocks of a dictionary; null where
+   * the bytes are damaged. At most SCAN_TERMS terms. The array is good until the next call.
+   */
+  scan(blocks: Uint8Array, terms: number, hasPositions: boolean, needle: Uint8Array): Uint32Array | null {
+    const kernel = this.#kernel;
+    const from = kernel.place(this.#bytes, blocks);
+    const needleAt = kernel.place(this.#set, needle);
+    const found = kernel.functions.scanTerms(
+      from,
+      blocks.length,
+      terms,
+      hasPositions ? 1 : 0,
+      needleAt,
+      needle.length,
+      this.#text,
+      TERM_ROOM_BYTES,
+      this.#found,
+    );
+    return found < 0 ? null : new Uint32Array(kernel.memory.memory.buffer, this.#found, found);
+  }
+
+  #clearBehind(count: number): void {
+    const { words } = this.#kernel.memory;
+    for (let word = Math.ceil(count / 32); word < MASK_WORDS; word++) words[(this.#mask >>> 2) + word] = 0;
+  }
+}

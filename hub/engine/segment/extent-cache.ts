@@ -1,0 +1,121 @@
+/**
+ * Parts of segments' files in memory, those used last; what is over the limit goes. One for all segments of a thread.
+ * Bytes that somebody still holds stay good: the collector takes them when nobody does.
+ */
+
+import { totalmem } from "node:os";
+
+/** Share of the memory that this process may have (of its control group), and bounds of it. */
+const MEMORY_SHARE = 1 / 16;
+const MIN_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 192 * 1024 * 1024;
+
+/** A part above this share of the limit isn't kept: it would push out everything else. */
+const LARGEST_SHARE = 1 / 2;
+
+/** What the bytes belong to: a file that is open. */
+export type ExtentOwner = object;
+
+interface Entry {
+  readonly owner: ExtentOwner;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface ExtentCacheStats {
+  readonly bytes: number;
+  readonly limitBytes: number;
+  readonly hits: number;
+  readonly misses: number;
+  readonly evictions: number;
+}
+
+/** See the file's comment. */
+export class ExtentCache {
+  readonly #limitBytes: number;
+  /** By offset, of each owner. */
+  readonly #byOwner = new Map<ExtentOwner, Map<number, Entry>>();
+  /** In the order of their use, the oldest first. */
+  readonly #entries = new Set<Entry>();
+  #newest: Entry | undefined;
+  #bytes = 0;
+  #hits = 0;
+  #misses = 0;
+  #evictions = 0;
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** Returns the bytes of `owner` at `offset`; `read` gives them where they aren't here. Not to be changed. */
+  get(owner: ExtentOwner, offset: number, length: number, read: () => Uint8Array): Uint8Array {
+    const known = this.#byOwner.get(owner)?.get(offset);
+    if (known !== undefined && known.bytes.length === length) {
+      this.#hits++;
+      if (known !== this.#newest) this.#use(known);
+      return known.bytes;
+    }
+    this.#misses++;
+    const bytes = read();
+    if (bytes.length === length && length <= this.#limitBytes * LARGEST_SHARE)
+      this.#add({ owner, offset, bytes });
+    return bytes;
+  }
+
+  /** Lets go of everything of an owner. */
+  drop(owner: ExtentOwner): void {
+    for (const entry of this.#byOwner.get(owner)?.values() ?? []) this.#forget(entry);
+    this.#byOwner.delete(owner);
+  }
+
+  stats(): ExtentCacheStats {
+    return {
+      bytes: this.#bytes,
+      limitBytes: this.#limitBytes,
+      hits: this.#hits,
+      misses: this.#misses,
+      evictions: this.#evictions,
+    };
+  }
+
+  #add(entry: Entry): void {
+    let own = this.#byOwner.get(entry.owner);
+    if (own === undefined) this.#byOwner.set(entry.owner, (own = new Map()));
+    const before = own.get(entry.offset);
+    if (before !== undefined) this.#forget(before);
+    own.set(entry.offset, entry);
+    this.#entries.add(entry);
+    this.#newest = entry;
+    this.#bytes += entry.bytes.length;
+    for (const oldest of this.#entries) {
+      if (this.#bytes <= this.#limitBytes) break;
+      this.#byOwner.get(oldest.owner)?.delete(oldest.offset);
+      this.#forget(oldest);
+      this.#evictions++;
+    }
+  }
+
+  #use(entry: Entry): void {
+    this.#entries.delete(entry);
+    this.#entries.add(entry);
+    this.#newest = entry;
+  }
+
+  #forget(entry: Entry): void {
+    if (this.#entries.delete(entry)) this.#bytes -= entry.bytes.length;
+  }
+}
+
+/** Returns the share of the memory that caches of searches get, bytes. */
+function cacheBytes(): number {
+  const constrained = process.constrainedMemory();
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(MAX_BYTES, Math.max(MIN_BYTES, Math.floor(memory * MEMORY_SHARE)));
+}
+
+let ofThread: ExtentCache | undefined;
+
+/** Returns the cache of this thread. */
+export function extentCache(): ExtentCache {
+  return (ofThread ??= new ExtentCache(cacheBytes()));
+}
