@@ -5,6 +5,7 @@ import { parseDuration } from "#proto/kit/units.ts";
 import type { AggregationTree } from "./aggregations/aggregation.ts";
 import { AggregationParser } from "./aggregations/aggregation-parser.ts";
 import { AGGREGATION_TYPES } from "./aggregations/all.ts";
+import { PIPELINE_TYPES } from "./aggregations/pipeline/all.ts";
 import { type FetchOptions, parseFetch } from "./fetch/fetch-request.ts";
 import { describe, isObject, type JsonObject, objectOf } from "./json.ts";
 import { AllNode } from "./nodes/documents.ts";
@@ -115,7 +116,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     trackTotalHits: readTrackTotal(options.track_total_hits),
     terminateAfter: options.terminate_after ?? 0,
     timeoutMs: readTimeout(options.timeout),
-    aggregations: new AggregationParser(AGGREGATION_TYPES, queries).parse(
+    aggregations: new AggregationParser(AGGREGATION_TYPES, PIPELINE_TYPES, queries).parse(
       options.aggs ?? options.aggregations,
     ),
     fetch: parseFetch(options, queries),

@@ -8,6 +8,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import { warnDeprecated } from "../deprecation.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
+import { addSiblings, applyParents } from "./pipeline/apply.ts";
+import type { NamedPipeline } from "./pipeline/pipeline.ts";
 
 /** A node of the aggregation tree. Immutable; used for many shards. */
 export interface Aggregation<State = unknown> {
@@ -35,10 +37,15 @@ export interface Collector<State = unknown> {
 }
 
 /** Aggregations of a request or a bucket, by name. */
-export type AggregationTree = ReadonlyMap<string, NamedAggregation>;
+export type AggregationTree = ReadonlyMap<string, NamedAggregation> & {
+  /** Pipelines beside them, in the order in which they are run. */
+  readonly siblings?: readonly NamedPipeline[];
+};
 
 export interface NamedAggregation {
   readonly aggregation: Aggregation;
+  /** Pipelines that stand below it and work on its buckets, in the order in which they are run. */
+  readonly pipelines: readonly NamedPipeline[];
   /** Given back as it came. */
   readonly meta: JsonObject | undefined;
 }
@@ -145,10 +152,12 @@ export function emptyTree(tree: AggregationTree): TreeState {
 /** Renders the answers of a bucket's aggregations. */
 export function renderTree(tree: AggregationTree, state: TreeState, budget: BucketBudget): JsonObject {
   const rendered: JsonObject = {};
-  for (const [name, { aggregation, meta }] of tree) {
+  for (const [name, { aggregation, pipelines, meta }] of tree) {
     const own = state[name] ?? aggregation.empty();
     const key = budget.typedKeys ? `${aggregation.typedName(own)}#${name}` : name;
-    rendered[key] = { ...(meta === undefined ? {} : { meta }), ...aggregation.render(own, budget) };
+    const answer = applyParents(aggregation.render(own, budget), pipelines, budget.typedKeys);
+    rendered[key] = { ...(meta === undefined ? {} : { meta }), ...answer };
   }
+  if (tree.siblings !== undefined) addSiblings(rendered, tree.siblings, budget.typedKeys);
   return rendered;
 }

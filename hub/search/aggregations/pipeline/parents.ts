@@ -1,0 +1,215 @@
+/** Pipelines below a histogram: numbers that depend on the buckets before. */
+
+import { warnDeprecated } from "#hub/search/deprecation.ts";
+import { anything, flag, integer, object, oneOf, text } from "#hub/search/options.ts";
+import { formatOf, printValue } from "#hub/search/value-format.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { readAggregation } from "../aggregation-parser.ts";
+import { type MovingModel, movingFunction, movingModel } from "./moving.ts";
+import {
+  type Bucket,
+  type GapPolicy,
+  PIPELINE_OPTIONS,
+  type Pipeline,
+  parsePath,
+  simpleValue,
+  valueAt,
+} from "./pipeline.ts";
+import type { PipelineType } from "./pipeline-type.ts";
+import { unitMs } from "./unit.ts";
+
+/** Largest window of moving averages and lag of differences. */
+const MAX_WINDOW = 10_000;
+
+const DERIVATIVE = {
+  ...PIPELINE_OPTIONS,
+  unit: text("time that [normalized_value] is per", undefined),
+} as const;
+const SERIAL_DIFF = {
+  ...PIPELINE_OPTIONS,
+  lag: integer("buckets back to the one that is taken away", 1),
+} as const;
+const MOVING_AVG = {
+  ...PIPELINE_OPTIONS,
+  window: integer("buckets that are averaged", 5, 1),
+  model: oneOf("how", ["simple", "linear", "ewma", "holt", "holt_winters"], "simple"),
+  settings: object("alpha, beta, gamma, period, type of the model"),
+  minimize: flag("accepted; the settings are taken as they are", undefined),
+  predict: integer("not offered", undefined),
+} as const;
+const MOVING_FN = {
+  ...PIPELINE_OPTIONS,
+  window: integer("buckets that are looked at", undefined, 1),
+  script: anything("one call of MovingFunctions, e.g. MovingFunctions.unweightedAvg(values)"),
+  shift: integer("buckets by which the window is moved on", 0),
+} as const;
+
+interface Read {
+  readonly buckets_path: unknown;
+  readonly gap_policy: GapPolicy;
+  readonly format: string | undefined;
+}
+
+/** Makes a pipeline that walks the buckets with the value of each. */
+function walking(
+  read: Read,
+  name: string,
+  typedName: string,
+  start: () => (value: number, bucket: Bucket) => number | undefined,
+  gaps: GapPolicy = read.gap_policy,
+  more: (value: number, bucket: Bucket) => Record<string, unknown> = () => ({}),
+): Pipeline {
+  const path = parsePath(read.buckets_path, name);
+  const format = formatOf(undefined, read.format);
+  return {
+    place: "parent",
+    reads: path.names.slice(0, 1),
+    typedName,
+    apply(buckets, put) {
+      const step = start();
+      for (const bucket of buckets) {
+        const made = step(valueAt(bucket, path, gaps), bucket);
+        if (made === undefined) continue;
+        put(bucket, { ...simpleValue(made, (value) => printValue(format, value)), ...more(made, bucket) });
+      }
+      return buckets;
+    },
+  };
+}
+
+const cumulativeSum: PipelineType = {
+  name: "cumulative_sum",
+  summary: "The sum of a number over a bucket and those before it.",
+  options: PIPELINE_OPTIONS,
+  parse(body, name) {
+    const read = readAggregation("cumulative_sum", body, PIPELINE_OPTIONS);
+    const start = (): ((value: number) => number) => {
+      let total = 0;
+      return (value) => (total += value);
+    };
+    return walking(read, name, "simple_value", start, "insert_zeros");
+  },
+};
+
+const derivative: PipelineType = {
+  name: "derivative",
+  summary: "The difference of a number to that of the bucket before.",
+  options: DERIVATIVE,
+  parse(body, name) {
+    const read = readAggregation("derivative", body, DERIVATIVE);
+    const per = read.unit === undefined ? undefined : unitMs(read.unit);
+    let distance = 0;
+    const start = (): ((value: number, bucket: Bucket) => number | undefined) => {
+      let before: { value: number; key: number } | undefined;
+      return (value, bucket) => {
+        const key = Number(bucket["key"]);
+        const made = before === undefined ? undefined : value - before.value;
+        distance = before === undefined ? 0 : key - before.key;
+        before = { value, key };
+        return made;
+      };
+    };
+    const more = (value: number): Record<string, unknown> =>
+      per === undefined ? {} : { normalized_value: Number.isFinite(value) ? (value * per) / distance : null };
+    return walking(read, name, "derivative", start, read.gap_policy, more);
+  },
+};
+
+const serialDiff: PipelineType = {
+  name: "serial_diff",
+  summary: "The difference of a number to that of a bucket some places before.",
+  options: SERIAL_DIFF,
+  parse(body, name) {
+    const read = readAggregation("serial_diff", body, SERIAL_DIFF);
+    const lag = read.lag ?? 1;
+    if (lag < 1 || lag > MAX_WINDOW)
+      throw new AppError(
+        "parsing",
+        `[lag] must be a positive, non-zero integer up to ${MAX_WINDOW}.  Value supplied was [${lag}] in [${name}].`,
+      );
+    return walking(read, name, "simple_value", () => {
+      const values: number[] = [];
+      return (value) => {
+        const before = values[values.length - lag] ?? Number.NaN;
+        values.push(value);
+        return Number.isNaN(value - before) ? undefined : value - before;
+      };
+    });
+  },
+};
+
+const movingAvg: PipelineType = {
+  name: "moving_avg",
+  summary: "The mean of a number over the buckets before, by one of several models.",
+  options: MOVING_AVG,
+  parse(body, name) {
+    warnDeprecated("The moving_avg aggregation has been deprecated in favor of the moving_fn aggregation.");
+    const read = readAggregation("moving_avg", body, MOVING_AVG);
+    if (read.predict !== undefined)
+      throw new AppError(
+        "request_invalid",
+        `[predict] of [${name}] isn't offered: only buckets that are there get values`,
+      );
+    const window = checkWindow(read.window ?? 5, name);
+    const model: MovingModel = movingModel(read.model ?? "simple", read.settings ?? {}, window, name);
+    return walking(read, name, "simple_value", () => {
+      const values: number[] = [];
+      return (value) => {
+        if (Number.isNaN(value)) return undefined;
+        const made = values.length >= model.needs ? model.next(values) : undefined;
+        values.push(value);
+        if (values.length > window) values.shift();
+        return made;
+      };
+    });
+  },
+};
+
+const movingFn: PipelineType = {
+  name: "moving_fn",
+  summary: "A function of a number over a window of buckets; one of MovingFunctions.",
+  options: MOVING_FN,
+  parse(body, name) {
+    const read = readAggregation("moving_fn", body, MOVING_FN);
+    const window = checkWindow(read.window ?? 0, name);
+    const shift = read.shift ?? 0;
+    const apply = movingFunction(read.script, name);
+    const path = parsePath(read.buckets_path, name);
+    const format = formatOf(undefined, read.format);
+    return {
+      place: "parent",
+      reads: path.names.slice(0, 1),
+      typedName: "simple_value",
+      apply(buckets, put) {
+        const values = buckets.map((bucket) => valueAt(bucket, path, read.gap_policy));
+        for (const [at, bucket] of buckets.entries()) {
+          const end = Math.min(values.length, Math.max(0, at + shift));
+          const seen = values.slice(Math.max(0, at + shift - window), end);
+          put(
+            bucket,
+            simpleValue(apply(seen.filter((value) => !Number.isNaN(value))), (value) =>
+              printValue(format, value),
+            ),
+          );
+        }
+        return buckets;
+      },
+    };
+  },
+};
+
+export const PARENT_TYPES: readonly PipelineType[] = [
+  cumulativeSum,
+  derivative,
+  movingAvg,
+  movingFn,
+  serialDiff,
+];
+
+function checkWindow(window: number, name: string): number {
+  if (window >= 1 && window <= MAX_WINDOW) return window;
+  throw new AppError(
+    "request_invalid",
+    `[window] of [${name}] must be 1 to ${MAX_WINDOW}, but is [${window}]`,
+  );
+}

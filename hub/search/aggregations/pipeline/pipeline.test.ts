@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import type { JsonObject } from "#hub/search/json.ts";
+import { IndexFixture } from "#hub/search/shard-fixture.ts";
+
+const fixture = new IndexFixture({
+  docs: [
+    { at: "2026-01-01", n: 10, host: "a" },
+    { at: "2026-01-01", n: 20, host: "b" },
+    { at: "2026-01-02", n: 5, host: "a" },
+    { at: "2026-01-04", n: 50, host: "b" },
+  ],
+});
+after(() => fixture.close());
+
+/** Answers of a pipeline below a histogram of days with the sum of n. */
+async function below(pipeline: JsonObject): Promise<unknown[]> {
+  const { aggregations } = await fixture.search({
+    size: 0,
+    aggs: {
+      days: {
+        date_histogram: { field: "at", interval: "1d" },
+        aggs: { sum: { sum: { field: "n" } }, made: pipeline },
+      },
+    },
+  });
+  const { buckets } = aggregations!["days"] as { buckets: Record<string, { value: unknown } | undefined>[] };
+  return buckets.map((bucket) => bucket["made"]?.value);
+}
+
+async function beside(pipeline: JsonObject, extra: JsonObject = {}): Promise<unknown> {
+  const { aggregations } = await fixture.search(
+    {
+      size: 0,
+      aggs: {
+        days: { date_histogram: { field: "at", interval: "1d" }, aggs: { sum: { sum: { field: "n" } } } },
+        made: pipeline,
+      },
+    },
+    extra,
+  );
+  return aggregations;
+}
+
+suite("pipelines below a histogram", () => {
+  const rows: [name: string, pipeline: JsonObject, values: unknown[]][] = [
+    ["cumulative_sum adds up", { cumulative_sum: { buckets_path: "sum" } }, [30, 35, 35, 85]],
+    [
+      "derivative takes gaps as zeros where told",
+      { derivative: { buckets_path: "sum", gap_policy: "insert_zeros" } },
+      [undefined, -25, -5, 50],
+    ],
+    ["derivative skips gaps", { derivative: { buckets_path: "sum" } }, [undefined, -25, null, null]],
+    ["derivative of counts", { derivative: { buckets_path: "_count" } }, [undefined, -1, -1, 1]],
+    ["serial_diff", { serial_diff: { buckets_path: "sum", lag: 3 } }, [undefined, undefined, undefined, 20]],
+    [
+      "moving_avg is the mean of those before",
+      { moving_avg: { buckets_path: "sum" } },
+      [undefined, 30, undefined, 17.5],
+    ],
+    [
+      "moving_avg ewma",
+      { moving_avg: { buckets_path: "sum", model: "ewma", settings: { alpha: 0.5 } } },
+      [undefined, 30, undefined, 17.5],
+    ],
+    [
+      "moving_fn knows functions by name",
+      { moving_fn: { buckets_path: "sum", window: 2, script: "MovingFunctions.max(values)" } },
+      [null, 30, 30, 5],
+    ],
+  ];
+  for (const [name, pipeline, values] of rows) {
+    test(name, async () => assert.deepEqual(await below(pipeline), values));
+  }
+
+  test("bucket_sort orders and cuts", async () => {
+    const { aggregations } = await fixture.search({
+      size: 0,
+      aggs: {
+        hosts: {
+          terms: { field: "host.keyword" },
+          aggs: {
+            sum: { sum: { field: "n" } },
+            top: { bucket_sort: { sort: [{ sum: { order: "desc" } }], size: 1 } },
+          },
+        },
+      },
+    });
+    const { buckets } = aggregations!["hosts"] as { buckets: JsonObject[] };
+    assert.deepEqual(buckets, [{ key: "b", doc_count: 2, sum: { value: 70 } }]);
+  });
+});
+
+suite("pipelines beside a histogram", () => {
+  const rows: [type: string, answer: JsonObject][] = [
+    ["max_bucket", { value: 50, keys: ["2026-01-04T00:00:00.000Z"] }],
+    ["min_bucket", { value: 5, keys: ["2026-01-02T00:00:00.000Z"] }],
+    ["sum_bucket", { value: 85 }],
+    ["avg_bucket", { value: 85 / 3 }],
+    ["stats_bucket", { count: 3, min: 5, max: 50, avg: 85 / 3, sum: 85 }],
+  ];
+  for (const [type, answer] of rows) {
+    test(type, async () => {
+      const made = (await beside({ [type]: { buckets_path: "days>sum" } })) as JsonObject;
+      assert.deepEqual(made["made"], answer);
+    });
+  }
+
+  test("percentiles_bucket gives numbers of buckets", async () => {
+    const made = (await beside({
+      percentiles_bucket: { buckets_path: "days>sum", percents: [50] },
+    })) as JsonObject;
+    assert.deepEqual(made["made"], { values: { "50.0": 30 } });
+  });
+
+  test("names have their types with typed_keys", async () => {
+    const made = await beside({ max_bucket: { buckets_path: "days>sum" } }, { typedKeys: true });
+    assert.deepEqual(Object.keys(made as JsonObject), ["date_histogram#days", "bucket_metric_value#made"]);
+  });
+});
+
+suite("faulty pipelines are refused", () => {
+  const rows: [name: string, aggs: JsonObject, reason: RegExp][] = [
+    ["at the top", { d: { derivative: { buckets_path: "x" } } }, /does not exist|top level/],
+    ["scripts", { d: { bucket_script: { buckets_path: "x", script: "1" } } }, /scripts aren't offered/],
+    [
+      "unknown paths",
+      { d: { max_bucket: { buckets_path: "nothing>x" } } },
+      /buckets_path aggregation does not exist/,
+    ],
+    ["no path", { d: { max_bucket: {} } }, /buckets_path/],
+  ];
+  for (const [name, aggs, reason] of rows) {
+    test(name, async () => await assert.rejects(async () => await fixture.search({ aggs }), reason));
+  }
+});

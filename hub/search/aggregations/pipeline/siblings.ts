@@ -1,0 +1,166 @@
+/** Pipelines beside an aggregation: one answer from a number of each of its buckets. */
+
+import type { JsonObject } from "#hub/search/json.ts";
+import { list, number } from "#hub/search/options.ts";
+import { formatOf, javaDouble, printValue } from "#hub/search/value-format.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { readAggregation } from "../aggregation-parser.ts";
+import { type KeyedValue, PIPELINE_OPTIONS, parsePath, simpleValue } from "./pipeline.ts";
+import type { PipelineType } from "./pipeline-type.ts";
+
+/** Percents of percentiles_bucket unless the request names others. */
+const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];
+
+type Format = (value: number) => string | undefined;
+
+interface SiblingType {
+  readonly name: string;
+  readonly summary: string;
+  readonly typedName: string;
+  summarise(values: readonly KeyedValue[], format: Format, options: JsonObject): JsonObject;
+}
+
+const SIBLINGS: readonly SiblingType[] = [
+  {
+    name: "avg_bucket",
+    summary: "The mean of a number over buckets.",
+    typedName: "simple_value",
+    summarise: (values, format) => simpleValue(sum(values) / values.length, format),
+  },
+  {
+    name: "sum_bucket",
+    summary: "The sum of a number over buckets.",
+    typedName: "simple_value",
+    summarise: (values, format) => simpleValue(sum(values), format),
+  },
+  {
+    name: "max_bucket",
+    summary: "The largest number of buckets, with their keys.",
+    typedName: "bucket_metric_value",
+    summarise: (values, format) => extreme(values, Math.max(...values.map(({ value }) => value)), format),
+  },
+  {
+    name: "min_bucket",
+    summary: "The smallest number of buckets, with their keys.",
+    typedName: "bucket_metric_value",
+    summarise: (values, format) => extreme(values, Math.min(...values.map(({ value }) => value)), format),
+  },
+  {
+    name: "stats_bucket",
+    summary: "Count, minimum, maximum, mean and sum of a number over buckets.",
+    typedName: "stats_bucket",
+    summarise: (values, format) => stats(values, format),
+  },
+  {
+    name: "extended_stats_bucket",
+    summary: "stats_bucket with variance and standard deviation.",
+    typedName: "extended_stats_bucket",
+    summarise: (values, format, { sigma }) => extendedStats(values, format, Number(sigma ?? 2)),
+  },
+  {
+    name: "percentiles_bucket",
+    summary: "Percentiles of a number over buckets, each the number of a bucket.",
+    typedName: "percentiles_bucket",
+    summarise: (values, format, { percents }) =>
+      percentiles(values, format, (percents as number[] | undefined) ?? DEFAULT_PERCENTS),
+  },
+];
+
+export const SIBLING_TYPES: readonly PipelineType[] = SIBLINGS.map((type) => {
+  const options = {
+    ...PIPELINE_OPTIONS,
+    ...(type.name === "extended_stats_bucket" && { sigma: number("deviations of the bounds", 2) }),
+    ...(type.name === "percentiles_bucket" && { percents: list("percents, 0..100") }),
+  };
+  return {
+    name: type.name,
+    summary: type.summary,
+    options,
+    parse(body, name) {
+      const read = readAggregation(type.name, body, options) as Record<string, unknown> & {
+        buckets_path: unknown;
+        gap_policy: "skip" | "insert_zeros";
+        format: string | undefined;
+      };
+      checkNumbers(read["percents"], name);
+      const path = parsePath(read.buckets_path, name);
+      const format = formatOf(undefined, read.format);
+      return {
+        place: "sibling",
+        path,
+        gaps: read.gap_policy,
+        reads: path.names,
+        typedName: type.typedName,
+        summarise: (values) => type.summarise(values, (value) => printValue(format, value), read),
+      };
+    },
+  };
+});
+
+function checkNumbers(percents: unknown, name: string): void {
+  if (percents === undefined) return;
+  const valid = (percents as unknown[]).every((each) => typeof each === "number" && each >= 0 && each <= 100);
+  if (!valid)
+    throw new AppError(
+      "request_invalid",
+      `[percents] of [${name}] must only contain non-null doubles from 0.0-100.0 inclusive`,
+    );
+}
+
+function sum(values: readonly KeyedValue[]): number {
+  return values.reduce((total, { value }) => total + value, 0);
+}
+
+function extreme(values: readonly KeyedValue[], value: number, format: Format): JsonObject {
+  const keys = values.filter((each) => each.value === value).map(({ key }) => key);
+  return { ...simpleValue(value, format), keys };
+}
+
+function stats(values: readonly KeyedValue[], format: Format): JsonObject {
+  if (values.length === 0) return { count: 0, min: null, max: null, avg: null, sum: 0 };
+  const numbers = values.map(({ value }) => value);
+  const found = {
+    min: Math.min(...numbers),
+    max: Math.max(...numbers),
+    avg: sum(values) / values.length,
+    sum: sum(values),
+  };
+  return { count: values.length, ...found, ...printed(found, format) };
+}
+
+function extendedStats(values: readonly KeyedValue[], format: Format, sigma: number): JsonObject {
+  const plain = stats(values, format);
+  if (values.length === 0) {
+    const bounds = { upper: null, lower: null };
+    const none = { sum_of_squares: null, variance: null, std_deviation: null };
+    return { ...plain, ...none, std_deviation_bounds: bounds };
+  }
+  const mean = sum(values) / values.length;
+  const squares = values.reduce((total, { value }) => total + value * value, 0);
+  const variance = Math.max(0, squares / values.length - mean * mean);
+  const deviation = Math.sqrt(variance);
+  const found = { sum_of_squares: squares, variance, std_deviation: deviation };
+  const bounds = { upper: mean + deviation * sigma, lower: mean - deviation * sigma };
+  return { ...plain, ...found, std_deviation_bounds: bounds, ...printed(found, format) };
+}
+
+/** The value at the nearest rank, as these aggregations have it. */
+function percentiles(values: readonly KeyedValue[], format: Format, percents: readonly number[]): JsonObject {
+  const sorted = values.map(({ value }) => value).sort((a, b) => a - b);
+  const answer: JsonObject = {};
+  for (const percent of percents) {
+    const value = sorted[Math.round((percent / 100) * (sorted.length - 1))];
+    answer[javaDouble(percent)] = value ?? null;
+    const text = value === undefined ? undefined : format(value);
+    if (text !== undefined) answer[`${javaDouble(percent)}_as_string`] = text;
+  }
+  return { values: answer };
+}
+
+function printed(numbers: Readonly<Record<string, number>>, format: Format): JsonObject {
+  const entries = Object.entries(numbers).flatMap(([name, value]) => {
+    const text = format(value);
+    return text === undefined ? [] : [[`${name}_as_string`, text]];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
