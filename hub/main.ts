@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
+import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { describeSettings } from "#proto/kit/settings.ts";
 import { runAdminCommand } from "./admin-commands.ts";
 import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
@@ -33,16 +34,19 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
     pretty: process.stderr.isTTY === true,
   });
   const hub = new Hub({ settings, log, version: version() });
+  const service = new ServiceManager({ env: process.env, log });
   const stopped = Promise.withResolvers<void>();
   let signals = 0;
   const stop = (signal: NodeJS.Signals): void => {
     if (signals++ > 0) process.exit(EXIT_FAILED);
     log.info({ signal }, "stopping; a second signal ends at once");
+    service.stopping();
     stopped.resolve(hub.stop());
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   await hub.start();
+  service.ready();
   const link = await hub.setupLink();
   if (command.readyJson)
     process.stdout.write(`${JSON.stringify({ ready: true, ...hub.addresses(), pid: process.pid })}\n`);
@@ -51,6 +55,7 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
       `Nobody can sign in yet. Make the first administrator, once and within a day, at\n  ${link}\n`,
     );
   await stopped.promise;
+  await service.stop();
 }
 
 /** Commands say on standard output what they did; the log is for what went wrong meanwhile. */

@@ -7,6 +7,8 @@ set -uo pipefail
 declare -A packages=(
   [docker-compose]=docker-compose
   [dpkg-deb]=dpkg
+  [ip]=iproute2
+  [mmdebstrap]=mmdebstrap
   [shellcheck]=shellcheck
   [systemd-analyze]=systemd
 )
