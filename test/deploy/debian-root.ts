@@ -110,7 +110,10 @@ export class DebianRoot {
     this.#stateFolders(unit, user);
     const set = capabilities.map((name) => `+${name}`).join(",");
     const privileges = [
-      ...[`--reuid=${user}`, `--regid=${user}`, "--init-groups", "--no-new-privs"],
+      `--reuid=${user}`,
+      `--regid=${user}`,
+      "--init-groups",
+      "--no-new-privs",
       `--bounding-set=-all${set === "" ? "" : `,${set}`}`,
       `--inh-caps=-all${set === "" ? "" : `,${set}`}`,
       ...(set === "" ? [] : [`--ambient-caps=${set}`]),
