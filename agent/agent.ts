@@ -6,6 +6,7 @@ import { sep } from "node:path";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { type Component, Lifecycle, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StatusServer } from "#proto/kit/status-server.ts";
 import type { AgentSettings } from "./config.ts";
@@ -69,6 +70,8 @@ export class Agent implements Component {
     });
     this.#registry = registry;
     await this.#lifecycle.start("registry", registry);
+    const watch = new MemoryWatch({ log: this.#log, metrics: this.#metrics, part: "agent" });
+    await this.#lifecycle.start("memory", watch);
     const names: AgentNames = {
       agentId: registry.agentId,
       agentName: file.name,

@@ -17,6 +17,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { FolderLock } from "#proto/kit/folder-lock.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { comparePositions, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
@@ -93,6 +94,8 @@ export class Hub implements Component {
   async #startAll(folder: string): Promise<void> {
     mkdirSync(folder, { recursive: true, mode: 0o750 });
     await this.#run("lock", folderLock(folder));
+    const { log } = this.#options;
+    await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
     const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
     this.#journal = journal;
     await this.#run("journal", journal);

@@ -54,7 +54,7 @@ const groups: readonly [name: string, files: Record<string, string>, expected: u
 ];
 
 for (const [name, files, expected] of groups) {
-  test(`memory is read from ${name}`, () => {
+  test(`the memory of a control group: ${name}`, () => {
     assert.deepEqual(
       readGroupMemory((path) => files[path]),
       expected,
