@@ -20,14 +20,24 @@ export function slotOf(indexUuid: string, shard: number): number {
   return createHash("sha256").update(`${indexUuid}/${shard}`).digest()[0]!;
 }
 
-/** Subject of a LogBatch: `raw.<partition>.<agent id>`. */
-export function rawSubject(partition: number, agentId: string): string {
+/** Subject of a LogBatch: `raw.<partition>.<agent id>`; `*` stands for all partitions. */
+export function rawSubject(partition: number | "*", agentId: string): string {
   return `raw.${partition}.${agentId}`;
 }
 
 /** Subject of a DocBatch: `doc.<slot>.<index uuid>.<shard>`. */
 export function docSubject(indexUuid: string, shard: number): string {
   return `doc.${slotOf(indexUuid, shard)}.${indexUuid}.${shard}`;
+}
+
+/** Prefix of the subjects that are one agent's alone; an agent with credentials of its own may use no others but RAW's. */
+export function agentPrefix(agentId: string): string {
+  return `agent.${agentId}`;
+}
+
+/** Prefix of the subjects on which an agent is answered. */
+export function inboxPrefix(agentId: string): string {
+  return `agent.${agentId}.inbox`;
 }
 
 /** Request of an agent that (re)connects; the answer is a Watermark. */

@@ -1,5 +1,6 @@
 /** The hub's connection to NATS: it is kept for ever, and tells when it is gone and back. */
 
+import { readFileSync } from "node:fs";
 import {
   connect,
   credsAuthenticator,
@@ -45,6 +46,8 @@ export interface NatsTarget {
   readonly credentials?: string;
   /** PEM files' paths. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+  /** PEM file with the very certificate the server shows, whatever name is in it; read at each connection. */
+  readonly pinnedFile?: string;
 }
 
 export interface ConnectionOptions {
@@ -220,7 +223,7 @@ export class Connection implements Component {
 }
 
 function authentication(target: NatsTarget): NodeConnectionOptions {
-  const { token, user, password, nkeySeed, credentials, tls } = target;
+  const { token, user, password, nkeySeed, credentials, tls, pinnedFile } = target;
   return {
     ...(token === undefined || token === "" ? {} : { token }),
     ...(user === undefined ? {} : { user }),
@@ -228,7 +231,20 @@ function authentication(target: NatsTarget): NodeConnectionOptions {
     ...(nkeySeed === undefined ? {} : { authenticator: nkeyAuthenticator(Buffer.from(nkeySeed.trim())) }),
     ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(Buffer.from(credentials)) }),
     ...(tls === undefined ? {} : { tls }),
+    ...(pinnedFile === undefined ? {} : { tls: pinned(pinnedFile) }),
   };
+}
+
+/** Our own server, reached by an address that its certificate needn't name: nobody else has that certificate's key. */
+function pinned(path: string): NonNullable<NodeConnectionOptions["tls"]> {
+  const options = {
+    get ca(): string {
+      return readFileSync(path, "utf8");
+    },
+    allowPartialTrustChain: true,
+    checkServerIdentity: () => undefined,
+  };
+  return options;
 }
 
 function closed(): AppError {

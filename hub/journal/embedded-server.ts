@@ -12,9 +12,10 @@ import type { FolderLock } from "#proto/kit/folder-lock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import type { NatsTarget } from "./connection.ts";
 import { preparePortsFolder, waitForPort } from "./ports-file.ts";
 import { findServerBinary, type ServerBinary } from "./server-binary.ts";
-import { serverConfigText } from "./server-config.ts";
+import { type AgentUser, HUB_USER, type ServerTls, serverConfigText } from "./server-config.ts";
 import { ServerLog } from "./server-log.ts";
 import { type ServerFiles, STOP_GRACE_MS, takeOwnership } from "./server-owner.ts";
 import { requireFreePort } from "./server-port.ts";
@@ -39,6 +40,8 @@ export interface EmbeddedServerOptions {
   /** 0: the system chooses one, which is kept until `stop`. */
   readonly port: number;
   readonly log: Logger;
+  /** Set: clients must speak TLS. */
+  readonly tls?: ServerTls;
   /** Hears of every restart after a death. */
   readonly onRestart?: () => void;
   readonly clock?: Clock;
@@ -61,6 +64,9 @@ export class EmbeddedServer implements Component {
   #child: ChildProcess | undefined;
   #port: number;
   #token = "";
+  #agents: readonly AgentUser[] | undefined;
+  #listens = false;
+  #reloadDue = false;
   #startedAtMs = 0;
   #stopping = new AbortController();
   #supervision: Promise<void> | undefined;
@@ -135,6 +141,24 @@ export class EmbeddedServer implements Component {
     this.#lock?.release();
   }
 
+  /** Lets exactly these agents in, besides who shows the token. Who isn't among them any more is disconnected. */
+  setAgents(agents: readonly AgentUser[]): void {
+    // Back from single users to a token a server that runs can't be brought: it would answer some clients never.
+    if (this.#agents === undefined && agents.length === 0) return;
+    this.#agents = agents;
+    this.reload();
+  }
+
+  /** Makes the server read its certificate and its users anew; connections that are still allowed go on. */
+  reload(): void {
+    this.#reloadDue = true;
+    // Before it listens the signal would end it; see #launch.
+    if (!this.#listens || this.#binary === undefined || this.pid === undefined) return;
+    this.#reloadDue = false;
+    this.#writeConfig(this.#binary);
+    this.#child?.kill("SIGHUP");
+  }
+
   /** Starts again whenever the server dies, until stopped; then ends it. */
   async #supervise(binary: ServerBinary, first: ChildProcess): Promise<void> {
     const { signal } = this.#stopping;
@@ -170,9 +194,11 @@ export class EmbeddedServer implements Component {
 
   /** Starts a server and resolves when it accepts connections. */
   async #launch(binary: ServerBinary): Promise<ChildProcess> {
-    const portsDir = join(this.#folder, "ports");
+    const portsDir = this.#portsDir;
     preparePortsFolder(portsDir);
-    writeFileAtomic(this.#files.configFile, this.#config(binary, portsDir), 0o600);
+    this.#listens = false;
+    this.#reloadDue = false;
+    this.#writeConfig(binary);
     this.#startedAtMs = this.#clock.now();
     const child = spawn(binary.path, ["-c", this.#files.configFile], {
       argv0: "nats-server", // names the ports file, and is what a later hub looks for
@@ -184,6 +210,8 @@ export class EmbeddedServer implements Component {
     const output = new ServerLog(child.stderr, this.#log);
     try {
       this.#port = await this.#listening(child, portsDir);
+      this.#listens = true;
+      if (this.#reloadDue) this.reload();
       return child;
     } catch (error) {
       await this.#end(child);
@@ -222,17 +250,30 @@ export class EmbeddedServer implements Component {
     clearTimeout(timer);
   }
 
-  #config(binary: ServerBinary, portsDir: string): string {
-    return serverConfigText({
+  get #portsDir(): string {
+    return join(this.#folder, "ports");
+  }
+
+  #writeConfig({ version }: ServerBinary): void {
+    const text = serverConfigText({
       host: this.#options.host,
       port: this.#port,
       token: this.#token,
+      agents: this.#agents,
+      tls: this.#options.tls,
       storeDir: join(this.#folder, "store"),
-      portsDir,
+      portsDir: this.#portsDir,
       pidFile: this.#files.pidFile,
-      version: binary.version,
+      version,
     });
+    writeFileAtomic(this.#files.configFile, text, 0o600);
   }
+}
+
+/** Returns how the hub reaches its own server, whichever way that lets it in. */
+export function ownTarget({ url, token }: EmbeddedServer, tls: ServerTls | undefined): NatsTarget {
+  const pinnedFile = tls === undefined ? {} : { pinnedFile: tls.certFile };
+  return { servers: [url], token, user: HUB_USER, password: token, ...pinnedFile };
 }
 
 function hasEnded(child: ChildProcess): boolean {

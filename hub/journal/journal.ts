@@ -10,7 +10,7 @@ import { type Position, START } from "#proto/position.ts";
 import { Connection, type ConnectionEvent, type NatsTarget } from "./connection.ts";
 import { CoreMessaging } from "./core-messaging.ts";
 import { type DeadLetter, type KeptDeadLetter, keepDeadLetter, readDeadLetters } from "./dead-letters.ts";
-import { EmbeddedServer } from "./embedded-server.ts";
+import { EmbeddedServer, ownTarget } from "./embedded-server.ts";
 import { FullStreams } from "./full-streams.ts";
 import type { Incarnation } from "./incarnations.ts";
 import { JournalMetrics } from "./journal-metrics.ts";
@@ -18,6 +18,7 @@ import { LogHistory, type Reconciliation } from "./log-history.ts";
 import { NatsBucket } from "./nats-bucket.ts";
 import { type Published, Publisher, type PublishOptions } from "./publisher.ts";
 import { type JournalMessage, Reader, type ReaderSource, type ReadOptions } from "./reader.ts";
+import type { AgentUser, ServerTls } from "./server-config.ts";
 import { checkServerVersion, type Durability, parseServerVersion } from "./server-version.ts";
 import { streamDefinitions } from "./stream-limits.ts";
 import { type StoredMessage, type StreamState, StreamStore } from "./stream-store.ts";
@@ -38,6 +39,8 @@ export interface JournalOptions {
   /** Address and port of the embedded server; port 0: the system chooses one. */
   readonly host: string;
   readonly port: number;
+  /** Set: the embedded server speaks TLS. */
+  readonly tls?: ServerTls;
   /** Set: this NATS is used and none is embedded. */
   readonly external?: NatsTarget;
   /** Limit of RAW and of DOC each, bytes; without it min(10 GB, 20 % of the free disk). */
@@ -98,7 +101,7 @@ export class Journal implements Component {
     const metrics = new JournalMetrics(options.metrics);
     this.#metrics = metrics;
     this.#server = external === undefined ? embeddedServer(options, metrics) : undefined;
-    const target = (): NatsTarget => external ?? { servers: [this.#server!.url], token: this.#server!.token };
+    const target = (): NatsTarget => external ?? ownTarget(this.#server!, options.tls);
     const connection = new Connection({ name, log, clock, target });
     this.#connection = connection;
     this.#streams = new StreamStore(connection);
@@ -143,6 +146,21 @@ export class Journal implements Component {
     if (server !== undefined) return { url: server.url, token: server.token, tokenFile: server.tokenFile };
     const { servers, token = "" } = this.#options.external!;
     return { url: servers.join(","), token, tokenFile: "" };
+  }
+
+  /** True where the hub runs its own nats-server, which `setAgents` and `reloadServer` are for. */
+  get embeds(): boolean {
+    return this.#server !== undefined;
+  }
+
+  /** See EmbeddedServer.setAgents. */
+  setAgents(agents: readonly AgentUser[]): void {
+    this.#server?.setAgents(agents);
+  }
+
+  /** Makes the embedded server read its certificate anew. */
+  reloadServer(): void {
+    this.#server?.reload();
   }
 
   /** What a PubAck is worth; "process" for an external NATS, whose settings aren't known. */
@@ -363,13 +381,14 @@ export class Journal implements Component {
 }
 
 function embeddedServer(options: JournalOptions, metrics: JournalMetrics): EmbeddedServer {
-  const { dataDir, host, port, log, clock, env } = options;
+  const { dataDir, host, port, tls, log, clock, env } = options;
   return new EmbeddedServer({
     dataDir,
     host,
     port,
     log,
     onRestart: () => metrics.serverRestarted(),
+    ...(tls === undefined ? {} : { tls }),
     ...(clock === undefined ? {} : { clock }),
     ...(env === undefined ? {} : { env }),
   });

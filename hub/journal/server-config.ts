@@ -1,5 +1,11 @@
-/** The configuration file of the hub's own nats-server. */
+/**
+ * The configuration file of the hub's own nats-server: what it keeps, and who may do what.
+ *
+ * Grammar of NATS' configuration: https://docs.nats.io/running-a-nats-service/configuration. A token and single users
+ * exclude each other there, so the hub's own secret is a token only as long as no agent has credentials of its own.
+ */
 
+import { agentPrefix, rawSubject } from "#proto/subjects.ts";
 import { knowsSyncInterval, type ServerVersion } from "./server-version.ts";
 
 /** Largest message the server takes. Batches are a fraction of it; above 8 MiB the server warns. */
@@ -14,11 +20,33 @@ const MAX_MEMORY_BYTES = 256 * 1024 ** 2;
  */
 const MAX_FILE_BYTES = 1024 ** 5;
 
+/** Name by which the hub itself signs in where there are single users; its password is the token. */
+export const HUB_USER = "tailrace";
+
+/** An agent that signs in by an nkey and may use its own subjects only. */
+export interface AgentUser {
+  /** nkey of kind user, "U…". */
+  readonly publicKey: string;
+  /** UUID in the agent's subjects. */
+  readonly agentId: string;
+}
+
+/** PEM files, absolute paths. The server reads them at its start and at each reload. */
+export interface ServerTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
 export interface ServerConfig {
   /** Address to listen on, and a port; -1: the system chooses one. */
   readonly host: string;
   readonly port: number;
+  /** The hub's own secret. */
   readonly token: string;
+  /** Absent: none had credentials of its own since the server was started. */
+  readonly agents: readonly AgentUser[] | undefined;
+  /** Absent: plain TCP. */
+  readonly tls: ServerTls | undefined;
   readonly storeDir: string;
   readonly portsDir: string;
   readonly pidFile: string;
@@ -36,7 +64,8 @@ export function serverConfigText(config: ServerConfig): string {
     `ports_file_dir: ${JSON.stringify(config.portsDir)}`,
     `max_payload: ${MAX_PAYLOAD_BYTES}`,
     "logtime: false",
-    `authorization { token: ${JSON.stringify(config.token)} }`,
+    ...authorization(config),
+    ...encryption(config),
     "jetstream {",
     `  store_dir: ${JSON.stringify(config.storeDir)}`,
     `  max_mem: ${MAX_MEMORY_BYTES}`,
@@ -45,4 +74,37 @@ export function serverConfigText(config: ServerConfig): string {
     "}",
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function authorization({ token, agents }: ServerConfig): string[] {
+  if (agents === undefined) return [`authorization { token: ${JSON.stringify(token)} }`];
+  return [
+    "authorization {",
+    "  users: [",
+    `    { user: ${JSON.stringify(HUB_USER)}, password: ${JSON.stringify(token)} }`,
+    ...agents.map(agentUser),
+    "  ]",
+    "}",
+  ];
+}
+
+/**
+ * An agent stores its own batches, says how it is and hears what is committed. The answers to it come to subjects below
+ * its own name: a wider right would let it listen to what others are answered.
+ */
+function agentUser({ publicKey, agentId }: AgentUser): string {
+  const own = `${agentPrefix(agentId)}.>`;
+  const rights = { publish: [rawSubject("*", agentId), own], subscribe: [own] };
+  return `    { nkey: ${JSON.stringify(publicKey)}, permissions: ${JSON.stringify(rights)} }`;
+}
+
+function encryption({ tls }: ServerConfig): string[] {
+  if (tls === undefined) return [];
+  return [
+    "tls {",
+    `  cert_file: ${JSON.stringify(tls.certFile)}`,
+    `  key_file: ${JSON.stringify(tls.keyFile)}`,
+    "  timeout: 5",
+    "}",
+  ];
 }

@@ -1,0 +1,64 @@
+/** Certificates for tests, made by openssl: an authority, and certificates that it issues. */
+
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Paths of PEM files. */
+export interface CertificateFiles {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+const DAYS = "2";
+
+/** Makes a self-signed authority `<name>.pem` in `folder`. */
+export function makeAuthority(folder: string, name = "ca"): CertificateFiles {
+  const files = filesOf(folder, name);
+  openssl(["req", "-x509", ...NEW_KEY, "-days", DAYS, "-subj", `/CN=${name}`, ...outputs(files)]);
+  return files;
+}
+
+/** Makes `<name>.pem` for `hosts` (DNS names and addresses), issued by `authority`. */
+export function issueCertificate(
+  folder: string,
+  name: string,
+  authority: CertificateFiles,
+  hosts: readonly string[],
+): CertificateFiles {
+  const files = filesOf(folder, name);
+  const request = join(folder, `${name}.csr`);
+  const extensions = join(folder, `${name}.ext`);
+  const names = hosts.map((host) => `${/^[\d.]+$|:/.test(host) ? "IP" : "DNS"}:${host}`);
+  writeFileSync(extensions, `subjectAltName=${names.join(",")}\n`);
+  openssl(["req", ...NEW_KEY, "-subj", `/CN=${name}`, "-keyout", files.key, "-out", request]);
+  const by = ["-CA", authority.certificate, "-CAkey", authority.key, "-CAcreateserial"];
+  openssl([
+    "x509",
+    "-req",
+    "-in",
+    request,
+    ...by,
+    "-days",
+    DAYS,
+    "-extfile",
+    extensions,
+    "-out",
+    files.certificate,
+  ]);
+  return files;
+}
+
+const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+function filesOf(folder: string, name: string): CertificateFiles {
+  return { certificate: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
+}
+
+function outputs({ certificate, key }: CertificateFiles): string[] {
+  return ["-keyout", key, "-out", certificate];
+}
+
+function openssl(args: readonly string[]): void {
+  execFileSync("openssl", args, { stdio: ["ignore", "ignore", "pipe"] });
+}
