@@ -37,6 +37,8 @@ export interface ProcessedDocument {
   readonly sourceIndex: number;
   readonly offset: number;
   /** Default "append": there is no document of that id yet, by construction. */
+  /** What jsonShape (#proto/codec/json-shape.ts) says of `source`, where a worker has asked it. */
+  readonly shape?: number;
   readonly action?: "append" | "index" | "create" | "update" | "upsert" | "delete";
 }
 
@@ -60,13 +62,10 @@ export interface DocumentSinkOptions {
   readonly refuse: (refused: RefusedDocument) => Promise<void>;
 }
 
-/** Indices whose documents' shapes are remembered. */
-const SHAPED_INDICES = 256;
-
 export class DocumentSink {
   readonly #options: DocumentSinkOptions;
   readonly #documents: Counter;
-  readonly #shapes = new Map<string, KnownShapes>();
+  readonly #shapes = new KnownShapes();
   #last: Position;
 
   constructor(options: DocumentSinkOptions) {
@@ -119,7 +118,7 @@ export class DocumentSink {
       const known = indices.get(document.index) ?? (await catalog.ensure(document.index));
       if (known instanceof AppError) return known;
       if (known.state === "close") throw new AppError("index_closed", `index [${known.name}] is closed`);
-      const fields = this.#shapesOf(known).missing(known.mapping, document.source, true);
+      const fields = this.#shapes.missing(known, document.source, true, document.shape);
       if (fields !== null) await catalog.putMapping(known.name, fields);
       const index = fields === null ? known : (catalog.get(known.name) ?? known);
       indices.set(document.index, index);
@@ -129,16 +128,6 @@ export class DocumentSink {
       if (refused.retryable || refused.code === "internal") throw error;
       return refused;
     }
-  }
-
-  #shapesOf(index: IndexMetadata): KnownShapes {
-    let shapes = this.#shapes.get(index.uuid);
-    if (shapes === undefined) {
-      if (this.#shapes.size >= SHAPED_INDICES) this.#shapes.clear();
-      shapes = new KnownShapes();
-      this.#shapes.set(index.uuid, shapes);
-    }
-    return shapes;
   }
 
   async #publish(origin: Origin, batch: EncodedBatch, signal: AbortSignal | undefined): Promise<void> {

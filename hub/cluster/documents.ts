@@ -7,6 +7,7 @@ import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
 import { DocumentIds } from "./document-ids.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
+import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import { type Reply, ReplyInbox } from "./reply-inbox.ts";
 import { shardOf } from "./routing.ts";
@@ -96,6 +97,7 @@ export class Documents {
   readonly #options: DocumentsOptions;
   readonly #ids: DocumentIds;
   readonly #inbox: ReplyInbox;
+  readonly #shapes = new KnownShapes();
 
   constructor(options: DocumentsOptions) {
     this.#options = options;
@@ -190,7 +192,7 @@ export class Documents {
       if (index.state === "close")
         throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
       for (const source of documentsOf(item)) {
-        const fields = index.mapping.dynamicUpdate(source);
+        const fields = this.#shapes.missing(index, source, false);
         if (fields === null) continue;
         await catalog.putMapping(index.name, fields);
         index = catalog.get(index.name) ?? index;

@@ -9,18 +9,19 @@ test("a document asks for its new fields until the mapping has them", () => {
   const shapes = new KnownShapes();
   const mapping = parseMapping("i", {}, {});
   const document = bytes({ a: { b: 1 }, c: ["x", null] });
-  const fields = shapes.missing(mapping, document, false);
+  const fields = shapes.missing({ uuid: "u", mapping }, document, false);
   assert.deepEqual(Object.keys((fields as { properties: object }).properties), ["a", "c"]);
-  const next = mapping.merge(fields);
+  const next = { uuid: "u", mapping: mapping.merge(fields) };
   assert.equal(shapes.missing(next, document, false), null);
   assert.equal(shapes.missing(next, document, false), null, "also when the shape is remembered");
   assert.notEqual(shapes.missing(next, bytes({ a: { d: 1 } }), false), null);
+  assert.notEqual(shapes.missing({ uuid: "other", mapping }, document, false), null);
 });
 
 test("an object where a value was remembered is inspected by the mapping itself", () => {
   const shapes = new KnownShapes();
-  const mapping = parseMapping("i", {}, { properties: { a: { type: "long" } } });
-  assert.equal(shapes.missing(mapping, bytes({ a: 1 }), false), null);
+  const index = { uuid: "u", mapping: parseMapping("i", {}, { properties: { a: { type: "long" } } }) };
+  assert.equal(shapes.missing(index, bytes({ a: 1 }), false), null);
   const document = bytes({ a: { b: 1 } });
   const outcome = (inspect: () => unknown): unknown => {
     try {
@@ -29,10 +30,10 @@ test("an object where a value was remembered is inspected by the mapping itself"
       return (error as Error).message;
     }
   };
-  const expected = outcome(() => mapping.dynamicUpdate(document, false));
+  const expected = outcome(() => index.mapping.dynamicUpdate(document, false));
   assert.notEqual(expected, undefined);
   assert.deepEqual(
-    outcome(() => shapes.missing(mapping, document, false)),
+    outcome(() => shapes.missing(index, document, false)),
     expected,
   );
 });

@@ -1,83 +1,47 @@
-/**
- * Remembers which paths documents of an index had that needed no new field, so that most documents are checked by
- * one parse and a walk instead of the mapping's full inspection.
- */
+/** Remembers the shapes of documents that needed no new field, so that most documents are not inspected. */
 
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { jsonShape } from "#proto/codec/json-shape.ts";
 
-/** What is below a path: further members, or a value. */
-interface Shape {
-  readonly members: Map<string, Shape>;
-  /** A value that is no object was seen. */
-  leaf: boolean;
+/** Indices whose documents' shapes are remembered. */
+const INDEX_LIMIT = 256;
+/** Shapes remembered of one mapping; beyond it they are forgotten. */
+const SHAPE_LIMIT = 10_000;
+
+interface IndexShapes {
+  readonly mapping: Mapping;
+  readonly known: Set<number>;
 }
 
-/** Paths remembered of one mapping; beyond it begins anew. */
-const PATH_LIMIT = 20_000;
-
 export class KnownShapes {
-  #mapping: Mapping | undefined;
-  #root: Shape = newShape();
-  #paths = 0;
+  readonly #indices = new Map<string, IndexShapes>();
 
-  /** Returns the properties that `mapping` lacks for a document, or null. Throws what Mapping.dynamicUpdate throws. */
-  missing(mapping: Mapping, source: Uint8Array, lenient: boolean): Record<string, unknown> | null {
-    if (mapping !== this.#mapping || this.#paths > PATH_LIMIT) this.#reset(mapping);
-    const document = parse(source);
-    if (document !== undefined && isKnown(this.#root, document)) return null;
+  /**
+   * Returns the properties that an index lacks for a document, or null. `shape`: what jsonShape says of `source`, where
+   * that is known. Throws what Mapping.dynamicUpdate throws.
+   */
+  missing(
+    { uuid, mapping }: { readonly uuid: string; readonly mapping: Mapping },
+    source: Uint8Array,
+    lenient: boolean,
+    shape = jsonShape(source),
+  ): Record<string, unknown> | null {
+    const { known } = this.#of(uuid, mapping);
+    if (known.has(shape)) return null;
     const fields = mapping.dynamicUpdate(source, lenient);
-    if (fields === null && document !== undefined) this.#learn(this.#root, document);
+    if (fields === null) {
+      if (known.size >= SHAPE_LIMIT) known.clear();
+      known.add(shape);
+    }
     return fields;
   }
 
-  #reset(mapping: Mapping): void {
-    this.#mapping = mapping;
-    this.#root = newShape();
-    this.#paths = 0;
+  #of(uuid: string, mapping: Mapping): IndexShapes {
+    const found = this.#indices.get(uuid);
+    if (found?.mapping === mapping) return found;
+    if (this.#indices.size >= INDEX_LIMIT) this.#indices.clear();
+    const made = { mapping, known: new Set<number>() };
+    this.#indices.set(uuid, made);
+    return made;
   }
-
-  #learn(shape: Shape, value: unknown): void {
-    if (Array.isArray(value)) {
-      for (const item of value) this.#learn(shape, item);
-    } else if (value !== null && typeof value === "object") {
-      for (const [key, item] of Object.entries(value)) {
-        let member = shape.members.get(key);
-        if (member === undefined) {
-          member = newShape();
-          shape.members.set(key, member);
-          this.#paths++;
-        }
-        this.#learn(member, item);
-      }
-    } else if (value !== null) {
-      shape.leaf = true;
-    }
-  }
-}
-
-function isKnown(shape: Shape, value: unknown): boolean {
-  if (value === null) return true;
-  if (typeof value !== "object") return shape.leaf;
-  if (Array.isArray(value)) return value.every((item) => isKnown(shape, item));
-  for (const key in value) {
-    const member = shape.members.get(key);
-    if (member === undefined || !isKnown(member, (value as Record<string, unknown>)[key])) return false;
-  }
-  return true;
-}
-
-/** Returns the object of `source`; undefined where it is none that plain parsing tells all about. */
-function parse(source: Uint8Array): object | undefined {
-  try {
-    const value: unknown = JSON.parse(
-      Buffer.from(source.buffer, source.byteOffset, source.length).toString(),
-    );
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function newShape(): Shape {
-  return { members: new Map(), leaf: false };
 }

@@ -6,7 +6,7 @@ import { Child } from "./child.ts";
 import { findProcesses } from "./processes.ts";
 import { until } from "./until.ts";
 
-const MAIN = resolve(import.meta.dirname, "../../hub/main.ts");
+const LAUNCHER = resolve(import.meta.dirname, "../../hub/bin/tailrace-hub");
 /** A hub that reads a log on after a kill may take long on a busy machine. */
 const READY_MS = 60_000;
 const STOP_MS = 60_000;
@@ -85,8 +85,8 @@ export class TestHub {
     ]);
     this.#child = new Child({
       name: "hub",
-      command: process.execPath,
-      args: [MAIN, "run", ...overrides, "--ready-json"],
+      command: LAUNCHER,
+      args: ["run", ...overrides, "--ready-json"],
       logFile: this.logFile,
       cwd: dirname(this.dataDir),
     });

@@ -65,7 +65,8 @@ function isRefusal(error: unknown): error is AppError {
 /** Returns the documents as objects over the packed bytes. */
 export function unpack(packed: PackedDocuments, ranges: readonly SourceRange[]): ProcessedDocument[] {
   const documents: ProcessedDocument[] = [];
-  const { bytes, ends, ids, idEnds, indexNames, indices, ordinals, offsets, timesMs, actions } = packed;
+  const { bytes, ends, ids, idEnds, indexNames, indices, ordinals, offsets, timesMs, actions, shapes } =
+    packed;
   let start = 0;
   let idStart = 0;
   let range = 0;
@@ -82,6 +83,7 @@ export function unpack(packed: PackedDocuments, ranges: readonly SourceRange[]):
       sourceIndex: ranges.length === 0 ? 0 : range + 1,
       offset,
       timestampMs: timesMs[at]!,
+      shape: shapes[at]!,
       action: DOCUMENT_ACTIONS[actions[at]!]!,
     });
     start = end;

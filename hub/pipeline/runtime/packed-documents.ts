@@ -3,6 +3,7 @@
  * copied, and one string for all ids.
  */
 
+import { jsonShape } from "#proto/codec/json-shape.ts";
 import type { DocumentAction } from "../outputs/output.ts";
 import { JsonWriter } from "./json-writer.ts";
 import { type PackedRecords, RecordPacker } from "./packed-records.ts";
@@ -36,6 +37,8 @@ export interface PackedDocuments {
   readonly actions: Uint8Array<ArrayBuffer>;
   /** `@timestamp` of each, ms since 1970-01-01 UTC. */
   readonly timesMs: Float64Array<ArrayBuffer>;
+  /** Shape of each, as jsonShape gives it: asked here, the main thread needn't look into documents it knows. */
+  readonly shapes: Float64Array<ArrayBuffer>;
   readonly rejected: readonly RejectedEvent[];
   /** What the writers of outputs get. */
   readonly records: readonly PackedRecords[];
@@ -140,6 +143,7 @@ export class DocumentPacker {
   /** Returns what was gathered; the packer is used up. */
   pack(): PackedDocuments {
     const count = this.#count;
+    const shapes = this.#shapes();
     return {
       bytes: new Uint8Array(this.json.bytes.buffer.transfer(this.json.at)),
       ends: this.#ends.slice(0, count),
@@ -151,10 +155,22 @@ export class DocumentPacker {
       offsets: this.#offsets.slice(0, count),
       timesMs: this.#timesMs.slice(0, count),
       actions: this.#actions.slice(0, count),
+      shapes,
       rejected: this.rejected,
       records: this.records.pack(),
       counts: this.counts,
     };
+  }
+
+  #shapes(): Float64Array<ArrayBuffer> {
+    const shapes = new Float64Array(this.#count);
+    let start = 0;
+    for (let at = 0; at < this.#count; at++) {
+      const end = this.#ends[at]!;
+      shapes[at] = jsonShape(this.json.bytes, start, end);
+      start = end;
+    }
+    return shapes;
   }
 
   #indexPlace(name: string): number {
@@ -187,6 +203,7 @@ export function transferList(packed: PackedDocuments): ArrayBuffer[] {
     packed.offsets.buffer,
     packed.timesMs.buffer,
     packed.actions.buffer,
+    packed.shapes.buffer,
     ...packed.records.flatMap(({ bytes, ends, targetPlaces, places, timesMs }) => [
       bytes.buffer,
       ends.buffer,

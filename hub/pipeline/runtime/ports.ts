@@ -49,6 +49,8 @@ export interface ProcessedDocument {
   readonly offset: number;
   /** ms since 1970-01-01 UTC. */
   readonly timestampMs: number;
+  /** What jsonShape (#proto/codec/json-shape.ts) says of `source`. */
+  readonly shape: number;
   /** "append": the id is this event's own, there is no document of that id yet. */
   readonly action: "append" | "index" | "create" | "update" | "upsert" | "delete";
 }
