@@ -60,6 +60,12 @@ export const hubSchema = Type.Object(
     }),
     "config.reload.automatic": flag(false, "whether changes of pipeline files are taken over while running"),
     "config.reload.interval": text("5s", "how often pipeline files are looked at"),
+    "alerts.webhook.allow_private": flag(
+      false,
+      "whether alerts may be posted to addresses of the hub's own machine and network",
+    ),
+    "alerts.smtp.url": text("", "mail server of alerts: smtp://user:password@host:587; empty: no mail"),
+    "alerts.smtp.from": text("tailrace@localhost", "sender of alerts' mails"),
     ...authProperties,
     ...tlsProperties,
     "node.store.allow_mmap": flag(true, "false skips the check of vm.max_map_count"),

@@ -1,6 +1,7 @@
 /** The hub's listeners: gives the HTTP interfaces and the live socket their neighbours. */
 
 import { join, resolve } from "node:path";
+import type { Alerts } from "#hub/alerts/alerts.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { Documents } from "#hub/cluster/documents.ts";
 import type { Fleet } from "#hub/cluster/fleet.ts";
@@ -16,6 +17,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { LIVE_PATH } from "#proto/live.ts";
 import type { Access } from "./access.ts";
+import { wireAlerts } from "./alert-wiring.ts";
 import { ClusterFacts } from "./cluster-facts.ts";
 import type { HubSettings } from "./config.ts";
 import { Status } from "./hub-status.ts";
@@ -64,7 +66,8 @@ export class Servers implements Component {
   /** Throws port_taken, settings_invalid. */
   async start(): Promise<void> {
     const { access, metrics, log } = this.#options;
-    this.#api = await this.#makeApi();
+    const alerts = await this.#makeAlerts();
+    this.#api = await this.#makeApi(alerts);
     await this.#lifecycle.start("http", this.#api);
     this.#live = new LiveServer({
       allowedOrigins: this.#api.origins(),
@@ -73,19 +76,30 @@ export class Servers implements Component {
       log,
     });
     await this.#lifecycle.start("live", this.#live);
+    await this.#lifecycle.start("alerts", alerts);
   }
 
   stop(): Promise<void> {
     return this.#lifecycle.stop();
   }
 
-  async #makeApi(): Promise<ApiServer> {
+  async #makeAlerts(): Promise<Alerts> {
+    const { settings, journal } = this.#options;
+    return wireAlerts({
+      ...this.#options,
+      bucket: await journal.bucket("alerts"),
+      dashboardUrl: () => settings["public.url"].replace(/\/$/, "") || this.addresses.dashboard,
+    });
+  }
+
+  async #makeApi(alerts: Alerts): Promise<ApiServer> {
     const { settings, metrics, log, version, access, journal } = this.#options;
     const tls = readTlsFiles(settings);
     return new ApiServer({
       parts: await this.#parts(),
       status: this.#status(),
       saved: new SavedObjects(await journal.bucket("saved"), systemClock),
+      alerts,
       access,
       plugins: access.plugins(() => this.fleet !== undefined),
       ...(tls !== undefined && { tls }),

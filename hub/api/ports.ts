@@ -281,6 +281,20 @@ export interface SavedObjects {
   delete(type: string, id: string, revision?: number): Promise<void>;
 }
 
+/** Rules that watch the lines, as JSON. All calls throw not_found, request_invalid and journal_conflict where they apply. */
+export interface Alerts {
+  /** Returns all rules with their states, by title. */
+  list(): Promise<object[]>;
+  get(id: string): Promise<object>;
+  create(body: unknown): Promise<object>;
+  put(id: string, body: unknown, revision?: number): Promise<object>;
+  delete(id: string, revision?: number): Promise<void>;
+  /** Returns what a rule would have counted in the last `spanMs`. */
+  preview(body: unknown, spanMs: number): Promise<object[]>;
+  /** Sends a test over a channel; throws what keeps it from being taken. */
+  test(channel: unknown): Promise<void>;
+}
+
 /** Who a request comes from. */
 export interface Principal {
   readonly name: string;

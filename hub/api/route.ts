@@ -16,6 +16,7 @@ export type Action =
   | "index_manage"
   | "index_delete"
   | "save"
+  | "alert"
   | "administer";
 
 /** What may stand in a body: a JSON value, lines of JSON, or text as it is. */

@@ -14,9 +14,10 @@ import { errorBody, hubErrorBody } from "./error-body.ts";
 import { Listener, type ListenerOptions, type UpgradeHandler } from "./listener.ts";
 import { describeRoutes } from "./openapi.ts";
 import { type ApiNeighbours, apiParts } from "./parts.ts";
-import type { HubStatus, SavedObjects } from "./ports.ts";
+import type { Alerts, HubStatus, SavedObjects } from "./ports.ts";
 import { BodyReader } from "./request-body.ts";
 import type { AccessControl, Route } from "./route.ts";
+import { alertRoutes } from "./routes/alerts.ts";
 import { searchInterface } from "./routes/all.ts";
 import { hubRoutes } from "./routes/hub.ts";
 import { savedRoutes } from "./routes/saved.ts";
@@ -37,6 +38,8 @@ export interface ApiServerOptions {
   readonly status: HubStatus;
   /** Absent: nothing can be saved. */
   readonly saved?: SavedObjects;
+  /** Absent: there are no alerts. */
+  readonly alerts?: Alerts;
   readonly access: AccessControl;
   readonly search: Bind;
   readonly dashboard: Bind;
@@ -141,10 +144,11 @@ export class ApiServer implements Component {
   }
 
   #hubRoutes(searchRoutes: readonly Route[]): Route[] {
-    const { status, saved, metrics, version } = this.#options;
+    const { status, saved, alerts, parts, metrics, version } = this.#options;
     const own: Route[] = [
       ...hubRoutes({ status, metrics, describe: () => document }),
       ...(saved === undefined ? [] : savedRoutes(saved)),
+      ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices)),
     ];
     const document = describeRoutes(version, [
       { prefix: "", tag: "hub", routes: own },

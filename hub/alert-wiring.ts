@@ -1,0 +1,55 @@
+/** Gives the room of alerts its neighbours: shards to count in, state, channels. */
+
+import { AlertSearch } from "#hub/alerts/alert-search.ts";
+import { Alerts } from "#hub/alerts/alerts.ts";
+import { Notifier } from "#hub/alerts/notifier.ts";
+import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
+import type { ShardHost } from "#hub/cluster/shard-host.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import type { HubSettings } from "./config.ts";
+
+export interface AlertWiring {
+  readonly settings: HubSettings;
+  readonly bucket: StateBucket;
+  readonly catalog: IndexCatalog;
+  readonly host: ShardHost;
+  readonly dashboardUrl: () => string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Returns the evaluator of alert rules, to be started once searches can be answered. */
+export function wireAlerts({
+  settings,
+  bucket,
+  catalog,
+  host,
+  dashboardUrl,
+  log,
+  metrics,
+}: AlertWiring): Alerts {
+  const search = new AlertSearch((expression) => {
+    const options = { ignoreUnavailable: true, allowNoIndices: true };
+    const open = catalog.resolve(expression, options).filter(({ state }) => state === "open");
+    const opened = host.searchers(open);
+    return {
+      shards: opened.map(({ index, shard, searcher }) => ({
+        index: { name: index.name, uuid: index.uuid, typeName: "_doc" },
+        shard,
+        searcher,
+      })),
+      close: () => {
+        for (const { searcher } of opened) searcher.close();
+      },
+    };
+  });
+  const notifier = new Notifier({
+    allowPrivate: settings["alerts.webhook.allow_private"],
+    smtpUrl: settings["alerts.smtp.url"],
+    smtpFrom: settings["alerts.smtp.from"],
+  });
+  return new Alerts({ bucket, search, notifier, dashboardUrl, clock: systemClock, log, metrics });
+}

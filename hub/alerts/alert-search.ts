@@ -1,0 +1,97 @@
+/** Counts the lines a rule is about: now, or for each interval of the past. */
+
+import { QUERY_TYPES } from "#hub/search/queries/all.ts";
+import { QueryParser } from "#hub/search/query-parser.ts";
+import { DEFAULT_LIMITS, type SearchShard, searchShards } from "#hub/search/search.ts";
+import { parseSearchRequest } from "#hub/search/search-request.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
+
+/** Shards of an index expression, opened for one search. */
+export interface OpenedShards {
+  readonly shards: readonly SearchShard[];
+  close(): void;
+}
+
+/** Opens the shards an expression means now; none where there is no such index. */
+export type OpenShards = (expression: string) => OpenedShards;
+
+/** What a rule would have counted at a time. */
+export interface PreviewPoint {
+  /** ISO time at the end of the window. */
+  readonly at: string;
+  readonly count: number;
+  readonly firing: boolean;
+}
+
+/** Points of a preview at most; with longer ranges not every interval is one. */
+const MAX_POINTS = 240;
+/** A count that takes longer is given up: the next interval's comes. */
+const TIMEOUT_MS = 20_000;
+
+export class AlertSearch {
+  readonly #open: OpenShards;
+
+  constructor(open: OpenShards) {
+    this.#open = open;
+  }
+
+  /** Counts the lines in the window that ends at `nowMs`. Throws what a search throws; a part that failed is a failure. */
+  async count(rule: AlertRule, nowMs: number): Promise<number> {
+    const answer = await this.#search(rule, { fromMs: nowMs - windowOf(rule), toMs: nowMs }, {});
+    return answer.total ?? 0;
+  }
+
+  /** Returns what the rule would have counted between two times, oldest first. */
+  async preview(rule: AlertRule, fromMs: number, toMs: number): Promise<PreviewPoint[]> {
+    const windowMs = windowOf(rule);
+    const stepMs = Math.max(everyOf(rule), Math.ceil((toMs - fromMs) / MAX_POINTS));
+    const ends: number[] = [];
+    for (let atMs = fromMs; atMs <= toMs; atMs += stepMs) ends.push(atMs);
+    const ranges = ends.map((atMs) => ({ key: String(atMs), from: atMs - windowMs, to: atMs }));
+    const aggs = { windows: { date_range: { field: "@timestamp", format: "epoch_millis", ranges } } };
+    const answer = await this.#search(rule, { fromMs: fromMs - windowMs, toMs }, { aggs });
+    const { buckets = [] } = (answer.aggregations?.["windows"] ?? {}) as {
+      buckets?: readonly { readonly key: string; readonly doc_count: number }[];
+    };
+    return buckets.map(({ key, doc_count: count }) => ({
+      at: new Date(Number(key)).toISOString(),
+      count,
+      firing: isBroken(rule, count),
+    }));
+  }
+
+  async #search(
+    { index, query }: AlertRule,
+    { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+    more: Record<string, unknown>,
+  ): ReturnType<typeof searchShards> {
+    const text = query.trim();
+    const must =
+      text === "" || text === "*"
+        ? []
+        : [{ query_string: { query: text, default_operator: "AND", lenient: true } }];
+    const range = { range: { "@timestamp": { gte: fromMs, lt: toMs, format: "epoch_millis" } } };
+    const body = { size: 0, track_total_hits: true, query: { bool: { must, filter: [range] } }, ...more };
+    const request = parseSearchRequest(body, DEFAULT_LIMITS);
+    const opened = this.#open(index);
+    try {
+      const answer = await searchShards(request, opened.shards, {
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        limits: DEFAULT_LIMITS,
+      });
+      const failure = answer.shards.failures[0];
+      if (failure !== undefined)
+        throw new AppError("unavailable", `a shard of ${failure.index} failed: ${failure.error.message}`);
+      return answer;
+    } finally {
+      opened.close();
+    }
+  }
+}
+
+/** Throws request_invalid where the query can't be read. */
+export function checkQuery(query: string): void {
+  if (query.trim() === "") return;
+  new QueryParser(QUERY_TYPES).parse({ query_string: { query, default_operator: "AND", lenient: true } });
+}

@@ -1,0 +1,125 @@
+/** What is known of a rule's evaluations: a JSON record beside it, changed by compare-and-set by whichever hub works on it. */
+
+import type { Channel } from "./rule.ts";
+
+/** `unknown`: never evaluated, or the last evaluation failed. */
+export type AlertCondition = "ok" | "firing" | "unknown";
+
+/** A message that is to go out. */
+export interface Delivery {
+  readonly channel: Channel;
+  readonly event: "firing" | "resolved";
+  /** Number of the firing, from 1. */
+  readonly firing: number;
+  /** Lines counted. */
+  readonly count: number;
+  /** ISO time of the evaluation. */
+  readonly at: string;
+  readonly attempts: number;
+  /** Not before, ms since 1970. */
+  readonly notBeforeMs: number;
+  /** Why the attempt before failed; "" before the first. */
+  readonly fault: string;
+}
+
+/** A change of the condition, or a message that was given up. */
+export interface AlertEvent {
+  /** ISO time. */
+  readonly at: string;
+  readonly event: "firing" | "resolved" | "failed" | "undelivered";
+  readonly count: number;
+  readonly note: string;
+}
+
+export interface AlertState {
+  /** Number of the interval last evaluated: time since 1970 divided by the rule's. Only one hub gets to raise it. */
+  readonly slot: number;
+  readonly condition: AlertCondition;
+  /** ISO time since when; "" where it was never evaluated. */
+  readonly since: string;
+  readonly evaluated: string;
+  /** Lines counted last. */
+  readonly count: number;
+  /** Why the last evaluation failed; "". */
+  readonly fault: string;
+  readonly firings: number;
+  readonly deliveries: readonly Delivery[];
+  /** Newest first. */
+  readonly events: readonly AlertEvent[];
+}
+
+/** Events kept of a rule. */
+const MAX_EVENTS = 50;
+/** Messages of a rule that wait at most; the oldest go first, and that is an event. */
+const MAX_DELIVERIES = 20;
+
+export const FIRST_STATE: AlertState = {
+  slot: -1,
+  condition: "unknown",
+  since: "",
+  evaluated: "",
+  count: 0,
+  fault: "",
+  firings: 0,
+  deliveries: [],
+  events: [],
+};
+
+/** What an evaluation found. */
+export interface Finding {
+  readonly slot: number;
+  readonly nowMs: number;
+  readonly count: number;
+  readonly isBroken: boolean;
+  /** Who is to be told of a change; none while muted. */
+  readonly channels: readonly Channel[];
+}
+
+/** Returns the state after an evaluation. */
+export function withFinding(state: AlertState, finding: Finding): AlertState {
+  const { slot, nowMs, count, isBroken, channels } = finding;
+  const at = new Date(nowMs).toISOString();
+  const condition: AlertCondition = isBroken ? "firing" : "ok";
+  const next = { ...state, slot, evaluated: at, count, fault: "", condition };
+  const wasFiring = isFiring(state);
+  if (isBroken === wasFiring)
+    return state.condition === "unknown" && !wasFiring ? { ...next, since: at } : next;
+  const event = isBroken ? ("firing" as const) : ("resolved" as const);
+  const firings = state.firings + (isBroken ? 1 : 0);
+  const added = channels.map((channel) => ({
+    channel,
+    event,
+    firing: firings,
+    count,
+    at,
+    attempts: 0,
+    notBeforeMs: nowMs,
+    fault: "",
+  }));
+  const changed = {
+    ...next,
+    since: at,
+    firings,
+    deliveries: [...state.deliveries, ...added].slice(-MAX_DELIVERIES),
+  };
+  return withEvent(changed, { at, event, count, note: "" });
+}
+
+/** Returns the state after an evaluation that couldn't be made; what was known of the condition stays. */
+export function withFault(state: AlertState, slot: number, nowMs: number, fault: string): AlertState {
+  const at = new Date(nowMs).toISOString();
+  const next = { ...state, slot, evaluated: at, fault };
+  return state.fault === fault
+    ? next
+    : withEvent(next, { at, event: "failed", count: state.count, note: fault });
+}
+
+/** Returns the state with an event more. */
+export function withEvent(state: AlertState, event: AlertEvent): AlertState {
+  return { ...state, events: [event, ...state.events].slice(0, MAX_EVENTS) };
+}
+
+/** A failed evaluation in between ends no firing. */
+function isFiring({ condition }: AlertState): boolean {
+  return condition === "firing";
+}

@@ -1,0 +1,271 @@
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { IndexFixture } from "#hub/search/shard-fixture.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { AlertSearch } from "./alert-search.ts";
+import { type Alert, Alerts } from "./alerts.ts";
+import { type Notice, Notifier } from "./notifier.ts";
+import { isPrivateAddress } from "./private-addresses.ts";
+import { type Channel, checkRule } from "./rule.ts";
+
+const START = Date.parse("2026-01-31T12:00:00Z");
+const RULE = {
+  title: "Errors",
+  query: "level:error",
+  threshold: 5,
+  window: "5m",
+  every: "1m",
+  channels: [{ type: "webhook", url: "https://hooks.example.net/a" }],
+};
+
+class TestClock implements Clock {
+  nowMs = START;
+  now = (): number => this.nowMs;
+  monotonic = (): number => this.nowMs;
+  sleep = (_ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
+}
+
+/** Hubs that share a bucket, a clock and the number that a rule counts. */
+class World {
+  readonly bucket = new MemoryBucket();
+  readonly clock = new TestClock();
+  readonly sent: (Notice & { readonly channel: Channel })[] = [];
+  count = 0;
+  refusal: Error | undefined;
+
+  hub(): Alerts {
+    return new Alerts({
+      bucket: this.bucket,
+      search: { count: () => Promise.resolve(this.count), preview: () => Promise.resolve([]) },
+      notifier: {
+        send: (channel, notice) => {
+          if (this.refusal !== undefined) return Promise.reject(this.refusal);
+          this.sent.push({ ...notice, channel });
+          return Promise.resolve();
+        },
+        close: () => undefined,
+      },
+      dashboardUrl: () => "http://hub",
+      clock: this.clock,
+      log: silentLogger(),
+      metrics: new Metrics(),
+    });
+  }
+
+  async pass(hub: Alerts, afterMs: number, count: number): Promise<Alert> {
+    this.clock.nowMs += afterMs;
+    this.count = count;
+    await hub.tick();
+    return (await hub.list())[0]!;
+  }
+
+  told(): string[] {
+    return this.sent.map(({ event, count }) => `${event} ${count}`);
+  }
+}
+
+test("a rule fires when the count passes its threshold, tells once, and tells again when it is over", async () => {
+  const world = new World();
+  const hub = world.hub();
+  await hub.create(RULE);
+  assert.equal((await world.pass(hub, 0, 5)).state.condition, "ok");
+  assert.equal((await world.pass(hub, 60_000, 6)).state.condition, "firing");
+  assert.equal((await world.pass(hub, 60_000, 9)).state.condition, "firing");
+  const over = await world.pass(hub, 60_000, 0);
+  assert.deepEqual([over.state.condition, over.state.firings], ["ok", 1]);
+  assert.deepEqual(world.told(), ["firing 6", "resolved 0"]);
+  assert.deepEqual(
+    over.state.events.map(({ event }) => event),
+    ["resolved", "firing"],
+  );
+  const link = new URLSearchParams(world.sent[0]!.link.split("?")[1]);
+  assert.equal(link.get("q"), "level:error");
+  assert.equal(Date.parse(link.get("to")!) - Date.parse(link.get("from")!), 300_000);
+});
+
+test("of many hubs one evaluates an interval, and one tells of a firing", async () => {
+  const world = new World();
+  const hubs = Array.from({ length: 5 }, () => world.hub());
+  await hubs[0]!.create(RULE);
+  world.count = 10;
+  for (let interval = 0; interval < 10; interval++) {
+    world.clock.nowMs += 60_000;
+    world.count = interval % 2 === 0 ? 10 : 0;
+    await Promise.all(hubs.map((hub) => hub.tick()));
+  }
+  assert.equal(world.sent.length, 10);
+  assert.equal(new Set(world.sent.map(({ key }) => key)).size, 10);
+});
+
+test("nothing is evaluated twice in an interval, and nothing while a rule is turned off", async () => {
+  const world = new World();
+  const hub = world.hub();
+  const { id, rule } = (await hub.create(RULE)) as Alert;
+  await world.pass(hub, 0, 0);
+  assert.equal((await world.pass(hub, 20_000, 99)).state.condition, "ok");
+  await hub.put(id, { ...rule, enabled: false });
+  assert.equal((await world.pass(hub, 600_000, 99)).state.condition, "ok");
+});
+
+test("a muted rule changes its condition but tells nobody", async () => {
+  const world = new World();
+  const hub = world.hub();
+  await hub.create({ ...RULE, muted_until: new Date(START + 90_000).toISOString() });
+  assert.equal((await world.pass(hub, 60_000, 6)).state.condition, "firing");
+  assert.equal((await world.pass(hub, 60_000, 0)).state.condition, "ok");
+  assert.deepEqual(world.told(), ["resolved 0"]);
+});
+
+test("a message that isn't taken is sent again with the same key, later and later, and given up as an event", async () => {
+  const world = new World();
+  const hub = world.hub();
+  await hub.create(RULE);
+  world.refusal = new AppError("unavailable", "hooks.example.net answered with status 500");
+  const waiting = await world.pass(hub, 60_000, 6);
+  assert.equal(waiting.state.deliveries[0]?.attempts, 1);
+  assert.match(waiting.state.deliveries[0].fault, /status 500/);
+  assert.equal((await world.pass(hub, 1_000, 6)).state.deliveries[0]?.attempts, 1, "too early");
+  world.refusal = undefined;
+  assert.deepEqual((await world.pass(hub, 60_000, 6)).state.deliveries, []);
+  assert.deepEqual(world.told(), ["firing 6"]);
+  world.refusal = new AppError("unavailable", "gone");
+  let last = await world.pass(hub, 60_000, 0);
+  for (let tries = 0; tries < 12; tries++) last = await world.pass(hub, 601_000, 0);
+  assert.deepEqual(last.state.deliveries, []);
+  assert.equal(last.state.events[0]?.event, "undelivered");
+});
+
+test("a search that fails is an event, and ends no firing", async () => {
+  const world = new World();
+  const hub = world.hub();
+  await hub.create(RULE);
+  await world.pass(hub, 0, 6);
+  const broken = new Alerts({
+    bucket: world.bucket,
+    search: {
+      count: () => Promise.reject(new AppError("query_shard", "no such field")),
+      preview: () => Promise.resolve([]),
+    },
+    notifier: { send: () => Promise.resolve(), close: () => undefined },
+    dashboardUrl: () => "",
+    clock: world.clock,
+    log: silentLogger(),
+    metrics: new Metrics(),
+  });
+  const { state } = await world.pass(broken, 60_000, 0);
+  assert.deepEqual(
+    [state.condition, state.fault, state.events[0]?.event],
+    ["firing", "no such field", "failed"],
+  );
+});
+
+test("a rule changed under another revision is refused", async () => {
+  const hub = new World().hub();
+  const { id, revision } = await hub.create(RULE);
+  await hub.put(id, { ...RULE, title: "Other" }, revision);
+  await assert.rejects(hub.put(id, RULE, revision), { code: "journal_conflict" });
+  await hub.delete(id);
+  await assert.rejects(hub.get(id), { code: "not_found" });
+});
+
+const WRONG_RULES: readonly (readonly [change: object, said: RegExp])[] = [
+  [{ title: "" }, /title/],
+  [{ window: "5 parsecs" }, /window/],
+  [{ every: "1ms" }, /every must be from 5s/],
+  [{ channels: [{ type: "webhook", url: "file:///etc/passwd" }] }, /http/],
+  [{ channels: [{ type: "webhook", url: "https://a:b@example.net/" }] }, /password/],
+  [{ channels: [{ type: "email", to: ["a@b.c\nbcc: d@e.f"] }] }, /channels/],
+  [{ muted_until: "soon" }, /muted_until/],
+  [{ thresold: 1 }, /thresold/],
+];
+
+test("a rule that can't be is refused with the property's name", () => {
+  for (const [change, said] of WRONG_RULES) assert.throws(() => checkRule({ ...RULE, ...change }), said);
+});
+
+test("a query that can't be read is refused when the rule is saved", async () => {
+  await assert.rejects(new World().hub().create({ ...RULE, query: "level:(" }));
+});
+
+test("lines are counted in the window, and the preview says what would have been counted", async () => {
+  const docs = Array.from({ length: 60 }, (_, minute) => ({
+    "@timestamp": new Date(START - minute * 60_000 - 1).toISOString(),
+    level: minute < 20 ? "error" : "info",
+  }));
+  const fixture = new IndexFixture({ docs });
+  try {
+    const search = new AlertSearch(() => ({ shards: fixture.shards, close: () => undefined }));
+    const rule = checkRule({ ...RULE, window: "10m", every: "5m", threshold: 9 });
+    assert.equal(await search.count(rule, START), 10);
+    const points = await search.preview(rule, START - 30 * 60_000, START);
+    assert.deepEqual(
+      points.map(({ count, firing }) => `${count}${firing ? "!" : ""}`),
+      ["0", "0", "0", "5", "10!", "10!", "10!"],
+    );
+  } finally {
+    fixture.close();
+  }
+});
+
+test("addresses that aren't on the public internet are known", () => {
+  const hidden =
+    "127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 ::1 :: fe80::1 fd00::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 64:ff9b::7f00:1 2002:7f00:1:: 224.0.0.1 255.255.255.255 nonsense";
+  for (const address of hidden.split(" ")) assert.equal(isPrivateAddress(address), true, address);
+  for (const address of ["1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "::ffff:8.8.8.8"])
+    assert.equal(isPrivateAddress(address), false, address);
+});
+
+test("a webhook gets JSON and no redirect is followed; private addresses are refused by default", async () => {
+  const requests: { body: string; key: unknown }[] = [];
+  let status = 200;
+  const server = createServer((request: IncomingMessage, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (chunk: string) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      requests.push({ body, key: request.headers["idempotency-key"] });
+      response.writeHead(status, { location: "/elsewhere" }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const notice: Notice = {
+    id: "a",
+    title: "T",
+    event: "firing",
+    key: "a/1/firing",
+    count: 7,
+    condition: "above 5 in 5m",
+    at: "2026-01-31T12:00:00Z",
+    link: "http://hub/",
+  };
+  const options = { smtpUrl: "", smtpFrom: "" };
+  try {
+    const open = new Notifier({ ...options, allowPrivate: true });
+    const channel: Channel = { type: "webhook", url: `http://localhost:${port}/hook` };
+    await open.send(channel, notice);
+    assert.equal(requests[0]?.key, "a/1/firing");
+    assert.match((JSON.parse(requests[0].body) as { text: string }).text, /^T: 7 lines, above 5 in 5m/);
+    for (status of [302, 500]) await assert.rejects(open.send(channel, notice), { code: "unavailable" });
+    assert.equal(requests.length, 3);
+    const closed = new Notifier({ ...options, allowPrivate: false });
+    for (const host of ["localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "2130706433"])
+      await assert.rejects(
+        closed.send({ type: "webhook", url: `http://${host}:${port}/` }, notice),
+        { code: "forbidden" },
+        host,
+      );
+    assert.equal(requests.length, 3);
+    await assert.rejects(open.send({ type: "email", to: ["a@b.cd"] }, notice), /alerts\.smtp\.url/);
+  } finally {
+    server.close();
+  }
+});

@@ -1,0 +1,125 @@
+/** Sends an alert's message over its channel: a POST with JSON, or a mail. */
+
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { createTransport, type Transporter } from "nodemailer";
+import { AppError } from "#proto/kit/errors.ts";
+import { checkHost, publicLookup } from "./private-addresses.ts";
+import type { Channel } from "./rule.ts";
+
+/** What is told. */
+export interface Notice {
+  readonly id: string;
+  readonly title: string;
+  readonly event: "firing" | "resolved" | "test";
+  /** The same for each attempt to tell it: a receiver can leave out what it has. */
+  readonly key: string;
+  readonly count: number;
+  readonly condition: string;
+  readonly at: string;
+  /** The lines it is about, in Discover. */
+  readonly link: string;
+}
+
+export interface NotifierOptions {
+  /** Whether webhooks may reach private addresses. */
+  readonly allowPrivate: boolean;
+  /** `smtp://user:password@host:587`; empty: no mail. */
+  readonly smtpUrl: string;
+  /** Sender of mails. */
+  readonly smtpFrom: string;
+}
+
+const TIMEOUT_MS = 10_000;
+
+export class Notifier {
+  readonly #options: NotifierOptions;
+  #mail: Transporter | undefined;
+
+  constructor(options: NotifierOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the receiver took it. Throws forbidden, not_offered, unavailable. */
+  async send(channel: Channel, notice: Notice): Promise<void> {
+    if (channel.type === "webhook") await this.#post(channel.url, notice);
+    else await this.#write(channel.to, notice);
+  }
+
+  /** Ends connections that are kept. */
+  close(): void {
+    this.#mail?.close();
+  }
+
+  #post(address: string, notice: Notice): Promise<void> {
+    const url = new URL(address);
+    const { allowPrivate } = this.#options;
+    if (!allowPrivate) checkHost(url);
+    const body = Buffer.from(JSON.stringify({ ...notice, text: textOf(notice) }));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const start = url.protocol === "https:" ? requestHttps : requestHttp;
+    const sent = start(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "content-length": body.length,
+        "idempotency-key": notice.key,
+        "user-agent": "tailrace",
+      },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      // A connection of its own: one that is kept would be used again without its address being checked.
+      agent: false,
+      ...(allowPrivate ? {} : { lookup: publicLookup }),
+    });
+    sent.on("response", (response) => {
+      response.resume();
+      const { statusCode = 0 } = response;
+      if (statusCode >= 200 && statusCode < 300) resolve();
+      else if (statusCode >= 300 && statusCode < 400)
+        reject(
+          failure(`${url.host} answered with a redirect, which isn't followed; use the address it leads to`),
+        );
+      else reject(failure(`${url.host} answered with status ${statusCode}`));
+    });
+    sent.on("error", (error) =>
+      reject(
+        error instanceof AppError ? error : failure(`${url.host} can't be reached: ${error.message}`, error),
+      ),
+    );
+    sent.end(body);
+    return promise;
+  }
+
+  async #write(to: readonly string[], notice: Notice): Promise<void> {
+    const { smtpUrl, smtpFrom } = this.#options;
+    if (smtpUrl === "")
+      throw new AppError("not_offered", "no mail server is set; set alerts.smtp.url and alerts.smtp.from");
+    this.#mail ??= createTransport(smtpUrl, {
+      connectionTimeout: TIMEOUT_MS,
+      socketTimeout: TIMEOUT_MS,
+    } as object);
+    try {
+      await this.#mail.sendMail({
+        from: smtpFrom,
+        to: [...to],
+        subject: `[${notice.event}] ${notice.title}`,
+        text: `${textOf(notice)}\n\n${notice.link}\n`,
+        messageId: `<${notice.key.replaceAll("/", ".")}@tailrace>`,
+      });
+    } catch (error) {
+      throw failure(`the mail server didn't take it: ${(error as Error).message}`, error);
+    }
+  }
+}
+
+function textOf({ title, event, count, condition, at }: Notice): string {
+  const lines = `${count} ${count === 1 ? "line" : "lines"}`;
+  if (event === "test") return `${title}: a test of this channel`;
+  return event === "firing"
+    ? `${title}: ${lines}, ${condition} (${at})`
+    : `${title} is over: ${lines} (${at})`;
+}
+
+function failure(message: string, cause?: unknown): AppError {
+  return new AppError("unavailable", message, { cause });
+}

@@ -1,0 +1,147 @@
+/** Alert rules and their states: `rule/<id>` and `state/<id>` in a bucket, changed by compare-and-set. */
+
+import { randomBytes } from "node:crypto";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { type AlertState, FIRST_STATE } from "./alert-state.ts";
+import { type AlertRule, checkRule } from "./rule.ts";
+
+/** Each rule costs a search per interval. */
+const MAX_RULES = 500;
+/** Hubs that work on one rule at once are few. */
+const MAX_CHANGE_TRIES = 10;
+const ID = /^[A-Za-z0-9_-]{1,100}$/;
+
+export interface StoredRule {
+  readonly id: string;
+  /** Changes with each write of the rule. */
+  readonly revision: number;
+  readonly rule: AlertRule;
+}
+
+/** A state with the revision it was read at; 0: there was none. */
+export interface StoredState {
+  readonly revision: number;
+  readonly state: AlertState;
+}
+
+export class RuleStore {
+  readonly #bucket: StateBucket;
+
+  constructor(bucket: StateBucket) {
+    this.#bucket = bucket;
+  }
+
+  /** Returns all rules, by title. */
+  async list(): Promise<StoredRule[]> {
+    const keys = await this.#bucket.keys("rule/");
+    const found = await Promise.all(keys.map((key) => this.#read(key)));
+    return found
+      .filter((rule) => rule !== undefined)
+      .toSorted((a, b) => a.rule.title.localeCompare(b.rule.title, "en") || (a.id < b.id ? -1 : 1));
+  }
+
+  /** Throws not_found, request_invalid. */
+  async get(id: string): Promise<StoredRule> {
+    const found = await this.#read(ruleKey(id));
+    if (found === undefined) throw missing(id);
+    return found;
+  }
+
+  /** Throws request_invalid where there are as many rules as may be. */
+  async create(rule: AlertRule): Promise<StoredRule> {
+    if ((await this.#bucket.keys("rule/")).length >= MAX_RULES)
+      throw new AppError(
+        "request_invalid",
+        `there are ${MAX_RULES} alert rules, as many as may be; delete some`,
+      );
+    const id = randomBytes(9).toString("base64url");
+    return { id, rule, revision: await this.#bucket.create(ruleKey(id), encode(rule)) };
+  }
+
+  /** Replaces a rule, where given only at this revision. Throws journal_conflict, not_found. */
+  async put(id: string, rule: AlertRule, revision?: number): Promise<StoredRule> {
+    const before = await this.get(id);
+    const next = await this.#bucket
+      .update(ruleKey(id), encode(rule), revision ?? before.revision)
+      .catch(conflict);
+    return { id, rule, revision: next };
+  }
+
+  /** Deletes a rule and its state. Throws journal_conflict, not_found. */
+  async delete(id: string, revision?: number): Promise<void> {
+    const before = await this.get(id);
+    await this.#bucket.delete(ruleKey(id), revision ?? before.revision).catch(conflict);
+    await this.#bucket.delete(`state/${id}`);
+  }
+
+  async state(id: string): Promise<StoredState> {
+    const entry = await this.#bucket.get(`state/${id}`);
+    if (entry === null) return { revision: 0, state: FIRST_STATE };
+    const state = JSON.parse(Buffer.from(entry.value).toString()) as AlertState;
+    return { revision: entry.revision, state: { ...FIRST_STATE, ...state } };
+  }
+
+  /** Replaces a state as it was read; returns it as stored, or undefined where another hub was quicker. */
+  async replaceState(
+    id: string,
+    { revision }: StoredState,
+    state: AlertState,
+  ): Promise<StoredState | undefined> {
+    try {
+      const next =
+        revision === 0
+          ? await this.#bucket.create(`state/${id}`, encode(state))
+          : await this.#bucket.update(`state/${id}`, encode(state), revision);
+      return { revision: next, state };
+    } catch (error) {
+      if (toAppError(error).code === "journal_conflict") return undefined;
+      throw error;
+    }
+  }
+
+  /** Changes a state, begun from what is known of it, again on what is there as long as another hub is quicker. */
+  async changeState(
+    id: string,
+    change: (state: AlertState) => AlertState,
+    known: StoredState,
+  ): Promise<void> {
+    let stored = known;
+    for (let tries = 0; tries < MAX_CHANGE_TRIES; tries++) {
+      if ((await this.replaceState(id, stored, change(stored.state))) !== undefined) return;
+      stored = await this.state(id);
+    }
+    throw new AppError("journal_conflict", `the state of alert rule ${id} is changed by others all the time`);
+  }
+
+  async #read(key: string): Promise<StoredRule | undefined> {
+    const entry = await this.#bucket.get(key);
+    if (entry === null) return undefined;
+    const rule = checkRule(JSON.parse(Buffer.from(entry.value).toString()));
+    return { id: key.slice("rule/".length), revision: entry.revision, rule };
+  }
+}
+
+function encode(value: AlertRule | AlertState): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}
+
+function ruleKey(id: string): string {
+  if (!ID.test(id)) throw missing(id);
+  return `rule/${id}`;
+}
+
+function missing(id: string): AppError {
+  return new AppError("not_found", `there is no alert rule ${id}; it may have been deleted`);
+}
+
+function conflict(error: unknown): never {
+  if (toAppError(error).code !== "journal_conflict") throw error;
+  throw new AppError(
+    "journal_conflict",
+    "the rule was changed meanwhile; read it again and apply your change to that",
+    {
+      cause: error,
+    },
+  );
+}
