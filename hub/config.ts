@@ -39,7 +39,22 @@ export const hubSchema = Type.Object(
       "limit of each of the streams RAW and DOC, e.g. 2gb, at least 16mb; empty: 10gb, at most 20 % of the free disk",
     ),
     "path.data": text("./data", "folder of everything the hub keeps"),
-    "path.config": list(["pipelines/*.conf"], "pipeline files, as globs"),
+    "path.config": list(
+      ["pipelines/*.conf"],
+      "files of the main pipeline, as globs; a folder stands for its files",
+    ),
+    "path.pipelines": text(
+      "pipelines.yml",
+      "file that lists further pipelines; one that isn't there is none",
+    ),
+    "pipeline.output.paths": list(
+      [],
+      "folders that outputs may write files to, besides the folder out of path.data",
+    ),
+    "pipeline.allowed_hosts": list(
+      [],
+      "hosts that pipelines made on the page may connect to; *.example.net stands for all below, * for every host",
+    ),
     "pipeline.workers": Type.Integer({
       minimum: 1,
       maximum: 64,

@@ -12,8 +12,8 @@ import { LogFollower } from "#hub/cluster/log-follower.ts";
 import { ShardHost } from "#hub/cluster/shard-host.ts";
 import { Watermarks } from "#hub/cluster/watermarks.ts";
 import { Journal } from "#hub/journal/journal.ts";
-import { Pipeline } from "#hub/pipeline/runtime/pipeline.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/folder-lock.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -28,6 +28,7 @@ import { journalOptions } from "./journal-options.ts";
 import * as routes from "./log-routes.ts";
 import { readMachineFacts } from "./machine-facts.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "./open-access.ts";
+import { Pipelines } from "./pipelines.ts";
 import { ProcessedFloor } from "./processed-floor.ts";
 import { Servers } from "./servers.ts";
 import { readTlsFiles } from "./tls-files.ts";
@@ -150,18 +151,16 @@ export class Hub implements Component {
       last: findings.survived,
       refuse: (refused) => routes.keepRefusedDocument(journal, refused),
     });
-    const pipeline = new Pipeline({
-      settings: {
-        id: "main",
-        workers: settings["pipeline.workers"],
-        batchSize: settings["pipeline.bath.size"],
-        batchDelayMs: settings["pipeline.batch.delay"],
-      },
+    const pipelines = await Pipelines.open({
+      settings,
+      journal,
+      version,
+      folder: resolve(settings["path.data"]),
+      bearer: () => Promise.reject(new AppError("not_found", "there are no connections")),
       source: routes.rawSource(journal),
       sink,
       deadLetters: { write: (letter) => routes.keepPipelineLetter(journal, letter) },
       cursors: await journal.bucket("cursors"),
-      hub: settings["node.name"],
       log,
       metrics,
       clock,
@@ -169,6 +168,7 @@ export class Hub implements Component {
       events: { onCursor: (event) => watermarks.processed(event) },
       resume: (cursor) => routes.resumption(cursor, findings),
     });
+    servers.pipelines = pipelines;
     const follower = new LogFollower({
       host,
       log,
@@ -189,7 +189,7 @@ export class Hub implements Component {
       clock,
       log,
       streams: [
-        { name: RAW_STREAM, done: () => floor.advance(pipeline.floor, sink.last) },
+        { name: RAW_STREAM, done: () => floor.advance(pipelines.pipeline.floor, sink.last) },
         { name: DOC_STREAM, done: () => floor.position },
       ],
       state: (stream) => journal.state(stream),
@@ -202,7 +202,7 @@ export class Hub implements Component {
       stop: async () => documents.stop(),
     });
     await this.#run("access", opened);
-    await this.#run("pipeline", pipeline);
+    await this.#run("pipeline", pipelines);
     await this.#run("fleet", fleet);
     await this.#run("janitor", janitor);
     await this.#run("listeners", servers);

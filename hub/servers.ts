@@ -21,6 +21,7 @@ import { wireAlerts } from "./alert-wiring.ts";
 import { ClusterFacts } from "./cluster-facts.ts";
 import type { HubSettings } from "./config.ts";
 import { Status } from "./hub-status.ts";
+import type { Pipelines } from "./pipelines.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
 export interface ServersOptions {
@@ -43,6 +44,8 @@ const UI_FOLDER = resolve(join(import.meta.dirname, "../ui/dist"));
 export class Servers implements Component {
   /** Set by the owner once it has one; until then the hub isn't ready. */
   fleet: Fleet | undefined;
+  /** Set by the owner before `start`. */
+  pipelines: Pipelines | undefined;
   readonly #options: ServersOptions;
   readonly #lifecycle: Lifecycle;
   #api: ApiServer | undefined;

@@ -104,6 +104,8 @@ export interface InputContext {
   readonly failing: (message: string | null) => void;
   /** Returns a token of a connection that an administrator made. Throws not_found, unauthenticated. */
   readonly bearer: (connection: string, host: string) => Promise<string>;
+  /** Throws forbidden where this pipeline may not connect to the host, as the hub's settings say. */
+  readonly checkTarget: (host: string) => void;
   /** Yields dead letters behind a sequence, then waits for further ones until `signal` is aborted. */
   readonly deadLetters: (after: number, signal: AbortSignal) => AsyncIterable<InputDeadLetter>;
 }

@@ -12,11 +12,13 @@ import { RegexpGuard } from "./regexp-guard.ts";
 export interface PlannedInput {
   readonly pipeline: string;
   readonly input: CompiledInput;
+  readonly isManaged: boolean;
 }
 
 export interface PlannedOutput {
   readonly pipeline: string;
   readonly output: CompiledOutput;
+  readonly isManaged: boolean;
 }
 
 export interface Plan {
@@ -32,8 +34,9 @@ export interface Plan {
 export function planPipelines(pipelines: readonly PipelineDefinition[], variables: Variables): Plan {
   const guard = new RegexpGuard();
   const options = { variables, clock: systemClock, random: Math.random, guard };
-  const compiled = pipelines.map(({ id, files }) => ({
+  const compiled = pipelines.map(({ id, files, isManaged = false }) => ({
     id,
+    isManaged,
     ...compilePipeline(
       files.map(({ path, text }) => new SourceText(path, text)),
       options,
@@ -42,8 +45,12 @@ export function planPipelines(pipelines: readonly PipelineDefinition[], variable
   const diagnostics = compiled.flatMap((each) => each.diagnostics);
   if (diagnostics.some(({ severity }) => severity === "error")) throw pipelineError(diagnostics);
   return {
-    inputs: compiled.flatMap(({ id, inputs }) => inputs.map((input) => ({ pipeline: id, input }))),
-    outputs: compiled.flatMap(({ id, outputs }) => outputs.map((output) => ({ pipeline: id, output }))),
+    inputs: compiled.flatMap(({ id, isManaged, inputs }) =>
+      inputs.map((input) => ({ pipeline: id, input, isManaged })),
+    ),
+    outputs: compiled.flatMap(({ id, isManaged, outputs }) =>
+      outputs.map((output) => ({ pipeline: id, output, isManaged })),
+    ),
     stateful: compiled.some(({ stateful }) => stateful),
     warnings: diagnostics,
   };

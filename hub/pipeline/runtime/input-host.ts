@@ -20,6 +20,8 @@ export interface InputReach {
   readonly version: string;
   /** Returns a token of a connection. Throws not_found, unauthenticated. */
   bearer(connection: string, host: string): Promise<string>;
+  /** Throws forbidden where pipelines made on the page may not connect to the host. */
+  checkTarget(host: string): void;
   deadLetters(after: number, signal: AbortSignal): AsyncIterable<InputDeadLetter>;
 }
 
@@ -64,10 +66,10 @@ export class InputHost implements Component {
     const gone = [...this.#running].filter(([key]) => !wanted.has(key));
     for (const [key] of gone) this.#running.delete(key);
     await Promise.all(gone.map(([, input]) => input.stop()));
-    for (const [key, { pipeline, input }] of wanted) {
+    for (const [key, planned] of wanted) {
       if (this.#running.has(key)) continue;
       const { log, clock, metrics } = this.#options;
-      const running = new RunningInput({ pipeline, input, reach, log, clock, metrics });
+      const running = new RunningInput({ ...planned, reach, log, clock, metrics });
       this.#running.set(key, running);
       await running.start();
     }

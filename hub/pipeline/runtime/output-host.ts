@@ -39,7 +39,7 @@ export class OutputHost {
 
   constructor({ outputs, reach, log, clock, metrics, signal }: OutputHostOptions) {
     this.#outputs = outputs;
-    this.#queues = outputs.map(({ pipeline, output }) => {
+    this.#queues = outputs.map(({ pipeline, output, isManaged }) => {
       const labels = { pipeline, plugin: output.id };
       const writer = output.makeWriter({
         id: output.id,
@@ -48,7 +48,9 @@ export class OutputHost {
         bearer: (connection, host) => reach.bearer(connection, host),
         feed: (address, records) => reach.feed(address, records),
         writablePath: (path) => writablePath(path, reach),
-        checkTarget: (host) => reach.checkTarget(host),
+        checkTarget: (host) => {
+          if (isManaged) reach.checkTarget(host);
+        },
       });
       if (writer === undefined) return undefined;
       return new OutputQueue({

@@ -211,7 +211,7 @@ export class Pipeline implements Component {
       clock: this.#clock,
       owner: this.#owner,
       resume,
-      onResponse: ({ figures }) => this.#totals.add(figures ?? []),
+      onFigures: (figures) => this.#totals.add(figures),
       onBroken: () => {
         this.#change(async () => {
           if (this.#session === session) await this.#renew(definitions, plan);

@@ -17,6 +17,8 @@ const START_RETRY = { firstMs: 500, capMs: 60_000 };
 export interface RunningInputOptions {
   readonly pipeline: string;
   readonly input: CompiledInput;
+  /** True: its pipeline was made through the hub interface. */
+  readonly isManaged: boolean;
   readonly reach: InputReach;
   readonly log: Logger;
   readonly clock: Clock;
@@ -91,7 +93,7 @@ export class RunningInput implements Component {
   }
 
   #context(): InputContext {
-    const { reach, input, pipeline, log, clock, metrics } = this.#options;
+    const { reach, input, pipeline, isManaged, log, clock, metrics } = this.#options;
     const { hubName, hostName, version, publish } = reach;
     const { signal } = this.#stopping;
     const identity = { pipeline, plugin: input.id, type: input.name, hubName, hostName, version };
@@ -118,6 +120,9 @@ export class RunningInput implements Component {
       receive: (address, handler) => this.#handlers.set(address, handler),
       failing: (message) => this.#failing(message),
       bearer: (connection, host) => reach.bearer(connection, host),
+      checkTarget: (host) => {
+        if (isManaged) reach.checkTarget(host);
+      },
       deadLetters: (after, letters) => reach.deadLetters(after, letters),
     };
   }

@@ -8,6 +8,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
+import type { PipelineFigures } from "../program/pipeline-set.ts";
 import type { Plan } from "../program/plan.ts";
 import { Batcher } from "./batcher.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
@@ -21,7 +22,7 @@ import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type { RawEntry, Resumption, StoredCursor } from "./ports.ts";
 import { type RawHeader, readRawHeader } from "./raw-header.ts";
 import { WorkerPool } from "./worker-pool.ts";
-import type { PipelineDefinition, WorkItem, WorkResponse, WorkResult } from "./worker-protocol.ts";
+import type { PipelineDefinition, WorkItem, WorkResult } from "./worker-protocol.ts";
 
 /** Between the log and the sink at most. Documents are about four times as large, so this is 64 MiB of them. */
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
@@ -48,7 +49,7 @@ export interface SessionOptions {
   readonly resume: (cursor: StoredCursor) => Resumption;
   /** Hears that the session can't go on and another one must take over from the cursors. */
   readonly onBroken: () => void;
-  readonly onResponse: (response: WorkResponse) => void;
+  readonly onFigures: (figures: readonly PipelineFigures[]) => void;
 }
 
 export class Session {
@@ -128,18 +129,22 @@ export class Session {
   }
 
   #makePool(): WorkerPool {
-    const { pipeline, definitions, metrics, clock, onResponse, onBroken } = this.#options;
+    const { pipeline, definitions, metrics, clock, onFigures, onBroken } = this.#options;
     const isStateful = this.#held !== undefined;
     const { settings, log } = pipeline;
+    const workers = Math.max(
+      ...definitions.map((each) => each.workers ?? settings.workers),
+      settings.workers,
+    );
     return new WorkerPool({
-      workers: isStateful ? 1 : settings.workers,
+      workers: isStateful ? 1 : workers,
       script: pipeline.workerScript ?? new URL("./worker.ts", import.meta.url),
       settings: { defaultId: settings.id, pipelines: definitions },
       timeoutMs: pipeline.workTimeoutMs ?? WORK_TIMEOUT_MS,
       log,
       restarts: metrics.workerRestarts,
       clock,
-      onResponse,
+      onFigures,
       onDeath: () => {
         if (!isStateful) return false;
         // What the thread knew of earlier events is gone: they are read again.

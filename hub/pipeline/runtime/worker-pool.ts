@@ -7,7 +7,9 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import type { PipelineFigures } from "../program/pipeline-set.ts";
 import {
+  FIGURES,
   READY,
   SLOW,
   type WorkerSettings,
@@ -39,8 +41,8 @@ export interface WorkerPoolOptions {
   /** Counts threads that ended unasked. */
   readonly restarts: Counter;
   readonly clock: Clock;
-  /** Hears each response: what filters hold, what the plugins did. */
-  readonly onResponse?: (response: WorkResponse) => void;
+  /** Hears what the plugins did. */
+  readonly onFigures?: (figures: readonly PipelineFigures[]) => void;
   /** Hears that a thread ended unasked; returns true where its work must not be done again here. */
   readonly onDeath?: () => boolean;
 }
@@ -129,6 +131,7 @@ export class WorkerPool implements Component {
     let cause: unknown;
     worker.on("message", (response: WorkResponse) => {
       if (response.id === SLOW) this.#watch(thread);
+      else if (response.id === FIGURES) this.#options.onFigures?.(response.figures ?? []);
       else if (response.id !== READY) this.#answered(thread, response);
       if (response.id !== READY) return;
       this.#threads.add(thread);
@@ -153,7 +156,6 @@ export class WorkerPool implements Component {
     const task = thread.posted.get(id);
     thread.posted.delete(id);
     this.#watch(thread);
-    this.#options.onResponse?.(response);
     if (task !== undefined) this.#settle(task, response);
     this.#assign();
   }

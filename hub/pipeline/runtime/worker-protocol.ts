@@ -18,6 +18,10 @@ export interface PipelineDefinition {
   readonly id: string;
   /** In their order, at least one. */
   readonly files: readonly PipelineFile[];
+  /** pipeline.workers of its own; the threads are all pipelines', and the largest number counts. */
+  readonly workers?: number;
+  /** True: made through the hub interface, so that it may connect only where the settings allow. */
+  readonly isManaged?: boolean;
 }
 
 /** A file of a pipeline. */
@@ -57,12 +61,15 @@ export const READY = 0;
 /** `id` of a response that only says that the work at hand is slow but goes on. */
 export const SLOW = -1;
 
+/** `id` of a response that only tells what the plugins did. */
+export const FIGURES = -2;
+
 /** From the worker: its results, in the order of the items. */
 export interface WorkResponse {
   readonly id: number;
   readonly results: readonly WorkResult[];
   /** Sequence of the oldest message that a filter still needs, after this work; undefined: none is needed. */
   readonly heldSequence?: number | undefined;
-  /** What the plugins did since the last response that told. */
+  /** What the plugins did since the last time they were told. */
   readonly figures?: readonly PipelineFigures[] | undefined;
 }

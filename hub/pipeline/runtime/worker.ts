@@ -4,11 +4,12 @@ import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DefaultPipeline } from "../default/default-pipeline.ts";
-import type { PipelineFigures, PipelineSet } from "../program/pipeline-set.ts";
+import type { PipelineSet } from "../program/pipeline-set.ts";
 import { RegexpGuard, RegexpTimeout } from "../program/regexp-guard.ts";
 import { DocumentPacker, transferList } from "./packed-documents.ts";
 import { decodeRawMessage, type MessageProcessor } from "./raw-message.ts";
 import {
+  FIGURES,
   READY,
   SLOW,
   type WorkerSettings,
@@ -33,7 +34,6 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
   const guard = new RegexpGuard(() => port.postMessage({ id: SLOW, results: [] } satisfies WorkResponse));
   const fallback = new DefaultPipeline(settings.defaultId, systemClock);
   const set = await configured(settings, fallback, guard);
-  const takeFigures = figureTimer(set);
   port.on("message", ({ id, items }: WorkRequest) => {
     const batch = (): WorkResult[] =>
       items.length === 0 ? [flush(set)] : items.map((item) => work(set ?? fallback, item));
@@ -42,10 +42,16 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
     const handedOver = results.flatMap((result) =>
       "documents" in result ? transferList(result.documents) : [],
     );
-    const response = { id, results, heldSequence: set?.heldSequence(), figures: takeFigures() };
+    const response = { id, results, heldSequence: set?.heldSequence() };
     port.postMessage(response satisfies WorkResponse, handedOver);
   });
+  if (set !== undefined) setInterval(() => tellFigures(port, set), FIGURES_INTERVAL_MS).unref();
   port.postMessage({ id: READY, results: [] } satisfies WorkResponse);
+}
+
+function tellFigures(port: NonNullable<typeof parentPort>, set: PipelineSet): void {
+  const figures = set.takeFigures();
+  if (figures.length > 0) port.postMessage({ id: FIGURES, results: [], figures } satisfies WorkResponse);
 }
 
 /** The language and the filters are loaded only where a pipeline is configured: they take longer than all the rest. */
@@ -93,15 +99,4 @@ function flush(set: PipelineSet | undefined): WorkResult {
   const out = new DocumentPacker(4096);
   set?.flush(out);
   return { documents: out.pack() };
-}
-
-/** Returns what takes the plugins' figures, now and then. */
-function figureTimer(set: PipelineSet | undefined): () => readonly PipelineFigures[] | undefined {
-  let toldMs = 0;
-  return () => {
-    const nowMs = performance.now();
-    if (set === undefined || nowMs - toldMs < FIGURES_INTERVAL_MS) return undefined;
-    toldMs = nowMs;
-    return set.takeFigures();
-  };
 }
