@@ -2,6 +2,7 @@
 
 import { adjacencyMatrix } from "./adjacency-matrix.ts";
 import type { AggregationType } from "./aggregation-parser.ts";
+import { autoDateHistogram } from "./auto-date-histogram.ts";
 import { avg } from "./avg.ts";
 import { cardinality } from "./cardinality.ts";
 import { composite } from "./composite.ts";
@@ -10,13 +11,20 @@ import { dateRange } from "./date-range.ts";
 import { extendedStats } from "./extended-stats.ts";
 import { filter } from "./filter.ts";
 import { filters } from "./filters.ts";
+import { geoBounds } from "./geo-bounds.ts";
+import { geoCentroid } from "./geo-centroid.ts";
+import { geoDistanceRanges } from "./geo-distance.ts";
+import { geohashGrid } from "./geohash-grid.ts";
 import { global } from "./global.ts";
 import { histogram } from "./histogram.ts";
+import { ipRange } from "./ip-range.ts";
 import { max } from "./max.ts";
 import { min } from "./min.ts";
 import { missing } from "./missing.ts";
 import { percentileRanks, percentiles } from "./percentiles.ts";
 import { range } from "./range.ts";
+import { diversifiedSampler, sampler } from "./sampler.ts";
+import { significantTerms, significantText } from "./significant-terms.ts";
 import { stats } from "./stats.ts";
 import { sum } from "./sum.ts";
 import { terms } from "./terms.ts";
@@ -26,22 +34,32 @@ import { weightedAvg } from "./weighted-avg.ts";
 
 export const AGGREGATION_TYPES: readonly AggregationType[] = [
   adjacencyMatrix,
+  autoDateHistogram,
   avg,
   cardinality,
   composite,
   dateHistogram,
   dateRange,
+  diversifiedSampler,
   extendedStats,
   filter,
   filters,
+  geoBounds,
+  geoCentroid,
+  geoDistanceRanges,
+  geohashGrid,
   global,
   histogram,
+  ipRange,
   max,
   min,
   missing,
   percentileRanks,
   percentiles,
   range,
+  sampler,
+  significantTerms,
+  significantText,
   stats,
   sum,
   terms,

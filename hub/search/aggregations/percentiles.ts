@@ -10,6 +10,7 @@ import { formatOf, javaDouble, printValue, RAW, type ValueFormat } from "../valu
 import type { Aggregation, CollectBudget, Collector } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
+import { HdrHistogram, type HdrState } from "./hdr-histogram.ts";
 import { type DigestState, TDigest } from "./t-digest.ts";
 
 /** Percents of the answer unless the request names others. */
@@ -25,7 +26,7 @@ const SHARED = {
   field: text("field of numbers", undefined),
   keyed: flag("whether the answer is an object by percent", true),
   tdigest: object("{compression}: how many centroids are kept"),
-  hdr: object("accepted; {number_of_significant_value_digits} makes the digest finer"),
+  hdr: object("{number_of_significant_value_digits}: buckets of a relative width instead of a digest"),
   missing: anything("value of documents without one"),
   format: text("format of printed values", undefined),
 } as const;
@@ -52,7 +53,7 @@ export const percentiles: AggregationType = {
       name,
       options,
       points,
-      (digest, point) => digest.quantile(point / 100, options.hdr === undefined),
+      (sketch, point) => sketch.quantile(point / 100),
       "percentiles",
     );
   },
@@ -71,7 +72,7 @@ export const percentileRanks: AggregationType = {
       name,
       options,
       numbers(values, "values"),
-      (digest, point) => digest.rank(point) * 100,
+      (sketch, point) => sketch.rank(point) * 100,
       "percentile_ranks",
     );
   },
@@ -86,9 +87,21 @@ interface Options {
   readonly format: string | undefined;
 }
 
+/** What values are counted in. */
+interface Sketch {
+  add(value: number): void;
+  state(): SketchState;
+  merge(state: SketchState): void;
+  /** `share` 0..1; NaN without values. */
+  quantile(share: number): number;
+  rank(value: number): number;
+}
+
+type SketchState = DigestState | HdrState;
+
 /** JSON-able. */
 interface PercentilesState {
-  readonly digest: DigestState;
+  readonly sketch: SketchState;
   readonly format: ValueFormat;
 }
 
@@ -96,16 +109,15 @@ class Percentiles implements Aggregation<PercentilesState> {
   readonly #field: string;
   readonly #options: Options;
   readonly #points: readonly number[];
-  readonly #read: (digest: TDigest, point: number) => number;
+  readonly #read: (sketch: Sketch, point: number) => number;
   readonly #name: string;
-  readonly #compression: number;
-  readonly #missing: unknown;
+  readonly #newSketch: () => Sketch;
 
   constructor(
     name: string,
     options: Options,
     points: readonly number[],
-    read: (digest: TDigest, point: number) => number,
+    read: (sketch: Sketch, point: number) => number,
     type: string,
   ) {
     this.#field = requireField(options.field, name);
@@ -113,45 +125,48 @@ class Percentiles implements Aggregation<PercentilesState> {
     this.#points = points;
     this.#read = read;
     this.#name = type;
-    this.#missing = options.missing;
-    this.#compression = compressionOf(options, name);
+    this.#newSketch = sketchOf(options, name);
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<PercentilesState> {
     const field = columnField(shard, this.#field);
     if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, this.#name);
-    const values = new NumericValues(missingNumber(this.#missing, field, shard, this.#name));
+    const values = new NumericValues(missingNumber(this.#options.missing, field, shard, this.#name));
     const format = formatOf(field, this.#options.format);
-    const digests: TDigest[] = [];
-    const digestOf = (bucket: number): TDigest => {
-      const known = digests[bucket];
+    const positive = this.#options.hdr !== undefined;
+    const sketches: Sketch[] = [];
+    const sketchAt = (bucket: number): Sketch => {
+      const known = sketches[bucket];
       if (known !== undefined) return known;
-      // A digest takes about as much memory as that many buckets.
+      // A sketch takes about as much memory as that many buckets.
       budget.add(16);
-      return (digests[bucket] = new TDigest(this.#compression));
+      return (sketches[bucket] = this.#newSketch());
     };
     return {
       segment: (segment: SegmentReader) => values.open(numericColumn(segment, field)),
-      collect(docs, buckets, length) {
+      collect: (docs, buckets, length) => {
         const count = values.read(docs, length);
-        for (let at = 0; at < count; at++) digestOf(buckets[values.places[at]!]!).add(values.values[at]!);
+        for (let at = 0; at < count; at++) {
+          const value = values.values[at]!;
+          if (positive && value < 0) throw negative(this.#field, value);
+          sketchAt(buckets[values.places[at]!]!).add(value);
+        }
       },
-      state: (bucket) => ({ digest: (digests[bucket] ?? new TDigest(1)).state(), format }),
+      state: (bucket) => ({ sketch: (sketches[bucket] ?? this.#newSketch()).state(), format }),
     };
   }
 
   merge(states: readonly PercentilesState[]): PercentilesState {
     if (states.length === 1) return states[0]!;
-    const digest = this.#digest(states.map((state) => state.digest));
     return {
-      digest: digest.state(),
+      sketch: this.#merged(states.map(({ sketch }) => sketch)).state(),
       format: states.find((state) => state.format.kind !== "raw")?.format ?? RAW,
     };
   }
 
-  render({ digest: state, format }: PercentilesState): JsonObject {
-    const digest = this.#digest([state]);
-    const rows = this.#points.map((point) => ({ point, value: this.#read(digest, point) }));
+  render({ sketch: state, format }: PercentilesState): JsonObject {
+    const sketch = this.#merged([state]);
+    const rows = this.#points.map((point) => ({ point, value: this.#read(sketch, point) }));
     const shown = (value: number): number | string => (Number.isNaN(value) ? "NaN" : value);
     const printed = (value: number): string | undefined =>
       Number.isNaN(value) ? undefined : printValue(format, value);
@@ -173,26 +188,34 @@ class Percentiles implements Aggregation<PercentilesState> {
   }
 
   empty(): PercentilesState {
-    return { digest: new TDigest(1).state(), format: RAW };
+    return { sketch: this.#newSketch().state(), format: RAW };
   }
 
-  metric({ digest }: PercentilesState, name: string): number | undefined {
+  metric({ sketch }: PercentilesState, name: string): number | undefined {
     const point = Number(name);
-    return name === "" || Number.isNaN(point) ? undefined : this.#read(this.#digest([digest]), point);
+    return name === "" || Number.isNaN(point) ? undefined : this.#read(this.#merged([sketch]), point);
   }
 
   typedName(): string {
     return `${this.#options.hdr === undefined ? "tdigest" : "hdr"}_${this.#name}`;
   }
 
-  #digest(states: readonly DigestState[]): TDigest {
-    const digest = new TDigest(this.#compression);
-    for (const state of states) digest.merge(state);
-    return digest;
+  #merged(states: readonly SketchState[]): Sketch {
+    const sketch = this.#newSketch();
+    for (const state of states) sketch.merge(state);
+    return sketch;
   }
 }
 
-function compressionOf({ tdigest, hdr }: Options, name: string): number {
+function negative(field: string, value: number): AppError {
+  return new AppError(
+    "request_invalid",
+    `[hdr] counts values from 0 on, but a document's [${field}] is [${value}]; leave [hdr] out`,
+  );
+}
+
+/** Returns what makes sketches of the kind that the options ask for. Throws request_invalid. */
+function sketchOf({ tdigest, hdr }: Options, name: string): () => Sketch {
   if (hdr !== undefined) {
     const digits = Number(hdr["number_of_significant_value_digits"] ?? 3);
     if (!(digits >= 0 && digits <= 5)) {
@@ -201,15 +224,17 @@ function compressionOf({ tdigest, hdr }: Options, name: string): number {
         `[numberOfSignificantValueDigits] must be between 0 and 5: [${name}]`,
       );
     }
-    return MAX_COMPRESSION;
+    return () => new HdrHistogram(Math.trunc(digits)) as Sketch;
   }
-  const compression = Number(tdigest?.["compression"] ?? DEFAULT_COMPRESSION);
-  if (!(compression >= 0))
+  const given = Number(tdigest?.["compression"] ?? DEFAULT_COMPRESSION);
+  if (!(given >= 0)) {
     throw new AppError(
       "request_invalid",
-      `[compression] must be greater than or equal to 0. Found [${javaDouble(compression)}] in [${name}]`,
+      `[compression] must be greater than or equal to 0. Found [${javaDouble(given)}] in [${name}]`,
     );
-  return Math.min(MAX_COMPRESSION, Math.max(20, compression));
+  }
+  const compression = Math.min(MAX_COMPRESSION, Math.max(20, given));
+  return () => new TDigest(compression) as Sketch;
 }
 
 function numbers(given: readonly unknown[], name: string): number[] {

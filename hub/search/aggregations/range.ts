@@ -31,7 +31,6 @@ const RANGE_OPTIONS = {
   key: text("name of the bucket", undefined),
   from: anything("first value"),
   to: anything("first value behind"),
-  mask: anything("accepted nowhere but for addresses"),
 } as const;
 
 export const range: AggregationType = {
@@ -66,7 +65,7 @@ export interface AskedRange {
 }
 
 export interface RangesOptions {
-  readonly name: "range" | "date_range";
+  readonly name: "range" | "date_range" | "geo_distance";
   readonly field: string;
   readonly ranges: readonly AskedRange[];
   readonly keyed: boolean;
@@ -76,6 +75,19 @@ export interface RangesOptions {
   formatOf(field: Field | undefined): ValueFormat;
   /** A bound as a number; undefined for an open side. */
   bound(value: unknown, shard: ShardContext, field: Field | undefined): number | undefined;
+  /** Sorts documents by something other than the numbers of the field. */
+  sorter?(shard: ShardContext, ranges: readonly RangeLimits[]): Sorter;
+}
+
+/** Limits of a bucket; null: open. */
+export interface RangeLimits {
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+/** True where a value is at or behind `from` and before `to`. */
+export function inRange(value: number, { from, to }: RangeLimits): boolean {
+  return (from === null || value >= from) && (to === null || value < to);
 }
 
 /** Reads the option `ranges`. Throws parsing. */
@@ -114,7 +126,8 @@ export class Ranges implements Aggregation<RangesState> {
     const ranges = this.#ranges(shard, field);
     const collector = new FixedCollector(
       ranges.length,
-      new RangeSorter(ranges, field, missingNumber(missing, field, shard, this.#options.name)),
+      this.#options.sorter?.(shard, ranges) ??
+        new RangeSorter(ranges, field, missingNumber(missing, field, shard, this.#options.name)),
       below,
       shard,
       budget,
@@ -200,10 +213,9 @@ class RangeSorter implements Sorter {
       let end = at + 1;
       while (end < count && places[end] === place) end++;
       for (let bucket = 0; bucket < this.#ranges.length; bucket++) {
-        const { from, to } = this.#ranges[bucket]!;
+        const limits = this.#ranges[bucket]!;
         for (let each = at; each < end; each++) {
-          const value = values[each]!;
-          if ((from !== null && value < from) || (to !== null && value >= to)) continue;
+          if (!inRange(values[each]!, limits)) continue;
           put(place, bucket);
           break;
         }
@@ -235,7 +247,8 @@ function readPlain(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-function readBound(value: unknown): number | undefined {
+/** Reads a bound that is a number. Throws parsing. */
+export function readBound(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   const number = Number(value);
   if (Number.isNaN(number))

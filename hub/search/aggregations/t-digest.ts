@@ -46,11 +46,8 @@ export class TDigest {
     };
   }
 
-  /**
-   * Value at `quantile`, 0..1; NaN without values. With `interpolate` it may lie between two values; without it is
-   * the smallest one that at least that share of the values doesn't exceed, as far as that is known.
-   */
-  quantile(quantile: number, interpolate = true): number {
+  /** Value at `quantile`, 0..1, which may lie between two values; NaN without values. */
+  quantile(quantile: number): number {
     this.#settle();
     const total = this.#weights.reduce((sum, weight) => sum + weight, 0);
     if (total === 0) return Number.NaN;
@@ -63,9 +60,7 @@ export class TDigest {
       const mean = this.#means[at]!;
       // A centroid stands at the middle of its weight; a single value at either end stands for itself.
       const middle = before + weight / 2;
-      if (!interpolate) {
-        if (before + weight >= target) return mean;
-      } else if (target <= middle) {
+      if (target <= middle) {
         if (at === 0 && weight === 1) return mean;
         return middle === lastAt
           ? mean

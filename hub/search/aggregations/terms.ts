@@ -25,6 +25,7 @@ import {
   type TermsShape,
   type TermsState,
 } from "./terms-state.ts";
+import { TextTermsCollector } from "./text-values.ts";
 
 const OPTIONS = {
   field: text("field of keywords, numbers, dates, booleans or addresses", undefined),
@@ -98,13 +99,14 @@ class Terms implements Aggregation<TermsState> {
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<TermsState> {
     const { field: name, missing, format, include, exclude, shardSize } = this.#options;
-    const field = name === "_index" || name === "_type" ? undefined : columnField(shard, name);
+    const field = name === "_index" || name === "_type" ? undefined : termsField(shard, name);
     if (field?.type === "geo_point") throw pointFault(field);
     const filter = termFilter(include, exclude, readingOf(field, shard));
     const context = { shard, budget, shape: this.#shape, shardSize, filter };
     if (name === "_index") return new ConstantTermCollector(context, shard.index);
     if (name === "_type") return new ConstantTermCollector(context, shard.typeName);
     if (field === undefined) return this.#unmapped(context);
+    if (field.type === "text") return new TextTermsCollector(context, field);
     if (!isNumeric(field)) {
       const text = missing === undefined ? undefined : scalarText(missing, "missing");
       return new KeywordTermsCollector(context, field.path, text);
@@ -154,12 +156,18 @@ class Terms implements Aggregation<TermsState> {
   }
 }
 
+/** Returns the field; text needs fielddata. Throws request_invalid. */
+export function termsField(shard: ShardContext, name: string): Field | undefined {
+  const field = shard.mapping.resolve(name);
+  return field?.type === "text" && field.fielddata ? field : columnField(shard, name);
+}
+
 /** How include and exclude are read for a field. */
-function readingOf(field: Field | undefined, shard: ShardContext): TermReading {
+export function readingOf(field: Field | undefined, shard: ShardContext): TermReading {
   const isNumber = field !== undefined && isNumeric(field);
   const date = { format: field?.format ?? "", nowMs: shard.nowMs, zone: UTC, roundUp: false };
   return {
-    isText: field === undefined || field.type === "keyword",
+    isText: field === undefined || field.type === "keyword" || field.type === "text",
     isNumber,
     key(value) {
       if (field?.type === "date") return String(parseDateMath(value, date));

@@ -1,6 +1,18 @@
 /** Values of a document by the path of a field. */
 
+import type { Field } from "#hub/engine/mapping/field.ts";
 import { isObject, type JsonObject } from "../json.ts";
+import type { ShardContext } from "../query.ts";
+
+/** Returns the path of a field's value in a document: that of the field a multi-field belongs to. */
+export function sourcePath(field: Field, shard: ShardContext): string {
+  for (let path = field.path; path.includes("."); ) {
+    path = path.slice(0, path.lastIndexOf("."));
+    const parent = shard.mapping.field(path);
+    if (parent !== undefined) return parent.path;
+  }
+  return field.path;
+}
 
 /** Returns the leaf values at a dotted path, arrays flattened; keys may hold dots themselves. */
 export function valuesAt(source: JsonObject, path: string): unknown[] {

@@ -1,7 +1,7 @@
 /** Returns fields of a hit with what the query found marked. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import { valuesAt } from "../fetch/source-values.ts";
+import { sourcePath, valuesAt } from "../fetch/source-values.ts";
 import type { JsonObject } from "../json.ts";
 import type { Query, ShardContext } from "../query.ts";
 import type { HighlightField, HighlightRequest } from "./highlight-request.ts";
@@ -88,16 +88,6 @@ export class Highlighter {
       field.normalizer === undefined ? text : this.#shard.mapping.analysis.normalize(field.normalizer, text);
     return [{ text: term, startOffset: 0, endOffset: text.length, type: "word", position: 0 }];
   }
-}
-
-/** Path of the value in the document: that of the field a multi-field belongs to. */
-function sourcePath(field: Field, shard: ShardContext): string {
-  for (let path = field.path; path.includes("."); ) {
-    path = path.slice(0, path.lastIndexOf("."));
-    const parent = shard.mapping.field(path);
-    if (parent !== undefined) return parent.path;
-  }
-  return field.path;
 }
 
 function noMatch(value: string | undefined, options: HighlightField): string[] {

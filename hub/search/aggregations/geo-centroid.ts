@@ -1,0 +1,74 @@
+/** `geo_centroid`: the mean of all points. */
+
+import type { JsonObject } from "../json.ts";
+import { text } from "../options.ts";
+import type { ShardContext } from "../query.ts";
+import type { Aggregation, Collector } from "./aggregation.ts";
+import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
+import { requireField } from "./field-option.ts";
+import { PointValues } from "./geo-point-field.ts";
+
+const OPTIONS = { field: text("field of points", undefined) } as const;
+
+export const geoCentroid: AggregationType = {
+  name: "geo_centroid",
+  summary: "The mean of all points.",
+  options: OPTIONS,
+  buckets: false,
+  parse(body, { name }) {
+    return new GeoCentroid(requireField(readAggregation("geo_centroid", body, OPTIONS).field, name));
+  },
+};
+
+/** JSON-able sums. */
+interface CentroidState {
+  readonly lat: number;
+  readonly lon: number;
+  readonly count: number;
+}
+
+const NOTHING: CentroidState = { lat: 0, lon: 0, count: 0 };
+
+class GeoCentroid implements Aggregation<CentroidState> {
+  readonly #field: string;
+
+  constructor(field: string) {
+    this.#field = field;
+  }
+
+  collector(shard: ShardContext): Collector<CentroidState> {
+    const points = new PointValues(shard, this.#field, "geo_centroid");
+    const sums: { lat: number; lon: number; count: number }[] = [];
+    return {
+      segment: (segment) => points.open(segment),
+      collect(docs, buckets, length) {
+        for (let at = 0; at < length; at++) {
+          const count = points.read(docs[at]!);
+          const sum = (sums[buckets[at]!] ??= { ...NOTHING });
+          for (let each = 0; each < count; each++) {
+            sum.lat += points.latitudes[each]!;
+            sum.lon += points.longitudes[each]!;
+            sum.count++;
+          }
+        }
+      },
+      state: (bucket) => sums[bucket] ?? NOTHING,
+    };
+  }
+
+  merge(states: readonly CentroidState[]): CentroidState {
+    return states.reduce((a, b) => ({ lat: a.lat + b.lat, lon: a.lon + b.lon, count: a.count + b.count }));
+  }
+
+  render({ lat, lon, count }: CentroidState): JsonObject {
+    return count === 0 ? { count } : { location: { lat: lat / count, lon: lon / count }, count };
+  }
+
+  empty(): CentroidState {
+    return NOTHING;
+  }
+
+  typedName(): string {
+    return "geo_centroid";
+  }
+}

@@ -1,0 +1,262 @@
+/** `significant_terms`, `significant_text`: values that are more frequent here than in all documents. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { isNumeric } from "../columns.ts";
+import { exactQuery } from "../field-terms.ts";
+import type { JsonObject } from "../json.ts";
+import { BooleanNode } from "../nodes/boolean.ts";
+import { AllNode } from "../nodes/documents.ts";
+import { anything, flag, integer, object, text } from "../options.ts";
+import { NO_MORE_DOCS, type Query, type ShardContext } from "../query.ts";
+import { formatOf, printValue } from "../value-format.ts";
+import {
+  type Aggregation,
+  type AggregationTree,
+  type BucketBudget,
+  type CollectBudget,
+  type Collector,
+  renderTree,
+} from "./aggregation.ts";
+import { type AggregationContext, type AggregationType, readAggregation } from "./aggregation-parser.ts";
+import { requireField } from "./field-option.ts";
+import { HEURISTIC_NAMES, type Heuristic, heuristicOf } from "./significance.ts";
+import { readingOf, termsField } from "./terms.ts";
+import { termFilter } from "./terms-filter.ts";
+import { KeywordTermsCollector } from "./terms-keyword.ts";
+import { NumberTermsCollector } from "./terms-number.ts";
+import { mergeTerms, type TermsContext, type TermsState } from "./terms-state.ts";
+import { TextTermsCollector } from "./text-values.ts";
+
+const OPTIONS = {
+  field: text("field of text, keywords, numbers or addresses", undefined),
+  size: integer("buckets of the answer", 10, 1),
+  shard_size: integer("buckets a shard hands on at least", undefined),
+  min_doc_count: integer("buckets with fewer documents are left out", 3, 1),
+  shard_min_doc_count: integer("accepted", 0),
+  include: anything("regular expression or list of the values that get buckets"),
+  exclude: anything("regular expression or list of the values that get none"),
+  background_filter: anything("query of the documents that are compared with; all without it"),
+  execution_hint: text("accepted", undefined),
+  filter_duplicate_text: flag("accepted", false),
+  source_fields: anything("accepted; the field's own values are read"),
+  script_heuristic: object("not offered"),
+  ...Object.fromEntries(HEURISTIC_NAMES.map((name) => [name, object("this heuristic, with its options")])),
+} as const;
+
+const SUMMARY = "Values that are more frequent in these documents than in all.";
+
+export const significantTerms: AggregationType = {
+  name: "significant_terms",
+  summary: SUMMARY,
+  options: OPTIONS,
+  buckets: true,
+  parse: (body, context) => parse("significant_terms", body, context, termsField),
+};
+
+export const significantText: AggregationType = {
+  name: "significant_text",
+  summary: SUMMARY,
+  options: OPTIONS,
+  buckets: true,
+  parse: (body, context) => parse("significant_text", body, context, textField),
+};
+
+/** Text is read from the documents, whether it has fielddata or not. */
+function textField(shard: ShardContext, name: string): Field | undefined {
+  const field = shard.mapping.resolve(name);
+  return field?.type === "text" ? field : termsField(shard, name);
+}
+
+type FieldOf = (shard: ShardContext, name: string) => Field | undefined;
+
+function parse(
+  owner: string,
+  body: unknown,
+  { name, below, queries }: AggregationContext,
+  fieldOf: FieldOf,
+): Significant {
+  const options = readAggregation(owner, body, OPTIONS);
+  const filter = options.background_filter;
+  return new Significant({
+    owner,
+    field: requireField(options.field, name),
+    fieldOf,
+    size: options.size ?? 10,
+    minDocCount: options.min_doc_count ?? 3,
+    include: options.include,
+    exclude: options.exclude,
+    background: filter === undefined ? undefined : queries.parse(filter),
+    heuristic: heuristicOf(body as JsonObject),
+    below,
+  });
+}
+
+interface SignificantOptions {
+  readonly owner: string;
+  readonly field: string;
+  readonly fieldOf: FieldOf;
+  readonly size: number;
+  readonly minDocCount: number;
+  readonly include: unknown;
+  readonly exclude: unknown;
+  readonly background: Query | undefined;
+  readonly heuristic: Heuristic;
+  readonly below: AggregationTree;
+}
+
+/** JSON-able. */
+interface SignificantState {
+  readonly terms: TermsState;
+  readonly setSize: number;
+  readonly allSize: number;
+  /** Documents of all by key. */
+  readonly inAll: readonly (readonly [key: string | number, count: number])[];
+}
+
+class Significant implements Aggregation<SignificantState> {
+  readonly #options: SignificantOptions;
+
+  constructor(options: SignificantOptions) {
+    this.#options = options;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<SignificantState> {
+    const { field: name, fieldOf, include, exclude, background } = this.#options;
+    const field = fieldOf(shard, name);
+    const allSize = background === undefined ? shard.searcher.totalDocs : countOf(background, shard);
+    if (field === undefined) {
+      const nothing = { ...this.empty(), allSize };
+      return { segment: () => undefined, collect: () => undefined, state: () => nothing };
+    }
+    const filter = termFilter(include, exclude, readingOf(field, shard));
+    const context = { shard, budget, shape: this.#shape(), shardSize: 0, filter };
+    const inner = collectorOf(field, context);
+    const sizes: number[] = [];
+    return {
+      segment: (segment) => inner.segment(segment),
+      collect(docs, owners, length) {
+        for (let at = 0; at < length; at++) sizes[owners[at]!] = (sizes[owners[at]!] ?? 0) + 1;
+        inner.collect(docs, owners, length);
+      },
+      state: (owner) => {
+        const terms = inner.state(owner);
+        const inAll = terms.buckets.map(({ key }) => [key, this.#inAll(shard, field, key)] as const);
+        return { terms, setSize: sizes[owner] ?? 0, allSize, inAll };
+      },
+    };
+  }
+
+  merge(states: readonly SignificantState[]): SignificantState {
+    const inAll = new Map<string | number, number>();
+    for (const [key, count] of states.flatMap((state) => state.inAll))
+      inAll.set(key, (inAll.get(key) ?? 0) + count);
+    return {
+      terms: mergeTerms(
+        states.map(({ terms }) => terms),
+        this.#options.below,
+      ),
+      setSize: states.reduce((sum, { setSize }) => sum + setSize, 0),
+      allSize: states.reduce((sum, { allSize }) => sum + allSize, 0),
+      inAll: [...inAll],
+    };
+  }
+
+  render({ terms, setSize, allSize, inAll }: SignificantState, budget: BucketBudget): JsonObject {
+    const { minDocCount, heuristic, size, below } = this.#options;
+    const background = new Map(inAll);
+    const scored = terms.buckets
+      .filter(({ count }) => count >= minDocCount)
+      .map((bucket) => {
+        const known = background.get(bucket.key) ?? 0;
+        return {
+          ...bucket,
+          known,
+          score: heuristic({ inSet: bucket.count, setSize, inAll: known, allSize }),
+        };
+      })
+      .filter(({ score }) => score > 0)
+      .sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1))
+      .slice(0, size);
+    budget.add(scored.length);
+    return {
+      doc_count: setSize,
+      bg_count: allSize,
+      buckets: scored.map(({ key, count, known, score, below: state }) => {
+        const printed = typeof key === "number" ? printValue(terms.format, key) : undefined;
+        return {
+          key,
+          ...(printed !== undefined && { key_as_string: printed }),
+          doc_count: count,
+          score,
+          bg_count: known,
+          ...renderTree(below, state, budget),
+        };
+      }),
+    };
+  }
+
+  empty(): SignificantState {
+    const terms: TermsState = {
+      buckets: [],
+      others: 0,
+      errorBound: 0,
+      kind: "unmapped",
+      format: formatOf(undefined),
+    };
+    return { terms, setSize: 0, allSize: 0, inAll: [] };
+  }
+
+  typedName({ terms }: SignificantState): string {
+    return terms.kind === "long" ? "siglterms" : terms.kind === "unmapped" ? "umsigterms" : "sigsterms";
+  }
+
+  #shape(): TermsContext["shape"] {
+    const { below, size } = this.#options;
+    return {
+      below,
+      size,
+      minDocCount: 1,
+      order: [{ by: "count", name: "", part: "", descending: true }],
+      showError: false,
+    };
+  }
+
+  /** Documents of all with a value; those deleted may count until their segments are merged. */
+  #inAll(shard: ShardContext, field: Field, key: string | number): number {
+    const { background } = this.#options;
+    if (background === undefined && (field.type === "text" || field.type === "keyword"))
+      return shard.docFreq(field.path, String(key));
+    const query = exactQuery(shard, field.path, key);
+    return countOf(
+      background === undefined ? query : new BooleanNode({ filter: [query, background] }),
+      shard,
+    );
+  }
+}
+
+function collectorOf(field: Field, context: TermsContext): Collector<TermsState> {
+  if (field.type === "text") return new TextTermsCollector(context, field);
+  if (field.type === "geo_point")
+    throw new AppError(
+      "request_invalid",
+      `[significant_terms] doesn't work on [${field.path}] of type [geo_point]`,
+    );
+  if (isNumeric(field)) return new NumberTermsCollector(context, field, undefined, formatOf(field));
+  return new KeywordTermsCollector(context, field.path, undefined);
+}
+
+/** Counts the live documents of a query in a shard. */
+function countOf(query: Query, shard: ShardContext): number {
+  const weight = new BooleanNode({ must: [new AllNode()], filter: [query] }).weight(shard, {
+    scores: false,
+    boost: 1,
+  });
+  let total = 0;
+  for (const segment of shard.searcher.segments) {
+    const scorer = weight.scorer(segment);
+    if (scorer === null) continue;
+    for (let doc = scorer.next(); doc !== NO_MORE_DOCS; doc = scorer.next()) if (segment.isLive(doc)) total++;
+  }
+  return total;
+}

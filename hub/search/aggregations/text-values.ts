@@ -1,0 +1,73 @@
+/** Terms of a text field for aggregations: made anew from the documents, as text has no columns. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { sourcePath, valuesAt } from "../fetch/source-values.ts";
+import type { JsonObject } from "../json.ts";
+import type { ShardContext } from "../query.ts";
+import { RawJson } from "../raw-json.ts";
+import { RAW } from "../value-format.ts";
+import type { Collector } from "./aggregation.ts";
+import { BucketCollector, KeyTable } from "./buckets.ts";
+import { cutTerms, type TermsContext, type TermsState } from "./terms-state.ts";
+
+/** UTF-16 units of a value that are looked at. */
+const MAX_ANALYZED = 100_000;
+
+/** Returns the terms of a document's values, each once. */
+export function textTerms(
+  shard: ShardContext,
+  field: Field,
+  segment: SegmentReader,
+): (doc: number) => Set<string> {
+  const path = sourcePath(field, shard);
+  const analyzer = shard.mapping.analysis.analyzer(field.analyzer);
+  return (doc) => {
+    const source = new RawJson(segment.source(doc)).parse() as JsonObject;
+    const terms = new Set<string>();
+    for (const value of valuesAt(source, path))
+      for (const { text } of analyzer.tokens(String(value).slice(0, MAX_ANALYZED))) terms.add(text);
+    return terms;
+  };
+}
+
+/** Collects `terms` of a text field with `fielddata`. */
+export class TextTermsCollector implements Collector<TermsState> {
+  readonly #context: TermsContext;
+  readonly #field: Field;
+  readonly #keys: KeyTable<string>;
+  readonly #buckets: BucketCollector;
+  #terms: (doc: number) => Set<string> = () => new Set();
+
+  constructor(context: TermsContext, field: Field) {
+    this.#context = context;
+    this.#field = field;
+    this.#keys = new KeyTable(context.budget);
+    this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#terms = textTerms(this.#context.shard, this.#field, segment);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    const { filter } = this.#context;
+    for (let at = 0; at < length; at++) {
+      for (const term of this.#terms(docs[at]!)) {
+        if (filter?.(term) !== false) this.#buckets.add(docs[at]!, this.#keys.bucket(owners[at]!, term));
+      }
+    }
+    this.#buckets.flush();
+  }
+
+  state(owner: number): TermsState {
+    const { shape, shardSize } = this.#context;
+    const buckets = [...this.#keys.of(owner)].map(([key, bucket]) => ({
+      key,
+      count: this.#buckets.count(bucket),
+      below: this.#buckets.below(bucket),
+    }));
+    return { ...cutTerms(buckets, shape, shardSize), kind: "text", format: RAW };
+  }
+}
