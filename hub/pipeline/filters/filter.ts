@@ -14,6 +14,7 @@ import type { Static, TObject } from "typebox";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { RegexpGuard } from "../program/regexp-guard.ts";
+import type { Names } from "./dns/names.ts";
 
 /** A filter at work in one thread. */
 export interface Filter {
@@ -39,6 +40,10 @@ export interface FilterContext {
   readonly random: () => number;
   /** Place of the event at hand in the log: grows from event to event of one thread, and is the same after a repetition. */
   readonly place: () => number;
+  /** What the filters of one pipeline share in one thread, by names of theirs. */
+  readonly shared: Map<string, unknown>;
+  /** Names of hosts; without it those that name servers know. */
+  readonly names?: Names;
   /** Runs regular expressions that data may drive astray. */
   readonly guard: RegexpGuard;
   /** True: field names by the Elastic Common Schema. */

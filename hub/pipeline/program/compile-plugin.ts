@@ -9,6 +9,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import { codecs } from "../codecs/all.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { compileDecorations, type DecorationOptions, decorationOptions } from "../filters/decorations.ts";
+import type { Names } from "../filters/dns/names.ts";
 import type { Filter, FilterContext, FilterDefinition } from "../filters/filter.ts";
 import { anyTable, flag, list, optional, options, text } from "../filters/option-types.ts";
 import type { InputContext, InputDefinition } from "../inputs/input.ts";
@@ -25,6 +26,8 @@ export interface CompileOptions {
   readonly guard: RegexpGuard;
   /** See FilterContext.place; 0 without it. */
   readonly place?: () => number;
+  /** See FilterContext.names. */
+  readonly names?: Names;
 }
 
 /** An input that is to be run. */
@@ -67,6 +70,7 @@ export class PluginMaker {
   readonly #report: Report;
   readonly #errors: () => number;
   readonly #ids = new Set<string>();
+  readonly #shared = new Map<string, unknown>();
 
   /** `errors` tells how many errors were reported so far. */
   constructor(compile: CompileOptions, report: Report, errors: () => number) {
@@ -157,12 +161,14 @@ export class PluginMaker {
   }
 
   #filterContext(node: PluginNode, values: OptionValues): FilterContext {
-    const { clock, random, guard, place } = this.#options;
+    const { clock, random, guard, place, names } = this.#options;
     return {
       clock,
       random,
       guard,
       place: place ?? (() => 0),
+      shared: this.#shared,
+      ...(names !== undefined && { names }),
       ecs: values["ecs_compatibility"] !== "disabled",
       resolvePath: this.#resolvePath(node),
       report: this.#reporter(node),

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { NameAnswer, Names } from "#hub/pipeline/filters/dns/names.ts";
 import { SourceText } from "#hub/pipeline/language/source-text.ts";
 import { type Compiled, compilePipeline } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
@@ -20,6 +21,21 @@ export function readCases<T>(name: string): {
   return { cases: JSON.parse(readFileSync(path, "utf8")) as T[], missing: false };
 }
 
+/** The names and addresses that the cases ask for; everything else is unknown. */
+const HOSTS: Readonly<Record<string, string>> = {
+  "carrera.databits.net": "199.192.228.250",
+  localhost: "127.0.0.1",
+};
+
+function answer(found: string | undefined): NameAnswer {
+  return found === undefined ? { kind: "missing" } : { kind: "found", value: found };
+}
+
+const names: Names = {
+  resolve: (name) => answer(HOSTS[name]),
+  reverse: (address) => answer(Object.keys(HOSTS).find((name) => HOSTS[name] === address)),
+};
+
 /** Compiles a pipeline's text by itself, without an environment. */
 export function compileText(text: string): Compiled {
   const guard = new RegexpGuard();
@@ -28,5 +44,6 @@ export function compileText(text: string): Compiled {
     clock: systemClock,
     random: Math.random,
     guard,
+    names,
   });
 }

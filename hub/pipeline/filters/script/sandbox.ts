@@ -1,0 +1,262 @@
+/**
+ * Runs people's JavaScript apart from the hub: an engine of its own, without access to files, network or the hub's
+ * objects, bounded in time and memory. A script sees the event at hand through a few calls.
+ */
+
+import type { QuickJSContext, QuickJSHandle } from "quickjs-emscripten";
+import { type JsonObject, parseJson } from "#proto/codec/json.ts";
+import { Event, isObject, Timestamp } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { compileFormat } from "#proto/format.ts";
+import { PRELUDE } from "./prelude.ts";
+import { loadQuickJs } from "./quickjs.ts";
+
+/** Deepest nesting of calls, bytes of the engine's stack. */
+const STACK_BYTES = 256 * 1024;
+
+export interface SandboxOptions {
+  readonly memoryBytes: number;
+  /** Longest that one call may take. */
+  readonly timeoutMs: number;
+}
+
+/** A script failed: it threw, took too long or too much memory. The message is for the one who wrote it. */
+export class ScriptFault extends Error {}
+
+/** Code that was compiled; called with the event, and with what else its parameters name. */
+export interface Script {
+  /** Returns false where the script returned false. Throws ScriptFault. `emit` gets the events it added. */
+  call(event: Event, emit: (event: Event) => void, ...values: readonly ScriptValue[]): boolean;
+}
+
+/** A value for a script: JSON, or the map of a task by its key. */
+export type ScriptValue = { readonly json: unknown } | { readonly map: string };
+
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  /** What was defined and compiled, in its order: done again where the engine has to be made anew. */
+  readonly #history: (() => void)[] = [];
+  #context!: QuickJSContext;
+  #prelude!: QuickJSHandle;
+  /** A call is under way; found true by the next one it was torn off from outside, and the engine can't be trusted. */
+  #busy = false;
+  #deadlineMs = 0;
+  /** Events that the call at hand knows, by their number. */
+  #events: Event[] = [];
+  #emit: (event: Event) => void = () => undefined;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+    this.#start();
+  }
+
+  /** Runs code once, for what it defines. Throws ScriptFault. */
+  define(code: string, file: string): void {
+    this.#lasting(() => this.#context.unwrapResult(this.#context.evalCode(code, file)).dispose());
+  }
+
+  /** Compiles the body of a function of `event` and `parameters`. Throws ScriptFault for a fault of its syntax. */
+  compile(body: string, parameters: readonly string[]): Script {
+    return this.#script(`(function (${["event", ...parameters].join(", ")}) {\n${body}\n})`);
+  }
+
+  /** Compiles an expression that is a function, e.g. the name of one that was defined. */
+  reference(expression: string): Script {
+    return this.#script(`(${expression})`);
+  }
+
+  /** Begins the map of a task with these members. After the engine was made anew maps are gone. */
+  openMap(key: string, members: JsonObject): void {
+    this.#invoke("openMap", [key, JSON.stringify(members)]);
+  }
+
+  /** Ends the map of a task and returns its members. */
+  closeMap(key: string): JsonObject {
+    const json = this.#invoke("closeMap", [key]);
+    const members = typeof json === "string" ? parseJson(json) : undefined;
+    return isObject(members) ? members : {};
+  }
+
+  #script(source: string): Script {
+    let code: QuickJSHandle | undefined;
+    this.#lasting(() => {
+      const handle = this.#context.unwrapResult(this.#context.evalCode(source, "code"));
+      if (this.#context.typeof(handle) !== "function")
+        throw new ScriptFault("the script defines no such function");
+      code = handle;
+    });
+    return { call: (event, emit, ...values) => this.#call(() => code!, event, emit, values) };
+  }
+
+  #lasting(work: () => void): void {
+    this.#limited(work);
+    this.#history.push(work);
+  }
+
+  #call(
+    code: () => QuickJSHandle,
+    event: Event,
+    emit: (event: Event) => void,
+    values: readonly ScriptValue[],
+  ): boolean {
+    const handles: QuickJSHandle[] = [];
+    const hold = (handle: QuickJSHandle): QuickJSHandle => {
+      handles.push(handle);
+      return handle;
+    };
+    try {
+      return this.#limited(() => {
+        const context = this.#context;
+        this.#events = [event];
+        this.#emit = emit;
+        const first = hold(this.#prelude1("event", hold(context.newNumber(0))));
+        const others = values.map((value) => hold(this.#value(value)));
+        const result = hold(
+          context.unwrapResult(context.callFunction(code(), context.undefined, first, ...others)),
+        );
+        if (context.typeof(result) !== "object") return context.dump(result) !== false;
+        return context.dump(hold(this.#prelude1("results", result, first))) !== false;
+      });
+    } finally {
+      for (const handle of handles) handle.dispose();
+      this.#events = [];
+      this.#emit = () => undefined;
+    }
+  }
+
+  #value(value: ScriptValue): QuickJSHandle {
+    const context = this.#context;
+    if ("map" in value) {
+      const key = context.newString(value.map);
+      const map = this.#prelude1("map", key);
+      key.dispose();
+      return map;
+    }
+    return context.unwrapResult(context.evalCode(`(${JSON.stringify(value.json ?? null)})`));
+  }
+
+  /** Calls a function of the prelude. */
+  #prelude1(name: string, ...args: readonly QuickJSHandle[]): QuickJSHandle {
+    const context = this.#context;
+    const called = context.getProp(this.#prelude, name);
+    const result = context.callFunction(called, context.undefined, ...args);
+    called.dispose();
+    return context.unwrapResult(result);
+  }
+
+  #invoke(name: string, texts: readonly string[]): unknown {
+    return this.#limited(() => {
+      const args = texts.map((text) => this.#context.newString(text));
+      const result = this.#prelude1(name, ...args);
+      const value: unknown = this.#context.dump(result);
+      for (const handle of [result, ...args]) handle.dispose();
+      return value;
+    });
+  }
+
+  #limited<T>(work: () => T): T {
+    if (this.#busy) this.#restart();
+    this.#deadlineMs = performance.now() + this.#options.timeoutMs;
+    this.#busy = true;
+    try {
+      const result = work();
+      this.#busy = false;
+      return result;
+    } catch (error) {
+      // A trap of the engine leaves it half-way, as does what tears a call off.
+      this.#busy = (error as Error).name === "RuntimeError";
+      if (error instanceof ScriptFault) throw error;
+      throw new ScriptFault(this.#messageOf(error as Error), { cause: error });
+    }
+  }
+
+  #messageOf(error: Error): string {
+    if (/interrupted/.test(error.message))
+      return `the script was stopped after ${this.#options.timeoutMs} ms`;
+    if (/out of memory|out of bounds/.test(error.message))
+      return `the script took more than ${this.#options.memoryBytes} bytes`;
+    return error.name === "Error" ? error.message : `${error.name}: ${error.message}`;
+  }
+
+  #restart(): void {
+    this.#busy = false;
+    this.#start();
+    this.#deadlineMs = performance.now() + this.#options.timeoutMs;
+    for (const work of this.#history) work();
+  }
+
+  #start(): void {
+    const runtime = loadQuickJs().newRuntime();
+    runtime.setMemoryLimit(this.#options.memoryBytes);
+    runtime.setMaxStackSize(STACK_BYTES);
+    // The engine asks once in some 10,000 steps; one step is at most one call of its library.
+    runtime.setInterruptHandler(() => performance.now() > this.#deadlineMs);
+    const context = runtime.newContext();
+    this.#context = context;
+    this.#deadlineMs = Number.POSITIVE_INFINITY;
+    const host = this.#host(context);
+    const prelude = context.unwrapResult(context.evalCode(PRELUDE, "prelude"));
+    this.#prelude = context.unwrapResult(context.callFunction(prelude, context.undefined, host));
+    prelude.dispose();
+    host.dispose();
+  }
+
+  /** What the prelude calls. Texts are exact; an event is told by its number. */
+  #host(context: QuickJSContext): QuickJSHandle {
+    const host = context.newObject();
+    const offer = (name: string, work: (event: Event, args: readonly unknown[]) => unknown): void => {
+      const handle = context.newFunction(name, (number, ...rest) => {
+        const event = this.#events[context.getNumber(number)];
+        if (event === undefined) throw new Error("the event is of an earlier call");
+        return handleOf(
+          context,
+          work(
+            event,
+            rest.map((each): unknown => context.dump(each)),
+          ),
+        );
+      });
+      context.setProp(host, name, handle);
+      handle.dispose();
+    };
+    offer("get", (event, [field]) => jsonOf(event.get(fieldReference(String(field)))));
+    offer("set", (event, [field, json]) =>
+      event.set(fieldReference(String(field)), parseJson(String(json)) ?? null),
+    );
+    offer("setTime", (event, [field, ms]) => event.set(fieldReference(String(field)), timeOf(Number(ms))));
+    offer("remove", (event, [field]) => jsonOf(event.remove(fieldReference(String(field)))));
+    offer("tag", (event, [name]) => event.tag(String(name)));
+    offer("cancel", (event) => event.cancel());
+    offer("uncancel", (event) => {
+      event.cancelled = false;
+    });
+    offer("cancelled", (event) => event.cancelled);
+    offer("clone", (event) => this.#events.push(event.clone()) - 1);
+    offer("format", (event, [format]) => compileFormat(String(format))(event));
+    offer("all", (event) => event.toJson());
+    offer("emit", (event) => this.#emit(event));
+    const create = context.newFunction("create", (json) => {
+      const fields = parseJson(context.getString(json));
+      const event = new Event(isObject(fields) ? fields : {}, this.#events[0]?.timeMs ?? 0);
+      return context.newNumber(this.#events.push(event) - 1);
+    });
+    context.setProp(host, "create", create);
+    create.dispose();
+    return host;
+  }
+}
+
+function jsonOf(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}
+
+function timeOf(ms: number): Timestamp | null {
+  return Number.isNaN(ms) ? null : new Timestamp(ms);
+}
+
+function handleOf(context: QuickJSContext, value: unknown): QuickJSHandle {
+  if (typeof value === "string") return context.newString(value);
+  if (typeof value === "number") return context.newNumber(value);
+  if (typeof value === "boolean") return value ? context.true : context.false;
+  return context.undefined;
+}

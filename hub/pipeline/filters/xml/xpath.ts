@@ -1,0 +1,173 @@
+/** The part of XPath 1.0 that picks values out of documents: paths, `//`, `*`, `@`, `text()`, places and equalities. */
+
+import { textOf, writeXml, type XmlElement, type XmlNode } from "./tree.ts";
+
+/** Results of one expression; beyond, the rest is left out. */
+const MAX_RESULTS = 10_000;
+
+interface Step {
+  readonly axis: "child" | "descendant" | "self" | "attribute" | "text";
+  readonly name: string;
+  readonly predicates: readonly Predicate[];
+}
+
+type Predicate =
+  | { readonly kind: "place"; readonly place: number }
+  | { readonly kind: "last" }
+  | { readonly kind: "test"; readonly path: readonly Step[]; readonly equal: string | undefined };
+
+type Item = XmlNode | { readonly kind: "attribute"; readonly text: string };
+
+/** Returns the texts that the expression picks: elements as XML, texts and attributes as they are. */
+export type XPath = (root: XmlElement) => string[];
+
+/** Compiles a path, or several between `|`. Throws SyntaxError for what isn't supported. */
+export function compileXPath(text: string): XPath {
+  const paths = splitTop(text, "|").map((each) => parsePath(each.trim()));
+  return (root) => paths.flatMap((path) => pick(root, path)).slice(0, MAX_RESULTS);
+}
+
+function pick(root: XmlElement, path: readonly Step[]): string[] {
+  // The document stands above its root element.
+  const document: XmlElement = { kind: "element", name: "", attributes: {}, children: [root] };
+  return walk([document], path).map((item) => {
+    if (item.kind === "element") return writeXml(item);
+    return item.text;
+  });
+}
+
+function walk(start: readonly Item[], path: readonly Step[]): readonly Item[] {
+  let items = start;
+  for (const step of path) {
+    const next = items.flatMap((item) => (item.kind === "element" ? filtered(select(item, step), step) : []));
+    items = next.slice(0, MAX_RESULTS);
+  }
+  return items;
+}
+
+function select(element: XmlElement, { axis, name }: Step): Item[] {
+  switch (axis) {
+    case "self":
+      return [element];
+    case "attribute":
+      return Object.entries(element.attributes)
+        .filter(([key]) => name === "*" || key === name)
+        .map(([, text]) => ({ kind: "attribute", text }));
+    case "text":
+      return element.children.filter((child) => child.kind === "text");
+    case "child":
+      return element.children.filter((child) => child.kind === "element" && isNamed(child, name));
+    case "descendant":
+      return descendants(element);
+  }
+}
+
+function isNamed(element: XmlElement, name: string): boolean {
+  return name === "*" || element.name === name;
+}
+
+function descendants(element: XmlElement): Item[] {
+  const found: Item[] = [element];
+  for (const child of element.children) if (child.kind === "element") found.push(...descendants(child));
+  return found;
+}
+
+function filtered(items: readonly Item[], { predicates }: Step): readonly Item[] {
+  let left = items;
+  for (const predicate of predicates) {
+    if (predicate.kind === "place") left = left.slice(predicate.place - 1, predicate.place);
+    else if (predicate.kind === "last") left = left.slice(-1);
+    else left = left.filter((item) => holds(item, predicate.path, predicate.equal));
+  }
+  return left;
+}
+
+function holds(item: Item, path: readonly Step[], equal: string | undefined): boolean {
+  const found = walk([item], path);
+  if (equal === undefined) return found.length > 0;
+  return found.some((each) => (each.kind === "element" ? textOf(each) : each.text) === equal);
+}
+
+function parsePath(text: string): Step[] {
+  const steps: Step[] = [];
+  if (text === "") throw new SyntaxError("an XPath is empty");
+  // A path without a slash at its start is looked for from the root element.
+  let rest = text.startsWith("/") ? text : `/*/${text}`;
+  while (rest !== "") {
+    if (rest.startsWith("//")) {
+      steps.push({ axis: "descendant", name: "*", predicates: [] });
+      rest = rest.slice(2);
+    } else if (rest.startsWith("/")) {
+      rest = rest.slice(1);
+      if (rest === "") break;
+    }
+    const { step, end } = parseStep(rest, text);
+    steps.push(step);
+    rest = rest.slice(end);
+  }
+  return steps;
+}
+
+function parseStep(rest: string, whole: string): { step: Step; end: number } {
+  const found = /^(?:text\(\)|node\(\)|\.|@?(?:[\w.:-]+|\*))/.exec(rest);
+  const name = found?.[0] ?? "";
+  if (name === "" || name.includes("::") || name === "..")
+    throw new SyntaxError(`"${whole}": "${rest}" isn't supported; use /a/b, //a, @x, text(), * and [ ]`);
+  let end = name.length;
+  const predicates: Predicate[] = [];
+  while (rest[end] === "[") {
+    const close = closing(rest, end);
+    predicates.push(parsePredicate(rest.slice(end + 1, close).trim(), whole));
+    end = close + 1;
+  }
+  if (end < rest.length && rest[end] !== "/")
+    throw new SyntaxError(`"${whole}": "${rest.slice(end)}" isn't supported`);
+  if (name === "text()") return { step: { axis: "text", name, predicates }, end };
+  if (name === ".") return { step: { axis: "self", name, predicates }, end };
+  if (name.startsWith("@")) return { step: { axis: "attribute", name: name.slice(1), predicates }, end };
+  return { step: { axis: "child", name: name === "node()" ? "*" : name, predicates }, end };
+}
+
+function parsePredicate(text: string, whole: string): Predicate {
+  if (/^\d+$/.test(text)) return { kind: "place", place: Number(text) };
+  if (text === "last()") return { kind: "last" };
+  const equality = /^(.+?)\s*=\s*(?:"([^"]*)"|'([^']*)'|([\d.]+))$/.exec(text);
+  const path = (equality?.[1] ?? text).trim();
+  if (path.startsWith("/")) throw new SyntaxError(`"${whole}": a path in [ ] begins at its element`);
+  const steps = path.split("/").map((part) => parseStep(part, whole).step);
+  return { kind: "test", path: steps, equal: equality?.[2] ?? equality?.[3] ?? equality?.[4] };
+}
+
+/** Returns the place of the bracket that closes the one at `open`. */
+function closing(text: string, open: number): number {
+  let quote = "";
+  let depth = 0;
+  for (let at = open; at < text.length; at++) {
+    const character = text[at]!;
+    if (quote !== "") quote = character === quote ? "" : quote;
+    else if (character === '"' || character === "'") quote = character;
+    else if (character === "[") depth++;
+    else if (character === "]" && --depth === 0) return at;
+  }
+  throw new SyntaxError(`"${text}": a [ is never closed`);
+}
+
+/** Splits at a character that stands outside of brackets and quotes. */
+function splitTop(text: string, separator: string): string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let quote = "";
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (quote !== "") quote = character === quote ? "" : quote;
+    else if (character === '"' || character === "'") quote = character;
+    else if (character === "[") depth++;
+    else if (character === "]") depth--;
+    else if (character === separator && depth === 0) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return [...parts, text.slice(start)];
+}
