@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
 import { Event } from "#proto/event.ts";
-import { RegexpGuard } from "../../program/regexp-guard.ts";
 import type { Filter, FilterContext } from "../filter.ts";
 import { jsFilter } from "./js.ts";
 
