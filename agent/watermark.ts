@@ -13,6 +13,7 @@ import type { Connection } from "./outputs/connection.ts";
 import type { AgentNames } from "./outputs/pipeline.ts";
 import type { LastAck } from "./publisher.ts";
 import type { Registry } from "./registry/registry.ts";
+import { sourceOf } from "./registry/row.ts";
 
 export interface WatermarkOptions {
   readonly names: AgentNames;
@@ -97,8 +98,10 @@ export class WatermarkClient implements Component {
   async #hello(): Promise<void> {
     const { names, registry, connection } = this.#options;
     const keys: string[] = [];
-    for (const [key, row] of registry.rows())
-      if (row.committed < row.sent) keys.push(`${key}/${row.generation}`);
+    for (const [key, row] of registry.rows()) {
+      const { fileKey, generation } = sourceOf(key, row);
+      if (row.committed < row.sent) keys.push(`${fileKey}/${generation}`);
+    }
     try {
       for (let at = 0; at === 0 || at < keys.length; at += KEYS_MAX) {
         const { incarnation, sequence, messageId } = registry.stream;
@@ -147,14 +150,23 @@ export class WatermarkClient implements Component {
 
   /** Moves a file's mark. Backwards only where the hub's log was lost: what it lists then is all it has. */
   #commit(committed: tailrace.ICommitted, back: boolean): void {
-    const key = committed.fileKey ?? "";
+    const fileKey = committed.fileKey ?? "";
     const offset = Number(committed.offset ?? 0);
     const { registry } = this.#options;
-    const row = registry.get(key);
-    if (row === undefined || row.generation !== (committed.generation ?? 0)) return;
-    if (Number(committed.from ?? 0) > row.committed || (offset <= row.committed && !back)) return;
-    row.committed = offset;
-    registry.touch(key);
+    const generation = committed.generation ?? 0;
+    for (const [key, row] of registry.rowsOf({ fileKey, generation })) {
+      if (Number(committed.from ?? 0) > row.committed || (offset <= row.committed && !back)) continue;
+      row.committed = offset;
+      registry.touch(key);
+    }
+    const row = registry.get(fileKey);
+    if (row === undefined || !row.earlier.some((each) => each.generation === generation)) return;
+    row.earlier = row.earlier.map((each) =>
+      each.generation === generation && (offset > each.committed || back)
+        ? { ...each, committed: offset }
+        : each,
+    );
+    registry.touch(fileKey);
   }
 
   #rewind(): void {

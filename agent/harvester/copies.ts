@@ -6,7 +6,7 @@
 
 import { basename, dirname } from "node:path";
 import type { Registry } from "#agent/registry/registry.ts";
-import type { FileRow, PreviousGeneration } from "#agent/registry/row.ts";
+import { type EarlierGeneration, type FileRow, sourceOf } from "#agent/registry/row.ts";
 import { HEAD_BYTES, readHead, sameBefore } from "./identity.ts";
 
 /** The file a new one was copied from. */
@@ -14,7 +14,7 @@ export interface Original {
   readonly key: string;
   readonly row: FileRow;
   /** The generation that was copied, and up to where it is sent. */
-  readonly generation: PreviousGeneration;
+  readonly generation: EarlierGeneration;
 }
 
 /** A new file, opened. */
@@ -37,22 +37,23 @@ export class CopyFinder {
   /** Notes the fingerprints of a file; to be called whenever its row changes. */
   note(key: string, row: FileRow): void {
     this.#noteHead(key, row.head);
-    if (row.previous !== null) this.#noteHead(key, row.previous.head);
+    for (const { head } of row.earlier) this.#noteHead(key, head);
   }
 
   /** Forgets a file. */
   forget(key: string, row: FileRow): void {
-    for (const head of [row.head, row.previous?.head]) {
-      const keys = this.#keysByHead.get(head?.hash ?? "");
+    for (const { hash } of [row.head, ...row.earlier.map(({ head }) => head)]) {
+      const keys = this.#keysByHead.get(hash);
       keys?.delete(key);
-      if (keys?.size === 0) this.#keysByHead.delete(head!.hash);
+      if (keys?.size === 0) this.#keysByHead.delete(hash);
     }
   }
 
   /**
    * Returns the file that `candidate` is a copy of, or null. Asked for: a related name in the same folder, the
-   * same first 1,024 bytes, and the same bytes before the place up to which the original was sent. Files with
-   * less content are never taken for copies: repeating some lines is better than losing them.
+   * same first 1,024 bytes, and the same bytes before the place up to which the original was sent; where a crash
+   * came before that was recorded, the first bytes and an original that was replaced meanwhile must do. Files
+   * with less content are never taken for copies: repeating some lines is better than losing them.
    */
   find(candidate: Candidate): Original | null {
     if (candidate.size < HEAD_BYTES || this.#keysByHead.size === 0) return null;
@@ -60,11 +61,12 @@ export class CopyFinder {
     for (const key of this.#keysByHead.get(head.hash) ?? []) {
       const row = this.#registry.get(key);
       if (row === undefined || key === candidate.key || !related(row.path, candidate.path)) continue;
-      for (const generation of generations(row)) {
+      for (const generation of generations(key, row)) {
         const { offset, anchor } = generation;
-        const comparable = generation.head.hash === head.hash && offset >= HEAD_BYTES && anchor.bytes > 0;
-        if (comparable && offset <= candidate.size && sameBefore(candidate.fd, offset, anchor))
-          return { key, row, generation };
+        if (generation.head.hash !== head.hash || offset > candidate.size) continue;
+        const crashed = offset < HEAD_BYTES && generation.generation < row.generation;
+        const proven = offset >= HEAD_BYTES && anchor.bytes > 0;
+        if ((proven || crashed) && sameBefore(candidate.fd, offset, anchor)) return { key, row, generation };
       }
     }
     return null;
@@ -78,9 +80,10 @@ export class CopyFinder {
   }
 }
 
-function generations(row: FileRow): PreviousGeneration[] {
-  const now = { generation: row.generation, offset: row.sent, anchor: row.anchor, head: row.head };
-  return row.previous === null ? [now] : [now, row.previous];
+function generations(key: string, row: FileRow): EarlierGeneration[] {
+  const { generation, committed, anchor, head } = row;
+  const source = sourceOf(key, row);
+  return [{ generation, source, offset: row.sent, committed, anchor, head }, ...row.earlier];
 }
 
 /** app.log and app.log.1, app-20260101.log, app.log.copy: in one folder, one name begins with the other's first word. */

@@ -120,8 +120,9 @@ export class FileOpener {
       output,
       events: this.#eventCutting(path),
       onHole: (bytes) => metrics.nulBytes.inc({ input: id }, bytes),
-      openChannel: (generation) =>
-        output.channel({ inputId: id, inputType, fileKey: key, generation, path }, fieldsJson),
+      openChannel: ({ fileKey, generation }) =>
+        output.channel({ inputId: id, inputType, fileKey, generation, path }, fieldsJson),
+      persist: () => registry.checkpoint(),
       onChange: () => {
         registry.touch(key);
         this.#copies.note(key, row);
@@ -141,11 +142,10 @@ export class FileOpener {
   #eventCutting(path: string): EventCutting | null {
     const { createFormat, maxBytes } = this.#options;
     if (createFormat === null) return null;
-    const { registry, metrics, id, output } = this.#context;
+    const { metrics, id, output } = this.#context;
     return {
       format: createFormat(path, Math.min(maxBytes, output.maxBodyBytes - EVENT_ROOM_BYTES)),
       scratch: this.#scratch,
-      persist: () => registry.checkpoint(),
       onTruncated: (bytes) => metrics.truncatedBytes.inc({ input: id }, bytes),
     };
   }
@@ -158,7 +158,7 @@ export class FileOpener {
     others: Iterable<Harvester>,
     firstScan: boolean,
   ): FileRow | null {
-    const { registry, id, clock } = this.#context;
+    const { registry, id } = this.#context;
     const known = registry.get(entry.key);
     if (known !== undefined && known.size === candidate.size && known.mtimeMs === stat.mtimeMs) return null;
     const owner = registry.claim(entry.key, id);
@@ -173,27 +173,29 @@ export class FileOpener {
     }
     if (known === undefined) {
       const held = this.#options.succession?.holds(entry.key, path, others) ?? false;
-      const offset = held ? null : this.#firstOffset(entry, stat.mtimeMs, candidate, others, firstScan);
-      if (offset === null) {
+      const made = held
+        ? null
+        : this.#firstRow(entry, { path, mtimeMs: stat.mtimeMs }, candidate, others, firstScan);
+      if (made === null) {
         registry.release(entry.key);
         return null;
       }
-      registry.put(entry.key, newRow(id, path, offset, clock.now()));
+      registry.put(entry.key, made);
     }
     const row = registry.get(entry.key)!;
     row.input = id;
     return row;
   }
 
-  /** Returns where a file nobody has read begins to be read, or null where it isn't to be read now. */
-  #firstOffset(
+  /** Returns the row of a file nobody has read, or null where it isn't to be read now. */
+  #firstRow(
     entry: Entry,
-    mtimeMs: number,
+    { path, mtimeMs }: { readonly path: string; readonly mtimeMs: number },
     candidate: Candidate,
     others: Iterable<Harvester>,
     firstScan: boolean,
-  ): number | null {
-    const { fd, path, size } = candidate;
+  ): FileRow | null {
+    const { fd, size } = candidate;
     if (size === 0) return null;
     const head = Buffer.alloc(Math.min(HEAD_BYTES, size));
     const kind = binaryKind(
@@ -207,33 +209,43 @@ export class FileOpener {
       return null;
     }
     const original = this.#copies.find(candidate);
-    if (original !== null) return this.#copyOffset(candidate, original, others);
-    return this.#options.tailFiles && firstScan && !this.#hadRows ? size : 0;
+    if (original !== null) return this.#copyRow(candidate, original, others);
+    const { id, clock } = this.#context;
+    const offset = this.#options.tailFiles && firstScan && !this.#hadRows ? size : 0;
+    return newRow(id, path, offset, clock.now());
   }
 
-  /** Returns where the copy of a file already read begins to be read: behind what was sent of its original; null while that isn't settled. */
-  #copyOffset(
-    candidate: Candidate,
-    { key, row, generation }: Original,
+  /**
+   * Returns the row of a copy of a file already read: it goes on where that ended. Where the original was
+   * truncated since, it goes on under the original's name, so that the hub knows what it has of it, whatever a
+   * crash kept from being recorded. Null while it isn't settled whether the original will be truncated.
+   */
+  #copyRow(
+    { key, path, size }: Candidate,
+    { key: originalKey, row, generation }: Original,
     others: Iterable<Harvester>,
-  ): number | null {
-    const open = [...others].find((harvester) => harvester.key === key);
+  ): FileRow | null {
+    const { id, clock, log } = this.#context;
+    const open = [...others].find((harvester) => harvester.key === originalKey);
     const truncated = generation.generation < row.generation;
-    const settled = truncated ? (open?.previousSettled ?? true) : open === undefined;
-    const now = this.#context.clock.monotonic();
-    const sinceMs = this.#heldSinceMs.get(candidate.key) ?? now;
-    const covered = !truncated && now - sinceMs > COPY_HELD_MS && row.sent >= candidate.size;
+    const settled = truncated ? (open?.settled(generation.generation) ?? true) : open === undefined;
+    const now = clock.monotonic();
+    const sinceMs = this.#heldSinceMs.get(key) ?? now;
+    const covered = !truncated && now - sinceMs > COPY_HELD_MS && row.sent >= size;
     if (!settled && !covered) {
-      if (this.#heldSinceMs.size < COPIES_HELD_MAX) this.#heldSinceMs.set(candidate.key, sinceMs);
+      if (this.#heldSinceMs.size < COPIES_HELD_MAX) this.#heldSinceMs.set(key, sinceMs);
       return null;
     }
-    this.#heldSinceMs.delete(candidate.key);
-    const offset = covered ? candidate.size : Math.min(generation.offset, candidate.size);
-    this.#context.log.info(
-      { path: candidate.path, original: row.path, offset },
+    this.#heldSinceMs.delete(key);
+    const offset = covered ? size : Math.min(generation.offset, size);
+    log.info(
+      { path, original: row.path, offset },
       "file is the copy of one already read; going on behind that",
     );
-    return offset;
+    const made = newRow(id, path, offset, clock.now());
+    if (!truncated) return made;
+    const { source, committed, anchor, head } = generation;
+    return { ...made, source, committed: Math.min(committed, offset), anchor, head };
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import type { Channel, Output } from "#agent/outputs/output.ts";
-import type { FileRow } from "#agent/registry/row.ts";
+import type { FileRow, SourceId } from "#agent/registry/row.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** The file in which an event goes on that begins at the end of a rotated one. */
@@ -18,8 +18,6 @@ export interface Successor {
 export interface EventCutting {
   readonly format: EventFormat;
   readonly scratch: Scratch;
-  /** Resolves when the row is on disk, or can't be written. */
-  readonly persist: () => Promise<void>;
   readonly onTruncated: (bytes: number) => void;
 }
 
@@ -35,8 +33,10 @@ export interface HarvesterOptions {
   readonly events: EventCutting | null;
   /** Told of NULs that were passed over: what a truncation left before the text of a writer that goes on behind. */
   readonly onHole: (bytes: number) => void;
-  /** Opens the way for a generation of the file. */
-  readonly openChannel: (generation: number) => Channel;
+  /** Opens the way for content of the file, under the name the hub knows it by. */
+  readonly openChannel: (source: SourceId) => Channel;
+  /** Resolves with true when `row` is on disk, with false where it can't be written. */
+  readonly persist: () => Promise<boolean>;
   /** Told of each change of `row`. */
   readonly onChange: () => void;
   readonly nowMs: () => number;

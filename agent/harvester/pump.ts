@@ -6,6 +6,7 @@
 import type { Slot, SlotPool } from "#agent/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Harvester } from "./harvester.ts";
+import { tookSlot } from "./read-outcome.ts";
 
 export interface PumpOptions {
   readonly slots: SlotPool;
@@ -29,6 +30,8 @@ export class Pump {
   readonly #timers = new Map<Harvester, NodeJS.Timeout>();
   /** Of files that wait for nothing but an event's time; news of the file come first. */
   readonly #pending = new Map<Harvester, NodeJS.Timeout>();
+  /** Of which the registry must know something before they are read on. */
+  readonly #recording = new Set<Harvester>();
   readonly #stop = new AbortController();
   #current: Harvester | undefined;
   #currentAgain = false;
@@ -41,7 +44,7 @@ export class Pump {
 
   /** True while a file is read or waits for its turn. */
   get busy(): boolean {
-    return this.#current !== undefined || this.#ready.size > 0;
+    return this.#current !== undefined || this.#ready.size > 0 || this.#recording.size > 0;
   }
 
   start(): void {
@@ -60,7 +63,8 @@ export class Pump {
 
   /** Lets a file read that may have something new. */
   wake(harvester: Harvester): void {
-    if (this.#stop.signal.aborted || this.#ready.has(harvester) || this.#timers.has(harvester)) return;
+    const waits = this.#ready.has(harvester) || this.#timers.has(harvester) || this.#recording.has(harvester);
+    if (waits || this.#stop.signal.aborted) return;
     this.#clearPending(harvester);
     if (this.#current === harvester) {
       this.#currentAgain = true;
@@ -72,6 +76,7 @@ export class Pump {
   /** Takes a file out of the turns. */
   forget(harvester: Harvester): void {
     this.#ready.delete(harvester);
+    this.#recording.delete(harvester);
     clearTimeout(this.#timers.get(harvester));
     this.#timers.delete(harvester);
     this.#clearPending(harvester);
@@ -100,9 +105,10 @@ export class Pump {
     let waitMs = Number.POSITIVE_INFINITY;
     try {
       const outcome = await harvester.read(slot, this.#options.isFinal(harvester));
-      if (outcome === "nothing" || outcome === "pending" || outcome === "rewritten") slot.release();
+      if (!tookSlot(outcome)) slot.release();
       if (outcome === "rewritten") this.#options.onRewritten(harvester);
       if (outcome === "more" || outcome === "rewritten") waitMs = 0;
+      else if (outcome === "unrecorded") this.#record(harvester);
       else if (outcome === "end") waitMs = this.#options.lingerMs;
       else if (this.#currentAgain) waitMs = this.#options.lingerMs;
       else if (outcome === "pending") this.#awaitPending(harvester);
@@ -114,6 +120,15 @@ export class Pump {
     const forgotten = this.#current !== harvester;
     this.#current = undefined;
     if (!forgotten && waitMs < Number.POSITIVE_INFINITY) this.#after(harvester, waitMs);
+  }
+
+  /** Lets others read until the registry is written; all files that wait share one write. */
+  #record(harvester: Harvester): void {
+    this.#recording.add(harvester);
+    const written = harvester.record().catch((error: unknown) => this.#options.onError(harvester, error));
+    void written.then(() => {
+      if (this.#recording.delete(harvester)) this.wake(harvester);
+    });
   }
 
   /** Reads again when the event at the file's end has waited long enough. */

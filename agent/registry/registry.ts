@@ -14,7 +14,7 @@ import { writeFileAtomic } from "#proto/kit/files.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
-import { type FileRow, newerRow, parseRow, type StreamPosition } from "./row.ts";
+import { type FileRow, newerRow, parseRow, type SourceId, type StreamPosition, sourceOf } from "./row.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 import { type Database, FORMAT_VERSION, openStore, writeMarker } from "./store.ts";
 
@@ -36,6 +36,8 @@ export class Registry implements Component {
   readonly #dirty = new Set<string>();
   readonly #positions = new Map<string, string>();
   readonly #dirtyPositions = new Set<string>();
+  /** Keys of files that hold content of another one, by its key. */
+  readonly #copies = new Map<string, readonly string[]>();
   readonly #owners = new Map<string, string>();
   readonly #failures: Counter;
   #stream: StreamPosition = { incarnation: 0, sequence: 0, messageId: "" };
@@ -45,6 +47,7 @@ export class Registry implements Component {
   #epoch = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #queued: Promise<void> | undefined;
   #problem = "";
   #snapshotMs = 0;
   #firstRun = false;
@@ -143,8 +146,18 @@ export class Registry implements Component {
     return this.#rows.entries();
   }
 
+  /** Returns the files with content that the hub knows under a name: its own and copies. */
+  *rowsOf({ fileKey, generation }: SourceId): Generator<[key: string, row: FileRow]> {
+    for (const key of [fileKey, ...(this.#copies.get(fileKey) ?? [])]) {
+      const row = this.#rows.get(key);
+      if (row === undefined) continue;
+      const source = sourceOf(key, row);
+      if (source.fileKey === fileKey && source.generation === generation) yield [key, row];
+    }
+  }
+
   put(key: string, row: FileRow): void {
-    this.#rows.set(key, row);
+    this.#take(key, row);
     this.#dirty.add(key);
   }
 
@@ -154,6 +167,12 @@ export class Registry implements Component {
   }
 
   delete(key: string): void {
+    const source = this.#rows.get(key)?.source ?? null;
+    if (source !== null) {
+      const others = this.#copiesOf(source).filter((copy) => copy !== key);
+      if (others.length > 0) this.#copies.set(source.fileKey, others);
+      else this.#copies.delete(source.fileKey);
+    }
     if (this.#rows.delete(key)) this.#dirty.add(key);
   }
 
@@ -191,10 +210,28 @@ export class Registry implements Component {
     return this.#epoch;
   }
 
-  /** Writes what has changed, durably. Never rejects: on a full disk the agent ships on and tries again. */
-  checkpoint(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#write());
-    return this.#writing;
+  /**
+   * Writes what has changed, durably; resolves with false where it can't: on a full disk the agent ships on and
+   * tries again. Who asks while a write is under way shares the next one.
+   */
+  checkpoint(): Promise<boolean> {
+    this.#queued ??= this.#writing.then(() => {
+      this.#queued = undefined;
+      this.#writing = this.#write();
+      return this.#writing;
+    });
+    return this.#queued.then(() => this.#problem === "");
+  }
+
+  #take(key: string, row: FileRow): void {
+    this.#rows.set(key, row);
+    if (row.source === null) return;
+    const others = this.#copiesOf(row.source).filter((copy) => copy !== key);
+    this.#copies.set(row.source.fileKey, [...others, key]);
+  }
+
+  #copiesOf({ fileKey }: SourceId): readonly string[] {
+    return (this.#copies.get(fileKey) ?? []).filter((key) => this.#rows.has(key));
   }
 
   async #write(): Promise<void> {
@@ -253,7 +290,7 @@ export class Registry implements Component {
     for (const [key, value] of entries) {
       if (key.startsWith("f/")) {
         const row = parseRow(value);
-        if (row !== null) this.#rows.set(key.slice(2), row);
+        if (row !== null) this.#take(key.slice(2), row);
         else
           this.#options.log.error(
             { key, value },

@@ -2,14 +2,26 @@
 
 import { type Anchor, NO_ANCHOR } from "./ack-tracker.ts";
 
-/** Where the bytes of a generation ended that a truncation took away. */
-export interface PreviousGeneration {
+/** The name under which the hub knows content. */
+export interface SourceId {
+  readonly fileKey: string;
   readonly generation: number;
+}
+
+/** Where the bytes of a generation ended that a truncation took away. */
+export interface EarlierGeneration {
+  readonly generation: number;
+  readonly source: SourceId;
   /** Acknowledged without a gap, bytes. */
   readonly offset: number;
+  /** In committed segments, bytes. */
+  readonly committed: number;
   readonly anchor: Anchor;
   readonly head: Anchor;
 }
+
+/** Generations remembered to recognise their copies: rotation by copy takes place seldom. */
+export const EARLIER_MAX = 4;
 
 /** State of one file. Changed in place by its input; the registry is told by `touch`. */
 export interface FileRow {
@@ -35,8 +47,10 @@ export interface FileRow {
   mtimeMs: number;
   /** When the file was found last, ms since 1970-01-01 UTC. */
   seenMs: number;
-  /** Only after a truncation. */
-  previous: PreviousGeneration | null;
+  /** Those that truncations ended, the latest first; at most EARLIER_MAX. */
+  earlier: EarlierGeneration[];
+  /** Of content that was copied from another file, until it is replaced: the name it was read under there. */
+  source: SourceId | null;
   /** Offsets above `committed` where time ended an event, ascending: read again, it ends there again. */
   cuts: number[];
   /** Where the last event of the file, cut in two by a rotation, goes on. */
@@ -77,10 +91,16 @@ export function newRow(input: string, path: string, offset: number, nowMs: numbe
     known: offset,
     mtimeMs: 0,
     seenMs: nowMs,
-    previous: null,
+    earlier: [],
+    source: null,
     cuts: [],
     tail: null,
   };
+}
+
+/** Returns the name under which the hub knows the content of the file `key`. */
+export function sourceOf(key: string, row: Pick<FileRow, "generation" | "source">): SourceId {
+  return row.source ?? { fileKey: key, generation: row.generation };
 }
 
 /** Returns the row of two that knows more: the higher generation, then the higher offset. */
@@ -110,6 +130,8 @@ export function parseRow(text: string): FileRow | null {
     anchor: isAnchor(row.anchor) ? row.anchor : NO_ANCHOR,
     head: isAnchor(row.head) ? row.head : NO_ANCHOR,
     cuts: Array.isArray(row.cuts) ? row.cuts.filter(isOffset) : [],
+    earlier: Array.isArray(row.earlier) ? row.earlier.filter(isEarlier).slice(0, EARLIER_MAX) : [],
+    source: isSource(row.source) ? row.source : null,
     known: isOffset(row.known) ? row.known : row.sent,
     tail: isTail(row.tail) ? row.tail : null,
   };
@@ -122,6 +144,18 @@ function isOffset(value: unknown): value is number {
 function isAnchor(value: unknown): value is Anchor {
   const anchor = value as Anchor | null | undefined;
   return isOffset(anchor?.bytes) && typeof anchor?.hash === "string";
+}
+
+function isSource(value: unknown): value is SourceId {
+  const source = value as SourceId | null | undefined;
+  return typeof source?.fileKey === "string" && isOffset(source.generation);
+}
+
+function isEarlier(value: unknown): value is EarlierGeneration {
+  const earlier = value as EarlierGeneration | null | undefined;
+  const numbers = [earlier?.generation, earlier?.offset, earlier?.committed];
+  const { anchor, head, source } = earlier ?? {};
+  return numbers.every(isOffset) && isAnchor(anchor) && isAnchor(head) && isSource(source);
 }
 
 function isTail(value: unknown): value is Tail {

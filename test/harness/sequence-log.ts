@@ -133,7 +133,7 @@ export function verify(writer: string, count: number, texts: Iterable<string>, o
 }
 
 /** Returns writer and sequence of a text whose mark is whole, else undefined. */
-function readMark(text: string): { writer: string; sequence: number } | undefined {
+export function readMark(text: string): { writer: string; sequence: number } | undefined {
   const [, writer, sequence, length, checksum, words] = MARK.exec(text) ?? [];
   if (writer === undefined || words === undefined) return undefined;
   if (Buffer.byteLength(words) !== Number(length)) return undefined;

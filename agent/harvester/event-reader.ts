@@ -1,0 +1,200 @@
+/** Sends the events that a format cuts of a file; the place where the last one ends is where the next read begins. */
+
+import { readSync } from "node:fs";
+import type { FileView } from "#agent/lines/event-format.ts";
+import type { Slot } from "#agent/slot-pool.ts";
+import { packEvents } from "./event-packer.ts";
+import type { FileReading } from "./file-reading.ts";
+import type { EventCutting, Successor } from "./harvester-options.ts";
+import { ANCHOR_BYTES } from "./identity.ts";
+import { holeBytes, MARK } from "./leading-bytes.ts";
+import type { ReadOutcome } from "./read-outcome.ts";
+
+/** Cuts remembered of one file; the oldest are forgotten, which matters only if the hub's log is lost. */
+const CUTS_MAX = 1_000;
+
+export class EventReader {
+  /** Where the last event goes on; null: nowhere. */
+  successor: Successor | null = null;
+  readonly #reading: FileReading;
+  readonly #events: EventCutting;
+  /** Since when the file ends as it does in the middle of an event, on the monotonic clock. */
+  #pending: { readonly end: number; readonly sinceMs: number } | null = null;
+  #begun = false;
+  #markedBytes = 0;
+
+  constructor(reading: FileReading, events: EventCutting) {
+    this.#reading = reading;
+    this.#events = events;
+  }
+
+  /** True while an event at the file's end waits for its time. */
+  get isPending(): boolean {
+    return this.#pending !== null;
+  }
+
+  /** Time until the event at the file's end counts as whole, ms. */
+  get pendingMs(): number {
+    if (this.#pending === null) return Number.POSITIVE_INFINITY;
+    const dueMs = this.#pending.sinceMs + this.#events.format.timeoutMs;
+    return Math.max(0, dueMs - this.#reading.options.monotonicMs());
+  }
+
+  /** Forgets what was read: it begins elsewhere. `anew`: at the start of other content. */
+  reset(anew: boolean): void {
+    this.#pending = null;
+    if (anew) this.#begun = false;
+    this.#events.format.reset();
+  }
+
+  /** Reads events into `slot` and sends them. `final`: the last line won't grow any more. */
+  async read(slot: Slot, final: boolean): Promise<ReadOutcome> {
+    const reading = this.#reading;
+    const { format, scratch } = this.#events;
+    const { progress } = reading;
+    const { tail } = progress.row;
+    if (tail !== null && progress.offset >= tail.at + tail.to) return "nothing";
+    for (;;) {
+      const { buffer } = scratch;
+      const room = buffer.length - ANCHOR_BYTES;
+      const dataEnd = await reading.fetch(buffer, ANCHOR_BYTES, room);
+      if (dataEnd === "rewritten") this.reset(true);
+      if (typeof dataEnd === "string") return dataEnd;
+      if (this.#begin(buffer, dataEnd)) continue;
+      const full = dataEnd - ANCHOR_BYTES === room;
+      const hole = holeBytes(buffer, ANCHOR_BYTES, dataEnd);
+      if (hole > 0) {
+        this.#pending = null;
+        return reading.passHole(slot, buffer, ANCHOR_BYTES, ANCHOR_BYTES + hole, dataEnd) ? "more" : "end";
+      }
+      const outcome = await this.#pack(slot, buffer, dataEnd, full, final);
+      if (outcome !== null) return outcome;
+      scratch.grow(Math.max(room * 2, ANCHOR_BYTES + format.maxEventBytes * 2));
+    }
+  }
+
+  /** Sends events of what was read; returns null where there isn't room for a single one. */
+  async #pack(
+    slot: Slot,
+    buffer: Buffer,
+    dataEnd: number,
+    full: boolean,
+    final: boolean,
+  ): Promise<ReadOutcome | null> {
+    const { format, scratch, onTruncated } = this.#events;
+    const { headroom, tailroom } = this.#reading.channel;
+    const { maxBodyBytes } = this.#reading.options.output;
+    const { offset } = this.#reading.progress;
+    const expired = this.#pending?.end === offset + dataEnd - ANCHOR_BYTES && this.pendingMs === 0;
+    const end = full ? dataEnd : this.#append(buffer, dataEnd);
+    const view = this.#viewOf(buffer, end, expired, final && !full && end === dataEnd);
+    const packing = { slot, headroom, tailroom, maxBodyBytes, stopAt: dataEnd, onTruncated };
+    const packed = packEvents(format, view, packing);
+    if (
+      packed.end > ANCHOR_BYTES &&
+      !this.#reading.isRecorded(buffer, ANCHOR_BYTES, Math.min(packed.end, dataEnd))
+    )
+      return "unrecorded";
+    if (packed.end > dataEnd && !(await this.#join(dataEnd, packed.end))) return "nothing";
+    if (packed.end > ANCHOR_BYTES) {
+      if (packed.cuts.length > 0 && !(await this.#rememberCuts(packed.cuts))) return "nothing";
+      this.#pending = null;
+      this.#reading.send(buffer, ANCHOR_BYTES, packed.end, {
+        slot,
+        body: { buffer: slot.buffer, start: headroom, end: packed.bodyEnd, events: true },
+        lines: packed.events,
+        open: false,
+        continued: false,
+      });
+      this.#notePending(full ? packed.end : dataEnd, packed.end);
+      if (full || packed.full) return "more";
+      scratch.shrink();
+      return "end";
+    }
+    if (full) return null;
+    scratch.shrink();
+    this.#notePending(dataEnd, ANCHOR_BYTES);
+    return this.#pending === null ? "nothing" : "pending";
+  }
+
+  #viewOf(buffer: Buffer, end: number, expired: boolean, final: boolean): FileView {
+    const { format } = this.#events;
+    const { offset, row } = this.#reading.progress;
+    const start = ANCHOR_BYTES;
+    const { cuts } = row;
+    const afterCut = cuts.includes(offset);
+    const atStart = offset === 0 || offset === this.#markedBytes;
+    return {
+      buffer,
+      start,
+      end,
+      offset,
+      continued: !atStart && !format.boundaryBefore(buffer, start),
+      afterCut,
+      cuts: cuts.length === 0 ? cuts : cuts.filter((cut) => cut > offset).map((cut) => cut - offset + start),
+      expired,
+      final,
+    };
+  }
+
+  /** Puts the first bytes of the successor behind those of the file, which end at `end` with a whole line. */
+  #append(buffer: Buffer, end: number): number {
+    const { successor } = this;
+    const { tail } = this.#reading.progress.row;
+    const { format } = this.#events;
+    if (successor === null || end === ANCHOR_BYTES || !format.boundaryBefore(buffer, end)) return end;
+    return end + successor.read(buffer, end, Math.min(buffer.length - end, tail?.to ?? buffer.length));
+  }
+
+  /** Remembers on disk that the last event ends in the successor; returns false where it can't. */
+  async #join(dataEnd: number, end: number): Promise<boolean> {
+    const { successor } = this;
+    const { progress, options } = this.#reading;
+    const { offset } = progress;
+    const to = end - dataEnd;
+    if (successor === null || !successor.claim(to)) {
+      this.successor = null;
+      return false;
+    }
+    progress.row.tail = { key: successor.key, to, at: offset + dataEnd - ANCHOR_BYTES };
+    options.onChange();
+    await options.persist();
+    return offset === progress.offset;
+  }
+
+  /** Tells the format the file's first bytes, once; returns true where reading must begin behind them. */
+  #begin(buffer: Buffer, dataEnd: number): boolean {
+    if (this.#begun || dataEnd <= ANCHOR_BYTES) return false;
+    const { progress, options } = this.#reading;
+    this.#begun = true;
+    const head = Buffer.alloc(MARK.length);
+    if (progress.offset > 0) readSync(options.fd, head, 0, head.length, 0);
+    else buffer.copy(head, 0, ANCHOR_BYTES, Math.min(dataEnd, ANCHOR_BYTES + head.length));
+    this.#markedBytes = this.#events.format.begin(head);
+    if (progress.offset > 0 || this.#markedBytes === 0) return false;
+    progress.skipTo(this.#markedBytes);
+    return true;
+  }
+
+  /** Remembers on disk that time ends an event: read again after a crash it must end there again. Returns false after a rewind. */
+  async #rememberCuts(places: readonly number[]): Promise<boolean> {
+    const { progress, options } = this.#reading;
+    const { row, offset } = progress;
+    const known = row.cuts.filter((cut) => cut > row.committed);
+    row.cuts = [...known, ...places.map((place) => offset + place - ANCHOR_BYTES)].slice(-CUTS_MAX);
+    options.onChange();
+    await options.persist();
+    return offset === progress.offset;
+  }
+
+  /** Notes since when bytes `from` to `end` of what was read wait for the rest of their event. */
+  #notePending(end: number, from: number): void {
+    if (end === from || this.#events.format.timeoutMs === 0) {
+      this.#pending = null;
+      return;
+    }
+    const fileEnd = this.#reading.sizeAtEnd;
+    if (this.#pending?.end === fileEnd) return;
+    this.#pending = { end: fileEnd, sinceMs: this.#reading.options.monotonicMs() };
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * An open file and its progress: fetches bytes together with the proof that what was read before is still
+ * there, and sends what stands for them.
+ */
+
+import type { Batch, Channel } from "#agent/outputs/output.ts";
+import type { HarvesterOptions } from "./harvester-options.ts";
+import { ANCHOR_BYTES, anchorOf, fits, HEAD_BYTES, readHead } from "./identity.ts";
+import type { Progress } from "./progress.ts";
+import { readFully } from "./read-fully.ts";
+
+/** What keeps bytes that were read from being used. */
+export type Obstacle = "nothing" | "rewritten" | "unrecorded";
+
+/** What is sent for a range of the file. */
+export interface Outgoing extends Pick<Batch, "slot" | "body"> {
+  readonly lines: number;
+  readonly open: boolean;
+  readonly continued: boolean;
+}
+
+export class FileReading {
+  readonly options: HarvesterOptions;
+  readonly progress: Progress;
+  linesRead = 0;
+  bytesRead = 0;
+  /** Size of the file when its end was reached; -1: it wasn't. */
+  sizeAtEnd = -1;
+  /** When a block was sent last, on the monotonic clock. */
+  sentMs = Number.NEGATIVE_INFINITY;
+  #channel: Channel | undefined;
+  #channelGeneration = -1;
+
+  constructor(options: HarvesterOptions, progress: Progress) {
+    this.options = options;
+    this.progress = progress;
+  }
+
+  /** The way of the current generation to the receiver. */
+  get channel(): Channel {
+    const { generation } = this.progress.row;
+    if (this.#channel === undefined || this.#channelGeneration !== generation) {
+      this.#channel = this.options.openChannel(this.progress.source);
+      this.#channelGeneration = generation;
+    }
+    return this.#channel;
+  }
+
+  /**
+   * Reads on at `start` of `buffer`, with the bytes before it in front; returns where the data ends, or what
+   * keeps it from being used. Throws the system's error.
+   */
+  async fetch(buffer: Buffer, start: number, room: number): Promise<number | Obstacle> {
+    const { progress } = this;
+    const { offset } = progress;
+    const before = Math.min(ANCHOR_BYTES, offset);
+    const length = await readFully(this.options.fd, buffer, start - before, before + room, offset - before);
+    if (offset !== progress.offset) return "nothing"; // a rewind came in between, and wakes the file
+    if (length < before || !fits(progress.anchor, buffer, start)) {
+      progress.beginGeneration();
+      this.sizeAtEnd = -1;
+      return "rewritten";
+    }
+    const dataEnd = start - before + length;
+    this.sizeAtEnd = dataEnd - start === room ? -1 : offset + dataEnd - start;
+    return dataEnd;
+  }
+
+  /**
+   * Makes sure that the fingerprint of the file's first bytes is on disk before bytes up to `end` of `buffer`
+   * are sent. Returns false where it must be written first; reading begins again then.
+   */
+  isRecorded(buffer: Buffer, start: number, end: number): boolean {
+    const { progress } = this;
+    const to = progress.offset + end - start;
+    if (progress.isRecorded(to)) return true;
+    this.#growHead(buffer, start, end);
+    return false;
+  }
+
+  /** Writes it. */
+  record(): Promise<void> {
+    const first = Buffer.alloc(ANCHOR_BYTES);
+    return readFully(this.options.fd, first, 0, first.length, 0).then((length) =>
+      this.progress.record(first.subarray(0, length)),
+    );
+  }
+
+  /** Sends what stands for the file's bytes `start` to `end` of `buffer`. */
+  send(buffer: Buffer, start: number, end: number, { slot, body, lines, open, continued }: Outgoing): void {
+    const { progress, channel } = this;
+    const from = progress.offset;
+    const to = from + end - start;
+    const anchorStart = Math.max(start - Math.min(ANCHOR_BYTES, from), end - ANCHOR_BYTES);
+    this.#growHead(buffer, start, end);
+    const settle = progress.begin(to, anchorOf(buffer, anchorStart, end));
+    this.sentMs = this.options.monotonicMs();
+    this.linesRead += lines;
+    this.bytesRead += end - start;
+    channel.send({
+      slot,
+      body,
+      block: {
+        from,
+        to,
+        readTimeMs: this.options.nowMs(),
+        lastLineOpen: open,
+        firstLineContinued: continued,
+        compression: 0,
+        dataBytes: body.events ? 0 : end - start,
+      },
+      settle,
+    });
+  }
+
+  /** Passes over NULs: they are sent as a range without content. Returns true where more may follow at once. */
+  passHole(slot: Batch["slot"], buffer: Buffer, start: number, end: number, dataEnd: number): boolean {
+    this.options.onHole(end - start);
+    const body = { buffer: slot.buffer, start: slot.buffer.length, end: slot.buffer.length, events: true };
+    this.send(buffer, start, end, { slot, body, lines: 0, open: false, continued: false });
+    return end < dataEnd || this.sizeAtEnd < 0;
+  }
+
+  /** Extends the fingerprint of the file's first bytes until it covers all it should. */
+  #growHead(buffer: Buffer, start: number, end: number): void {
+    const { row, offset } = this.progress;
+    const bytes = Math.min(HEAD_BYTES, offset + end - start);
+    if (row.head.bytes >= bytes) return;
+    row.head = offset === 0 ? anchorOf(buffer, start, start + bytes) : readHead(this.options.fd, bytes);
+    this.options.onChange();
+  }
+}

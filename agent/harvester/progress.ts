@@ -1,0 +1,171 @@
+/**
+ * How far one file is read, acknowledged and committed, generation by generation. The file's row follows, and
+ * what decides about repeats and losses is on disk before it is used: a generation and the fingerprint of its
+ * first bytes before anything of it is sent.
+ */
+
+import { hash } from "node:crypto";
+import { AckTracker, type Anchor, type Flight, NO_ANCHOR } from "#agent/registry/ack-tracker.ts";
+import { EARLIER_MAX, type FileRow, type SourceId, sourceOf } from "#agent/registry/row.ts";
+import { HEAD_BYTES } from "./identity.ts";
+
+export interface ProgressOptions {
+  readonly key: string;
+  readonly row: FileRow;
+  /** False: what is acknowledged counts as committed. */
+  readonly confirmsCommits: boolean;
+  /** Told of each change of `row`. */
+  readonly onChange: () => void;
+  /** Resolves with true when `row` is on disk, with false where it can't be written. */
+  readonly persist: () => Promise<boolean>;
+}
+
+/** Generations that aren't recorded are numbered by their first bytes from here on, apart from those counted. */
+const NAMED_GENERATIONS = 2 ** 31;
+/** Of the bytes that name a generation. */
+const NAME_BYTES = 256;
+
+export class Progress {
+  readonly row: FileRow;
+  readonly #options: ProgressOptions;
+  #offset: number;
+  #anchor: Anchor;
+  #tracker: AckTracker;
+  /** Of generations that a truncation ended, while something of them is on its way. */
+  readonly #earlier = new Map<number, AckTracker>();
+  /** First bytes whose fingerprint is on disk with the generation; -1: not even the generation is. */
+  #recordedBytes: number;
+
+  constructor(options: ProgressOptions) {
+    const { row } = options;
+    this.row = row;
+    this.#options = options;
+    this.#offset = row.sent;
+    this.#anchor = row.anchor;
+    this.#tracker = new AckTracker(row.sent, row.anchor);
+    this.#recordedBytes = row.head.bytes > 0 ? row.head.bytes : -1;
+  }
+
+  /** Where the next read begins, bytes. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Of the bytes before `offset`. */
+  get anchor(): Anchor {
+    return this.#anchor;
+  }
+
+  /** True where everything read is acknowledged. */
+  get idle(): boolean {
+    return this.#tracker.idle;
+  }
+
+  /** Under which name the hub knows the file's content. */
+  get source(): SourceId {
+    return sourceOf(this.#options.key, this.row);
+  }
+
+  /** True where everything of an earlier generation is acknowledged. */
+  settled(generation: number): boolean {
+    return this.#earlier.get(generation)?.idle ?? true;
+  }
+
+  /** True where bytes up to `to` may be sent: what they must be recognised by is on disk. */
+  isRecorded(to: number): boolean {
+    const wanted = to >= HEAD_BYTES ? HEAD_BYTES : 0;
+    return this.#recordedBytes >= wanted;
+  }
+
+  /**
+   * Puts the generation on disk. Where that can't be, it is named by `first`, its first bytes: should a restart
+   * count again, other content isn't taken for this.
+   */
+  async record(first: Buffer): Promise<void> {
+    const { generation, head } = this.row;
+    const isRecorded = await this.#options.persist();
+    if (this.row.generation !== generation) return;
+    if (!isRecorded && this.#recordedBytes < 0 && this.#offset === 0 && this.row.source === null)
+      this.row.generation = nameOf(first);
+    this.#recordedBytes = Math.max(head.bytes, 0);
+  }
+
+  /** Notes that bytes up to `to` are sent off; returns what tells of their acknowledgement. */
+  begin(to: number, anchor: Anchor): () => void {
+    const tracker = this.#tracker;
+    const flight = tracker.begin(this.#offset, to, anchor);
+    this.#anchor = anchor;
+    this.#offset = to;
+    return () => this.#settle(tracker, flight);
+  }
+
+  /** Goes on at `offset` without anything sent: nobody needs what is before it. */
+  skipTo(offset: number): void {
+    const { row } = this;
+    row.sent = offset;
+    row.committed = offset;
+    this.#tracker = new AckTracker(offset, row.anchor);
+    this.#offset = offset;
+    this.#options.onChange();
+  }
+
+  /** Goes back to what is committed; what is on its way arrives a second time and is dropped by the hub. */
+  rewind(): void {
+    const { row } = this;
+    const offset = Math.min(row.committed, row.sent);
+    row.sent = offset;
+    row.anchor = NO_ANCHOR;
+    this.#tracker = new AckTracker(offset, row.anchor);
+    this.#offset = offset;
+    this.#anchor = row.anchor;
+    this.#options.onChange();
+  }
+
+  /** The content was replaced: begins at 0, and remembers how far the one before came. */
+  beginGeneration(): void {
+    const { row } = this;
+    const { sent, anchor } = this.#tracker;
+    const ended = { source: this.source, offset: sent, committed: row.committed, anchor, head: row.head };
+    row.earlier = [{ ...ended, generation: row.generation }, ...row.earlier].slice(0, EARLIER_MAX);
+    this.#earlier.set(row.generation, this.#tracker);
+    for (const [generation, tracker] of this.#earlier) if (tracker.idle) this.#earlier.delete(generation);
+    row.generation++;
+    row.source = null;
+    row.sent = 0;
+    row.committed = 0;
+    row.anchor = NO_ANCHOR;
+    row.head = NO_ANCHOR;
+    row.cuts = [];
+    row.tail = null;
+    this.#tracker = new AckTracker(0, NO_ANCHOR);
+    this.#anchor = NO_ANCHOR;
+    this.#offset = 0;
+    this.#recordedBytes = -1;
+    this.#options.onChange();
+  }
+
+  /** Moves the row when a batch is acknowledged; its generation may have ended by then. */
+  #settle(tracker: AckTracker, flight: Flight): void {
+    if (!tracker.ack(flight)) return;
+    const { row } = this;
+    if (tracker === this.#tracker) {
+      row.sent = tracker.sent;
+      row.anchor = tracker.anchor;
+      if (!this.#options.confirmsCommits) row.committed = row.sent;
+    } else {
+      row.earlier = row.earlier.map((each) =>
+        this.#earlier.get(each.generation) === tracker && tracker.sent > each.offset
+          ? { ...each, offset: tracker.sent, anchor: tracker.anchor }
+          : each,
+      );
+    }
+    this.#options.onChange();
+  }
+}
+
+/** Returns a number for content that begins with `first`; the same after a restart. */
+function nameOf(first: Buffer): number {
+  const newline = first.indexOf("\n");
+  const length = Math.min(newline < 0 ? first.length : newline + 1, NAME_BYTES);
+  return NAMED_GENERATIONS + (hash("sha256", first.subarray(0, length), "buffer").readUInt32BE() >>> 1);
+}
