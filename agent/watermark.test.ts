@@ -67,7 +67,7 @@ test("the agent asks for watermarks, and sends again from there when the hub's l
   await first.start();
   await until(async () => (await readRaw(nats)).length === 1);
   const [sent] = await readRaw(nats);
-  const fileKey = sent!.batch.block!.source!.fileKey!;
+  const { fileKey = "", generation = 0 } = sent!.batch.block!.source!;
   const publish = (watermark: tailrace.Watermark.$Properties): void =>
     nats.publish(watermarkSubject(first.agentId), Watermark.encode(watermark).finish());
   await until(() => hellos.length === 1);
@@ -77,22 +77,22 @@ test("the agent asks for watermarks, and sends again from there when the hub's l
     incarnation: 1,
     committed: [
       { fileKey, generation: 7, offset: 6 },
-      { fileKey, generation: 0, offset: 6, from: 4 },
+      { fileKey, generation, offset: 6, from: 4 },
     ],
   });
-  publish({ incarnation: 1, committed: [{ fileKey, generation: 0, offset: 2 }] });
+  publish({ incarnation: 1, committed: [{ fileKey, generation, offset: 2 }] });
   publish({ incarnation: 2, committed: [] });
   await until(async () => (await readRaw(nats)).length === 2);
   const again = (await readRaw(nats))[1]!;
   assert.deepEqual([Number(again.batch.block!.from), again.data.toString()], [2, "2\n3\n"]);
   await first.stop();
 
-  answer = { incarnation: 2, rewind: true, committed: [{ fileKey, generation: 0, offset: 4 }] };
+  answer = { incarnation: 2, rewind: true, committed: [{ fileKey, generation, offset: 4 }] };
   hellos.length = 0;
   const second = agent();
   await second.start();
   await until(async () => (await readRaw(nats)).length === 3);
-  assert.deepEqual(hellos[0]!.fileKeys, [`${fileKey}/0`]);
+  assert.deepEqual(hellos[0]!.fileKeys, [`${fileKey}/${generation}`]);
   assert.deepEqual([hellos[0]!.incarnation, Number(hellos[0]!.lastSequence)], [2, 2]);
   assert.match(hellos[0]!.lastMessageId!, new RegExp(`^${second.agentId}/1/\\d+$`));
   assert.equal((await readRaw(nats))[2]!.data.toString(), "3\n");

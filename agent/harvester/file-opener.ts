@@ -29,6 +29,8 @@ export interface FileOpenerOptions {
   /** 0: none. */
   readonly ignoreOlderMs: number;
   readonly tailFiles: boolean;
+  /** Returns true for an inode that the last search found. */
+  readonly isPresent: (inode: string) => boolean;
   /** Where events may go on in the next file; null: they don't. */
   readonly succession: Succession | null;
   /** Longest line that stays whole, bytes. */
@@ -217,8 +219,8 @@ export class FileOpener {
 
   /**
    * Returns the row of a copy of a file already read: it goes on where that ended. Where the original was
-   * truncated since, it goes on under the original's name, so that the hub knows what it has of it, whatever a
-   * crash kept from being recorded. Null while it isn't settled whether the original will be truncated.
+   * truncated since or is gone, it goes on under the original's name, so that the hub knows what it has of it,
+   * whatever a crash kept from being recorded. Null while it isn't settled what becomes of the original.
    */
   #copyRow(
     { key, path, size }: Candidate,
@@ -228,11 +230,14 @@ export class FileOpener {
     const { id, clock, log } = this.#context;
     const open = [...others].find((harvester) => harvester.key === originalKey);
     const truncated = generation.generation < row.generation;
-    const settled = truncated ? (open?.settled(generation.generation) ?? true) : open === undefined;
     const now = clock.monotonic();
     const sinceMs = this.#heldSinceMs.get(key) ?? now;
+    const seenBefore = this.#heldSinceMs.has(key);
+    const isSettled = truncated
+      ? (open?.settled(generation.generation) ?? true)
+      : open === undefined && seenBefore;
     const covered = !truncated && now - sinceMs > COPY_HELD_MS && row.sent >= size;
-    if (!settled && !covered) {
+    if (!isSettled && !covered) {
       if (this.#heldSinceMs.size < COPIES_HELD_MAX) this.#heldSinceMs.set(key, sinceMs);
       return null;
     }
@@ -243,7 +248,7 @@ export class FileOpener {
       "file is the copy of one already read; going on behind that",
     );
     const made = newRow(id, path, offset, clock.now());
-    if (!truncated) return made;
+    if (covered || (!truncated && this.#options.isPresent(inodeOf(originalKey)))) return made;
     const { source, committed, anchor, head } = generation;
     return { ...made, source, committed: Math.min(committed, offset), anchor, head };
   }

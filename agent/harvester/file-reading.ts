@@ -4,6 +4,7 @@
  */
 
 import type { Batch, Channel } from "#agent/outputs/output.ts";
+import type { SourceId } from "#agent/registry/row.ts";
 import type { HarvesterOptions } from "./harvester-options.ts";
 import { ANCHOR_BYTES, anchorOf, fits, HEAD_BYTES, readHead } from "./identity.ts";
 import type { Progress } from "./progress.ts";
@@ -29,19 +30,21 @@ export class FileReading {
   /** When a block was sent last, on the monotonic clock. */
   sentMs = Number.NEGATIVE_INFINITY;
   #channel: Channel | undefined;
-  #channelGeneration = -1;
+  #channelOf: SourceId | undefined;
 
   constructor(options: HarvesterOptions, progress: Progress) {
     this.options = options;
     this.progress = progress;
   }
 
-  /** The way of the current generation to the receiver. */
+  /** The way of the current content to the receiver. */
   get channel(): Channel {
-    const { generation } = this.progress.row;
-    if (this.#channel === undefined || this.#channelGeneration !== generation) {
-      this.#channel = this.options.openChannel(this.progress.source);
-      this.#channelGeneration = generation;
+    const { source } = this.progress;
+    const isSame =
+      source.generation === this.#channelOf?.generation && source.fileKey === this.#channelOf.fileKey;
+    if (this.#channel === undefined || !isSame) {
+      this.#channel = this.options.openChannel(source);
+      this.#channelOf = source;
     }
     return this.#channel;
   }

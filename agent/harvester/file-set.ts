@@ -17,7 +17,7 @@ import type { Found } from "./scanner.ts";
 import { lstatOrNull, statOrNull } from "./stats.ts";
 import { Succession } from "./succession.ts";
 
-export interface FileSetOptions extends CloseOptions, Omit<FileOpenerOptions, "succession"> {
+export interface FileSetOptions extends CloseOptions, Omit<FileOpenerOptions, "succession" | "isPresent"> {
   /** 0: never. */
   readonly cleanInactiveMs: number;
   readonly cleanRemoved: boolean;
@@ -58,7 +58,12 @@ export class FileSet {
     this.#succession = options.joinsRotated
       ? new Succession({ inputId: context.id, registry, index: this.#index, tellsBirth, clock })
       : null;
-    this.#opener = new FileOpener({ ...options, succession: this.#succession }, context, this.#notices);
+    const isPresent = (inode: string): boolean => (this.#index.get(inode)?.scan ?? -1) >= this.#scan - 1;
+    this.#opener = new FileOpener(
+      { ...options, isPresent, succession: this.#succession },
+      context,
+      this.#notices,
+    );
     this.#pump = new Pump({
       slots: context.output.slots,
       lingerMs: context.lingerMs,

@@ -35,8 +35,8 @@ export interface HarvesterOptions {
   readonly onHole: (bytes: number) => void;
   /** Opens the way for content of the file, under the name the hub knows it by. */
   readonly openChannel: (source: SourceId) => Channel;
-  /** Resolves with true when `row` is on disk, with false where it can't be written. */
-  readonly persist: () => Promise<boolean>;
+  /** Resolves when `row` is on disk or can't be written. */
+  readonly persist: () => Promise<void>;
   /** Told of each change of `row`. */
   readonly onChange: () => void;
   readonly nowMs: () => number;

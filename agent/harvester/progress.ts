@@ -16,13 +16,13 @@ export interface ProgressOptions {
   readonly confirmsCommits: boolean;
   /** Told of each change of `row`. */
   readonly onChange: () => void;
-  /** Resolves with true when `row` is on disk, with false where it can't be written. */
-  readonly persist: () => Promise<boolean>;
+  /** Resolves when `row` is on disk or can't be written. */
+  readonly persist: () => Promise<void>;
 }
 
-/** Generations that aren't recorded are numbered by their first bytes from here on, apart from those counted. */
-const NAMED_GENERATIONS = 2 ** 31;
-/** Of the bytes that name a generation. */
+/** Names are at least this, so that none is a count of generations. */
+const FIRST_NAME = 2 ** 31;
+/** Of the first line, that a name is made of. */
 const NAME_BYTES = 256;
 
 export class Progress {
@@ -78,16 +78,18 @@ export class Progress {
   }
 
   /**
-   * Puts the generation on disk. Where that can't be, it is named by `first`, its first bytes: should a restart
-   * count again, other content isn't taken for this.
+   * Puts the generation on disk, after it has got a name of `first`, its first bytes: should it be lost, a restart
+   * gives the same content the same name and other content another one.
    */
   async record(first: Buffer): Promise<void> {
-    const { generation, head } = this.row;
-    const isRecorded = await this.#options.persist();
-    if (this.row.generation !== generation) return;
-    if (!isRecorded && this.#recordedBytes < 0 && this.#offset === 0 && this.row.source === null)
-      this.row.generation = nameOf(first);
-    this.#recordedBytes = Math.max(head.bytes, 0);
+    const { row } = this;
+    const { generation, head } = row;
+    if (row.source === null && this.#recordedBytes < 0) {
+      row.source = { fileKey: this.#options.key, generation: this.#nameOf(first) };
+      this.#options.onChange();
+    }
+    await this.#options.persist();
+    if (row.generation === generation) this.#recordedBytes = head.bytes;
   }
 
   /** Notes that bytes up to `to` are sent off; returns what tells of their acknowledgement. */
@@ -144,6 +146,17 @@ export class Progress {
     this.#options.onChange();
   }
 
+  /** Returns a number for content that begins with `first`; no other generation of the file has it. */
+  #nameOf(first: Buffer): number {
+    const newline = first.indexOf("\n");
+    const length = Math.min(newline < 0 ? first.length : newline + 1, NAME_BYTES);
+    const { key } = this.#options;
+    const taken = this.row.earlier.map(({ source }) => (source.fileKey === key ? source.generation : -1));
+    let name = FIRST_NAME + (hash("sha256", first.subarray(0, length), "buffer").readUInt32BE() >>> 2);
+    while (taken.includes(name)) name++;
+    return name;
+  }
+
   /** Moves the row when a batch is acknowledged; its generation may have ended by then. */
   #settle(tracker: AckTracker, flight: Flight): void {
     if (!tracker.ack(flight)) return;
@@ -161,11 +174,4 @@ export class Progress {
     }
     this.#options.onChange();
   }
-}
-
-/** Returns a number for content that begins with `first`; the same after a restart. */
-function nameOf(first: Buffer): number {
-  const newline = first.indexOf("\n");
-  const length = Math.min(newline < 0 ? first.length : newline + 1, NAME_BYTES);
-  return NAMED_GENERATIONS + (hash("sha256", first.subarray(0, length), "buffer").readUInt32BE() >>> 1);
 }

@@ -168,7 +168,7 @@ export class Registry implements Component {
 
   delete(key: string): void {
     const source = this.#rows.get(key)?.source ?? null;
-    if (source !== null) {
+    if (source !== null && source.fileKey !== key) {
       const others = this.#copiesOf(source).filter((copy) => copy !== key);
       if (others.length > 0) this.#copies.set(source.fileKey, others);
       else this.#copies.delete(source.fileKey);
@@ -211,21 +211,21 @@ export class Registry implements Component {
   }
 
   /**
-   * Writes what has changed, durably; resolves with false where it can't: on a full disk the agent ships on and
-   * tries again. Who asks while a write is under way shares the next one.
+   * Writes what has changed, durably. Never rejects: on a full disk the agent ships on and tries again. Who asks
+   * while a write is under way shares the next one.
    */
-  checkpoint(): Promise<boolean> {
+  checkpoint(): Promise<void> {
     this.#queued ??= this.#writing.then(() => {
       this.#queued = undefined;
       this.#writing = this.#write();
       return this.#writing;
     });
-    return this.#queued.then(() => this.#problem === "");
+    return this.#queued;
   }
 
   #take(key: string, row: FileRow): void {
     this.#rows.set(key, row);
-    if (row.source === null) return;
+    if (row.source === null || row.source.fileKey === key) return;
     const others = this.#copiesOf(row.source).filter((copy) => copy !== key);
     this.#copies.set(row.source.fileKey, [...others, key]);
   }

@@ -49,7 +49,7 @@ export interface FileRow {
   seenMs: number;
   /** Those that truncations ended, the latest first; at most EARLIER_MAX. */
   earlier: EarlierGeneration[];
-  /** Of content that was copied from another file, until it is replaced: the name it was read under there. */
+  /** Name of the content at the hub, null until it is known: of a copy, the name it was read under first. */
   source: SourceId | null;
   /** Offsets above `committed` where time ended an event, ascending: read again, it ends there again. */
   cuts: number[];

@@ -25,6 +25,8 @@ const STEP_MAX_MS = 30;
 const DEEDS_SHARE = 0.02;
 /** At the end everything must arrive within this time, or nothing new may come for as long. */
 const SETTLE_MS = 60_000;
+/** A registry that can be written again is written within a second. */
+const REGISTRY_CAUGHT_UP_MS = 2_000;
 const REGISTRY_DISK_BYTES = 4 * 1024 ** 2;
 
 /** Everything the deeds are done to. */
@@ -141,13 +143,17 @@ class Scene {
     if (this.#tmpfs === null) return "nothing";
     const ballast = join(this.#tmpfs, "..", "ballast");
     this.#full = !this.#full;
+    this.world.registryWrites = false;
     if (this.#full) {
       try {
         for (;;) appendFileSync(ballast, Buffer.alloc(65_536));
       } catch {
         // full
       }
-    } else rmSync(ballast);
+    } else {
+      rmSync(ballast);
+      setTimeout(() => (this.world.registryWrites = !this.#full), REGISTRY_CAUGHT_UP_MS);
+    }
     return this.#full ? "the registry's disk is full" : "the registry's disk has room";
   }
 

@@ -62,6 +62,8 @@ class Writer {
 }
 
 export class AgentWorld {
+  /** False while the registry can't be written: a crash makes the agent forget which file a copy was made of. */
+  registryWrites = true;
   readonly #writers: Writer[];
   readonly #files = new Set<LogFile>();
   readonly #random: () => number;
@@ -204,7 +206,8 @@ export class AgentWorld {
 
   #copyAndTruncate(writer: Writer): string {
     const file = writer.current;
-    if (!existsSync(writer.path) || this.#indexedBytes(file) < COPY_KNOWN_BYTES) return "nothing";
+    const isKnown = this.#indexedBytes(file) >= COPY_KNOWN_BYTES;
+    if (!existsSync(writer.path) || !isKnown || !this.registryWrites) return "nothing";
     const path = `${writer.path}.copy${++writer.copies}`;
     copyFileSync(writer.path, path);
     truncateSync(writer.path);
