@@ -4,8 +4,10 @@ import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { apply, contents, INDEX, idsWith, openShard, operation, withFolder } from "./shard.test-support.ts";
 
-/** A shard that version 1 of the formats wrote. */
-const SAMPLE = fileURLToPath(import.meta.resolve("#test/compat/engine-1"));
+/** Shards that versions 1 and 2 of the formats wrote; the second holds the segments of the first and one of its own. */
+const [SAMPLE, SAMPLE_2] = [1, 2].map((version) =>
+  fileURLToPath(import.meta.resolve(`#test/compat/engine-${version}`)),
+) as [string, string];
 
 suite("a shard written by version 1", () => {
   test("reads as it was written and goes on", () =>
@@ -34,6 +36,25 @@ suite("a shard written by version 1", () => {
       searcher.close();
       assert.equal(apply(shard, 4, operation(INDEX, "doc-7", {}))![0]!.version, 3);
       shard.commit();
+      shard.close();
+    }));
+});
+
+suite("a shard with segments of versions 1 and 2", () => {
+  test("reads as it was written, and is merged", () =>
+    withFolder(async (folder) => {
+      cpSync(SAMPLE_2, folder, { recursive: true });
+      const shard = openShard(folder);
+      assert.deepEqual([shard.lost, shard.position], [[], { incarnation: 1, sequence: 4 }]);
+      const before = contents(shard.searcher());
+      assert.equal(before.size, 501);
+      assert.equal(before.get("two-7"), '{"message":"fresh größer 東京 7 odd","n":7,"k":"k2","o":{"x":21}}');
+      await shard.forceMerge(1);
+      assert.deepEqual(contents(shard.searcher()), before);
+      const searcher = shard.searcher();
+      assert.equal(idsWith(searcher, "message", "größer").length, 200);
+      assert.equal(searcher.segments.length, 1);
+      searcher.close();
       shard.close();
     }));
 });

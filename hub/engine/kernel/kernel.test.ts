@@ -6,6 +6,7 @@ import { Random } from "../random.test-support.ts";
 import { packGroup, unpackAscendingHere, unpackGroup } from "../segment/bit-packing.ts";
 import { ByteBuffer } from "../segment/byte-buffer.ts";
 import { crc32cHere } from "../segment/crc32c.ts";
+import { packLz4Here, unpackLz4Here } from "../segment/lz4.ts";
 import { apply, INDEX, operation, testMapping, withFolder } from "../shard.test-support.ts";
 import { Shard } from "../shard.ts";
 import { BUFFER_BYTES, GROUP } from "./assembly/layout.ts";
@@ -32,6 +33,43 @@ suite("the kernel's codecs give what their twins give", () => {
           crc32cHere(bytes, from, from + length, crc),
         );
       }
+    }
+  });
+
+  test("LZ4 blocks of all kinds of bytes", () => {
+    const random = new Random(8);
+    const noise = Uint8Array.from({ length: 70_000 }, () => random.below(256));
+    const texts = ["", "a", "abcabcabcabc", "abcabcabcabcabcab", "x".repeat(300), "x".repeat(200_000)];
+    const inputs = [...texts.map((text) => Buffer.from(text)), noise, noise.subarray(0, 13)];
+    for (let count = 0; count < 200; count++) {
+      const text = Array.from({ length: 1 + random.below(40) }, () => randomText(random)).join("\n");
+      inputs.push(Buffer.from(text));
+    }
+    // A match at the largest distance, and one that lies just beyond it.
+    for (const gap of [65_531, 65_532])
+      inputs.push(
+        Buffer.concat([Buffer.from("once"), noise.subarray(0, gap), Buffer.from("once upon a time")]),
+      );
+    for (const input of inputs) {
+      const packed = kernel.packLz4(input);
+      assert.deepEqual(Buffer.from(packed), Buffer.from(packLz4Here(input)));
+      assert.deepEqual(Buffer.from(kernel.unpackLz4(packed, input.length)!), Buffer.from(input));
+      assert.deepEqual(Buffer.from(unpackLz4Here(packed, input.length)!), Buffer.from(input));
+    }
+  });
+
+  test("damaged LZ4 blocks are refused, or give as many bytes as were asked for", () => {
+    const random = new Random(9);
+    for (let count = 0; count < 2000; count++) {
+      const input = Buffer.from(randomText(random, 30));
+      const packed = Buffer.from(packLz4Here(input));
+      for (let change = random.below(4); change >= 0; change--)
+        packed[random.below(packed.length)] = random.below(256);
+      const cut = packed.subarray(0, packed.length - random.below(3));
+      const size = input.length + random.below(3) - 1;
+      if (size < 0) continue;
+      const [ours, theirs] = [kernel.unpackLz4(cut, size), unpackLz4Here(cut, size)];
+      assert.deepEqual(ours && Buffer.from(ours), theirs && Buffer.from(theirs));
     }
   });
 

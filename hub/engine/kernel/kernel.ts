@@ -13,6 +13,7 @@ import {
   BUFFER_LENGTH,
   GROUP,
   SCRATCH_BYTES,
+  SCRATCH_PACKED,
   SCRATCH_PLAIN,
   SCRATCH_UNICODE,
   SLACK_BYTES,
@@ -57,6 +58,8 @@ export interface KernelFunctions extends SearchFunctions {
   writeDocument(poolAt: number, rootAt: number, length: number, doc: number): number;
   resumeDocument(poolAt: number, doc: number, from: number): number;
   crc32c(bytesAt: number, length: number, crc: number): number;
+  packLz4(count: number): number;
+  unpackLz4(count: number, size: number): number;
   packGroup(valuesAt: number, bits: number, outAt: number): number;
   unpackGroup(packedAt: number, bits: number, outAt: number): void;
   unpackDocs(packedAt: number, bits: number, before: number, outAt: number): void;
@@ -158,6 +161,18 @@ export class Kernel {
     return this.functions.crc32c(bytesAt, to - from, crc) >>> 0;
   }
 
+  /** An LZ4 block of `bytes`. */
+  packLz4(bytes: Uint8Array): Uint8Array {
+    this.place(this.scratchAt + SCRATCH_PLAIN, bytes);
+    return this.#packed(this.functions.packLz4(bytes.length) >>> 0);
+  }
+
+  /** The `size` bytes of an LZ4 block; null where it is damaged. */
+  unpackLz4(bytes: Uint8Array, size: number): Uint8Array | null {
+    this.place(this.scratchAt + SCRATCH_PLAIN, bytes);
+    return this.functions.unpackLz4(bytes.length, size) === 0 ? null : this.#packed(size);
+  }
+
   /** Writes 128 numbers of `bits` bits (0..32), packed at bytes[from], to `out` from `outAt`. */
   unpackGroup(bytes: Uint8Array, from: number, bits: number, out: Int32Array, outAt: number): void {
     const packedAt = this.place(this.scratchAt + SCRATCH_PLAIN, bytes, from, from + 16 * bits);
@@ -183,6 +198,11 @@ export class Kernel {
   /** Number of 64 bits at an address. */
   float(address: number): number {
     return new Float64Array(this.memory.memory.buffer, address, 1)[0]!;
+  }
+
+  #packed(length: number): Uint8Array {
+    const at = this.word(this.scratchAt + SCRATCH_PACKED + BUFFER_AT);
+    return this.memory.bytes.slice(at, at + length);
   }
 
   /** Moves a buffer to a block with room for `extra` more bytes, at least twice the size. */

@@ -20,9 +20,6 @@ const SOURCE_BLOCK_BYTES = 64 * 1024;
 /** Uncompressed bytes of a block of ids. */
 const ID_BLOCK_BYTES = 16 * 1024;
 
-/** Fast zstd: a fresh segment is soon merged. */
-const FRESH_LEVEL = 1;
-
 /** Slots for ids at first. */
 const INITIAL_IDS = 256;
 
@@ -37,8 +34,8 @@ export class SegmentBuffer {
   docCount = 0;
   /** Terms and values of all fields. */
   readonly fields: BufferedFields;
-  readonly #source = new StoredWriter(SOURCE_BLOCK_BYTES, FRESH_LEVEL);
-  readonly #idStore = new StoredWriter(ID_BLOCK_BYTES, FRESH_LEVEL);
+  readonly #source = new StoredWriter(SOURCE_BLOCK_BYTES, "lz4");
+  readonly #idStore = new StoredWriter(ID_BLOCK_BYTES, "lz4");
   /** Ids behind each other, where each ends, their hashes. */
   readonly #ids = new ByteBuffer(4096);
   readonly #idEnds = new IntList();

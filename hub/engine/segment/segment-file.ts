@@ -14,7 +14,9 @@ import { extentCache } from "./extent-cache.ts";
 export const CHUNK_BYTES = 64 * 1024;
 
 /** Version of the format; readers refuse a higher one. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
+/** Version 1 has zstd frames only in stored bytes; its readers don't know others. */
+const OLDEST_VERSION = 1;
 
 const MAGIC = new TextEncoder().encode("TRAILSEG");
 
@@ -143,7 +145,8 @@ export class SegmentFile {
     const trailer = bytes.read(bytes.size - TRAILER_BYTES, TRAILER_BYTES);
     if (MAGIC.some((byte, index) => trailer[20 + index] !== byte)) throw this.corrupt("its end is missing");
     const version = readU32(trailer, 16);
-    if (version !== FORMAT_VERSION) throw this.corrupt(`its format version ${version} isn't known`);
+    if (version < OLDEST_VERSION || version > FORMAT_VERSION)
+      throw this.corrupt(`its format version ${version} isn't known`);
     this.#dataBytes = readU32(trailer, 8) + readU32(trailer, 12) * 2 ** 32;
     const chunkCount = Math.ceil(this.#dataBytes / CHUNK_BYTES);
     const jsonBytes = readU32(trailer, 0);

@@ -1,7 +1,9 @@
 /** Stored bytes by document (_source, ids): compressed blocks, found by the first document of each. Grammar: README.md. */
 
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { AppError } from "#proto/kit/errors.ts";
 import { ByteBuffer, ByteReader, readU32 } from "./byte-buffer.ts";
+import { MAX_LZ4_BYTES, packLz4, unpackLz4 } from "./lz4.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
 
 /** Where the blocks of a stored column are. */
@@ -14,13 +16,24 @@ export interface StoredEntry {
 /** Largest block that a reader unpacks; a single document may be larger than a block, up to this. */
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
+/** Begins a block that is packed by LZ4 ("TLZ4"), as four other bytes (RFC 8878) begin a zstd frame. */
+const LZ4_MAGIC = 0x345a_4c54;
+/** The magic number and the length of what is unpacked. */
+const LZ4_HEADER_BYTES = 8;
+
+/** How blocks are packed: quickly, or by a level of zstd, 1..19. */
+export type Packing = "lz4" | number;
+
+/** Level for blocks that LZ4 doesn't take. */
+const LARGE_BLOCK_LEVEL = 1;
+
 /** Collects documents into blocks and writes each as it is full. The blocks of several columns may alternate. */
 export class StoredWriter {
   readonly #file: SegmentFileWriter | undefined;
   /** Where the file stood at the start. */
   readonly #start: number;
   readonly #blockBytes: number;
-  readonly #level: number;
+  readonly #packing: Packing;
   readonly #data = new ByteBuffer(64 * 1024);
   readonly #index = new ByteBuffer(256);
   readonly #lengths = new ByteBuffer(1024);
@@ -29,14 +42,14 @@ export class StoredWriter {
   #nextDoc = 0;
 
   /**
-   * `blockBytes`: size at which a block is closed; `level`: of zstd, 1..19. With `file` blocks are written at once, and
+   * `blockBytes`: size at which a block is closed. With `file` blocks are written at once, and
    * nothing else may be written to it until `finish`; `get` can't be used then.
    */
-  constructor(blockBytes: number, level: number, file?: SegmentFileWriter) {
+  constructor(blockBytes: number, packing: Packing, file?: SegmentFileWriter) {
     this.#file = file;
     this.#start = file?.length ?? 0;
     this.#blockBytes = blockBytes;
-    this.#level = level;
+    this.#packing = packing;
     this.#block = new ByteBuffer(blockBytes);
   }
 
@@ -80,9 +93,7 @@ export class StoredWriter {
     raw.append(this.#lengths.view());
     raw.append(this.#block.view());
     this.#index.u32(this.#firstDoc);
-    const packed = zstdCompressSync(raw.view(), {
-      params: { [constants.ZSTD_c_compressionLevel]: this.#level },
-    });
+    const packed = pack(raw.view(), this.#packing);
     if (this.#file === undefined) {
       this.#index.u32(this.#data.length);
       this.#data.append(packed);
@@ -139,7 +150,26 @@ export class StoredReader {
   }
 }
 
+function pack(raw: Uint8Array, packing: Packing): Uint8Array {
+  if (packing !== "lz4" || raw.length > MAX_LZ4_BYTES) {
+    const level = packing === "lz4" ? LARGE_BLOCK_LEVEL : packing;
+    return zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: level } });
+  }
+  const packed = packLz4(raw);
+  const block = new ByteBuffer(LZ4_HEADER_BYTES + packed.length);
+  block.u32(LZ4_MAGIC);
+  block.u32(raw.length);
+  block.append(packed);
+  return block.view();
+}
+
 function unpack(bytes: Uint8Array): Uint8Array {
+  if (bytes.length >= LZ4_HEADER_BYTES && readU32(bytes, 0) === LZ4_MAGIC) {
+    const size = readU32(bytes, 4);
+    const raw = size <= MAX_LZ4_BYTES ? unpackLz4(bytes.subarray(LZ4_HEADER_BYTES), size) : null;
+    if (raw === null) throw new AppError("data_corrupt", "a block of stored bytes can't be unpacked");
+    return raw;
+  }
   return zstdDecompressSync(bytes, { maxOutputLength: MAX_BLOCK_BYTES });
 }
 

@@ -14,6 +14,7 @@ export { crc32c } from "./crc32c";
 export { addTerms } from "./dictionary";
 export { hashName, resumeDocument, writeDocument } from "./document";
 export { addKeyword, addNumber, addToken, endText, padNorms, present, startText, toOrdinals } from "./field";
+export { packLz4, unpackLz4 } from "./lz4";
 export { packGroup, unpackDocs, unpackGroup } from "./packing";
 export {
   postingsSet,

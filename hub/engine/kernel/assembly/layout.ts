@@ -109,7 +109,13 @@ export const SCRATCH_PLAIN = 128;
 export const SCRATCH_CRC = 144;
 /** Address of the table of code points, 0 where the host hasn't made it. */
 export const SCRATCH_UNICODE = 176;
-export const SCRATCH_BYTES = 192;
+/** What packing and unpacking gives, and where the packer saw four bytes last. */
+export const SCRATCH_PACKED = 192;
+export const SCRATCH_MATCHES = 208;
+export const SCRATCH_BYTES = 224;
+
+/** Slots of the packer's table. */
+export const LZ4_SLOTS = 8192;
 
 /** Table of code points: the class of each of the first two planes, then the lower-case letters of the first one, u16. */
 export const UNICODE_POINTS = 131072;

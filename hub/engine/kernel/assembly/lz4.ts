@@ -1,0 +1,164 @@
+/**
+ * LZ4 blocks (github.com/lz4/lz4, doc/lz4_Block_format.md). The packer is greedy with one candidate per hash, like the
+ * reference's fast one; the unpacker trusts no number. The twin, which gives the same bytes, is segment/lz4.ts.
+ */
+
+import { at, reserve, setLength } from "./buffer";
+import { LZ4_SLOTS, SCRATCH_MATCHES, SCRATCH_PACKED, SCRATCH_PLAIN } from "./layout";
+import { scratch } from "./scratch";
+
+const MIN_MATCH: u32 = 4;
+/** A match begins at least so many bytes before the end and ends at least so many before it (format, end conditions). */
+const MATCH_START_MARGIN: u32 = 12;
+const MATCH_END_MARGIN: u32 = 5;
+const MAX_DISTANCE: u32 = 65535;
+/** After 2^6 places without a match the steps get longer. */
+const SKIP_SHIFT: u32 = 6;
+const HASH_FACTOR: u32 = 2654435761;
+const HASH_SHIFT: u32 = 19;
+
+/** Packs the `count` bytes of the plain scratch buffer into the packed one; returns the length. */
+export function packLz4(count: u32): u32 {
+  const packed = scratch + SCRATCH_PACKED;
+  const matches = scratch + SCRATCH_MATCHES;
+  setLength(packed, 0);
+  setLength(matches, 0);
+  reserve(packed, count + count / 255 + 32);
+  reserve(matches, LZ4_SLOTS * 4);
+  const table = at(matches);
+  memory.fill(table, 0, LZ4_SLOTS * 4);
+  const from = at(scratch + SCRATCH_PLAIN);
+  let to = at(packed);
+  let anchor: u32 = 0;
+  if (count > MATCH_START_MARGIN) {
+    const startLimit = count - MATCH_START_MARGIN;
+    const endLimit = count - MATCH_END_MARGIN;
+    let place: u32 = 0;
+    let misses: u32 = 1 << SKIP_SHIFT;
+    while (place < startLimit) {
+      const word = load<u32>(from + place);
+      const slot = table + (((word * HASH_FACTOR) >>> HASH_SHIFT) << 2);
+      // Places are kept with one added: 0 is none.
+      const known = load<u32>(slot);
+      store<u32>(slot, place + 1);
+      let candidate = known - 1;
+      if (known === 0 || place - candidate > MAX_DISTANCE || load<u32>(from + candidate) !== word) {
+        place += misses++ >>> SKIP_SHIFT;
+        continue;
+      }
+      while (place > anchor && candidate > 0 && load<u8>(from + place - 1) === load<u8>(from + candidate - 1)) {
+        place--;
+        candidate--;
+      }
+      const length = matchLength(from + candidate, from + place, endLimit - place);
+      to = putSequence(to, from + anchor, place - anchor, place - candidate, length);
+      place += length;
+      anchor = place;
+      misses = 1 << SKIP_SHIFT;
+      if (place < startLimit) {
+        const behind = load<u32>(from + place - 2);
+        store<u32>(table + (((behind * HASH_FACTOR) >>> HASH_SHIFT) << 2), place - 1);
+      }
+    }
+  }
+  to = putLiterals(to, from + anchor, count - anchor, 0);
+  return (to - at(packed)) as u32;
+}
+
+/** Bytes that two places have in common, at most `limit`, of which four are known. */
+function matchLength(candidate: usize, place: usize, limit: u32): u32 {
+  let length = MIN_MATCH;
+  while (length + 8 <= limit) {
+    const difference = load<u64>(candidate + length) ^ load<u64>(place + length);
+    if (difference !== 0) return length + ((ctz(difference) >>> 3) as u32);
+    length += 8;
+  }
+  while (length < limit && load<u8>(candidate + length) === load<u8>(place + length)) length++;
+  return length;
+}
+
+function putSequence(to: usize, literals: usize, count: u32, distance: u32, length: u32): usize {
+  const more = length - MIN_MATCH;
+  let next = putLiterals(to, literals, count, min(more, 15));
+  store<u16>(next, distance);
+  next += 2;
+  return more >= 15 ? putLength(next, more - 15) : next;
+}
+
+/** Writes a token and the literals; `low` is the token's lower half. */
+function putLiterals(to: usize, literals: usize, count: u32, low: u32): usize {
+  store<u8>(to, (min(count, 15) << 4) | low);
+  const next = count >= 15 ? putLength(to + 1, count - 15) : to + 1;
+  memory.copy(next, literals, count);
+  return next + count;
+}
+
+function putLength(to: usize, length: u32): usize {
+  let rest = length;
+  while (rest >= 255) {
+    store<u8>(to++, 255);
+    rest -= 255;
+  }
+  store<u8>(to++, rest);
+  return to;
+}
+
+/** Unpacks the `count` bytes of the plain scratch buffer into the packed one; false unless that gives `size` bytes. */
+export function unpackLz4(count: u32, size: u32): bool {
+  const packed = scratch + SCRATCH_PACKED;
+  setLength(packed, 0);
+  reserve(packed, size);
+  let from = at(scratch + SCRATCH_PLAIN);
+  const end = from + count;
+  const start = at(packed);
+  const limit = start + size;
+  let to = start;
+  while (from < end) {
+    const token = load<u8>(from++) as u32;
+    let literals = token >>> 4;
+    if (literals === 15) {
+      let byte: u32 = 255;
+      while (byte === 255) {
+        if (from >= end) return false;
+        byte = load<u8>(from++) as u32;
+        literals += byte;
+      }
+    }
+    if (literals > ((end - from) as u32) || literals > ((limit - to) as u32)) return false;
+    memory.copy(to, from, literals);
+    to += literals;
+    from += literals;
+    if (from === end) return to === limit;
+    if (end - from < 2) return false;
+    const distance = load<u16>(from) as u32;
+    from += 2;
+    let length = token & 15;
+    if (length === 15) {
+      let byte: u32 = 255;
+      while (byte === 255) {
+        if (from >= end) return false;
+        byte = load<u8>(from++) as u32;
+        length += byte;
+      }
+    }
+    length += MIN_MATCH;
+    if (distance === 0 || distance > ((to - start) as u32) || length > ((limit - to) as u32)) return false;
+    copyMatch(to, distance, length);
+    to += length;
+  }
+  return false;
+}
+
+/** Copies bytes that may overlap what they become. */
+function copyMatch(to: usize, distance: u32, length: u32): void {
+  const from = to - distance;
+  if (distance >= length) {
+    memory.copy(to, from, length);
+    return;
+  }
+  let copied: u32 = 0;
+  if (distance >= 8) {
+    for (; copied + 8 <= length; copied += 8) store<u64>(to + copied, load<u64>(from + copied));
+  }
+  for (; copied < length; copied++) store<u8>(to + copied, load<u8>(from + copied));
+}

@@ -1,0 +1,130 @@
+/**
+ * LZ4 blocks (github.com/lz4/lz4, doc/lz4_Block_format.md): by the kernel where there is one, else by its twin here,
+ * with the same bytes. Quick to pack, quicker to unpack, and needs nothing that must be made and thrown away per block.
+ */
+
+import { threadKernel } from "../kernel/kernel.ts";
+import { ByteBuffer } from "./byte-buffer.ts";
+
+/** Larger inputs would grow the kernel's scratch for good; callers pack them otherwise. */
+export const MAX_LZ4_BYTES = 1024 * 1024;
+
+const SLOTS = 8192;
+const MIN_MATCH = 4;
+/** A match begins at least so many bytes before the end and ends at least so many before it (format, end conditions). */
+const MATCH_START_MARGIN = 12;
+const MATCH_END_MARGIN = 5;
+const MAX_DISTANCE = 65_535;
+/** After 2^6 places without a match the steps get longer. */
+const SKIP_SHIFT = 6;
+const HASH_FACTOR = 2_654_435_761;
+const HASH_SHIFT = 19;
+
+const table = new Int32Array(SLOTS);
+
+/** Returns `bytes` (at most MAX_LZ4_BYTES) packed. The result belongs to the caller. */
+export function packLz4(bytes: Uint8Array): Uint8Array {
+  return threadKernel()?.packLz4(bytes) ?? packLz4Here(bytes);
+}
+
+/** Returns the `size` bytes that were packed; null where `packed` is damaged. */
+export function unpackLz4(packed: Uint8Array, size: number): Uint8Array | null {
+  const kernel = packed.length <= MAX_LZ4_BYTES && size <= MAX_LZ4_BYTES ? threadKernel() : null;
+  return kernel === null ? unpackLz4Here(packed, size) : kernel.unpackLz4(packed, size);
+}
+
+/** The kernel's twin. */
+export function packLz4Here(bytes: Uint8Array): Uint8Array {
+  const out = new ByteBuffer(bytes.length + Math.ceil(bytes.length / 255) + 32);
+  table.fill(-1);
+  const startLimit = bytes.length - MATCH_START_MARGIN;
+  const endLimit = bytes.length - MATCH_END_MARGIN;
+  let anchor = 0;
+  let place = 0;
+  let misses = 1 << SKIP_SHIFT;
+  while (place < startLimit) {
+    const slot = slotOf(bytes, place);
+    let candidate = table[slot]!;
+    table[slot] = place;
+    if (candidate < 0 || place - candidate > MAX_DISTANCE || !startsAlike(bytes, candidate, place)) {
+      place += misses++ >>> SKIP_SHIFT;
+      continue;
+    }
+    while (place > anchor && candidate > 0 && bytes[place - 1] === bytes[candidate - 1]) {
+      place--;
+      candidate--;
+    }
+    let length = MIN_MATCH;
+    while (place + length < endLimit && bytes[place + length] === bytes[candidate + length]) length++;
+    putLiterals(out, bytes, anchor, place, Math.min(length - MIN_MATCH, 15));
+    out.u8((place - candidate) & 0xff);
+    out.u8((place - candidate) >>> 8);
+    if (length - MIN_MATCH >= 15) putLength(out, length - MIN_MATCH - 15);
+    place += length;
+    anchor = place;
+    misses = 1 << SKIP_SHIFT;
+    if (place < startLimit) table[slotOf(bytes, place - 2)] = place - 2;
+  }
+  putLiterals(out, bytes, anchor, bytes.length, 0);
+  return out.view().slice();
+}
+
+function slotOf(bytes: Uint8Array, at: number): number {
+  const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+  return Math.imul(word, HASH_FACTOR) >>> HASH_SHIFT;
+}
+
+function startsAlike(bytes: Uint8Array, a: number, b: number): boolean {
+  for (let index = 0; index < MIN_MATCH; index++) if (bytes[a + index] !== bytes[b + index]) return false;
+  return true;
+}
+
+/** Writes a token and the literals; `low` is the token's lower half. */
+function putLiterals(out: ByteBuffer, bytes: Uint8Array, from: number, to: number, low: number): void {
+  const count = to - from;
+  out.u8((Math.min(count, 15) << 4) | low);
+  if (count >= 15) putLength(out, count - 15);
+  out.append(bytes, from, to);
+}
+
+function putLength(out: ByteBuffer, length: number): void {
+  let rest = length;
+  for (; rest >= 255; rest -= 255) out.u8(255);
+  out.u8(rest);
+}
+
+/** The kernel's twin. */
+export function unpackLz4Here(packed: Uint8Array, size: number): Uint8Array | null {
+  const out = new Uint8Array(size);
+  const end = packed.length;
+  let from = 0;
+  let to = 0;
+  let total = 0;
+  /** Reads the bytes that make a length of 15 longer; false at the end of the input. */
+  const readMore = (): boolean => {
+    for (let byte = 255; byte === 255; total += byte) {
+      if (from >= end) return false;
+      byte = packed[from++]!;
+    }
+    return true;
+  };
+  while (from < end) {
+    const token = packed[from++]!;
+    total = token >>> 4;
+    if (total === 15 && !readMore()) return null;
+    if (total > end - from || total > size - to) return null;
+    out.set(packed.subarray(from, from + total), to);
+    to += total;
+    from += total;
+    if (from === end) return to === size ? out : null;
+    if (end - from < 2) return null;
+    const distance = packed[from]! | (packed[from + 1]! << 8);
+    from += 2;
+    total = token & 15;
+    if (total === 15 && !readMore()) return null;
+    total += MIN_MATCH;
+    if (distance === 0 || distance > to || total > size - to) return null;
+    for (const stop = to + total; to < stop; to++) out[to] = out[to - distance]!;
+  }
+  return null;
+}
