@@ -81,6 +81,13 @@ export class NumericValues {
     ];
   }
 
+  /** The column, where what it says of blocks is all there is to know: exact numbers, one a document, no replacement. */
+  get wholeColumn(): NumericColumn | null {
+    const column = this.#column;
+    if (column === null || !column.safe || column.multiValued) return null;
+    return this.#missing === undefined || column.presence === null ? column : null;
+  }
+
   /** Reads all values of a batch and returns how many there are. */
   read(docs: Int32Array, length: number): number {
     const column = this.#column;

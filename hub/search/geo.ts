@@ -117,6 +117,23 @@ export interface GeoBox {
   readonly east: number;
 }
 
+/** Metres of a degree of latitude, and a little less: what is made of it is never too small. */
+const METRES_OF_DEGREE = (Math.PI / 180) * EARTH_RADIUS_METRES * 0.999_999;
+
+/** Returns a box that holds every point within `metres` of `point`; the whole width where it holds a pole or crosses the date line. */
+export function boxAround({ lat, lon }: GeoPoint, metres: number): GeoBox {
+  const span = metres / METRES_OF_DEGREE + 1e-6;
+  const south = Math.max(-90, lat - span);
+  const north = Math.min(90, lat + span);
+  const wide = { south, north, west: -180, east: 180 };
+  if (south <= -90 || north >= 90 || span >= 90) return wide;
+  const radians = Math.PI / 180;
+  // The farthest east and west of a circle lie a little towards the pole.
+  const width = Math.asin(Math.min(1, Math.sin(span * radians) / Math.cos(lat * radians))) / radians + 1e-6;
+  if (Number.isNaN(width) || lon - width < -180 || lon + width > 180) return wide;
+  return { south, north, west: lon - width, east: lon + width };
+}
+
 /** Returns the geohash of `length` characters that a point lies in. */
 export function hashOf(lat: number, lon: number, length: number): string {
   const bounds = { lat: { low: -90, high: 90 }, lon: { low: -180, high: 180 } };

@@ -1,5 +1,6 @@
 /** Patterns over the terms of a field. */
 
+import type { TermDictionary, TermIterator } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkSearchable, fieldOf } from "./field-terms.ts";
 import { ExistsNode, NoneNode } from "./nodes/documents.ts";
@@ -31,9 +32,16 @@ export function wildcardQuery(path: string, pattern: string): Query {
   if (compiled.literal) return new TermNode(path, compiled.prefix);
   if (/^\*+$/.test(pattern)) return new ExistsNode(path);
   return new TermsNode(path, {
-    terms: (segment, field) => segment.terms(field)?.prefix(compiled.prefix) ?? null,
+    key: `wildcard ${pattern}`,
+    terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),
   });
+}
+
+/** Returns the terms that may fit: those with the prefix, or with the longest text that all of them hold. */
+function candidates(terms: TermDictionary | null, prefix: string, longest: string): TermIterator | null {
+  if (terms === null) return null;
+  return prefix === "" && longest !== "" ? terms.containing(Buffer.from(longest)) : terms.prefix(prefix);
 }
 
 /** Returns what makes a query of a field's path; the expression is checked at once. Throws request_invalid. */
@@ -41,6 +49,7 @@ export function regexpQuery(source: string): (path: string) => Query {
   const compiled = compileRegexp(source);
   return (path) =>
     new TermsNode(path, {
+      key: `regexp ${source}`,
       terms: (segment, field) => segment.terms(field)?.prefix(compiled.prefix) ?? null,
       accepts: (text) => compiled.matches(text),
     });

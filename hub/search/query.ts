@@ -5,6 +5,7 @@
 
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { NO_MORE_DOCS, type Searcher, type SegmentReader } from "#hub/engine/searcher.ts";
+import type { Bitset } from "#hub/engine/segment/bitset.ts";
 
 export { NO_MORE_DOCS };
 
@@ -29,6 +30,15 @@ export interface Weight {
   scorer(segment: SegmentReader): Scorer | null;
   /** Number of matching live documents where that is known without walking; else -1. */
   count(segment: SegmentReader): number;
+  /**
+   * Documents of a segment as a set, deleted ones included, null for none; undefined, or no method, where walking them is
+   * cheaper. Must not be changed.
+   */
+  set?(segment: SegmentReader): Bitset | null | undefined;
+  /** Documents that a walk would meet, where that is known at once. */
+  cost?(segment: SegmentReader): number;
+  /** Names the set among those of a segment; undefined where it depends on more than the segment. */
+  readonly key?: string | undefined;
 }
 
 /** Walks matching documents in ascending order. */
@@ -56,8 +66,20 @@ export abstract class Scorer {
     return length;
   }
 
-  /** Tells that documents below `score` are of no use any more; scorers may skip them. */
+  /** Tells that documents that don't score above `score` are of no use any more; scorers may skip them. */
   setMinScore(_score: number): void {}
+
+  /**
+   * Largest score that a document in [target, `impactEnd`] may have, and sets `impactEnd`, which is at or behind `target`.
+   * Targets ascend.
+   */
+  maxScoreFrom(_target: number): number {
+    this.impactEnd = NO_MORE_DOCS;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** See `maxScoreFrom`. */
+  impactEnd = -1;
 }
 
 /** A text part to mark, by field. */

@@ -80,6 +80,14 @@ export class Bitset {
     }
   }
 
+  /** Number of bits that are set in `other` too; `other` must have the same size. */
+  countBoth(other: Bitset): number {
+    let total = 0;
+    for (let index = 0; index < this.words.length; index++)
+      total += popcount(this.words[index]! & other.words[index]!);
+    return total;
+  }
+
   clone(): Bitset {
     return new Bitset(this.size, this.words.slice());
   }

@@ -3,8 +3,9 @@
  * every bucket; states of shards are merged; the merged state is rendered. States are JSON-able.
  */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { expandMask } from "../collect/set-blocks.ts";
 import { warnDeprecated } from "../deprecation.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
@@ -32,6 +33,11 @@ export interface Collector<State = unknown> {
   segment(segment: SegmentReader): void;
   /** Documents ascending; `buckets[i]` is the owning bucket of `docs[i]`. Arrays are reused by the caller. */
   collect(docs: Int32Array, buckets: Int32Array, length: number): void;
+  /**
+   * Documents of one column block, all of one owning bucket: those in `mask` (COLUMN_BLOCK bits; null: all `count` of
+   * them). Returns false, having done nothing, where `collect` must be called instead. The mask is the caller's.
+   */
+  collectBlock?(block: number, mask: Uint32Array | null, count: number, bucket: number): boolean;
   /** State of an owning bucket, also of one that had no documents. */
   state(bucket: number): State;
 }
@@ -109,6 +115,8 @@ export class BucketBudget {
 /** The collectors of a tree. */
 export class TreeCollector {
   readonly #collectors: readonly (readonly [name: string, collector: Collector])[];
+  #docs = new Int32Array(0);
+  #owners = new Int32Array(0);
 
   constructor(tree: AggregationTree, shard: ShardContext, budget: CollectBudget) {
     this.#collectors = [...tree].map(([name, { aggregation }]) => [
@@ -127,6 +135,24 @@ export class TreeCollector {
 
   collect(docs: Int32Array, buckets: Int32Array, length: number): void {
     for (const [, collector] of this.#collectors) collector.collect(docs, buckets, length);
+  }
+
+  /** See Collector.collectBlock; done in any case. */
+  collectBlock(block: number, mask: Uint32Array | null, count: number, bucket: number): void {
+    let expanded = false;
+    for (const [, collector] of this.#collectors) {
+      if (collector.collectBlock?.(block, mask, count, bucket) === true) continue;
+      if (!expanded) {
+        if (this.#docs.length === 0) {
+          this.#docs = new Int32Array(COLUMN_BLOCK);
+          this.#owners = new Int32Array(COLUMN_BLOCK);
+        }
+        expandMask(block, mask, count, this.#docs);
+        this.#owners.fill(bucket, 0, count);
+        expanded = true;
+      }
+      collector.collect(this.#docs, this.#owners, count);
+    }
   }
 
   state(bucket: number): TreeState {

@@ -45,6 +45,14 @@ export class BucketCollector {
     }
   }
 
+  /** Adds documents of one column block, as Collector.collectBlock takes them, to one bucket. */
+  addBlock(block: number, mask: Uint32Array | null, count: number, bucket: number): void {
+    this.addCount(bucket, count);
+    if (this.#below.isEmpty) return;
+    this.flush();
+    this.#below.collectBlock(block, mask, count, bucket);
+  }
+
   /** Counts documents that nothing below needs to see. */
   addCount(bucket: number, count: number): void {
     if (bucket >= this.#counts.length) this.#grow(bucket);

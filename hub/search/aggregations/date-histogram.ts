@@ -170,7 +170,8 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     }
     const values = new NumericValues(missingNumber(missing, field, shard, "date_histogram"));
     const printed = formatOf(field, format, zone.name);
-    const context = { shard, budget, below: this.#shape.below, format: printed };
+    const { next } = this.#shape;
+    const context = { shard, budget, below: this.#shape.below, format: printed, next };
     const collector = new HistogramCollector(
       context,
       (segment) => values.open(numericColumn(segment, field)),
@@ -184,6 +185,7 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     return {
       segment: (segment) => collector.segment(segment),
       collect: (docs, owners, length) => collector.collect(docs, owners, length),
+      collectBlock: (block, mask, count, owner) => collector.collectBlock(block, mask, count, owner),
       state: (owner) => ({ ...collector.state(owner), ...(bounds === undefined ? {} : { bounds }) }),
     };
   }

@@ -1,7 +1,8 @@
 /** `histogram`: numbers in intervals of one width. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { countMask } from "../collect/set-blocks.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
 import type { JsonObject } from "../json.ts";
 import { anything, flag, integer, number, object, required, text } from "../options.ts";
@@ -121,7 +122,12 @@ export interface HistogramContext {
   readonly budget: CollectBudget;
   readonly below: AggregationTree;
   readonly format: ValueFormat;
+  /** Key of the bucket behind one, for whole numbers that one bucket follows the other of; else undefined. */
+  readonly next?: (key: number) => number;
 }
+
+/** Buckets of a block from which on values are put into them one by one. */
+const MAX_MASKS = 8;
 
 /** Puts each value of a document into the bucket at `floor(value)`; a document counts once per bucket. */
 export class HistogramCollector implements Collector<HistogramState> {
@@ -131,6 +137,7 @@ export class HistogramCollector implements Collector<HistogramState> {
   readonly #floor: (value: number) => number;
   readonly #keys: KeyTable<number>;
   readonly #buckets: BucketCollector;
+  readonly #mask = new Uint32Array(COLUMN_BLOCK / 32);
 
   constructor(
     context: HistogramContext,
@@ -184,6 +191,37 @@ export class HistogramCollector implements Collector<HistogramState> {
     if (owner < 0) return false;
     this.#buckets.addAll(docs, length, this.#keys.bucket(owner, key));
     return true;
+  }
+
+  collectBlock(block: number, mask: Uint32Array | null, count: number, owner: number): boolean {
+    const column = this.#values.wholeColumn;
+    const { next } = this.#context;
+    if (next === undefined || column === null || column.kind === "double") return false;
+    if (!(column.blockMin(block) <= column.blockMax(block))) return true;
+    const from = this.#floor(column.blockMin(block));
+    const last = this.#floor(column.blockMax(block));
+    if (column.presence === null && from === last) {
+      this.#buckets.addBlock(block, mask, count, this.#keys.bucket(owner, from));
+      return true;
+    }
+    if (!this.#isNear(from, last, next)) return false;
+    for (let key = from; key <= last; key = next(key)) {
+      column.match(block, key, Math.ceil(next(key)) - 1, this.#mask);
+      if (mask !== null) for (let word = 0; word < mask.length; word++) this.#mask[word]! &= mask[word]!;
+      const found = countMask(this.#mask);
+      if (found > 0) this.#buckets.addBlock(block, this.#mask, found, this.#keys.bucket(owner, key));
+    }
+    return true;
+  }
+
+  /** True where few buckets begin from `from` to `last`: a mask is made for each. */
+  #isNear(from: number, last: number, next: (key: number) => number): boolean {
+    let key = from;
+    for (let steps = 0; steps < MAX_MASKS; steps++) {
+      if (key > last) return true;
+      key = next(key);
+    }
+    return key > last;
   }
 
   state(owner: number): HistogramState {

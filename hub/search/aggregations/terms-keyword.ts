@@ -1,6 +1,7 @@
 /** Collects `terms` of keywords and addresses, by ordinal within a segment and by text over segments. */
 
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import { grown } from "#hub/engine/segment/byte-buffer.ts";
 import { KeywordValues } from "../columns.ts";
 import { RAW, type ValueFormat } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
@@ -10,6 +11,9 @@ import { cutTerms, type TermsContext, type TermsState } from "./terms-state.ts";
 /** Marks an ordinal whose bucket isn't known yet, and one that the filter leaves out. */
 const UNKNOWN = -1;
 const LEFT_OUT = -2;
+
+/** Counts by ordinal that are kept at most, of all owners. */
+const MAX_COUNTS = 4_000_000;
 
 export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
@@ -26,7 +30,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #byOrdinal: Int32Array = new Int32Array(0);
   /** Buckets of the first owner by ordinal: most requests have no other. */
   #direct: Int32Array = new Int32Array(0);
-  /** Documents by ordinal that aren't in buckets yet. */
+  /** Documents by owner and ordinal that aren't in buckets yet: number owner * cardinality + ordinal. */
   #counts: Int32Array = new Int32Array(0);
 
   constructor(context: TermsContext, path: string, missing: string | undefined) {
@@ -64,6 +68,15 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     this.#buckets.flush();
   }
 
+  collectBlock(block: number, mask: Uint32Array | null, _count: number, owner: number): boolean {
+    const column = this.#column;
+    if (column === null || !this.#buckets.onlyCounts || this.#missing !== undefined) return false;
+    const end = (owner + 1) * column.cardinality;
+    if (end > MAX_COUNTS) return false;
+    if (end > this.#counts.length) this.#counts = grown(this.#counts, Math.min(MAX_COUNTS, 2 * end));
+    return column.count(block, mask, this.#counts, owner * column.cardinality);
+  }
+
   state(owner: number): TermsState {
     const { shape, shardSize } = this.#context;
     this.#settle();
@@ -76,12 +89,13 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     return { ...cutTerms(buckets, shape, shardSize), kind: "text", format: RAW };
   }
 
-  /** Moves the counts by ordinal of the open segment to the buckets of the first owner. */
+  /** Moves the counts by ordinal of the open segment to the buckets of their owners. */
   #settle(): void {
-    for (let ordinal = 0; ordinal < this.#counts.length; ordinal++) {
-      const count = this.#counts[ordinal]!;
+    const cardinality = this.#column?.cardinality ?? 0;
+    for (let at = 0; at < this.#counts.length; at++) {
+      const count = this.#counts[at]!;
       if (count === 0) continue;
-      const bucket = this.#lookUp(0, ordinal);
+      const bucket = this.#lookUp(Math.floor(at / cardinality), at % cardinality);
       if (bucket >= 0) this.#buckets.addCount(bucket, count);
     }
     this.#counts = new Int32Array(0);

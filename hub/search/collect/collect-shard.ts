@@ -1,6 +1,7 @@
 /** Runs the query of a request over one shard: total, best hits, states of aggregations. */
 
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
+import type { Bitset } from "#hub/engine/segment/bitset.ts";
 import {
   type AggregationTree,
   CollectBudget,
@@ -17,6 +18,8 @@ import type { SearchRequest } from "../search-request.ts";
 import { bindSort, type KeySource } from "../sort/shard-sort.ts";
 import type { SortKey } from "../sort/sort-request.ts";
 import type { RankedHit } from "./ranked-hit.ts";
+import { SetBlocks } from "./set-blocks.ts";
+import { collectSetHits } from "./set-hits.ts";
 import { type After, BATCH, TopHits } from "./top-hits.ts";
 
 /** What a shard found. */
@@ -140,10 +143,46 @@ class Collection {
   }
 
   async #segment(segment: SegmentReader): Promise<void> {
+    const set = this.#canUseSets ? this.#weight.set?.(segment) : undefined;
+    if (set === null) return;
+    if (set === undefined) await this.#walk(segment);
+    else await this.#set(segment, set);
+  }
+
+  /** Whether documents may be taken as a set: none has to be looked at by itself, and there is use for all of them. */
+  get #canUseSets(): boolean {
+    const { postFilter, minScore, terminateAfter } = this.#request;
+    if (postFilter !== undefined || minScore !== undefined || terminateAfter > 0) return false;
+    return this.#counts || !this.#aggregations.isEmpty;
+  }
+
+  async #set(segment: SegmentReader, set: Bitset): Promise<void> {
+    const blocks = new SetBlocks(segment, set);
+    if (this.#aggregations.isEmpty) this.#total += blocks.count();
+    else await this.#aggregateSet(blocks);
+    if (this.#top.limit === 0 || this.#isOver) return;
+    if (this.#needScores) await this.#walk(segment, true);
+    else await collectSetHits(segment, set, this.#top, this.#control);
+  }
+
+  async #aggregateSet(blocks: SetBlocks): Promise<void> {
+    for (let block = 0; block < blocks.blockCount; block++) {
+      const count = blocks.load(block);
+      if (count === 0) continue;
+      this.#total += count;
+      const mask = count === blocks.docsOf(block) ? null : blocks.mask;
+      this.#aggregations.collectBlock(block, mask, count, 0);
+      if (this.#control.isDue) await this.#control.pause();
+      if (this.#isOver) return;
+    }
+  }
+
+  /** Meets the documents one after the other; `counted`: for the hits alone. */
+  async #walk(segment: SegmentReader, counted = false): Promise<void> {
     const scorer = this.#weight.scorer(segment);
     if (scorer === null) return;
     this.#post = this.#postWeight?.scorer(segment) ?? null;
-    const known = this.#knownTotal(segment);
+    const known = counted ? 0 : this.#knownTotal(segment);
     if (known >= 0) this.#total += known;
     const first = known >= 0 && this.#top.limit > 0 ? this.#top.bestBlocks() : [];
     if (first.length > 0) this.#collectBlocks(segment, first);
@@ -201,7 +240,8 @@ class Collection {
     if (this.#visited.size > 0) length = this.#keepUnvisited(length);
     length = this.#keepScored(length);
     length = this.#cutAtLimit(length);
-    if (!this.#aggregations.isEmpty) this.#aggregations.collect(this.#docs, this.#owners, length);
+    if (known < 0 && !this.#aggregations.isEmpty)
+      this.#aggregations.collect(this.#docs, this.#owners, length);
     if (this.#postWeight !== undefined) length = this.#keepPosted(length);
     if (known < 0) this.#total += length;
     const scores = this.#scores;

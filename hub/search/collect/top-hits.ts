@@ -112,6 +112,32 @@ export class TopHits {
     return chosen;
   }
 
+  /** True where the order says which keys a block may hold. */
+  get knowsBest(): boolean {
+    return this.#keys[0]?.bestOfBlock !== undefined;
+  }
+
+  /** Smallest first key that a document of the block may have. */
+  bestOfBlock(block: number): number {
+    return this.#keys[0]!.bestOfBlock!(block);
+  }
+
+  /** False where no document of a block can become a hit. */
+  mayImprove(block: number): boolean {
+    const { bound } = this;
+    if (bound === Number.POSITIVE_INFINITY) return true;
+    const best = this.#keys[0]?.bestOfBlock?.(block);
+    return best === undefined || best <= bound;
+  }
+
+  /** Removes documents from the mask of a block that can't become hits; false where none is left. */
+  narrow(block: number, mask: Uint32Array): boolean {
+    const { bound } = this;
+    if (bound === Number.POSITIVE_INFINITY) return true;
+    if (this.#keys[0]?.narrow?.(block, bound, mask) !== true) return true;
+    return mask.some((word) => word !== 0);
+  }
+
   /** First document at or behind `from` whose block may hold a hit worth keeping. */
   firstUseful(from: number): number {
     const key = this.#keys[0];

@@ -1,7 +1,7 @@
 /** Walks documents that are found block by block: ranges over columns, sets of bits. */
 
 import { COLUMN_BLOCK } from "#hub/engine/searcher.ts";
-import { type Bitset, popcount } from "#hub/engine/segment/bitset.ts";
+import { Bitset, popcount } from "#hub/engine/segment/bitset.ts";
 import { NO_MORE_DOCS, Scorer } from "../query.ts";
 
 /** What a block holds. */
@@ -52,6 +52,11 @@ export abstract class BlockScorer extends Scorer {
     return this.#score;
   }
 
+  override maxScoreFrom(): number {
+    this.impactEnd = NO_MORE_DOCS;
+    return this.#score;
+  }
+
   override fill(docs: Int32Array, scores: Float32Array | null): number {
     let length = 0;
     let doc = this.doc;
@@ -63,6 +68,21 @@ export abstract class BlockScorer extends Scorer {
     }
     if (scores !== null) scores.fill(this.#score, 0, length);
     return length;
+  }
+
+  /** All matching documents. */
+  toSet(): Bitset {
+    const set = new Bitset(this.#docCount);
+    for (let block = 0; block * COLUMN_BLOCK < this.#docCount; block++) {
+      this.#open(block);
+      const from = block * COLUMN_BLOCK;
+      if (this.#match === "all") set.addRange(from, Math.min(from + COLUMN_BLOCK, this.#docCount));
+      if (this.#match === "some") {
+        const words = Math.min(WORDS, set.words.length - block * WORDS);
+        for (let word = 0; word < words; word++) set.words[block * WORDS + word] = this.bits[word]!;
+      }
+    }
+    return set;
   }
 
   /** Number of all matching documents; to be asked of a scorer that hasn't moved. */

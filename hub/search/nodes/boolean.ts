@@ -1,10 +1,12 @@
 /** Documents that fit required, optional, filtering and forbidden queries together. */
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { Bitset } from "#hub/engine/segment/bitset.ts";
 import type { HighlightSink, Query, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
 import { conjunction, ExcludingScorer, OptionalScorer } from "./conjunction.ts";
 import { DisjunctionScorer } from "./disjunction.ts";
 import { AllNode } from "./documents.ts";
+import { countLive, intersect, isSparse, unite } from "./set-algebra.ts";
 
 export interface Clauses {
   readonly must: readonly Query[];
@@ -45,6 +47,7 @@ class BooleanWeight implements Weight {
   readonly #should: readonly Weight[];
   readonly #mustNot: readonly Weight[];
   readonly #minimum: number;
+  readonly key: string | undefined;
 
   constructor(clauses: Clauses, shard: ShardContext, mode: ScoreMode) {
     const silent: ScoreMode = { scores: false, boost: 1 };
@@ -60,6 +63,14 @@ class BooleanWeight implements Weight {
     const implied = required === 0 && this.#should.length > 0 ? 1 : 0;
     this.#minimum = clauses.minimumShouldMatch?.(this.#should.length) ?? implied;
     if (required === 0 && this.#should.length > 0) this.#minimum = Math.max(1, this.#minimum);
+    const keys = [
+      [...this.#must, ...this.#filter].map((weight) => weight.key),
+      this.#minimum > 0 ? this.#should.map((weight) => weight.key) : [],
+      this.#mustNot.map((weight) => weight.key),
+    ];
+    this.key = keys.flat().includes(undefined)
+      ? undefined
+      : `bool ${JSON.stringify([this.#minimum, ...keys])}`;
   }
 
   scorer(segment: SegmentReader): Scorer | null {
@@ -85,7 +96,50 @@ class BooleanWeight implements Weight {
   count(segment: SegmentReader): number {
     const all = [...this.#must, ...this.#filter];
     if (all.length === 1 && this.#should.length + this.#mustNot.length === 0) return all[0]!.count(segment);
-    return -1;
+    const set = this.set(segment);
+    return set === undefined ? -1 : countLive(set, segment);
+  }
+
+  set(segment: SegmentReader): Bitset | null | undefined {
+    if (this.#minimum > 1) return undefined;
+    const required = [...this.#must, ...this.#filter];
+    const hasChoice = this.#minimum === 1 && this.#should.length > 0;
+    if (!hasChoice && this.#mustNot.length === 0) {
+      if (required.length === 1) return required[0]!.set?.(segment);
+    } else if (required.length > 0 && required.some((weight) => weight.set === undefined)) return undefined;
+    let isWalked = false;
+    const find = (): Bitset | null => {
+      const found = this.#findSet(required, hasChoice, segment);
+      isWalked = found === undefined;
+      return found ?? null;
+    };
+    const set =
+      this.key === undefined || this.#isSparse(required, segment)
+        ? find()
+        : segment.remembered(this.key, find);
+    return isWalked ? undefined : set;
+  }
+
+  #isSparse(required: readonly Weight[], segment: SegmentReader): boolean {
+    return required.some((weight) => {
+      const cost = weight.cost?.(segment);
+      return cost !== undefined && isSparse(cost, segment);
+    });
+  }
+
+  #findSet(
+    required: readonly Weight[],
+    hasChoice: boolean,
+    segment: SegmentReader,
+  ): Bitset | null | undefined {
+    const base = required.length === 0 ? undefined : intersect(required, segment);
+    if (required.length > 0 && (base === null || base === undefined)) return base;
+    const choice = base === undefined || hasChoice ? unite(this.#should, segment) : undefined;
+    // The set of a single condition is that condition's own.
+    const own = required.length === 1 ? base?.clone() : base;
+    const set = own === undefined || own === null ? choice! : choice === undefined ? own : own.and(choice);
+    if (this.#mustNot.length > 0) set.andNot(unite(this.#mustNot, segment));
+    return set;
   }
 
   #shouldScorer(segment: SegmentReader): Scorer | null {

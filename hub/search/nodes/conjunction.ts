@@ -21,6 +21,9 @@ class ConjunctionScorer extends Scorer {
   readonly #lead: Scorer;
   readonly #others: readonly Scorer[];
   readonly #scoring: readonly Scorer[];
+  #minScore = 0;
+  /** Documents up to it may score above #minScore. */
+  #usefulUntil = -1;
 
   constructor(parts: readonly Part[]) {
     super();
@@ -45,9 +48,44 @@ class ConjunctionScorer extends Scorer {
     return Math.fround(total);
   }
 
+  override setMinScore(score: number): void {
+    this.#minScore = score;
+  }
+
+  override maxScoreFrom(target: number): number {
+    let total = 0;
+    let end = NO_MORE_DOCS;
+    for (const scorer of this.#scoring) {
+      total += scorer.maxScoreFrom(target);
+      end = Math.min(end, scorer.impactEnd);
+    }
+    this.impactEnd = end;
+    return Math.fround(total);
+  }
+
+  /** Returns the first document at or behind `from` that may score above #minScore. */
+  #firstUseful(from: number): number {
+    let target = from;
+    while (target > this.#usefulUntil && target < NO_MORE_DOCS) {
+      if (this.maxScoreFrom(target) > this.#minScore) {
+        this.#usefulUntil = this.impactEnd;
+        return target;
+      }
+      target = this.impactEnd >= NO_MORE_DOCS - 1 ? NO_MORE_DOCS : this.impactEnd + 1;
+    }
+    return target;
+  }
+
   #align(first: number): number {
     let doc = first;
     search: while (doc !== NO_MORE_DOCS) {
+      if (this.#minScore > 0 && doc > this.#usefulUntil) {
+        const useful = this.#firstUseful(doc);
+        if (useful !== doc) {
+          doc = useful === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.advance(useful);
+          continue;
+        }
+      }
       for (const other of this.#others) {
         const found = other.doc < doc ? other.advance(doc) : other.doc;
         if (found === doc) continue;
@@ -111,6 +149,16 @@ export class ExcludingScorer extends Scorer {
 
   score(): number {
     return this.#inner.score();
+  }
+
+  override setMinScore(score: number): void {
+    this.#inner.setMinScore(score);
+  }
+
+  override maxScoreFrom(target: number): number {
+    const best = this.#inner.maxScoreFrom(target);
+    this.impactEnd = this.#inner.impactEnd;
+    return best;
   }
 
   #skip(first: number): number {

@@ -23,6 +23,8 @@ export class AllNode implements Query {
     return {
       scorer: (segment) => (segment.docCount === 0 ? null : new AllScorer(segment.docCount, boost)),
       count: (segment) => segment.liveCount,
+      set: (segment) => (segment.docCount === 0 ? null : Bitset.full(segment.docCount)),
+      key: "all",
     };
   }
 }
@@ -30,7 +32,7 @@ export class AllNode implements Query {
 /** No document. */
 export class NoneNode implements Query {
   weight(): Weight {
-    return { scorer: () => null, count: () => 0 };
+    return { scorer: () => null, count: () => 0, set: () => null };
   }
 }
 
@@ -39,13 +41,28 @@ export abstract class SetNode implements Query {
   /** Returns the documents, which may be shared and aren't changed; null for none. */
   protected abstract select(segment: SegmentReader, shard: ShardContext): Bitset | null;
 
+  /** Names the set among those of a segment; undefined: it isn't worth being remembered. */
+  protected readonly key: string | undefined = undefined;
+
   weight(shard: ShardContext, { boost }: ScoreMode): Weight {
+    const { key } = this;
+    // Asked for up to three times by one search: counted, walked, handed on.
+    let last: { readonly segment: SegmentReader; readonly set: Bitset | null } | undefined;
+    const set = (segment: SegmentReader): Bitset | null => {
+      if (last?.segment !== segment) {
+        const find = (): Bitset | null => this.select(segment, shard);
+        last = { segment, set: key === undefined ? find() : segment.remembered(key, find) };
+      }
+      return last.set;
+    };
     return {
+      key,
+      set,
       scorer: (segment): Scorer | null => {
-        const set = this.select(segment, shard);
-        return set === null ? null : new BitsetScorer(set, boost);
+        const found = set(segment);
+        return found === null ? null : new BitsetScorer(found, boost);
       },
-      count: (segment) => (segment.liveDocs === null ? (this.select(segment, shard)?.count() ?? 0) : -1),
+      count: (segment) => (segment.liveDocs === null ? (set(segment)?.count() ?? 0) : -1),
     };
   }
 }

@@ -2,6 +2,7 @@
 
 import { COLUMN_BLOCK, type GeoColumn, type SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
+import { expandMask } from "../collect/set-blocks.ts";
 import type { GeoBox } from "../geo.ts";
 import { SetNode } from "./documents.ts";
 
@@ -15,6 +16,8 @@ export interface GeoTest {
 export class GeoNode extends SetNode {
   readonly #path: string;
   readonly #test: GeoTest;
+  readonly #mask = new Uint32Array(COLUMN_BLOCK / 32);
+  readonly #docs = new Int32Array(COLUMN_BLOCK);
 
   constructor(path: string, test: GeoTest) {
     super();
@@ -29,14 +32,19 @@ export class GeoNode extends SetNode {
     for (let block = 0; block < column.blockCount; block++) {
       const bounds = column.blockBounds(block);
       if (bounds === null || isApart(this.#test.box, bounds)) continue;
-      this.#block(column, block * COLUMN_BLOCK, segment.docCount, found);
+      this.#block(column, block, found);
     }
     return found;
   }
 
-  #block(column: GeoColumn, from: number, docCount: number, found: Bitset): void {
+  #block(column: GeoColumn, block: number, found: Bitset): void {
+    const { south, north, west, east } = this.#test.box;
+    const isWide = west > east;
+    column.matchBox(block, [south, north, isWide ? -180 : west, isWide ? 180 : east], this.#mask);
+    const candidates = expandMask(block, this.#mask, 0, this.#docs);
     const [latitudes, longitudes]: [number[], number[]] = [[], []];
-    for (let doc = from; doc < Math.min(docCount, from + COLUMN_BLOCK); doc++) {
+    for (let each = 0; each < candidates; each++) {
+      const doc = this.#docs[each]!;
       const count = column.read(doc, latitudes, longitudes);
       for (let at = 0; at < count; at++) {
         if (!this.#test.accepts(latitudes[at]!, longitudes[at]!)) continue;

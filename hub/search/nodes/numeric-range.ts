@@ -22,7 +22,17 @@ export class NumericRangeNode implements Query {
   }
 
   weight(_shard: ShardContext, { boost }: ScoreMode): Weight {
+    const { from, to, exactFrom, exactTo } = this.#bounds;
+    const key = `range ${JSON.stringify([this.#field, String(exactFrom ?? from), String(exactTo ?? to)])}`;
     return {
+      key,
+      set: (segment) => {
+        const column = segment.numericColumn(this.#field);
+        if (column === null || !this.#overlaps(column)) return null;
+        return segment.remembered(key, () =>
+          new NumericRangeScorer(column, this.#bounds, segment.docCount, boost).toSet(),
+        );
+      },
       scorer: (segment) => {
         const column = segment.numericColumn(this.#field);
         if (column === null || !this.#overlaps(column)) return null;
@@ -32,7 +42,6 @@ export class NumericRangeNode implements Query {
         const column = segment.numericColumn(this.#field);
         if (column === null || !this.#overlaps(column)) return 0;
         if (segment.liveDocs !== null) return -1;
-        const { from, to } = this.#bounds;
         if (column.safe && column.min >= from && column.max <= to) return column.docCount;
         return new NumericRangeScorer(column, this.#bounds, segment.docCount, boost).countAll();
       },

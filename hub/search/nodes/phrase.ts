@@ -1,6 +1,7 @@
 /** Documents in which terms follow one another. */
 
 import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher.ts";
+import type { Bitset } from "#hub/engine/segment/bitset.ts";
 import type { Bm25 } from "../bm25.ts";
 import {
   type HighlightSink,
@@ -12,6 +13,7 @@ import {
   type Weight,
 } from "../query.ts";
 import { exactFrequency, type PhrasePlace, sloppyFrequency } from "./phrase-frequency.ts";
+import { countLive, walkedSet } from "./set-algebra.ts";
 import { similarityOf } from "./term.ts";
 
 /** Terms that may stand at a place of the phrase. */
@@ -38,9 +40,14 @@ export class PhraseNode implements Query {
   weight(shard: ShardContext, mode: ScoreMode): Weight {
     const terms = this.#parts.flatMap((part) => part.terms);
     const similarity = mode.scores ? similarityOf(shard, this.#field, terms, mode.boost) : null;
+    const key = `phrase ${JSON.stringify([this.#field, this.#slop, this.#parts])}`;
+    const set = (segment: SegmentReader): Bitset | null =>
+      segment.remembered(key, () => walkedSet(this.#scorer(segment, null), segment));
     return {
       scorer: (segment) => this.#scorer(segment, similarity),
-      count: () => -1,
+      count: (segment) => countLive(set(segment), segment),
+      set,
+      key,
     };
   }
 
@@ -72,6 +79,9 @@ class Place implements PhrasePlace {
   doc = -1;
   positions: Int32Array = new Int32Array(16);
   length = 0;
+  impactEnd = -1;
+  impactMaxFreq = NO_MORE_DOCS;
+  impactMinNorm = 0;
   readonly #cursors: readonly PostingsCursor[];
 
   constructor(cursors: readonly PostingsCursor[], offset: number) {
@@ -87,6 +97,21 @@ class Place implements PhrasePlace {
       if (found < doc) doc = found;
     }
     return (this.doc = doc);
+  }
+
+  /** Bounds of the documents from `target` to `impactEnd`; of several terms nothing is known. */
+  seekImpact(target: number): void {
+    const [cursor] = this.#cursors;
+    if (this.#cursors.length !== 1 || cursor === undefined || target >= NO_MORE_DOCS) {
+      this.impactEnd = NO_MORE_DOCS;
+      this.impactMaxFreq = NO_MORE_DOCS;
+      this.impactMinNorm = 0;
+      return;
+    }
+    cursor.seekImpact(target);
+    this.impactEnd = cursor.impactEnd;
+    this.impactMaxFreq = cursor.impactMaxFreq;
+    this.impactMinNorm = cursor.impactMinNorm;
   }
 
   /** Reads the positions in the current document. */
@@ -117,6 +142,9 @@ class PhraseScorer extends Scorer {
   readonly #similarity: Bm25 | null;
   readonly #norms: Uint8Array | null;
   #frequency = 0;
+  #minScore = 0;
+  /** Documents up to it may score above #minScore. */
+  #usefulUntil = -1;
 
   constructor(places: readonly Place[], slop: number, similarity: Bm25 | null, norms: Uint8Array | null) {
     super();
@@ -134,7 +162,8 @@ class PhraseScorer extends Scorer {
 
   advance(target: number): number {
     let doc = target;
-    while ((doc = this.#align(doc)) !== NO_MORE_DOCS) {
+    while ((doc = this.#align(this.#minScore > 0 ? this.#firstUseful(doc) : doc)) !== NO_MORE_DOCS) {
+      if (this.#minScore > 0 && doc > this.#usefulUntil) continue;
       for (const place of this.#places) place.load();
       this.#frequency =
         this.#slop === 0 ? exactFrequency(this.#places) : sloppyFrequency(this.#places, this.#slop);
@@ -146,6 +175,37 @@ class PhraseScorer extends Scorer {
 
   score(): number {
     return this.#similarity?.score(this.#frequency, this.#norms?.[this.doc] ?? 0) ?? 0;
+  }
+
+  override setMinScore(score: number): void {
+    this.#minScore = score;
+  }
+
+  /** A phrase isn't more frequent than the rarest of its terms. */
+  override maxScoreFrom(target: number): number {
+    let end = NO_MORE_DOCS;
+    let freq = NO_MORE_DOCS;
+    let norm = 0;
+    for (const place of this.#places) {
+      place.seekImpact(target);
+      end = Math.min(end, place.impactEnd);
+      freq = Math.min(freq, place.impactMaxFreq);
+      norm = Math.max(norm, place.impactMinNorm);
+    }
+    this.impactEnd = end;
+    return this.#similarity?.score(freq, norm) ?? 0;
+  }
+
+  #firstUseful(from: number): number {
+    let target = from;
+    while (target > this.#usefulUntil && target < NO_MORE_DOCS) {
+      if (this.maxScoreFrom(target) > this.#minScore) {
+        this.#usefulUntil = this.impactEnd;
+        return target;
+      }
+      target = this.impactEnd >= NO_MORE_DOCS - 1 ? NO_MORE_DOCS : this.impactEnd + 1;
+    }
+    return target;
   }
 
   /** Returns the first document at or behind `target` that has all places. */

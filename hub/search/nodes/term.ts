@@ -2,6 +2,7 @@
 
 import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher.ts";
 import { POSTINGS_BLOCK } from "#hub/engine/searcher.ts";
+import { Bitset } from "#hub/engine/segment/bitset.ts";
 import { Bm25, inverseDocumentFrequency } from "../bm25.ts";
 import {
   type HighlightSink,
@@ -12,6 +13,7 @@ import {
   type ShardContext,
   type Weight,
 } from "../query.ts";
+import { isSparse } from "./set-algebra.ts";
 
 /** One term of an indexed field (the dictionary's term, analysed already). */
 export class TermNode implements Query {
@@ -47,11 +49,13 @@ export function similarityOf(
 }
 
 class TermWeight implements Weight {
+  readonly key: string;
   readonly #node: TermNode;
   readonly #similarity: Bm25 | null;
 
   constructor(node: TermNode, shard: ShardContext, mode: ScoreMode) {
     this.#node = node;
+    this.key = `term ${JSON.stringify([node.field, keyText(node.term)])}`;
     this.#similarity = mode.scores ? similarityOf(shard, node.field, [node.term], mode.boost) : null;
   }
 
@@ -64,8 +68,28 @@ class TermWeight implements Weight {
 
   count(segment: SegmentReader): number {
     if (segment.liveDocs !== null) return -1;
+    return segment.postings(this.#node.field, this.#node.term)?.docFreq ?? 0;
+  }
+
+  cost(segment: SegmentReader): number {
     return segment.terms(this.#node.field)?.find(this.#node.term)?.docFreq ?? 0;
   }
+
+  set(segment: SegmentReader): Bitset | null | undefined {
+    const postings = segment.postings(this.#node.field, this.#node.term);
+    if (postings === null) return null;
+    if (isSparse(postings.docFreq, segment)) return undefined;
+    return segment.remembered(this.key, () => {
+      const set = new Bitset(segment.docCount);
+      postings.addTo(set);
+      return set;
+    });
+  }
+}
+
+/** A term as part of a key; bytes that aren't text are told from text. */
+function keyText(term: string | Uint8Array): unknown {
+  return typeof term === "string" ? term : [...term];
 }
 
 /** Reads postings a block at a time; blocks that can't reach the smallest useful score are skipped unread. */
@@ -127,6 +151,16 @@ export class TermScorer extends Scorer {
 
   override setMinScore(score: number): void {
     this.#minScore = score;
+  }
+
+  override maxScoreFrom(target: number): number {
+    if (target >= NO_MORE_DOCS || this.#similarity === null) {
+      this.impactEnd = NO_MORE_DOCS;
+      return 0;
+    }
+    this.#cursor.seekImpact(target);
+    this.impactEnd = this.#cursor.impactEnd;
+    return this.#similarity.score(this.#cursor.impactMaxFreq, this.#cursor.impactMinNorm);
   }
 
   #scoreAt(at: number): number {

@@ -1,6 +1,6 @@
 /** Documents with any of many terms of a field: prefixes, patterns, ranges of keywords, lists. Each scores 1. */
 
-import { POSTINGS_BLOCK, type SegmentReader, type TermIterator } from "#hub/engine/searcher.ts";
+import type { SegmentReader, TermIterator } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
 import type { HighlightSink } from "../query.ts";
 import { SetNode } from "./documents.ts";
@@ -11,15 +11,19 @@ export interface TermSelection {
   terms(segment: SegmentReader, field: string): TermIterator | null;
   /** False leaves the term out; absent: all of `terms` match. */
   readonly accepts?: (text: string) => boolean;
+  /** Tells this selection from others of the field; absent: its documents aren't remembered. */
+  readonly key?: string;
 }
 
 /** Documents with a term of a selection. */
 export class TermsNode extends SetNode {
   readonly #field: string;
   readonly #selection: TermSelection;
+  protected override readonly key: string | undefined;
 
   constructor(field: string, selection: TermSelection) {
     super();
+    this.key = selection.key === undefined ? undefined : `terms ${JSON.stringify([field, selection.key])}`;
     this.#field = field;
     this.#selection = selection;
   }
@@ -33,15 +37,11 @@ export class TermsNode extends SetNode {
     const terms = this.#selection.terms(segment, this.#field);
     if (terms === null) return null;
     const { accepts } = this.#selection;
-    const docs = new Int32Array(POSTINGS_BLOCK);
     let set: Bitset | null = null;
     while (terms.next()) {
       if (accepts !== undefined && !accepts(terms.text())) continue;
       set ??= new Bitset(segment.docCount);
-      const cursor = terms.postings();
-      for (let length = cursor.nextBlock(docs, null); length > 0; length = cursor.nextBlock(docs, null)) {
-        for (let at = 0; at < length; at++) set.add(docs[at]!);
-      }
+      terms.postings().addTo(set);
     }
     return set;
   }
@@ -63,15 +63,12 @@ export class TermListNode extends SetNode {
   }
 
   protected select(segment: SegmentReader): Bitset | null {
-    const docs = new Int32Array(POSTINGS_BLOCK);
     let set: Bitset | null = null;
     for (const term of this.#terms) {
       const cursor = segment.postings(this.#field, term);
       if (cursor === null) continue;
       set ??= new Bitset(segment.docCount);
-      for (let length = cursor.nextBlock(docs, null); length > 0; length = cursor.nextBlock(docs, null)) {
-        for (let at = 0; at < length; at++) set.add(docs[at]!);
-      }
+      cursor.addTo(set);
     }
     return set;
   }

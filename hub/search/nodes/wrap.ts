@@ -1,7 +1,9 @@
 /** Queries around another one: a constant score, a boost, a choice by the shard's mapping. */
 
+import type { SegmentReader } from "#hub/engine/searcher.ts";
 import {
   type HighlightSink,
+  NO_MORE_DOCS,
   type Query,
   type ScoreMode,
   Scorer,
@@ -25,6 +27,8 @@ export class ConstantNode implements Query {
         return scorer === null ? null : new ConstantScorer(scorer, boost);
       },
       count: (segment) => inner.count(segment),
+      ...(inner.set === undefined ? {} : { set: (segment: SegmentReader) => inner.set!(segment) }),
+      key: inner.key,
     };
   }
 
@@ -95,6 +99,11 @@ class ConstantScorer extends Scorer {
   }
 
   score(): number {
+    return this.#score;
+  }
+
+  override maxScoreFrom(): number {
+    this.impactEnd = NO_MORE_DOCS;
     return this.#score;
   }
 

@@ -1,7 +1,7 @@
 /** `geo_distance`: documents with a point near another one. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { distanceMetres, type GeoBox, type GeoPoint, parseDistance, parsePoint } from "../geo.ts";
+import { boxAround, distanceMetres, parseDistance, parsePoint } from "../geo.ts";
 import { geoQuery, readGeoBody } from "../geo-query.ts";
 import { anything, oneOf, required, text } from "../options.ts";
 import { type QueryType, withBoost } from "../query-parser.ts";
@@ -11,9 +11,6 @@ const OPTIONS = {
   unit: text("unit of a distance without one", "m"),
   distance_type: oneOf("accepted; distances are those of the arc", ["arc", "plane", "sloppy_arc"], undefined),
 } as const;
-
-/** Metres of a degree of latitude, rounded down so that boxes come out too large rather than too small. */
-const METRES_PER_DEGREE = 111_000;
 
 export const geoDistance: QueryType = {
   name: "geo_distance",
@@ -31,13 +28,3 @@ export const geoDistance: QueryType = {
     return withBoost(geoQuery(field, test, options.ignore_unmapped ?? false), options);
   },
 };
-
-function boxAround({ lat, lon }: GeoPoint, metres: number): GeoBox {
-  const height = metres / METRES_PER_DEGREE;
-  const [south, north] = [lat - height, lat + height];
-  const everywhere = { south, north, west: -180, east: 180 };
-  if (south <= -89 || north >= 89) return everywhere;
-  const width = height / Math.cos((Math.max(Math.abs(south), Math.abs(north)) * Math.PI) / 180);
-  const [west, east] = [lon - width, lon + width];
-  return west < -180 || east > 180 ? everywhere : { south, north, west, east };
-}

@@ -6,6 +6,8 @@ export interface WildcardPattern {
   readonly prefix: string;
   /** True where there is no `*` or `?`: only `prefix` itself matches. */
   readonly literal: boolean;
+  /** Longest run of plain characters: every text that matches holds it. */
+  readonly longest: string;
   matches(text: string): boolean;
 }
 
@@ -29,8 +31,19 @@ export function compileWildcard(pattern: string): WildcardPattern {
   return {
     prefix: plain.map((part) => String.fromCodePoint(part)).join(""),
     literal: special < 0,
+    longest: longestRun(parts),
     matches: (text) => matches(parts, text),
   };
+}
+
+function longestRun(parts: readonly number[]): string {
+  let longest = "";
+  let run = "";
+  for (const part of parts) {
+    run = part < 0 ? "" : run + String.fromCodePoint(part);
+    if (run.length > longest.length) longest = run;
+  }
+  return longest;
 }
 
 function matches(parts: readonly number[], text: string): boolean {

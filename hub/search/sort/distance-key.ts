@@ -1,7 +1,7 @@
 /** Sorting by the distance from points. */
 
-import type { GeoColumn, SegmentReader } from "#hub/engine/searcher.ts";
-import { distanceMetres } from "../geo.ts";
+import { COLUMN_BLOCK, type GeoColumn, type SegmentReader } from "#hub/engine/searcher.ts";
+import { boxAround, distanceMetres } from "../geo.ts";
 import { pickValue } from "./numeric-key.ts";
 import type { KeySource, Rank, SegmentKey } from "./shard-sort.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
@@ -38,6 +38,7 @@ class DistanceKey implements SegmentKey {
   readonly #key: DistanceSort;
   readonly #sign: 1 | -1;
   readonly #mode: SortMode;
+  readonly #within = new Uint32Array(COLUMN_BLOCK / 32);
   readonly #latitudes: number[] = [];
   readonly #longitudes: number[] = [];
 
@@ -54,6 +55,24 @@ class DistanceKey implements SegmentKey {
 
   rank(_doc: number, key: number): Rank {
     return key;
+  }
+
+  bestOfBlock(block: number): number {
+    // Documents without a point are infinitely far, which is the best there is when the farthest come first.
+    if (this.#sign < 0) return Number.NEGATIVE_INFINITY;
+    return this.#column === null || this.#column.blockBounds(block) === null ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  narrow(block: number, bound: number, mask: Uint32Array): boolean {
+    const { points, metres } = this.#key;
+    const [point] = points;
+    if (this.#column === null || this.#sign < 0 || this.#mode !== "min" || points.length !== 1) return false;
+    if (point === undefined || !Number.isFinite(bound)) return false;
+    const box = boxAround(point, bound * metres);
+    if (box.west > box.east) return false;
+    this.#column.matchBox(block, [box.south, box.north, box.west, box.east], this.#within);
+    for (let word = 0; word < mask.length; word++) mask[word]! &= this.#within[word]!;
+    return true;
   }
 
   value(_doc: number, key: number): number | string {

@@ -27,7 +27,7 @@ export class HitQueue {
     return this.#keys[0]!;
   }
 
-  /** Offers document `doc`, whose keys are `columns[key][at]`; documents come in ascending order. */
+  /** Offers document `doc`, whose keys are `columns[key][at]`; of equal keys the lower document is the better. */
   offer(doc: number, columns: readonly Float64Array[], at: number): void {
     if (this.#size < this.#limit) {
       this.#ensure();
@@ -35,8 +35,7 @@ export class HitQueue {
       this.#rise(this.#size++);
       return;
     }
-    // Equal keys: the document met first stays.
-    if (this.#compareWith(0, columns, at) <= 0) return;
+    if (this.#compareWith(0, doc, columns, at) <= 0) return;
     this.#set(0, doc, columns, at);
     this.#sink(0);
   }
@@ -59,14 +58,14 @@ export class HitQueue {
   }
 
   /** Positive where the hit in `slot` is worse than the offered one. */
-  #compareWith(slot: number, columns: readonly Float64Array[], at: number): number {
+  #compareWith(slot: number, doc: number, columns: readonly Float64Array[], at: number): number {
     const from = slot * this.#width;
     for (let key = 0; key < this.#width; key++) {
       const kept = this.#keys[from + key]!;
       const offered = columns[key]![at]!;
       if (kept !== offered) return kept > offered ? 1 : -1;
     }
-    return 0;
+    return this.#docs[slot]! - doc;
   }
 
   #isWorse(a: number, b: number): boolean {

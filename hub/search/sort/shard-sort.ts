@@ -43,6 +43,8 @@ export interface SegmentKey {
   keyOf(rank: Rank): number;
   /** Smallest key that a document of the column block may have; absent where that isn't known. */
   bestOfBlock?(block: number): number;
+  /** Removes documents from `mask` (of a block) that can't have a key at or below `bound`; false where it can't tell. */
+  narrow?(block: number, bound: number, mask: Uint32Array): boolean;
 }
 
 /** The keys of an order in one shard. Throws query_shard for fields that can't be sorted by. */

@@ -1,0 +1,50 @@
+/** The best hits of a set of documents by an order that needs no scores: likely blocks first, then those that may matter. */
+
+import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
+import type { Bitset } from "#hub/engine/segment/bitset.ts";
+import type { SearchControl } from "../control.ts";
+import { expandMask, SetBlocks } from "./set-blocks.ts";
+import type { TopHits } from "./top-hits.ts";
+
+/** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
+const FIRST_BLOCKS = 8;
+
+/** Offers the documents of `set` to `top`, whose segment is open. Ends early where the time is over. Throws cancelled. */
+export async function collectSetHits(
+  segment: SegmentReader,
+  set: Bitset,
+  top: TopHits,
+  control: SearchControl,
+): Promise<void> {
+  const blocks = new SetBlocks(segment, set);
+  const docs = new Int32Array(COLUMN_BLOCK);
+  const offer = (block: number): void => {
+    if (blocks.load(block) === 0 || !top.narrow(block, blocks.mask)) return;
+    const length = expandMask(block, blocks.mask, 0, docs);
+    if (length > 0) top.collect(docs, null, length);
+  };
+  const first = new Set(bestBlocks(blocks, top));
+  for (const block of first) offer(block);
+  for (let block = 0; block < blocks.blockCount; block++) {
+    if (!top.mayImprove(block) || first.has(block)) continue;
+    offer(block);
+    if (control.isDue) await control.pause();
+    if (control.timedOut) return;
+  }
+}
+
+/** The blocks with documents of the set that probably hold the best hits; none where the order doesn't say. */
+function bestBlocks(blocks: SetBlocks, top: TopHits): number[] {
+  if (!top.knowsBest || blocks.blockCount <= FIRST_BLOCKS) return [];
+  const chosen: { readonly block: number; readonly best: number }[] = [];
+  for (let block = 0; block < blocks.blockCount; block++) {
+    const best = top.bestOfBlock(block);
+    if (chosen.length === FIRST_BLOCKS && best >= chosen.at(-1)!.best) continue;
+    if (blocks.isEmpty(block)) continue;
+    let at = chosen.length;
+    while (at > 0 && chosen[at - 1]!.best > best) at--;
+    chosen.splice(at, 0, { block, best });
+    if (chosen.length > FIRST_BLOCKS) chosen.pop();
+  }
+  return chosen.map(({ block }) => block);
+}
