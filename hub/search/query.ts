@@ -70,16 +70,20 @@ export abstract class Scorer {
   setMinScore(_score: number): void {}
 
   /**
-   * Largest score that a document in [target, `impactEnd`] may have, and sets `impactEnd`, which is at or behind `target`.
-   * Targets ascend.
+   * Largest score that a document in [target, `impactEnd`] with a norm byte of at least `norm` may have; sets `impactEnd`,
+   * which is at or behind `target`, and `impactNorm`. Targets ascend.
    */
-  maxScoreFrom(_target: number): number {
+  maxScoreFrom(_target: number, _norm?: number): number {
     this.impactEnd = NO_MORE_DOCS;
     return Number.POSITIVE_INFINITY;
   }
 
   /** See `maxScoreFrom`. */
   impactEnd = -1;
+  /** Lower bound of the norm bytes in the window, of `norms`. */
+  impactNorm = 0;
+  /** Norm bytes that scores depend on; null where they depend on others, or none. */
+  readonly norms: Uint8Array | null = null;
 }
 
 /** A text part to mark, by field. */

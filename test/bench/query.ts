@@ -230,6 +230,10 @@ async function ask(shard: Shard, { body, answer }: Case): Promise<Asked> {
       response = await once();
       times.push(performance.now() - from);
     }
+    process.env["BENCH_MIN"] &&
+      process.stderr.write(
+        `min ${Math.min(...times).toFixed(2)} p50 ${percentile(times, 0.5).toFixed(2)} ${JSON.stringify(body).slice(0, 80)}\n`,
+      );
     return { milliseconds: percentile(times, 0.5), answer: answer(response!) };
   } finally {
     searcher.close();

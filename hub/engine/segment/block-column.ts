@@ -6,7 +6,7 @@
 import { type SearchKernel, searchKernel } from "../kernel/search-kernel.ts";
 import { COLUMN_BLOCK, type ValueBlock } from "../searcher.ts";
 import { MAX_PACKED_BITS, unpackNumbers } from "./bit-packing.ts";
-import type { Bitset } from "./bitset.ts";
+import { type Bitset, popcount } from "./bitset.ts";
 import { grown } from "./byte-buffer.ts";
 import {
   BLOCK_ENTRY_BYTES,
@@ -37,10 +37,15 @@ export class BlockColumn {
   #values = new Float64Array(COLUMN_BLOCK);
   /** Values of slot s are #values[#starts[s]..#starts[s + 1]). */
   readonly #starts = new Uint32Array(COLUMN_BLOCK + 1);
-  /** Block whose #starts are known. */
-  #startsBlock = -1;
+  /** True where the block loaded has one value per document that has any: starts are counted in #present. */
+  #hasRanks = false;
+  /** Documents with a value before each word of #present. */
+  readonly #ranks = new Uint32Array(MASK_WORDS + 1);
   #counts = new Float64Array(0);
+  /** The words of the block loaded, where it has ranks. */
   readonly #present = new Uint32Array(MASK_WORDS);
+  /** Those of the last block, which may be short. */
+  readonly #last = new Uint32Array(MASK_WORDS);
 
   /** `presence`: documents with a value, null for all. `kernel`: null does everything here. */
   constructor(
@@ -103,12 +108,17 @@ export class BlockColumn {
     const docs = this.#docsOf(block);
     if (this.#isDense) {
       for (let slot = 0; slot < docs; slot++) out[slot] = this.#values[slot]!;
-      return docs;
-    }
-    const starts = this.#starts;
-    for (let slot = 0; slot < docs; slot++) {
-      const start = starts[slot]!;
-      out[slot] = start < starts[slot + 1]! ? this.#values[start]! : missing;
+    } else if (this.#hasRanks) {
+      out.fill(missing, 0, docs);
+      this.#eachSlot((slot, at) => {
+        out[slot] = this.#values[at]!;
+      });
+    } else {
+      const starts = this.#starts;
+      for (let slot = 0; slot < docs; slot++) {
+        const start = starts[slot]!;
+        out[slot] = start < starts[slot + 1]! ? this.#values[start]! : missing;
+      }
     }
     return docs;
   }
@@ -197,7 +207,21 @@ export class BlockColumn {
   }
 
   #start(slot: number): number {
-    return this.#isDense ? Math.min(slot, this.#length) : this.#starts[slot]!;
+    if (this.#isDense) return Math.min(slot, this.#length);
+    if (!this.#hasRanks) return this.#starts[slot]!;
+    if (slot === COLUMN_BLOCK) return this.#ranks[MASK_WORDS]!;
+    const word = slot >>> 5;
+    return this.#ranks[word]! + popcount(this.#present[word]! & ~(0xffff_ffff << (slot & 31)));
+  }
+
+  /** Calls `take` with the slots that have a value, ascending, and the places of their values; of a block with ranks. */
+  #eachSlot(take: (slot: number, at: number) => void): void {
+    let at = 0;
+    for (let word = 0; word < MASK_WORDS; word++) {
+      for (let bits = this.#present[word]!; bits !== 0 && at < this.#length; bits &= bits - 1) {
+        take(32 * word + 31 - Math.clz32(bits & -bits), at++);
+      }
+    }
   }
 
   #docsOf(block: number): number {
@@ -255,17 +279,17 @@ export class BlockColumn {
     const { words } = this.presence!;
     const from = block * MASK_WORDS;
     if (from + MASK_WORDS <= words.length) return words.subarray(from, from + MASK_WORDS);
-    this.#present.fill(0);
-    this.#present.set(words.subarray(from));
-    return this.#present;
+    this.#last.fill(0);
+    this.#last.set(words.subarray(from));
+    return this.#last;
   }
 
   #matchHere(block: number, from: number, to: number, mask: Uint32Array): void {
     this.#load(block);
     const docs = this.#docsOf(block);
-    for (let slot = 0; slot < docs; slot++) {
+    for (let slot = 0, at = 0; slot < docs; slot++) {
       const end = this.#start(slot + 1);
-      for (let at = this.#start(slot); at < end; at++) {
+      for (; at < end; at++) {
         const value = this.#values[at]!;
         if (value >= from && value <= to) mask[slot >>> 5]! |= 1 << (slot & 31);
       }
@@ -278,13 +302,26 @@ export class BlockColumn {
     const at = block * BLOCK_ENTRY_BYTES;
     const count = this.#count(block);
     this.#values = grown(this.#values, count);
-    const place = this.#isDense
-      ? index.getUint32(at, true)
-      : this.#loadStarts(block, count, index.getUint32(at, true), index.getUint8(at + 42));
+    let place = index.getUint32(at, true);
+    const countBits = index.getUint8(at + 42);
+    this.#hasRanks = countBits === 0 && this.presence !== null;
+    if (this.#hasRanks) this.#loadRanks(block, count);
+    else if (!this.#isDense) place = this.#loadStarts(block, count, place, countBits);
     if (this.#kernel !== null && this.#isPacked(at)) this.#loadPacked(this.#kernel, block, at, count);
     else this.#loadValues(at, place, count);
     this.#block = block;
     this.#length = count;
+  }
+
+  #loadRanks(block: number, count: number): void {
+    const present = this.#presentIn(block);
+    this.#present.set(present);
+    let rank = 0;
+    for (let word = 0; word < MASK_WORDS; word++) {
+      this.#ranks[word] = Math.min(rank, count);
+      rank += popcount(this.#present[word]!);
+    }
+    this.#ranks[MASK_WORDS] = Math.min(rank, count);
   }
 
   /** Reads the counts and fills #starts; returns where the values begin. */
@@ -297,7 +334,7 @@ export class BlockColumn {
       const owners = this.#owners(firstDoc, docs);
       this.#counts = grown(this.#counts, owners);
       behind = unpackNumbers(this.#data, place, owners, countBits, this.#counts);
-    } else if (block === this.#startsBlock) return place;
+    }
     let start = 0;
     let owner = 0;
     for (let slot = 0; slot < COLUMN_BLOCK; slot++) {
@@ -307,7 +344,6 @@ export class BlockColumn {
       start = Math.min(count, start + 1 + (countBits > 0 ? this.#counts[owner++]! : 0));
     }
     starts[COLUMN_BLOCK] = start;
-    this.#startsBlock = block;
     return behind;
   }
 

@@ -106,7 +106,7 @@ class BooleanWeight implements Weight {
     const hasChoice = this.#minimum === 1 && this.#should.length > 0;
     if (!hasChoice && this.#mustNot.length === 0) {
       if (required.length === 1) return required[0]!.set?.(segment);
-    } else if (required.length > 0 && required.some((weight) => weight.set === undefined)) return undefined;
+    } else if (required.some((weight) => weight.set === undefined)) return undefined;
     let isWalked = false;
     const find = (): Bitset | null => {
       const found = this.#findSet(required, hasChoice, segment);

@@ -21,6 +21,8 @@ class ConjunctionScorer extends Scorer {
   readonly #lead: Scorer;
   readonly #others: readonly Scorer[];
   readonly #scoring: readonly Scorer[];
+  /** True where all scores are of one field. */
+  readonly #shareNorms: boolean;
   #minScore = 0;
   /** Documents up to it may score above #minScore. */
   #usefulUntil = -1;
@@ -32,6 +34,8 @@ class ConjunctionScorer extends Scorer {
     this.#others = sorted.slice(1);
     this.#scoring = parts.filter((part) => part.scores).map((part) => part.scorer);
     this.cost = this.#lead.cost;
+    const [first] = this.#scoring;
+    this.#shareNorms = this.#scoring.every(({ norms }) => norms !== null && norms === first?.norms);
   }
 
   next(): number {
@@ -53,12 +57,17 @@ class ConjunctionScorer extends Scorer {
   }
 
   override maxScoreFrom(target: number): number {
-    let total = 0;
     let end = NO_MORE_DOCS;
+    let norm = 0;
     for (const scorer of this.#scoring) {
-      total += scorer.maxScoreFrom(target);
+      scorer.maxScoreFrom(target);
       end = Math.min(end, scorer.impactEnd);
+      norm = Math.max(norm, scorer.impactNorm);
     }
+    // A document that all have is as long as the shortest one of each.
+    if (!this.#shareNorms) norm = 0;
+    let total = 0;
+    for (const scorer of this.#scoring) total += scorer.maxScoreFrom(target, norm);
     this.impactEnd = end;
     return Math.fround(total);
   }

@@ -97,7 +97,7 @@ export class TermScorer extends Scorer {
   readonly cost: number;
   readonly #cursor: PostingsCursor;
   readonly #similarity: Bm25 | null;
-  readonly #norms: Uint8Array | null;
+  override readonly norms: Uint8Array | null;
   readonly #docs = new Int32Array(POSTINGS_BLOCK);
   readonly #freqs = new Int32Array(POSTINGS_BLOCK);
   #length = 0;
@@ -110,7 +110,7 @@ export class TermScorer extends Scorer {
     this.#cursor = cursor;
     this.cost = cursor.docFreq;
     this.#similarity = similarity;
-    this.#norms = norms;
+    this.norms = norms;
   }
 
   next(): number {
@@ -153,18 +153,19 @@ export class TermScorer extends Scorer {
     this.#minScore = score;
   }
 
-  override maxScoreFrom(target: number): number {
+  override maxScoreFrom(target: number, norm = 0): number {
     if (target >= NO_MORE_DOCS || this.#similarity === null) {
       this.impactEnd = NO_MORE_DOCS;
       return 0;
     }
     this.#cursor.seekImpact(target);
     this.impactEnd = this.#cursor.impactEnd;
-    return this.#similarity.score(this.#cursor.impactMaxFreq, this.#cursor.impactMinNorm);
+    this.impactNorm = this.#cursor.impactMinNorm;
+    return this.#similarity.score(this.#cursor.impactMaxFreq, Math.max(norm, this.impactNorm));
   }
 
   #scoreAt(at: number): number {
-    const norm = this.#norms === null ? 0 : this.#norms[this.#docs[at]!]!;
+    const norm = this.norms === null ? 0 : this.norms[this.#docs[at]!]!;
     return this.#similarity?.score(this.#freqs[at]!, norm) ?? 0;
   }
 
