@@ -8,16 +8,24 @@ import {
   parseUserCommand,
   type UserCommand,
 } from "./admin-arguments.ts";
+import { type PipelineCommand, parsePipelineCommand } from "./pipeline-command.ts";
 import { parseSearchCommand, type SearchCommand } from "./search-command.ts";
 import { usageError } from "./usage-error.ts";
 
 export const HELP = `Usage: tailrace-hub [run] [-c hub.yml] [-E key=value …]
-       tailrace-hub search 'QUERY' | user ACTION … | client ACTION …
+       tailrace-hub pipeline ACTION … | search 'QUERY' | user ACTION … | client ACTION …
 
 Processes, indexes and serves logs: search interface on 9200, dashboard on 5601, agents on 4222.
 
 Commands
   run                 work until SIGTERM or Ctrl-C (the default)
+  pipeline check FILE…
+                      say what is wrong with the files of a pipeline, where, and what to write instead
+  pipeline run FILE… --input SAMPLE [--json]
+                      print what a pipeline makes of the lines (--json: events) of a file, as JSON lines; - reads
+                      standard input
+  pipeline test DIR [--update]
+                      run the cases (*.test.yml) of a folder; --update writes down what they give now
   search 'QUERY' [--index PATTERN] [--since 15m] [--size N] [--json]
                       print the log lines found, oldest first; an API key is taken from TAILRACE_API_KEY
   user add NAME [--role ROLE] [--index PATTERN …]
@@ -44,6 +52,7 @@ Examples
   tailrace-hub -c /etc/tailrace/hub.yml         with a settings file
   tailrace-hub -E http.port=9201 --path.data /srv/tailrace
   tailrace-hub search 'level:error AND host.name:web-1' --since 6h
+  tailrace-hub pipeline check pipelines/*.conf
   tailrace-hub user add ada --role admin        asks for the password; in scripts it is the first line of input
 
 user and client work on the hub that runs on path.data, or on its data while none runs.
@@ -54,6 +63,7 @@ export type HubCommand =
   | UserCommand
   | ClientCommand
   | SearchCommand
+  | PipelineCommand
   | { readonly name: "help" | "version" | "print-schema" }
   | {
       readonly name: "run";
@@ -62,12 +72,13 @@ export type HubCommand =
       readonly readyJson: boolean;
     };
 
-const COMMANDS = ["run", "search", "user", "client"];
+const COMMANDS = ["run", "pipeline", "search", "user", "client"];
 
 /** Returns the command of `args` (without node and script). Throws usage_invalid. */
 export function parseHubCommand(args: readonly string[]): HubCommand {
   const [first, ...rest] = args;
   const wantsHelp = args.includes("--help") || args.includes("-h");
+  if (first === "pipeline" && !wantsHelp) return parsePipelineCommand(rest);
   if (first === "search" && !wantsHelp) return parseSearchCommand(rest);
   if (first === "user" && !wantsHelp) return parseUserCommand(rest);
   if (first === "client" && !wantsHelp) return parseClientCommand(rest);

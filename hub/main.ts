@@ -5,10 +5,10 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { describeSettings } from "#proto/kit/settings.ts";
-import { runAdminCommand } from "./admin-commands.ts";
+import type { ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
 import { hubSchema, loadHubSettings } from "./config.ts";
-import { Hub } from "./hub.ts";
+import { type PipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
 import { runSearchCommand } from "./search-command.ts";
 
 const EXIT_FAILED = 1;
@@ -20,10 +20,23 @@ async function main(): Promise<void> {
   else if (command.name === "version") process.stdout.write(`tailrace-hub ${version()}\n`);
   else if (command.name === "print-schema") process.stdout.write(describeSettings(hubSchema));
   else if (command.name === "run") await run(command);
+  else if (command.name === "pipeline") await pipeline(command);
   else if (command.name === "search")
     process.stdout.write(await runSearchCommand(command, process.env, Date.now()));
-  else if (command.name === "user" || command.name === "client")
-    process.stdout.write(await runAdminCommand(command, commandLog()));
+  else if (command.name === "user" || command.name === "client") await administer(command);
+}
+
+async function administer(command: UserCommand | ClientCommand): Promise<void> {
+  const { runAdminCommand } = await import("./admin-commands.ts");
+  process.stdout.write(await runAdminCommand(command, commandLog()));
+}
+
+/** Ends with 1 where a pipeline has faults or a case fails. */
+async function pipeline(command: PipelineCommand): Promise<void> {
+  const { output, complaints, isOk } = await runPipelineCommand(command, process.env);
+  process.stderr.write(complaints);
+  process.stdout.write(output);
+  if (!isOk) process.exitCode = EXIT_FAILED;
 }
 
 async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void> {
@@ -33,6 +46,8 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
     level: settings["logging.level"],
     pretty: process.stderr.isTTY === true,
   });
+  // The whole hub is loaded only where it runs: commands answer at once.
+  const { Hub } = await import("./hub.ts");
   const hub = new Hub({ settings, log, version: version() });
   const service = new ServiceManager({ env: process.env, log });
   const stopped = Promise.withResolvers<void>();
@@ -79,4 +94,4 @@ function fail(error: unknown): never {
   );
 }
 
-main().then(() => process.exit(0), fail);
+main().then(() => process.exit(), fail);

@@ -33,7 +33,7 @@ test("texts of the grammar are read without a fault", () => {
 const BAD: [text: string, message: RegExp, hint: RegExp][] = [
   ["«»", /no section/, /filter/],
   ["# only a comment«»", /no section/, /filter/],
-  ["«fliter» { }", /"fliter" is no section/, /input/],
+  ["«fliter» { }", /"fliter" is no section/, /did you mean "filter"/],
   ["filter «{»", /never closed/, /closing }/],
   ["filter { drop «{» ", /never closed/, /closing }/],
   ["filter { a { b «=» 1 } }", /"=" behind "b"/, /b => value/],

@@ -3,6 +3,7 @@
  * reading names all faults.
  */
 
+import { nearestName } from "#proto/kit/nearest.ts";
 import { parseCondition } from "./condition-parser.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import { PluginParser } from "./plugin-parser.ts";
@@ -29,6 +30,8 @@ class Parser {
   readonly #scan: Scanner;
   readonly #plugins: PluginParser;
   readonly #diagnostics: Diagnostic[] = [];
+  /** True: a fault left nothing readable behind it. */
+  #isSpoiled = false;
 
   constructor(source: SourceText) {
     this.#scan = new Scanner(source);
@@ -61,9 +64,12 @@ class Parser {
       const word = scan.name();
       const message =
         word === undefined ? `${scan.nextShown()} is out of place here` : `"${word}" is no section`;
+      const nearest = word === undefined ? undefined : nearestName(word, SECTIONS);
       throw scan.fault(
         message,
-        "sections are input { … }, filter { … } and output { … }",
+        nearest === undefined
+          ? "sections are input { … }, filter { … } and output { … }"
+          : `did you mean "${nearest}"?`,
         scan.range(start, scan.at + (word === undefined ? 1 : 0)),
       );
     }
@@ -81,6 +87,8 @@ class Parser {
     for (;;) {
       scan.blanks();
       if (scan.takes("}")) return steps;
+      // What a fault before passed over may well hold the brace.
+      if (scan.isAtEnd && this.#isSpoiled) return steps;
       if (scan.isAtEnd) throw this.#plugins.unclosed(open);
       const start = scan.at;
       const step = this.#guarded(() => this.#step());
@@ -140,31 +148,43 @@ class Parser {
   /** Reads; a fault is noted and what it spoils is passed over. */
   #guarded<T>(read: () => T): T | undefined {
     const depth = this.#plugins.depth;
+    const start = this.#scan.at;
     try {
       return read();
     } catch (error) {
       if (!(error instanceof SyntaxFault)) throw error;
       this.#diagnostics.push(error.diagnostic);
       this.#plugins.depth = depth;
-      this.#recover();
+      this.#recover(start);
       return undefined;
     }
   }
 
-  /** Moves behind the brace that closes what is open here. */
-  #recover(): void {
+  /** Moves behind the brace that closes what was opened since `start`; a brace that closes more is left. */
+  #recover(start: number): void {
     const scan = this.#scan;
+    const fault = scan.at;
+    scan.at = start;
     for (let depth = 0; !scan.isAtEnd; ) {
       if (scan.blanks()) continue;
       const next = scan.peek();
+      if (next === "}" && depth === 0) return;
       if (next === "{") depth++;
-      if (next === "}" && --depth <= 0) {
-        scan.at++;
-        return;
-      }
+      if (next === "}") depth--;
       if (next === '"' || next === "'") this.#skipString();
       else scan.at++;
+      if (next === "}" && depth === 0 && scan.at > fault && !this.#elseFollows()) return;
     }
+    this.#isSpoiled = true;
+  }
+
+  /** The other cases of a condition whose first one is at fault go with it. */
+  #elseFollows(): boolean {
+    const back = this.#scan.at;
+    this.#scan.blanks();
+    const follows = this.#scan.takesWord("else");
+    this.#scan.at = back;
+    return follows;
   }
 
   #skipString(): void {

@@ -132,7 +132,9 @@ export class PluginMaker {
       return this.#errors() > before ? undefined : made;
     } catch (error) {
       // What a plugin throws while it is made (a format, a reference, a file) is a fault of its options.
-      this.#report("error", node.nameRange, `${node.name}: ${(error as Error).message}`);
+      if (this.#errors() === before) {
+        this.#report("error", node.nameRange, `${node.name}: ${(error as Error).message}`);
+      }
       return undefined;
     }
   }

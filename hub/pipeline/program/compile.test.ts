@@ -4,9 +4,10 @@ import { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { formatDiagnostic } from "../language/diagnostics.ts";
 import { SourceText } from "../language/source-text.ts";
-import { inspectPipeline, runSample } from "./check.ts";
+import { inspectPipeline } from "./check.ts";
 import { compilePipeline, runEvents } from "./compile.ts";
 import { RegexpGuard } from "./regexp-guard.ts";
+import { simulate } from "./simulate.ts";
 
 /** A reference to the environment as pipelines write it. */
 function variable(name: string): string {
@@ -121,16 +122,14 @@ for (const [marked, message, hint] of FAULTS) {
 }
 
 test("an option written twice is put together", () => {
-  const [result] = runSample(
-    [
-      {
-        path: "p.conf",
-        text: 'filter { mutate { replace => { "a" => "1" } replace => { "b" => "2" } add_tag => "x" add_tag => "y" } }',
-      },
-    ],
-    ["line"],
-    {},
-  );
-  const { a, b, tags, message } = result!.events[0]!.fields;
+  const text =
+    'filter { mutate { replace => { "a" => "1" } replace => { "b" => "2" } add_tag => "x" add_tag => "y" } }';
+  const [result] = simulate({
+    files: [{ path: "p.conf", text }],
+    samples: [{ message: "line" }],
+    variables: {},
+    withSteps: false,
+  });
+  const { a, b, tags, message } = result!.results[0]!.event;
   assert.deepEqual([a, b, tags, message], ["1", "2", ["x", "y"], "line"]);
 });

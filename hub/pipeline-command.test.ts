@@ -1,0 +1,287 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { parsePipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
+
+function folder(t: TestContext, files: Readonly<Record<string, string>>): (name: string) => string {
+  const path = mkdtempSync(join(tmpdir(), "tailrace-command-"));
+  t.after(() => rmSync(path, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
+  return (name) => join(path, name);
+}
+
+/** What people write, and the whole answer. */
+const MISTAKES: [name: string, text: string[], answer: string[]][] = [
+  [
+    "= for =>",
+    ["filter {", "  mutate {", '    add_tag = "x"', "  }", "}"],
+    [
+      'p.conf:3:13: error: "=" behind "add_tag"',
+      ' 3 |     add_tag = "x"',
+      "   |             ^",
+      "   = write: add_tag => value",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "elsif",
+    ["filter {", "  if [a] == 1 {", "    drop { }", "  } elsif [a] == 2 {", "    drop { }", "  }", "}"],
+    [
+      'p.conf:4:5: error: "elsif" is no keyword',
+      " 4 |   } elsif [a] == 2 {",
+      "   |     ^^^^^",
+      "   = write: else if",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a comma at the end of a list",
+    ["filter {", "  mutate {", '    add_tag => ["a", "b",]', "  }", "}"],
+    [
+      "p.conf:3:26: error: a comma behind the last value of a list",
+      ' 3 |     add_tag => ["a", "b",]',
+      "   |                          ^",
+      "   = leave the comma out",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "commas in a table",
+    ["filter {", "  mutate {", '    replace => { "a" => "1", "b" => "2" }', "  }", "}"],
+    [
+      'p.conf:3:28: error: "," where a key or the closing brace was expected',
+      ' 3 |     replace => { "a" => "1", "b" => "2" }',
+      "   |                            ^",
+      "   = entries are separated by blanks or line ends: leave the comma out",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a text that isn't closed",
+    ["filter {", "  mutate {", '    add_tag => "open', "  }", "}"],
+    [
+      "p.conf:3:16: error: the text that begins here is never closed",
+      ' 3 |     add_tag => "open',
+      "   |                ^",
+      '   = add the closing "; a text that ends in a backslash can\'t be written, as \\" means the quote itself',
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a mistyped filter",
+    ["filter {", "  grook {", '    match => { "message" => "%{WORD:w}" }', "  }", "}"],
+    [
+      'p.conf:2:3: error: there is no filter "grook"',
+      " 2 |   grook {",
+      "   |   ^^^^^",
+      '   = did you mean "grok"?',
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a mistyped option",
+    ["filter {", "  grok {", '    mach => { "message" => "%{WORD:w}" }', "  }", "}"],
+    [
+      'p.conf:3:5: error: filter grok has no option "mach"',
+      ' 3 |     mach => { "message" => "%{WORD:w}" }',
+      "   |     ^^^^",
+      '   = did you mean "match"?',
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a mistyped pattern",
+    ["filter {", "  grok {", '    match => { "message" => "%{COMBINEDAPACHLOG}" }', "  }", "}"],
+    [
+      'p.conf:3:14: error: there is no pattern "COMBINEDAPACHLOG" (in %{COMBINEDAPACHLOG}); did you mean "COMBINEDAPACHELOG"?',
+      ' 3 |     match => { "message" => "%{COMBINEDAPACHLOG}" }',
+      "   |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "Ruby",
+    ["filter {", "  ruby {", "    code => \"event.set('a', 1)\"", "  }", "}"],
+    [
+      'p.conf:2:3: error: there is no filter "ruby"',
+      " 2 |   ruby {",
+      "   |   ^^^^",
+      '   = Ruby doesn\'t run here: write the block in JavaScript, as js { code => "…" }',
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "= for ==",
+    ["filter {", "  if [status] = 404 {", "    drop { }", "  }", "}"],
+    [
+      'p.conf:2:15: error: "=" is no comparison',
+      " 2 |   if [status] = 404 {",
+      "   |               ^",
+      "   = write: ==",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a brace that isn't closed",
+    ["filter {", "  mutate {", '    add_tag => "x"', "  }"],
+    [
+      'p.conf:1:8: error: this "{" is never closed',
+      " 1 | filter {",
+      "   |        ^",
+      "   = add the closing }",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a field without brackets",
+    ["filter {", "  if status == 404 {", "    drop { }", "  }", "}"],
+    [
+      'p.conf:2:6: error: "status" is no value',
+      " 2 |   if status == 404 {",
+      "   |      ^^^^^^",
+      '   = a field is written [status], a text "status"',
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a comma between options",
+    ["filter {", "  mutate {", '    add_tag => "x", remove_field => "y"', "  }", "}"],
+    [
+      "p.conf:3:19: error: a comma between options",
+      ' 3 |     add_tag => "x", remove_field => "y"',
+      "   |                   ^",
+      "   = options are separated by blanks or line ends: leave the comma out",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a colon for =>",
+    ["filter {", "  mutate {", '    add_tag: "x"', "  }", "}"],
+    [
+      'p.conf:3:12: error: ":" behind "add_tag"',
+      ' 3 |     add_tag: "x"',
+      "   |            ^",
+      "   = write: add_tag => value",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "a mistyped section",
+    ["outptu {", "  stdout { }", "}"],
+    [
+      'p.conf:1:1: error: "outptu" is no section',
+      " 1 | outptu {",
+      "   | ^^^^^^",
+      '   = did you mean "output"?',
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+  [
+    "&& for and",
+    ["filter {", "  if [a] == 1 && [b] == 2 {", "    drop { }", "  }", "}"],
+    [
+      'p.conf:2:15: error: "&&" is no operator',
+      " 2 |   if [a] == 1 && [b] == 2 {",
+      "   |               ^^",
+      "   = write: and",
+      "",
+      "1 error, 0 warnings",
+    ],
+  ],
+];
+
+for (const [name, text, answer] of MISTAKES) {
+  test(`check names ${name} with its place, a caret and the remedy`, async (t) => {
+    const at = folder(t, { "p.conf": `${text.join("\n")}\n` });
+    const command = parsePipelineCommand(["check", at("p.conf")]);
+    const { output, isOk } = await runPipelineCommand(command, {});
+    assert.equal(output.replaceAll(at("p.conf"), "p.conf"), `${answer.join("\n")}\n`);
+    assert.equal(isOk, false);
+  });
+}
+
+const ACCESS = 'filter { grok { match => { "message" => "^%{WORD:verb} %{NUMBER:bytes:int}$" } } }';
+
+test("check says ok, and run prints what becomes of each line", async (t) => {
+  const at = folder(t, { "p.conf": ACCESS, "sample.log": "GET 5\n\nodd\n" });
+  const checked = await runPipelineCommand(parsePipelineCommand(["check", at("p.conf")]), {});
+  assert.deepEqual([checked.output, checked.isOk], [`${at("p.conf")}: ok\n`, true]);
+  const run = parsePipelineCommand(["run", at("p.conf"), "--input", at("sample.log")]);
+  const { output, isOk } = await runPipelineCommand(run, {});
+  const events = output
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.deepEqual(
+    events.map(({ verb, bytes, tags }) => [verb, bytes, tags]),
+    [
+      ["GET", 5, undefined],
+      [undefined, undefined, ["_grokparsefailure"]],
+    ],
+  );
+  assert.equal(isOk, true);
+});
+
+const CASES = `# kept
+pipeline: p.conf
+cases:
+  - name: a request
+    input: GET 5
+    expected:
+      - { message: GET 5, verb: GET, bytes: 6 }
+  - name: several lines
+    input: [GET 1, { message: GET 2, host: a }]
+    expected: []
+`;
+
+test("cases that fail say how, and --update writes down what they give", async (t) => {
+  const at = folder(t, { "p.conf": ACCESS, "p.test.yml": CASES });
+  const run = parsePipelineCommand(["test", at("")]);
+  const failed = await runPipelineCommand(run, {});
+  assert.equal(failed.isOk, false);
+  assert.match(failed.output, /FAILED .*p\.test\.yml: a request\n {9}- \[bytes\]: 6\n {9}\+ \[bytes\]: 5\n/);
+  assert.match(failed.output, /0 events were expected, 2 came out/);
+  assert.match(failed.output, /2 of 2 cases failed/);
+  await runPipelineCommand(parsePipelineCommand(["test", at(""), "--update"]), {});
+  const passed = await runPipelineCommand(run, {});
+  assert.equal(passed.output.split("\n").at(-2), "2 cases ok");
+  assert.match(readFileSync(at("p.test.yml"), "utf8"), /^# kept\npipeline: p\.conf\n/);
+});
+
+for (const [args, message] of [
+  [[], /write pipeline check/],
+  [["chekc", "a"], /did you mean "check"/],
+  [["run", "a"], /needs --input/],
+  [["check"], /needs a file/],
+  [["test", "a", "--updat"], /--updat/],
+] as const) {
+  test(`pipeline ${args.join(" ")} is refused with what to do`, () => {
+    assert.throws(() => parsePipelineCommand(args), { code: "usage_invalid", message });
+  });
+}
+
+test("files that aren't there are named", async () => {
+  for (const args of [
+    ["check", "nowhere.conf"],
+    ["test", "nowhere.test.yml"],
+  ]) {
+    await assert.rejects(runPipelineCommand(parsePipelineCommand(args), {}), /nowhere/);
+  }
+});

@@ -1,0 +1,200 @@
+/** `tailrace-hub pipeline check | run | test`: pipelines on a terminal, without a hub. */
+
+import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import { readConfigs, readText } from "#hub/pipeline/definitions/pipeline-files.ts";
+import type { PipelineFile } from "#hub/pipeline/runtime/worker-protocol.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import { usageError } from "./usage-error.ts";
+
+export type PipelineCommand = { readonly name: "pipeline" } & (
+  | { readonly action: "check"; readonly files: readonly string[] }
+  | {
+      readonly action: "run";
+      readonly files: readonly string[];
+      /** Path of the sample; "-" is standard input. */
+      readonly input: string;
+      /** True: each line is an event as JSON, not a message. */
+      readonly json: boolean;
+    }
+  | {
+      readonly action: "test";
+      /** Folder or files of cases. */
+      readonly paths: readonly string[];
+      readonly update: boolean;
+    }
+);
+
+/** What a command printed and how it ended. */
+export interface CommandOutcome {
+  readonly output: string;
+  /** For standard error. */
+  readonly complaints: string;
+  readonly isOk: boolean;
+}
+
+const ACTIONS = ["check", "run", "test"];
+
+/** Endings of case files; others in a folder are left alone. */
+const CASE_FILE = /[._-]?(test|cases?)\.(ya?ml|json)$/;
+
+/** Returns the command of the arguments behind `pipeline`. Throws usage_invalid. */
+export function parsePipelineCommand(args: readonly string[]): PipelineCommand {
+  const [action = "", ...rest] = args;
+  if (!ACTIONS.includes(action)) {
+    throw usageError(
+      action === ""
+        ? "write pipeline check FILE…, pipeline run FILE… --input SAMPLE or pipeline test DIR"
+        : `unknown command "pipeline ${action}"${didYouMean(action, ACTIONS)}`,
+    );
+  }
+  const { values, positionals } = parsed(rest);
+  if (positionals.length === 0) throw usageError(`pipeline ${action} needs a file`);
+  if (action === "check") return { name: "pipeline", action, files: positionals };
+  if (action === "test")
+    return { name: "pipeline", action, paths: positionals, update: values.update === true };
+  if (values.input === undefined)
+    throw usageError("pipeline run needs --input SAMPLE (- reads standard input)");
+  return {
+    name: "pipeline",
+    action: "run",
+    files: positionals,
+    input: values.input,
+    json: values.json === true,
+  };
+}
+
+/** Throws settings_invalid where something can't be read or, but for `check`, the pipeline can't be used. */
+export async function runPipelineCommand(
+  command: PipelineCommand,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandOutcome> {
+  if (command.action === "check") return check(readAll(command.files), env);
+  if (command.action === "run") return runSample(command, env);
+  return test(command, env);
+}
+
+async function check(files: readonly PipelineFile[], env: NodeJS.ProcessEnv): Promise<CommandOutcome> {
+  const { inspectPipeline } = await import("#hub/pipeline/program/check.ts");
+  const { formatDiagnostic } = await import("#hub/pipeline/language/diagnostics.ts");
+  const diagnostics = inspectPipeline(files, env);
+  const count = (severity: string): number => diagnostics.filter((each) => each.severity === severity).length;
+  const [errors, warnings] = [count("error"), count("warning")];
+  const told = diagnostics.map((each) => `${formatDiagnostic(each)}\n\n`).join("");
+  const summary =
+    errors > 0
+      ? `${plural(errors, "error")}, ${plural(warnings, "warning")}\n`
+      : `${files.map(({ path }) => path).join(", ")}: ok${warnings > 0 ? `, ${plural(warnings, "warning")}` : ""}\n`;
+  return { output: told + summary, complaints: "", isOk: errors === 0 };
+}
+
+async function runSample(
+  { files, input, json }: Extract<PipelineCommand, { action: "run" }>,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandOutcome> {
+  const { simulate } = await import("#hub/pipeline/program/simulate.ts");
+  const text = input === "-" ? readFileSync(0, "utf8") : readSample(input);
+  const lines = text.split(/\r?\n/).filter((line) => line !== "");
+  const samples = lines.map((line, place) => (json ? eventOf(line, place + 1) : { message: line }));
+  const simulations = simulate({ files: readAll(files), samples, variables: env, withSteps: false });
+  const events = simulations.flatMap(({ results }) =>
+    results.map(({ event }) => `${JSON.stringify(event)}\n`),
+  );
+  const refused = simulations.flatMap((each, place) =>
+    each.refused.map((reason) => `line ${place + 1}: ${reason}\n`),
+  );
+  return { output: events.join(""), complaints: refused.join(""), isOk: refused.length === 0 };
+}
+
+async function test(
+  { paths, update }: Extract<PipelineCommand, { action: "test" }>,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandOutcome> {
+  const { CaseFile } = await import("#hub/pipeline/program/case-file.ts");
+  const lines: string[] = [];
+  let failed = 0;
+  let count = 0;
+  for (const path of paths.flatMap(caseFiles)) {
+    const cases = new CaseFile(path, readText(path));
+    const files = readAll(cases.pipeline);
+    if (update) {
+      writeFileSync(path, cases.updated(files, env));
+      lines.push(`${path}: updated`);
+      continue;
+    }
+    for (const { name, differences, refused } of cases.run(files, env)) {
+      count++;
+      const isOk = differences.length === 0 && refused.length === 0;
+      if (!isOk) failed++;
+      lines.push(`${isOk ? "ok    " : "FAILED"} ${relative("", path)}: ${name}`);
+      for (const each of [...differences, ...refused.map((reason) => `refused: ${reason}`)])
+        lines.push(`         ${each}`);
+    }
+  }
+  if (!update)
+    lines.push(failed === 0 ? `${plural(count, "case")} ok` : `${failed} of ${plural(count, "case")} failed`);
+  return { output: `${lines.join("\n")}\n`, complaints: "", isOk: failed === 0 };
+}
+
+function readSample(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new AppError("settings_invalid", `cannot read the sample ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Returns the case files of a folder, or the file itself. */
+function caseFiles(path: string): string[] {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
+  const found = globSync(join(path, "**/*")).filter((each) => CASE_FILE.test(each));
+  if (found.length > 0) return found.sort();
+  throw new AppError("settings_invalid", `no case file is in ${path}: name them like access.test.yml`);
+}
+
+function readAll(paths: readonly string[]): PipelineFile[] {
+  if (paths.length === 0) {
+    throw new AppError(
+      "settings_invalid",
+      'the file of cases names no pipeline: write "pipeline: access.conf"',
+    );
+  }
+  return paths.flatMap((path) => {
+    const files = readConfigs([path]);
+    return files.length > 0 ? files : [{ path, text: readText(path) }];
+  });
+}
+
+function eventOf(line: string, number: number): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (value !== null && typeof value === "object" && !Array.isArray(value))
+      return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw new AppError(
+    "settings_invalid",
+    `line ${number} of the sample is no JSON object; without --json lines are messages`,
+  );
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { input: { type: "string" }, json: { type: "boolean" }, update: { type: "boolean" } },
+    });
+  } catch (error) {
+    throw usageError((error as Error).message.split(". ")[0] ?? "", error);
+  }
+}
