@@ -43,6 +43,18 @@ export const PAGES: Readonly<Record<string, Page>> = {
     load: () => import("./pages/console.ts"),
     view: (parameters) => html`<tr-page-console .parameters=${parameters}></tr-page-console>`,
   },
+  alerts: {
+    title: msg("Alerts"),
+    place: "work",
+    load: () => import("./pages/alerts.ts"),
+    view: (parameters) => html`<tr-page-alerts .parameters=${parameters}></tr-page-alerts>`,
+  },
+  agents: {
+    title: msg("Agents"),
+    place: "manage",
+    load: () => import("./pages/agents.ts"),
+    view: (parameters) => html`<tr-page-agents .parameters=${parameters}></tr-page-agents>`,
+  },
   indices: {
     title: msg("Indices"),
     place: "manage",

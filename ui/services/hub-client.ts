@@ -1,35 +1,75 @@
-/** The hub's own interface: its state and its agents. */
+/** The hub's own interface below /api. */
 
 import { SearchError } from "./search-client.ts";
 
 /** Answers are shown as they are, whatever the hub's version puts into them. */
 export type Facts = Readonly<Record<string, unknown>>;
 
+const HINTS: Readonly<Record<number, string>> = {
+  401: "Sign in again.",
+  403: "Ask an administrator for the right to do this.",
+  404: "It may have been deleted, or this hub is too old for it.",
+  409: "Load the page anew to see what is there now.",
+  503: "The hub isn't ready: try again in a moment.",
+};
+
 /** Returns the hub's state; throws SearchError. */
 export async function fetchStatus(signal: AbortSignal): Promise<Facts> {
-  return asFacts(await get("/api/status", signal));
+  return asFacts(await callHub("GET", "/api/status", undefined, signal));
 }
 
 /** Returns the agents the hub has heard of, an empty list where it knows none; throws SearchError. */
 export async function fetchAgents(signal: AbortSignal): Promise<Facts[]> {
-  const answer = await get("/api/agents", signal);
+  const answer = await callHub("GET", "/api/agents", undefined, signal);
   const list = Array.isArray(answer) ? answer : asFacts(answer)["agents"];
   return Array.isArray(list) ? list.map(asFacts) : [];
 }
 
-async function get(path: string, signal: AbortSignal): Promise<unknown> {
+/** Calls the hub and returns its answer, undefined for an empty one. Throws SearchError in the hub's words. */
+export async function callHub(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (body !== undefined) headers["content-type"] = "application/json";
   let response: Response;
   try {
-    response = await fetch(path, { signal, headers: { accept: "application/json" } });
+    response = await fetch(path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
   } catch (cause) {
-    if (signal.aborted) throw cause;
+    if (signal?.aborted) throw cause;
     throw new SearchError(0, "unreachable", "The hub can't be reached.", "Is it running?", cause);
   }
-  if (!response.ok)
-    throw new SearchError(response.status, "status", `${path} answered with status ${response.status}.`, "");
-  return (await response.json()) as unknown;
+  const text = await response.text();
+  if (!response.ok) {
+    const message = reasonOf(text) ?? `${path} answered with status ${response.status}.`;
+    throw new SearchError(response.status, "status", message, HINTS[response.status] ?? "");
+  }
+  return text === "" ? undefined : (JSON.parse(text) as unknown);
 }
 
-function asFacts(value: unknown): Facts {
+/** Returns what a page shows of anything thrown. */
+export function toSearchError(error: unknown): SearchError {
+  return error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "", error);
+}
+
+/** Returns an object as facts; anything else as none. */
+export function asFacts(value: unknown): Facts {
   return typeof value === "object" && value !== null ? (value as Facts) : {};
+}
+
+function reasonOf(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: string; reason?: string } | string };
+    return typeof error === "string" ? error : (error?.message ?? error?.reason);
+  } catch {
+    // A proxy's page, say: the status has to do.
+    return undefined;
+  }
 }

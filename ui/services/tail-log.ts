@@ -17,6 +17,8 @@ export class TailLog {
   readonly ring = new TailRing<TailEntry>(RING_ENTRIES);
   /** Rows left out since the tail was opened. */
   skipped = 0;
+  /** Lines that came since the tail was opened. */
+  taken = 0;
   /** Lines a second, of those that match and of those shown. */
   matchedRate = 0;
   shownRate = 0;
@@ -27,6 +29,7 @@ export class TailLog {
 
   addLines(lines: readonly TailLine[], isSeen: boolean): void {
     for (const line of lines) this.ring.push(line);
+    this.taken += lines.length;
     if (!isSeen) this.unseen += lines.length;
   }
 
@@ -58,6 +61,7 @@ export class TailLog {
   reset(): void {
     this.clear();
     this.#last = undefined;
+    this.taken = 0;
     this.matchedRate = 0;
     this.shownRate = 0;
     this.lagMs = 0;

@@ -1,0 +1,219 @@
+/** Agents: every server that sends lines, how it is, and one agent's inputs. Which one is in the address. */
+
+import { msg, str } from "@lit/localize";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { faultView } from "../components/fault-view.ts";
+import { HotkeyController } from "../components/hotkeys.ts";
+import { icon } from "../components/icons.ts";
+import { pageStyles } from "../components/page-styles.ts";
+import { controls, notices } from "../components/styles.ts";
+import { AgentRates, type FleetAgent, healthLook, readAgent } from "../services/fleet.ts";
+import { formatAgo, formatBytes, formatCount, formatShort, formatTime } from "../services/format.ts";
+import { fetchAgents, toSearchError } from "../services/hub-client.ts";
+import type { SearchError } from "../services/search-client.ts";
+
+const REFRESH_MS = 3_000;
+
+export class AgentsPage extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _agents: { state: true },
+    _fault: { state: true },
+    _search: { state: true },
+  };
+
+  /** Of the address: `id` of an agent. */
+  declare parameters: URLSearchParams;
+  declare _agents: readonly FleetAgent[] | undefined;
+  declare _fault: SearchError | undefined;
+  declare _search: string;
+
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      .strip {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 3px;
+        margin: 0 0 16px;
+        padding: 0;
+        list-style: none;
+      }
+      .strip a {
+        display: block;
+        width: 24px;
+        height: 24px;
+        border-radius: 4px;
+        background: var(--accent);
+      }
+      .strip a.warning {
+        background: var(--level-warn);
+      }
+      .strip a.failed {
+        background: var(--level-error);
+      }
+    `,
+  ];
+
+  readonly #rates = new AgentRates();
+  #abort = new AbortController();
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._agents = undefined;
+    this._fault = undefined;
+    this._search = "";
+    new HotkeyController(this, {
+      "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
+      r: () => void this.#load(),
+    });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#abort = new AbortController();
+    this.#timer = setInterval(() => {
+      if (!document.hidden) void this.#load();
+    }, REFRESH_MS);
+    void this.#load();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearInterval(this.#timer);
+    this.#abort.abort();
+  }
+
+  override render(): TemplateResult {
+    const id = this.parameters.get("id");
+    const agent = this._agents?.find((one) => one.id === id);
+    return html`<div class="page">
+      <div class="title">
+        ${id === null ? nothing : html`<a class="button icon" href="#/agents" aria-label=${msg("All agents")} title=${msg("All agents")}>${icon("arrowLeft")}</a>`}
+        <h1>${id === null ? msg("Agents") : (agent?.name ?? id)}</h1><span class="space"></span>
+        <button @click=${() => void this.#load()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button>
+      </div>
+      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._agents === undefined ? nothing : id === null ? this.#fleet(this._agents) : this.#agent(agent)}
+    </div>`;
+  }
+
+  #fleet(all: readonly FleetAgent[]): TemplateResult {
+    if (all.length === 0) return emptyFleetView();
+    const word = this._search.toLowerCase();
+    const agents = all.filter(({ name, host, version }) =>
+      `${name} ${host} ${version}`.toLowerCase().includes(word),
+    );
+    const count = (look: string): number => all.filter(({ health }) => healthLook(health) === look).length;
+    const sum = (of: (agent: FleetAgent) => number): number =>
+      all.reduce((total, agent) => total + of(agent), 0);
+    const facts: readonly (readonly [string, string])[] = [
+      [msg("Healthy"), formatCount(count("ok"))],
+      [msg("In trouble"), formatCount(count("warning"))],
+      [msg("Not heard of"), formatCount(count("failed"))],
+      [msg("Lines per second"), formatShort(sum(({ id }) => this.#rates.linesPerSecond(id)))],
+      [msg("Behind"), formatBytes(sum(({ lagBytes }) => lagBytes))],
+      [msg("Open files"), formatCount(sum(({ openFiles }) => openFiles))],
+    ];
+    return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+      <ul class="strip" aria-label=${msg("Health of all agents")}>${all.map((agent) => {
+        const text = `${agent.name}: ${agent.health}`;
+        return html`<li><a class=${healthLook(agent.health)} href="#/agents?id=${agent.id}" title=${text} aria-label=${text}></a></li>`;
+      })}</ul>
+      <div class="tools"><input type="search" aria-label=${msg("Search agents")} placeholder=${msg("Search: name, host, version")} .value=${this._search}
+        @input=${(event: Event) => {
+          this._search = (event.currentTarget as HTMLInputElement).value;
+        }} /></div>
+      <div class="table" tabindex="0" role="region" aria-label=${msg("Agents")}><table>
+        <thead><tr><th scope="col">${msg("Agent")}</th><th scope="col">${msg("Health")}</th><th scope="col">${msg("Inputs")}</th>
+          <th scope="col" class="number">${msg("Lines/s")}</th><th scope="col" class="number">${msg("Behind")}</th><th scope="col" class="number">${msg("Files")}</th>
+          <th scope="col" class="number">${msg("Memory")}</th><th scope="col">${msg("Last heard of")}</th><th scope="col">${msg("Version")}</th><th scope="col">${msg("Host")}</th></tr></thead>
+        <tbody>${agents.map((agent) => this.#row(agent))}</tbody></table></div>`;
+  }
+
+  #row(agent: FleetAgent): TemplateResult {
+    const errors = agent.inputs.reduce((sum, input) => sum + input.errors, 0);
+    return html`<tr>
+      <td><a class="name" href="#/agents?id=${agent.id}">${agent.name}</a></td>
+      <td><span class="badge ${healthLook(agent.health)}">${agent.health}</span> <span class="muted">${agent.reason}</span></td>
+      <td>${agent.inputs.map(({ type }) => type).join(", ")}${errors > 0 ? html` <b>${msg(str`${formatCount(errors)} errors`)}</b>` : nothing}</td>
+      <td class="number">${formatShort(this.#rates.linesPerSecond(agent.id))}</td>
+      <td class="number">${formatBytes(agent.lagBytes)}</td>
+      <td class="number">${formatCount(agent.openFiles)}</td>
+      <td class="number">${formatBytes(agent.rssBytes)}</td>
+      <td>${formatAgo(agent.lastSeenMs, Date.now())}</td>
+      <td>${agent.version}</td>
+      <td>${agent.host}</td>
+    </tr>`;
+  }
+
+  #agent(agent: FleetAgent | undefined): TemplateResult {
+    if (agent === undefined)
+      return html`<div class="notice"><p>${msg("The hub hasn't heard of this agent in the last week.")}</p></div>`;
+    const lines = new URLSearchParams({ f: `shipper.name:${agent.name}` });
+    const facts: readonly (readonly [string, string | TemplateResult])[] = [
+      [msg("Health"), html`<span class="badge ${healthLook(agent.health)}">${agent.health}</span>`],
+      [msg("Last heard of"), formatAgo(agent.lastSeenMs, Date.now())],
+      [msg("Lines per second"), formatShort(this.#rates.linesPerSecond(agent.id))],
+      [msg("Lines read"), formatCount(agent.linesRead)],
+      [msg("Bytes read"), formatBytes(agent.bytesRead)],
+      [msg("Bytes stored by the hub"), formatBytes(agent.bytesAcked)],
+      [msg("Behind"), formatBytes(agent.lagBytes)],
+      [msg("Memory"), formatBytes(agent.rssBytes)],
+      [msg("Version"), agent.version],
+      [msg("Host"), agent.host],
+      [msg("Started"), formatTime(agent.startedMs, false).slice(0, 19)],
+      [msg("Open files"), formatCount(agent.openFiles)],
+    ];
+    return html`${agent.reason === "" ? nothing : html`<div class="notice warning"><p>${agent.reason}</p></div>`}
+      ${agent.openDeletedBytes > 0 ? html`<div class="notice fault" role="alert"><p>${msg(str`Files with ${formatBytes(agent.openDeletedBytes)} not yet stored were deleted on this server. The agent keeps them open: don't stop it before the hub is back.`)}</p></div>` : nothing}
+      <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+      <p><a class="button" href="#/discover?${lines}">${icon("search")}${msg("Its lines")}</a>
+        <a class="button" href="#/discover?${new URLSearchParams({ f: `shipper.name:${agent.name}`, cols: "log.file.path,message" })}">${icon("list")}${msg("Its files in Discover")}</a></p>
+      <h2>${msg("Inputs")}</h2>
+      <div class="table" tabindex="0" role="region" aria-label=${msg("Inputs")}><table>
+        <thead><tr><th scope="col">${msg("Input")}</th><th scope="col">${msg("Type")}</th><th scope="col" class="number">${msg("Files")}</th>
+          <th scope="col" class="number">${msg("Behind")}</th><th scope="col" class="number">${msg("Errors")}</th><th scope="col">${msg("Last error")}</th></tr></thead>
+        <tbody>${agent.inputs.map(
+          ({
+            id,
+            type,
+            files,
+            lagBytes,
+            errors,
+            lastError,
+          }) => html`<tr><td class="name">${id}</td><td>${type}</td><td class="number">${formatCount(files)}</td>
+            <td class="number">${formatBytes(lagBytes)}</td><td class="number">${formatCount(errors)}</td><td>${lastError || "–"}</td></tr>`,
+        )}</tbody></table></div>`;
+  }
+
+  async #load(): Promise<void> {
+    const { signal } = this.#abort;
+    try {
+      const agents = (await fetchAgents(signal)).map(readAgent);
+      this.#rates.take(agents, Date.now());
+      this._agents = agents;
+      this._fault = undefined;
+    } catch (error) {
+      if (!signal.aborted) this._fault = toSearchError(error);
+    }
+  }
+}
+
+function emptyFleetView(): TemplateResult {
+  return html`<div class="card empty"><h2>${msg("No agent has reported yet")}</h2>
+    <p>${msg("Start one on a server whose logs should come here:")}</p>
+    <p class="mono">tailrace-agent run -c agent.yml</p></div>`;
+}
+
+customElements.define("tr-page-agents", AgentsPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-agents": AgentsPage;
+  }
+}
