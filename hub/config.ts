@@ -85,6 +85,7 @@ export const hubSchema = Type.Object(
     ...tlsProperties,
     "node.store.allow_mmap": flag(true, "false skips the check of vm.max_map_count"),
     "compat.version": text("6.5.4", "version told to search clients"),
+    "reindex.remote.whitelist": list([], "host:port patterns (with *) that _reindex may read from"),
     "compat.product_header": flag(false, "whether answers carry the product header newer clients ask for"),
     "logging.level": Type.Union(
       ["error", "warn", "info", "debug"].map((level) => Type.Literal(level)),

@@ -131,6 +131,7 @@ export class Servers implements Component {
       clock: systemClock,
       compatVersion: settings["compat.version"],
       errors: { nodeId: cluster.nodes()[0]?.id ?? "" },
+      remoteHosts: settings["reindex.remote.whitelist"],
     };
   }
 

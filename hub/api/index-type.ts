@@ -10,6 +10,8 @@ import type { IndexInfo, Indices } from "./ports.ts";
 /** Name of the setting, without the leading "index.". */
 export const TYPE_SETTING = "mapping.type_name";
 export const DEFAULT_TYPE = "_doc";
+/** Beginning of the names of indices that the default pipeline writes to. */
+const AGENTS_PREFIX = "logs-";
 
 /** Keys that stand in a mapping itself; an object without them has a type level. */
 const MAPPING_KEYS: ReadonlySet<string> = new Set([
@@ -101,7 +103,8 @@ export async function adoptType(indices: Indices, name: string, type: string | u
   const index = await indices.ensure(name);
   const known = givenType(index.settings.raw);
   if (known === type) return;
-  if (known !== undefined || Object.keys(index.mapping.toJSON()).length > 0)
+  // What agents bring has no type, so that the first client that names one gives it to the index.
+  if (known !== undefined || (index.mapping.version > 1 && !index.name.startsWith(AGENTS_PREFIX)))
     throw tooManyTypes(index.name, [known ?? DEFAULT_TYPE, type]);
   await indices.putSettings(index.name, { [TYPE_SETTING]: type });
 }

@@ -4,6 +4,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { ErrorContext } from "./error-body.ts";
 import { countDocuments, countShards, IndexCounters } from "./index-counters.ts";
 import type { Cluster, Documents, Indices, Shards } from "./ports.ts";
+import { Tasks } from "./tasks.ts";
 
 export interface ApiNeighbours {
   readonly indices: Indices;
@@ -14,11 +15,16 @@ export interface ApiNeighbours {
   /** Version told to clients, e.g. "6.5.4". */
   readonly compatVersion: string;
   readonly errors: ErrorContext;
+  /** host:port patterns that _reindex may read from; none without it. */
+  readonly remoteHosts?: readonly string[];
 }
 
 /** The neighbours, with what is done through them counted. */
 export interface ApiParts extends ApiNeighbours {
   readonly counters: IndexCounters;
+  readonly remoteHosts: readonly string[];
+  /** Stopped by its owner. */
+  readonly tasks: Tasks;
 }
 
 /** Returns the parts of the routes over the rest of the hub. */
@@ -30,5 +36,7 @@ export function apiParts(neighbours: ApiNeighbours): ApiParts {
     documents: countDocuments(documents, indices, counters),
     shards: countShards(shards, counters),
     counters,
+    remoteHosts: neighbours.remoteHosts ?? [],
+    tasks: new Tasks(clock),
   };
 }

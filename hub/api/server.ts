@@ -13,7 +13,7 @@ import { Dispatcher } from "./dispatcher.ts";
 import { errorBody, hubErrorBody } from "./error-body.ts";
 import { Listener, type ListenerOptions, type UpgradeHandler } from "./listener.ts";
 import { describeRoutes } from "./openapi.ts";
-import { type ApiNeighbours, apiParts } from "./parts.ts";
+import { type ApiNeighbours, type ApiParts, apiParts } from "./parts.ts";
 import type { Alerts, HubStatus, SavedObjects } from "./ports.ts";
 import { BodyReader } from "./request-body.ts";
 import type { AccessControl, Route } from "./route.ts";
@@ -69,6 +69,7 @@ export class ApiServer implements Component {
   readonly #search: Listener;
   readonly #dashboard: Listener;
   readonly #scrolls: ScrollContexts;
+  readonly #parts: ApiParts;
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
@@ -87,6 +88,7 @@ export class ApiServer implements Component {
       errorBody: hubErrorBody,
     });
     this.#scrolls = new ScrollContexts(metrics);
+    this.#parts = apiParts(options.parts);
   }
 
   /** Addresses with the real ports. Valid after `start`. */
@@ -114,6 +116,10 @@ export class ApiServer implements Component {
         return Promise.resolve();
       },
     });
+    await this.#lifecycle.start("tasks", {
+      start: () => Promise.resolve(),
+      stop: () => this.#parts.tasks.stop(),
+    });
     await this.#lifecycle.start("dashboard", this.#dashboard);
     await this.#lifecycle.start("search interface", this.#search);
   }
@@ -124,7 +130,7 @@ export class ApiServer implements Component {
 
   #register(): void {
     const { parts, access, metrics, log, productHeader, plugins = [], upgrades = {} } = this.#options;
-    const searchRoutes = searchInterface(apiParts(parts), this.#scrolls);
+    const searchRoutes = searchInterface(this.#parts, this.#scrolls);
     const ownRoutes = this.#hubRoutes(searchRoutes);
     const shared = { access, log, bodies: new BodyReader(metrics), metrics: apiMetrics(metrics) };
     const search = new Dispatcher({

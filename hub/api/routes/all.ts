@@ -5,6 +5,8 @@ import type { Route } from "../route.ts";
 import { aliasRoutes } from "./aliases.ts";
 import { analyzeRoutes } from "./analyze.ts";
 import { bulkRoutes } from "./bulk.ts";
+import { byQueryRoutes } from "./by-query/by-query.ts";
+import { reindexRoutes } from "./by-query/reindex.ts";
 import { catRoutes } from "./cat/all.ts";
 import { clusterHealthRoutes } from "./cluster-health.ts";
 import { clusterSettingsRoutes } from "./cluster-settings.ts";
@@ -49,6 +51,8 @@ export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route
     ...nodeRoutes(parts),
     ...nodeStatsRoutes(parts),
     ...taskRoutes(parts),
+    ...byQueryRoutes(parts),
+    ...reindexRoutes(parts),
     ...segmentRoutes(parts),
     ...catRoutes(parts),
     ...statsRoutes(parts),

@@ -55,22 +55,6 @@ const OPERATIONS: readonly NotOffered[] = [
   },
   {
     paths: [
-      "/_reindex",
-      "/{index}/_update_by_query",
-      "/{index}/_delete_by_query",
-      "/{index}/{type}/_update_by_query",
-      "/{index}/{type}/_delete_by_query",
-    ],
-    what: "changes by query",
-    instead: "scroll over the documents and send _bulk requests",
-  },
-  {
-    paths: ["/_tasks/{task}", "/_tasks/{task}/_cancel", "/_tasks/_cancel"],
-    what: "single tasks",
-    instead: "a request ends when its client closes the connection",
-  },
-  {
-    paths: [
       "/{index}/{type}/{id}/_termvectors",
       "/{index}/{type}/_termvectors",
       "/_mtermvectors",

@@ -1,4 +1,4 @@
-/** `_cat/tasks`: the request that asks. */
+/** `_cat/tasks`: changes by query, and the request that asks. */
 
 import { LIST_ACTION } from "#hub/api/routes/tasks.ts";
 import type { CatTable } from "./table.ts";
@@ -21,23 +21,26 @@ export const tasksTable: CatTable = {
     { name: "node", aliases: ["n"], help: "node name" },
     { name: "description", aliases: ["desc"], help: "task action description", shownBy: "detailed" },
   ],
-  rows({ cluster, clock }) {
+  rows({ cluster, clock, tasks }) {
     const node = cluster.nodes()[0]!;
-    const nowMs = clock.now();
+    const row = (id: number, action: string, startMs: number, runningMs: number, description: string) => ({
+      id,
+      action,
+      task_id: `${node.id}:${id}`,
+      parent_task_id: "-",
+      type: "transport",
+      start_time: startMs,
+      timestamp: new Date(startMs).toISOString().slice(11, 19),
+      running_time: { ms: runningMs },
+      ip: node.host,
+      node: node.name,
+      description,
+    });
     return [
-      {
-        id: 1,
-        action: LIST_ACTION,
-        task_id: `${node.id}:1`,
-        parent_task_id: "-",
-        type: "transport",
-        start_time: nowMs,
-        timestamp: new Date(nowMs).toISOString().slice(11, 19),
-        running_time: { ms: 0 },
-        ip: node.host,
-        node: node.name,
-        description: "",
-      },
+      row(tasks.nextId(), LIST_ACTION, clock.now(), 0, ""),
+      ...tasks
+        .running()
+        .map((task) => row(task.id, task.work.action, task.startMs, task.runningMs(), task.work.description)),
     ];
   },
 };

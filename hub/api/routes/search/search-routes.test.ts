@@ -9,6 +9,7 @@ import type { AliasInfo, IndexInfo } from "#hub/api/ports.ts";
 import { ApiRequest } from "#hub/api/request.ts";
 import type { ApiResponse, Method } from "#hub/api/route.ts";
 import { Router } from "#hub/api/router.ts";
+import { Tasks } from "#hub/api/tasks.ts";
 import { resolveIndices } from "#hub/cluster/index-names.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { IndexFixture } from "#hub/search/shard-fixture.ts";
@@ -101,6 +102,8 @@ function partsOf(compatVersion: string): ApiParts {
     clock: systemClock,
     compatVersion,
     errors: ERRORS,
+    remoteHosts: [],
+    tasks: new Tasks(systemClock),
   };
 }
 

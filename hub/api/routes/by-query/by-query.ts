@@ -1,0 +1,114 @@
+/** `_update_by_query`, `_delete_by_query`: the documents of a query, written anew or deleted. */
+
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { WriteItem } from "#hub/api/ports.ts";
+import { type ApiRequest, checkValid } from "#hub/api/request.ts";
+import type { ApiResponse, Route } from "#hub/api/route.ts";
+import { targetOf } from "#hub/api/routes/search/search.ts";
+import { bodyWithParams, SEARCH_PARAMS } from "#hub/api/routes/search/search-params.ts";
+import type { JsonObject } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { FoundDocument } from "./change-by-query.ts";
+import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
+import { CHANGE_PARAMS, changeOptions, startChange } from "./start-change.ts";
+
+const PARAMS = [...SEARCH_PARAMS, ...CHANGE_PARAMS, "conflicts", "scroll_size", "search_timeout", "pipeline"];
+
+/** Keys of a body. */
+const BODY_KEYS: readonly string[] = [
+  "query",
+  "sort",
+  "_source",
+  "conflicts",
+  "size",
+  "max_docs",
+  "script",
+  "slice",
+];
+
+export function byQueryRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["POST"],
+      paths: ["/{index}/_update_by_query", "/{index}/{type}/_update_by_query"],
+      params: PARAMS,
+      action: "ingest",
+      summary: "Writes the documents of a query anew, so that a changed mapping applies to them.",
+      handle: (request) => updateByQuery(parts, request),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/{index}/_delete_by_query", "/{index}/{type}/_delete_by_query"],
+      params: PARAMS,
+      action: "ingest",
+      summary: "Deletes the documents of a query.",
+      handle: (request) => deleteByQuery(parts, request),
+    },
+  ];
+}
+
+function updateByQuery(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  return change(parts, request, "update", (found) => ({
+    kind: "index",
+    source: found.source,
+    ...unchanged(found),
+  }));
+}
+
+function deleteByQuery(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const body = request.object();
+  checkValid(body["query"] === undefined && request.query["q"] === undefined && "query is missing");
+  return change(parts, request, "delete", (found) => ({ kind: "delete", ...unchanged(found) }));
+}
+
+function change(
+  parts: ApiParts,
+  request: ApiRequest,
+  verb: "update" | "delete",
+  make: (found: FoundDocument) => WriteItem,
+): Promise<ApiResponse> {
+  const body = request.object();
+  checkBody(body, request, verb);
+  const { query, sort } = bodyWithParams({ ...body, size: undefined }, request);
+  const pageSize = request.integer("scroll_size") ?? DEFAULT_PAGE;
+  const search: JsonObject = { ...(query !== undefined && { query }), ...(sort !== undefined && { sort }) };
+  const target = targetOf(request);
+  return startChange(parts, request, {
+    action: `indices:data/write/${verb}/byquery`,
+    description: `${verb}-by-query [${target.expression ?? "_all"}]`,
+    counts: verb === "update" ? ["updated", "deleted"] : ["deleted"],
+    options: { ...changeOptions(request, body), make },
+    open: (signal) => openIndexPages(parts, target, search, pageSize, signal),
+  });
+}
+
+/** The document as it was found; another version is a conflict. */
+function unchanged({ index, id, seqNo, primaryTerm, routing }: FoundDocument): {
+  index: string;
+  id: string;
+  routing?: string;
+  ifSeqNo: number;
+  ifPrimaryTerm: number;
+} {
+  return {
+    index,
+    id,
+    ...(routing !== undefined && { routing }),
+    ifSeqNo: seqNo ?? 0,
+    ifPrimaryTerm: primaryTerm ?? 1,
+  };
+}
+
+function checkBody(body: JsonObject, request: ApiRequest, verb: string): void {
+  if (body["script"] !== undefined) {
+    throw new AppError(
+      "request_invalid",
+      `[${verb}_by_query] [script] can't be used: scripts aren't offered; write the changed documents with _bulk`,
+    );
+  }
+  if (request.query["pipeline"] !== undefined)
+    throw new AppError("request_invalid", `[pipeline] isn't offered for ${verb}_by_query`);
+  const unknown = Object.keys(body).find((key) => !BODY_KEYS.includes(key));
+  if (unknown !== undefined)
+    throw new AppError("parsing", `[${verb}_by_query] unknown field [${unknown}], parser not found`);
+}

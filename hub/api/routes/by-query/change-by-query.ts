@@ -1,0 +1,163 @@
+/** Walks the documents of a query, page by page over one source, and writes what is made of each. */
+
+import { setTimeout as delay } from "node:timers/promises";
+import { itemError } from "#hub/api/error-body.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { RefreshPolicy, WriteItem, WriteResult } from "#hub/api/ports.ts";
+import { isFailure, typeName } from "#hub/api/write-answer.ts";
+import type { JsonObject } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** A document that the query found. */
+export interface FoundDocument {
+  readonly index: string;
+  readonly id: string;
+  readonly version: number | undefined;
+  readonly seqNo: number | undefined;
+  readonly primaryTerm: number | undefined;
+  readonly routing: string | undefined;
+  /** JSON, UTF-8. */
+  readonly source: Uint8Array;
+}
+
+/** Where documents come from; closed by who walks them. */
+export interface DocumentPages {
+  /** Documents of the query, where that is known before the first page. */
+  readonly total: number;
+  /** The following page; empty at the end. */
+  next(signal: AbortSignal): Promise<readonly FoundDocument[]>;
+  close(): Promise<void>;
+}
+
+export interface ChangeOptions {
+  /** Documents to change at most. */
+  readonly maxDocs: number;
+  /** True: a conflict of versions is counted and passed over; else it ends the walk. */
+  readonly proceedOnConflict: boolean;
+  /** Infinity: as fast as it goes. */
+  readonly requestsPerSecond: number;
+  /** What of the written indices is refreshed in the end. */
+  readonly refresh: boolean;
+  /** Time a page's writes may take. */
+  readonly timeoutMs: number;
+  /** Makes the write of a document. */
+  make(document: FoundDocument): WriteItem;
+}
+
+/** Largest time between two pages. */
+const MAX_PAUSE_MS = 60_000;
+
+/** Failures that an answer lists. */
+const MAX_FAILURES = 100;
+
+/** Counts of one walk. */
+export class ChangeProgress {
+  total = 0;
+  updated = 0;
+  created = 0;
+  deleted = 0;
+  noops = 0;
+  conflicts = 0;
+  batches = 0;
+  throttledMs = 0;
+  requestsPerSecond = Number.POSITIVE_INFINITY;
+  readonly failures: JsonObject[] = [];
+
+  /** As `_tasks` and answers print it; `counts` names the results that can happen. */
+  print(counts: readonly ("updated" | "created" | "deleted")[]): JsonObject {
+    return {
+      total: this.total,
+      ...Object.fromEntries(counts.map((name) => [name, this[name]])),
+      batches: this.batches,
+      version_conflicts: this.conflicts,
+      noops: this.noops,
+      retries: { bulk: 0, search: 0 },
+      throttled_millis: Math.round(this.throttledMs),
+      requests_per_second: Number.isFinite(this.requestsPerSecond) ? this.requestsPerSecond : -1,
+      throttled_until_millis: 0,
+    };
+  }
+
+  get done(): number {
+    return this.updated + this.created + this.deleted + this.noops + this.conflicts + this.failures.length;
+  }
+}
+
+/** Changes documents until there are no more, a failure, or the signal. Throws what reading refuses, cancelled. */
+export async function changeByQuery(
+  parts: ApiParts,
+  pages: DocumentPages,
+  options: ChangeOptions,
+  progress: ChangeProgress,
+  signal: AbortSignal,
+): Promise<void> {
+  progress.total = Math.min(pages.total, options.maxDocs);
+  progress.requestsPerSecond = options.requestsPerSecond;
+  const written = new Set<string>();
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const left = options.maxDocs - progress.done;
+      const page = left <= 0 ? [] : (await pages.next(signal)).slice(0, left);
+      if (page.length === 0) break;
+      const items = page.map((document) => options.make(document));
+      const writing = { refresh: "false" as RefreshPolicy, timeoutMs: options.timeoutMs, signal };
+      const results = await parts.documents.write(items, writing);
+      progress.batches++;
+      for (const [at, result] of results.entries())
+        count(parts, result, items[at]!, options, progress, written);
+      const stops = progress.failures.length > 0 || (progress.conflicts > 0 && !options.proceedOnConflict);
+      if (stops) break;
+      await pause(page.length, options.requestsPerSecond, progress, signal);
+    }
+  } finally {
+    await pages.close();
+  }
+  if (!options.refresh || written.size === 0) return;
+  const indices = [...written].map((name) => parts.indices.get(name)).filter((index) => index !== undefined);
+  await parts.shards.refresh(indices);
+}
+
+function count(
+  { indices }: ApiParts,
+  result: WriteResult,
+  item: WriteItem,
+  { proceedOnConflict }: ChangeOptions,
+  progress: ChangeProgress,
+  written: Set<string>,
+): void {
+  if (!isFailure(result)) {
+    written.add(result.index);
+    if (result.result === "not_found") progress.conflicts++;
+    else if (result.result === "noop") progress.noops++;
+    else progress[result.result]++;
+    return;
+  }
+  const isConflict = result.error.code === "version_conflict";
+  if (isConflict) progress.conflicts++;
+  if ((isConflict && proceedOnConflict) || progress.failures.length >= MAX_FAILURES) return;
+  progress.failures.push({
+    index: result.index,
+    type: typeName(indices, result.index),
+    id: result.id ?? item.id ?? null,
+    cause: itemError(result.error),
+    status: result.error.status,
+  });
+}
+
+/** Waits as long as a page takes at the speed asked for. */
+async function pause(
+  docs: number,
+  perSecond: number,
+  progress: ChangeProgress,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!Number.isFinite(perSecond)) return;
+  const pauseMs = Math.min(MAX_PAUSE_MS, (docs / perSecond) * 1000);
+  progress.throttledMs += pauseMs;
+  try {
+    await delay(pauseMs, undefined, { signal, ref: false });
+  } catch {
+    throw new AppError("cancelled", "by user request");
+  }
+}

@@ -1,0 +1,73 @@
+/** Pages of documents of this hub's own indices, over one snapshot. */
+
+import { writeJson } from "#hub/api/json-writer.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import { openShards, type SearchTarget } from "#hub/api/routes/search/open-shards.ts";
+import { searchLimits } from "#hub/api/routes/search/run-search.ts";
+import type { JsonObject } from "#hub/search/json.ts";
+import { RawJson } from "#hub/search/raw-json.ts";
+import { type SearchCursor, searchShards } from "#hub/search/search.ts";
+import { parseSearchRequest } from "#hub/search/search-request.ts";
+import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
+
+/** Documents of a page unless the request says otherwise. */
+export const DEFAULT_PAGE = 1000;
+
+/** Opens the documents of `body` (query, sort, _source). Throws index_missing, parsing. */
+export async function openIndexPages(
+  parts: ApiParts,
+  target: SearchTarget,
+  body: JsonObject,
+  pageSize: number,
+  signal: AbortSignal,
+): Promise<DocumentPages> {
+  const limits = searchLimits(parts);
+  const sort = body["sort"] ?? ["_doc"];
+  const request = parseSearchRequest(
+    { ...body, sort, size: pageSize, version: true, seq_no_primary_term: true },
+    limits,
+  );
+  const opened = openShards(parts, target);
+  let cursor: SearchCursor | undefined;
+  let first: readonly FoundDocument[] | undefined;
+  const read = async (stop: AbortSignal): Promise<{ total: number; page: FoundDocument[] }> => {
+    const options = { signal: stop, limits, clock: parts.clock, ...(cursor !== undefined && { cursor }) };
+    const response = await searchShards(request, opened.shards, options);
+    const [failure] = response.shards.failures;
+    if (failure !== undefined) throw failure.error;
+    cursor = response.cursor ?? cursor;
+    return { total: response.total ?? 0, page: response.hits.map(foundDocument) };
+  };
+  try {
+    const { total, page } = await read(signal);
+    first = page;
+    return {
+      total,
+      async next(stop) {
+        const ready = first;
+        first = undefined;
+        return ready ?? (await read(stop)).page;
+      },
+      async close() {
+        opened.close();
+      },
+    };
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+function foundDocument(hit: JsonObject): FoundDocument {
+  const source = hit["_source"];
+  return {
+    index: String(hit["_index"]),
+    id: String(hit["_id"]),
+    version: Number(hit["_version"]),
+    seqNo: Number(hit["_seq_no"]),
+    primaryTerm: Number(hit["_primary_term"]),
+    routing: typeof hit["_routing"] === "string" ? hit["_routing"] : undefined,
+    // The bytes are the segment's, which may go before they are written.
+    source: source instanceof RawJson ? source.bytes.slice() : Buffer.from(writeJson(source ?? {})),
+  };
+}

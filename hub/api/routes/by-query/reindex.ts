@@ -1,0 +1,163 @@
+/** `_reindex`: documents of indices, here or elsewhere, copied into another index. */
+
+import { adoptType } from "#hub/api/index-type.ts";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { WriteItem } from "#hub/api/ports.ts";
+import { type ApiRequest, checkValid } from "#hub/api/request.ts";
+import type { ApiResponse, Route } from "#hub/api/route.ts";
+import { makeConditions } from "#hub/api/write-answer.ts";
+import { isObject, type JsonObject, objectOf } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
+import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
+import { openRemotePages, readRemote } from "./remote-pages.ts";
+import { CHANGE_PARAMS, changeOptions, startChange } from "./start-change.ts";
+
+/** Largest page: search's window. */
+const MAX_PAGE = 10_000;
+
+export function reindexRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["POST"],
+      paths: ["/_reindex"],
+      params: [...CHANGE_PARAMS, "scroll"],
+      action: "ingest",
+      summary: "Copies documents into another index, also from another search engine.",
+      handle: (request) => reindex(parts, request),
+    },
+  ];
+}
+
+/** The destination. */
+interface Destination {
+  readonly index: string;
+  readonly type: string | undefined;
+  readonly create: boolean;
+  readonly versionType: string | undefined;
+  /** "keep", "discard" or "=<routing>". */
+  readonly routing: string;
+}
+
+async function reindex(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const body = request.requiredObject();
+  checkKeys(body, ["source", "dest", "conflicts", "size", "max_docs", "script"], "reindex");
+  if (body["script"] !== undefined)
+    throw new AppError(
+      "request_invalid",
+      "[reindex] [script] can't be used: scripts aren't offered; use a pipeline of the hub",
+    );
+  const source = objectOf(body["source"] ?? {}, "source");
+  checkKeys(source, ["index", "type", "query", "sort", "size", "_source", "remote", "slice"], "source");
+  const dest = readDestination(objectOf(body["dest"] ?? {}, "dest"));
+  const from = names(source["index"]);
+  checkValid(
+    from.length === 0 && "use _all if you really want to copy from all existing indexes",
+    dest.index === "" && "index is missing",
+    source["remote"] !== undefined &&
+      source["query"] !== undefined &&
+      !isObject(source["query"]) &&
+      "query must be an object",
+  );
+  const open = opener(parts, source, from, dest.index);
+  const options = changeOptions(request, body);
+  await adoptType(parts.indices, dest.index, dest.type);
+  return startChange(parts, request, {
+    action: "indices:data/write/reindex",
+    description: `reindex from [${from.join(", ")}] to [${dest.index}]`,
+    counts: ["updated", "created", "deleted"],
+    options: { ...options, make: (found) => copyOf(found, dest) },
+    open,
+  });
+}
+
+function opener(
+  parts: ApiParts,
+  source: JsonObject,
+  from: readonly string[],
+  to: string,
+): (signal: AbortSignal) => Promise<DocumentPages> {
+  const size = Number(source["size"] ?? DEFAULT_PAGE);
+  if (!(Number.isInteger(size) && size > 0 && size <= MAX_PAGE))
+    throw new AppError(
+      "request_invalid",
+      `[source] [size] must be 1 to ${MAX_PAGE}, but is [${String(source["size"])}]`,
+    );
+  const { query, sort, _source } = source;
+  const body: JsonObject = {
+    ...(query !== undefined && { query }),
+    ...(sort !== undefined && { sort }),
+    ...(_source !== undefined && { _source }),
+  };
+  if (source["remote"] !== undefined) {
+    const remote = readRemote(source["remote"], parts.remoteHosts);
+    return (signal) => openRemotePages({ ...remote, index: from, body, pageSize: size }, signal);
+  }
+  const options = {};
+  const target = { expression: from.join(","), types: names(source["type"]).join(",") || undefined, options };
+  const clash = parts.indices
+    .resolve(target.expression, options)
+    .find(({ name, aliases }) => name === to || Object.hasOwn(aliases, to));
+  checkValid(clash !== undefined && `reindex cannot write into an index its reading from [${clash.name}]`);
+  return (signal) => openIndexPages(parts, target, body, size, signal);
+}
+
+function readDestination(json: JsonObject): Destination {
+  checkKeys(json, ["index", "type", "op_type", "version_type", "routing", "pipeline"], "dest");
+  const { index, type, op_type: operation, version_type: versionType, routing, pipeline } = json;
+  if (pipeline !== undefined)
+    throw new AppError("request_invalid", "[dest] [pipeline] isn't offered for reindex");
+  if (operation !== undefined && operation !== "create" && operation !== "index")
+    throw new AppError(
+      "request_invalid",
+      `opType must be 'create' or 'index', found: [${String(operation)}]`,
+    );
+  const how = routing === undefined ? "keep" : String(routing);
+  if (how !== "keep" && how !== "discard" && !how.startsWith("="))
+    throw new AppError(
+      "request_invalid",
+      `routing must be unset, [keep], [discard] or [=<some new value>] but was [${how}];`,
+    );
+  return {
+    index: typeof index === "string" ? index : "",
+    type: typeof type === "string" ? type : undefined,
+    create: operation === "create",
+    versionType: versionType === undefined || versionType === "internal" ? undefined : String(versionType),
+    routing: how,
+  };
+}
+
+function copyOf(found: FoundDocument, dest: Destination): WriteItem {
+  const routing =
+    dest.routing === "keep" ? found.routing : dest.routing === "discard" ? undefined : dest.routing.slice(1);
+  const conditions =
+    dest.versionType === undefined
+      ? {}
+      : makeConditions({
+          version: found.version,
+          versionType: dest.versionType,
+          ifSeqNo: undefined,
+          ifPrimaryTerm: undefined,
+        });
+  return {
+    kind: dest.create ? "create" : "index",
+    index: dest.index,
+    id: found.id,
+    source: found.source,
+    ...(routing !== undefined && { routing }),
+    ...conditions,
+  };
+}
+
+function names(value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  return (Array.isArray(value) ? value : String(value as string).split(","))
+    .map(String)
+    .filter((name) => name !== "");
+}
+
+function checkKeys(json: JsonObject, known: readonly string[], owner: string): void {
+  const unknown = Object.keys(json).find((key) => !known.includes(key));
+  if (unknown !== undefined)
+    throw new AppError("request_invalid", `[${owner}] unknown field [${unknown}], parser not found`);
+}

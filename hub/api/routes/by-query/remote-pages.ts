@@ -1,0 +1,203 @@
+/** Pages of documents of another search engine (5.x to 8.x, or another hub), by its scroll interface. */
+
+import { writeJson } from "#hub/api/json-writer.ts";
+import { isObject, type JsonObject, objectOf, parseJson } from "#hub/search/json.ts";
+import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
+
+export interface RemoteSource {
+  readonly origin: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Time that one answer may take. */
+  readonly timeoutMs: number;
+  readonly index: readonly string[];
+  /** query, sort, _source. */
+  readonly body: JsonObject;
+  readonly pageSize: number;
+}
+
+/** Time that the other side keeps a scroll between two pages. */
+const KEEP_ALIVE = "5m";
+
+/** Largest answer. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+
+/** Times that a page is asked for again where the other side is busy or away, with growing pauses between. */
+const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000];
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** Reads `source.remote`. `allowed`: host:port patterns that may be read from. Throws parsing, request_invalid. */
+export function readRemote(
+  json: unknown,
+  allowed: readonly string[],
+): Pick<RemoteSource, "origin" | "headers" | "timeoutMs"> {
+  const remote = objectOf(json, "source] [remote");
+  const host = remote["host"];
+  if (typeof host !== "string" || !URL.canParse(host))
+    throw new AppError(
+      "request_invalid",
+      "[host] of [remote] must be of the form [scheme]://[host]:[port](/[pathPrefix])? but was [" +
+        String(host) +
+        "]",
+    );
+  const origin = new URL(host);
+  if (
+    (origin.protocol !== "http:" && origin.protocol !== "https:") ||
+    (origin.port === "" && !/:\d+/.test(host))
+  )
+    throw new AppError(
+      "request_invalid",
+      `[host] must be of the form [scheme]://[host]:[port](/[pathPrefix])? but was [${host}]`,
+    );
+  const place = `${origin.hostname}:${origin.port === "" ? (origin.protocol === "https:" ? 443 : 80) : origin.port}`;
+  if (!allowed.some((pattern) => compileWildcard(pattern).matches(place))) {
+    throw new AppError(
+      "request_invalid",
+      `[${place}] not whitelisted in reindex.remote.whitelist; add it to this setting of the hub to read from there`,
+    );
+  }
+  const { username, password, headers } = remote;
+  const sent: Record<string, string> = {};
+  for (const [name, value] of Object.entries(isObject(headers) ? headers : {}))
+    sent[name.toLowerCase()] = String(value);
+  if (typeof username === "string") {
+    const pair = `${username}:${typeof password === "string" ? password : ""}`;
+    sent["authorization"] = `Basic ${Buffer.from(pair).toString("base64")}`;
+  }
+  const timeout = remote["socket_timeout"];
+  return {
+    origin,
+    headers: sent,
+    timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(String(timeout), 1),
+  };
+}
+
+/** Opens the documents of a remote index. Throws request_invalid with what the other side says, unavailable. */
+export async function openRemotePages(source: RemoteSource, signal: AbortSignal): Promise<DocumentPages> {
+  const { index, body, pageSize } = source;
+  const path = `${index.map(encodeURIComponent).join(",")}/_search?scroll=${KEEP_ALIVE}&size=${pageSize}`;
+  const opened = await ask(source, "POST", path, { sort: ["_doc"], ...body }, signal);
+  let scrollId = String(opened["_scroll_id"]);
+  let first: FoundDocument[] | undefined = hitsOf(opened);
+  return {
+    total: totalOf(opened),
+    async next(stop) {
+      if (first !== undefined) {
+        const page = first;
+        first = undefined;
+        return page;
+      }
+      const answer = await ask(
+        source,
+        "POST",
+        "_search/scroll",
+        { scroll: KEEP_ALIVE, scroll_id: scrollId },
+        stop,
+      );
+      scrollId = String(answer["_scroll_id"] ?? scrollId);
+      return hitsOf(answer);
+    },
+    async close() {
+      const stop = AbortSignal.timeout(source.timeoutMs);
+      // The other side closes it by itself after a while.
+      await ask(source, "DELETE", "_search/scroll", { scroll_id: [scrollId] }, stop, []).catch(
+        () => undefined,
+      );
+    },
+  };
+}
+
+/** Sends a request; one that may succeed later is sent again. */
+async function ask(
+  source: RemoteSource,
+  method: string,
+  path: string,
+  body: JsonObject,
+  signal: AbortSignal,
+  pauses: readonly number[] = RETRY_PAUSES_MS,
+): Promise<JsonObject> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await send(source, method, path, body, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const pauseMs = pauses[attempt];
+      const mayHelp = !(error instanceof AppError) || error.retryable;
+      if (pauseMs === undefined || !mayHelp) {
+        if (error instanceof AppError) throw error;
+        throw new AppError(
+          "unavailable",
+          `${source.origin.host} can't be read from: ${String((error as Error).message)}`,
+          { cause: error },
+        );
+      }
+      await new Promise((done) => setTimeout(done, pauseMs).unref());
+    }
+  }
+}
+
+async function send(
+  { origin, headers, timeoutMs }: RemoteSource,
+  method: string,
+  path: string,
+  body: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const url = new URL(path, origin.href.endsWith("/") ? origin : `${origin.href}/`);
+  const response = await fetch(url, {
+    method,
+    headers: { "content-type": "application/json", accept: "application/json", ...headers },
+    body: writeJson(body),
+    // Credentials must not follow to another place.
+    redirect: "error",
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  });
+  const text = await boundedText(response, origin.host);
+  if (response.ok) return objectOf(parseJson(text), origin.host);
+  const busy = response.status === 429 || response.status >= 500;
+  throw new AppError(
+    busy ? "unavailable" : "request_invalid",
+    `${origin.host} answered ${response.status}: ${text.slice(0, 500)}`,
+  );
+}
+
+async function boundedText(response: Response, host: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += (chunk as Uint8Array).length;
+    if (size > MAX_ANSWER_BYTES)
+      throw new AppError(
+        "request_too_large",
+        `${host} sent more than ${MAX_ANSWER_BYTES} bytes; give a smaller [size] in [source]`,
+      );
+    chunks.push(chunk as Uint8Array);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function hitsOf(answer: JsonObject): FoundDocument[] {
+  const { hits } = objectOf(answer["hits"], "hits");
+  return (Array.isArray(hits) ? (hits as unknown[]) : []).map((each) => {
+    const hit = objectOf(each, "hit");
+    const routing = hit["_routing"] ?? hit["routing"];
+    return {
+      index: String(hit["_index"]),
+      id: String(hit["_id"]),
+      version: undefined,
+      seqNo: undefined,
+      primaryTerm: undefined,
+      routing: typeof routing === "string" ? routing : undefined,
+      source: Buffer.from(writeJson(hit["_source"] ?? {})),
+    };
+  });
+}
+
+/** A number up to 6.x, an object from 7 on. */
+function totalOf(answer: JsonObject): number {
+  const { total } = objectOf(answer["hits"], "hits");
+  return Number(isObject(total) ? total["value"] : total);
+}

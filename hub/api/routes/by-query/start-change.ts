@@ -1,0 +1,105 @@
+/** Runs a change by query as a task: answers its outcome, or its number where nobody waits. */
+
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { ApiRequest } from "#hub/api/request.ts";
+import { type ApiResponse, json } from "#hub/api/route.ts";
+import type { JsonObject } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { type ChangeOptions, ChangeProgress, changeByQuery, type DocumentPages } from "./change-by-query.ts";
+
+/** Parameters of every change by query. */
+export const CHANGE_PARAMS: readonly string[] = [
+  "refresh",
+  "timeout",
+  "wait_for_active_shards",
+  "wait_for_completion",
+  "requests_per_second",
+  "slices",
+  "max_docs",
+];
+
+export interface Change {
+  readonly action: string;
+  readonly description: string;
+  readonly counts: readonly ("updated" | "created" | "deleted")[];
+  readonly options: ChangeOptions;
+  open(signal: AbortSignal): Promise<DocumentPages>;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** Answers when the change is done, or at once with the task. Throws overloaded, what the change refuses. */
+export async function startChange(
+  parts: ApiParts,
+  request: ApiRequest,
+  change: Change,
+): Promise<ApiResponse> {
+  const progress = new ChangeProgress();
+  const startMs = parts.clock.monotonic();
+  const answer = (): JsonObject => ({
+    took: Math.round(parts.clock.monotonic() - startMs),
+    timed_out: false,
+    ...progress.print(change.counts),
+    failures: progress.failures,
+  });
+  const waits = request.flag("wait_for_completion") ?? true;
+  // What can't be read at all is told to who asks, not only to who looks for the task.
+  const pages = waits ? undefined : await change.open(request.signal);
+  const task = parts.tasks.start({
+    action: change.action,
+    description: change.description,
+    status: () => progress.print(change.counts),
+    async run(signal) {
+      await changeByQuery(parts, pages ?? (await change.open(signal)), change.options, progress, signal);
+      return answer();
+    },
+  });
+  if (!waits) return json({ task: `${parts.cluster.nodes()[0]!.id}:${task.id}` });
+  await task.ended;
+  if (task.error !== undefined && task.error.code !== "cancelled") throw task.error;
+  if (task.error !== undefined) return json({ ...answer(), canceled: "by user request" });
+  const failed = progress.failures.map(({ status }) => Number(status));
+  return json(task.response, Math.max(200, ...failed));
+}
+
+/** Reads what all changes have in common. Throws request_invalid. */
+export function changeOptions(request: ApiRequest, body: JsonObject): Omit<ChangeOptions, "make"> {
+  const conflicts = request.query["conflicts"] ?? body["conflicts"] ?? "abort";
+  if (conflicts !== "abort" && conflicts !== "proceed")
+    throw new AppError(
+      "request_invalid",
+      `conflicts may only be "proceed" or "abort" but was [${String(conflicts)}]`,
+    );
+  const refresh = request.query["refresh"];
+  return {
+    maxDocs: maxDocsOf(request, body),
+    proceedOnConflict: conflicts === "proceed",
+    requestsPerSecond: speedOf(request.query["requests_per_second"]),
+    refresh: refresh !== undefined && refresh !== "false",
+    timeoutMs: request.duration("timeout") ?? DEFAULT_TIMEOUT_MS,
+  };
+}
+
+function maxDocsOf(request: ApiRequest, body: JsonObject): number {
+  const given =
+    request.integer("max_docs") ?? request.integer("size") ?? body["max_docs"] ?? body["size"] ?? -1;
+  const docs = Number(given);
+  if (docs === -1) return Number.POSITIVE_INFINITY;
+  if (Number.isInteger(docs) && docs > 0) return docs;
+  throw new AppError(
+    "request_invalid",
+    `Validation Failed: 1: size should be greater than 0 if the request is limited to some number of documents or -1 if it isn't but it was [${String(given)}];`,
+    { data: { type: "action_request_validation_exception" } },
+  );
+}
+
+/** Documents a second. Throws request_invalid. */
+export function speedOf(text: string | undefined): number {
+  if (text === undefined || text === "-1" || text === "unlimited") return Number.POSITIVE_INFINITY;
+  const speed = Number(text);
+  if (speed > 0) return speed;
+  throw new AppError(
+    "request_invalid",
+    `[requests_per_second] must be a float greater than 0. Use -1 to disable throttling.`,
+  );
+}

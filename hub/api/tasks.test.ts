@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { printOutcome, printTask, Tasks, type TaskWork } from "./tasks.ts";
+
+/** Work that ends when it is cancelled, or at once. */
+function work(waits: boolean, outcome: () => Record<string, unknown> = () => ({ done: true })): TaskWork {
+  return {
+    action: "indices:data/write/reindex",
+    description: "reindex",
+    status: () => ({ total: 1 }),
+    async run(signal) {
+      if (waits) {
+        const { promise, reject } = Promise.withResolvers<never>();
+        signal.addEventListener("abort", () => reject(signal.reason as Error));
+        return await promise;
+      }
+      return outcome();
+    },
+  };
+}
+
+test("a task that has ended keeps its answer, and is listed no more", async () => {
+  const tasks = new Tasks(systemClock);
+  const task = tasks.start(work(false));
+  assert.equal(tasks.running().length, 1);
+  await task.ended;
+  assert.equal(tasks.running().length, 0);
+  assert.deepEqual(printOutcome(tasks.get(task.id)!), { response: { done: true } });
+  assert.equal(printTask(task, "node")["action"], "indices:data/write/reindex");
+});
+
+test("a task that failed tells why", async () => {
+  const tasks = new Tasks(systemClock);
+  const task = tasks.start(
+    work(false, () => {
+      throw new AppError("index_missing", "no such index", { data: { index: "x" } });
+    }),
+  );
+  await task.ended;
+  const { error } = printOutcome(task) as { error: { type: string } };
+  assert.equal(error.type, "index_not_found_exception");
+});
+
+test("a cancelled task ends, and stop waits for all", async () => {
+  const tasks = new Tasks(systemClock);
+  const [first, second] = [tasks.start(work(true)), tasks.start(work(true))];
+  assert.ok(tasks.cancel(first.id));
+  await first.ended;
+  assert.equal(first.error?.code, "cancelled");
+  await tasks.stop();
+  assert.equal(second.error?.code, "cancelled");
+  assert.equal(tasks.cancel(first.id), false);
+});
+
+test("too many tasks at a time are refused", async () => {
+  const tasks = new Tasks(systemClock);
+  for (let each = 0; each < 20; each++) tasks.start(work(true));
+  assert.throws(() => tasks.start(work(true)), { code: "overloaded" });
+  await tasks.stop();
+});
