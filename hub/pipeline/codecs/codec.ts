@@ -18,6 +18,8 @@ export interface Codec {
   flush?(): Event[];
   /** Codecs that join payloads: how many of the last payloads are held back, in no event yet. A source must not be told that they are taken. */
   readonly held?: number;
+  /** Codecs that join payloads: how long a further payload is waited for before `flush`. */
+  readonly flushAfterMs?: number;
 }
 
 export interface CodecDefinition<O extends TObject = TObject> {

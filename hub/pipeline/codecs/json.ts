@@ -4,7 +4,8 @@ import { parseJson } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isObject } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
-import { oneOf, optional, options, text } from "../filters/option-types.ts";
+import { number, optional, options, text } from "../filters/option-types.ts";
+import { charsetOption, toUtf8 } from "./charset.ts";
 import { type Codec, defineCodec } from "./codec.ts";
 import { splitPayload } from "./line.ts";
 import { plainCodec } from "./plain.ts";
@@ -13,7 +14,7 @@ import { plainCodec } from "./plain.ts";
 const FAILURE_TAG = "_jsonparsefailure";
 
 const COMMON = {
-  charset: oneOf(["UTF-8"], "encoding of the bytes", "UTF-8"),
+  charset: charsetOption,
   target: optional(text("field that takes the object; without it its members become fields")),
 };
 
@@ -21,28 +22,35 @@ export const jsonCodec = defineCodec({
   name: "json",
   description: "one JSON object, or a list of them",
   options: options(COMMON),
-  create: ({ target }) => jsonReader(target),
+  create: ({ target, charset }) => jsonReader(target, charset),
 });
 
 export const jsonLinesCodec = defineCodec({
   name: "json_lines",
   description: "a JSON object a line",
-  options: options({ ...COMMON, delimiter: text("what ends a line", "\n") }),
-  create({ target, delimiter }) {
-    const json = jsonReader(target);
+  options: options({
+    ...COMMON,
+    delimiter: text("what ends a line", "\n"),
+    decode_size_limit_bytes: number("longest line that inputs of streams take, bytes", 512 * 1024 * 1024),
+  }),
+  create({ target, delimiter, charset }) {
+    const json = jsonReader(target, "UTF-8");
+    const utf8 = toUtf8(charset);
     return {
       decode: (payload, timeMs) =>
-        splitPayload(payload, delimiter).flatMap((line) => json.decode(line, timeMs)),
+        splitPayload(utf8(payload), delimiter).flatMap((line) => json.decode(line, timeMs)),
       encode: (event) => Buffer.from(event.toJson() + delimiter),
     };
   },
 });
 
-function jsonReader(target: string | undefined): Codec {
+function jsonReader(target: string | undefined, charset: string): Codec {
+  const utf8 = toUtf8(charset);
   const into = target === undefined || target === "" ? undefined : fieldReference(target);
   const plain = plainCodec.create({ charset: "UTF-8" });
   return {
-    decode(payload, timeMs) {
+    decode(bytes, timeMs) {
+      const payload = utf8(bytes);
       const value = parseJson(decodeText(payload));
       const items = Array.isArray(value) ? value : [value];
       if (items.length === 0 || !items.every(isObject)) {

@@ -1,7 +1,8 @@
 /** Codec line: a payload is lines, each the message of an event. */
 
 import { compileFormat } from "#proto/format.ts";
-import { oneOf, optional, options, text } from "../filters/option-types.ts";
+import { optional, options, text } from "../filters/option-types.ts";
+import { charsetOption, toUtf8 } from "./charset.ts";
 import { defineCodec } from "./codec.ts";
 import { plainCodec } from "./plain.ts";
 
@@ -11,14 +12,15 @@ export const lineCodec = defineCodec({
   options: options({
     format: optional(text("what an event is written as; without it its message")),
     delimiter: text("what ends a line", "\n"),
-    charset: oneOf(["UTF-8"], "encoding of the bytes", "UTF-8"),
+    charset: charsetOption,
   }),
   create({ format, delimiter, charset }) {
-    const plain = plainCodec.create({ charset });
+    const utf8 = toUtf8(charset);
+    const plain = plainCodec.create({ charset: "UTF-8" });
     const write = compileFormat(format ?? "%{message}");
     return {
       decode: (payload, timeMs) =>
-        splitPayload(payload, delimiter).flatMap((line) => plain.decode(line, timeMs)),
+        splitPayload(utf8(payload), delimiter).flatMap((line) => plain.decode(line, timeMs)),
       encode: (event) => Buffer.from(write(event) + delimiter),
     };
   },

@@ -3,7 +3,8 @@
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
-import { oneOf, optional, options, text } from "../filters/option-types.ts";
+import { optional, options, text } from "../filters/option-types.ts";
+import { charsetOption, toUtf8 } from "./charset.ts";
 import { defineCodec } from "./codec.ts";
 
 export const plainCodec = defineCodec({
@@ -11,15 +12,17 @@ export const plainCodec = defineCodec({
   description: "text as it is",
   options: options({
     format: optional(text("what an event is written as; without it its message")),
-    charset: oneOf(["UTF-8"], "encoding of the bytes", "UTF-8"),
+    charset: charsetOption,
   }),
-  create({ format }) {
+  create({ format, charset }) {
+    const utf8 = toUtf8(charset);
     const write = compileFormat(format ?? "%{message}");
     return {
       decode(payload, timeMs) {
-        const valid = toValidUtf8(payload);
+        const bytes = utf8(payload);
+        const valid = toValidUtf8(bytes);
         const event = new Event({ message: decodeText(valid) }, timeMs);
-        if (valid !== payload) event.tag(INVALID_UTF8_TAG);
+        if (valid !== bytes) event.tag(INVALID_UTF8_TAG);
         return [event];
       },
       encode: (event) => Buffer.from(write(event)),

@@ -190,7 +190,13 @@ export class PluginMaker {
     }
     const schema = options({ ...CODEC_OPTIONS.properties, ...definition.options.properties });
     const title = `codec ${written.name}`;
+    const before = this.#errors();
     const values = readOptions(written, schema, title, this.#options.variables, this.#report);
+    try {
+      if (this.#errors() === before) definition.create(values);
+    } catch (error) {
+      this.#report("error", written.nameRange, `${title}: ${(error as Error).message}`);
+    }
     return () => definition.create(values);
   }
 
