@@ -14,6 +14,15 @@ export interface SearchFunctions {
   toDecimals(numbers: number, count: number, base: number, step: number, out: number): void;
   rangeMask(numbers: number, count: number, low: number, high: number, mask: number): void;
   spreadMask(values: number, presence: number, out: number): void;
+  countNumbers(
+    numbers: number,
+    count: number,
+    mask: number,
+    base: number,
+    step: number,
+    values: number,
+    out: number,
+  ): void;
   scanTerms(
     blocks: number,
     length: number,

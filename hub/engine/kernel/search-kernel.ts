@@ -13,6 +13,9 @@ const LIMIT_BYTES = 256 * 1024 * 1024;
 const BLOCK_DOCS = 1024;
 const MASK_WORDS = BLOCK_DOCS / 32;
 
+/** Values that a block is counted by in the kernel; of more, adding up its counts costs more than it saves. */
+export const COUNTED_VALUES = 512;
+
 /** Terms of a dictionary looked at by one call. */
 export const SCAN_TERMS = 65_536;
 
@@ -41,9 +44,11 @@ export class SearchKernel {
   readonly #room: number;
   readonly #text: number;
   readonly #found: number;
+  readonly #tables: number;
   /** Views of `numbers` and `floats`; those of shared memory stay good when it grows. */
   readonly #unpacked: Uint32Array;
   readonly #made: Float64Array;
+  readonly #counted: Uint32Array;
 
   private constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -57,9 +62,11 @@ export class SearchKernel {
     this.#room = kernel.allocateZeroed(1024);
     this.#text = kernel.allocateZeroed(TERM_ROOM_BYTES + 64);
     this.#found = kernel.allocateZeroed(4 * SCAN_TERMS);
+    this.#tables = kernel.allocateZeroed(4 * 4 * COUNTED_VALUES);
     const { buffer } = kernel.memory.memory;
     this.#unpacked = new Uint32Array(buffer, this.#numbers, BLOCK_DOCS);
     this.#made = new Float64Array(buffer, this.#floats, BLOCK_DOCS);
+    this.#counted = new Uint32Array(buffer, this.#tables, COUNTED_VALUES);
   }
 
   /** Returns a new instance, null where the kernel isn't built. */
@@ -113,6 +120,27 @@ export class SearchKernel {
     }
     const words = presence === null ? Math.ceil(count / 32) : MASK_WORDS;
     for (let word = 0; word < words; word++) mask[word] = memory.words[(from >>> 2) + word]!;
+  }
+
+  /**
+   * Adds to counts[offset + v] how often v = base + n * step occurs, v below `values` (at most COUNTED_VALUES), among the
+   * `count` numbers unpacked last: all, or those whose bit is set in `mask` (32 words).
+   */
+  count(
+    count: number,
+    base: number,
+    step: number,
+    values: number,
+    mask: Uint32Array | null,
+    counts: Int32Array,
+    offset: number,
+  ): void {
+    const { functions, memory } = this.#kernel;
+    if (mask !== null) memory.words.set(mask, this.#mask >>> 2);
+    const maskAt = mask === null ? 0 : this.#mask;
+    functions.countNumbers(this.#numbers, count, maskAt, base, step, values, this.#tables);
+    const counted = this.#counted;
+    for (let value = 0; value < values; value++) counts[offset + value]! += counted[value]!;
   }
 
   /**

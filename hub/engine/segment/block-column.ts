@@ -3,7 +3,7 @@
  * compared by the kernel where there is one.
  */
 
-import { type SearchKernel, searchKernel } from "../kernel/search-kernel.ts";
+import { COUNTED_VALUES, type SearchKernel, searchKernel } from "../kernel/search-kernel.ts";
 import { COLUMN_BLOCK, type ValueBlock } from "../searcher.ts";
 import { MAX_PACKED_BITS, unpackNumbers } from "./bit-packing.ts";
 import { type Bitset, popcount } from "./bitset.ts";
@@ -186,9 +186,12 @@ export class BlockColumn {
     const isPacked = this.#index.getUint8(at + 40) === MODE_PACKED && this.#isPacked(at);
     const numbers = kernel !== null && isPacked ? this.#unpack(kernel, block, at) : null;
     if (numbers !== null && (mask === null || this.presence === null)) {
-      const base = this.#base(at) + offset;
+      const base = this.#base(at);
       const step = this.#index.getFloat64(at + 32, true);
-      countNumbers(numbers, this.#count(block), mask, counts, base, step);
+      const length = this.#count(block);
+      const values = this.entry.max + 1;
+      if (values <= COUNTED_VALUES) kernel!.count(length, base, step, values, mask, counts, offset);
+      else countNumbers(numbers, length, mask, counts, base + offset, step);
       return true;
     }
     this.#load(block);

@@ -143,6 +143,11 @@ class Collection {
   }
 
   async #segment(segment: SegmentReader): Promise<void> {
+    if (this.#aggregations.isEmpty && this.#top.limit === 0) {
+      const known = this.#knownTotal(segment);
+      this.#total += Math.max(0, known);
+      if (known >= 0) return;
+    }
     const set = this.#canUseSets ? this.#weight.set?.(segment) : undefined;
     if (set === null) return;
     if (set === undefined) await this.#walk(segment);
@@ -153,7 +158,8 @@ class Collection {
   get #canUseSets(): boolean {
     const { postFilter, minScore, terminateAfter } = this.#request;
     if (postFilter !== undefined || minScore !== undefined || terminateAfter > 0) return false;
-    return this.#counts || !this.#aggregations.isEmpty;
+    if (!this.#aggregations.isEmpty) return true;
+    return this.#counts && !this.#needScores;
   }
 
   async #set(segment: SegmentReader, set: Bitset): Promise<void> {

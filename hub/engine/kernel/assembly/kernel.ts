@@ -17,6 +17,7 @@ export { addKeyword, addNumber, addToken, endText, padNorms, present, startText,
 export { packLz4, unpackLz4 } from "./lz4";
 export { packGroup, unpackDocs, unpackGroup } from "./packing";
 export {
+  countNumbers,
   postingsSet,
   rangeMask,
   scanTerms,

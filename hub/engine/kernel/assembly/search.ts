@@ -172,6 +172,52 @@ export function spreadMask(values: usize, presence: usize, out: usize): void {
   }
 }
 
+/**
+ * Counts base + n * step of the u32 at `numbers`: of all, or of those whose bit is set in `mask` (0: all). Writes how often
+ * each number below `values` occurs to the u32 at `out`, behind which as much room three times more is used: neighbours
+ * of equal value don't wait for each other then. Numbers at or above `values` aren't counted.
+ */
+export function countNumbers(
+  numbers: usize,
+  count: u32,
+  mask: usize,
+  base: u32,
+  step: u32,
+  values: u32,
+  out: usize,
+): void {
+  const stride = values << 2;
+  memory.fill(out, 0, stride << 2);
+  let lane: u32 = 0;
+  for (let from: u32 = 0; from < count; from += 32) {
+    let word: u32 = mask === 0 ? 0xffffffff : load<u32>(mask + (from >>> 3));
+    if (count - from < 32) word &= (1 << (count - from)) - 1;
+    if (word === 0xffffffff) {
+      for (let index: u32 = from; index < from + 32; index++) {
+        const value = base + load<u32>(numbers + (index << 2)) * step;
+        if (value >= values) continue;
+        const at = out + (index & 3) * stride + (value << 2);
+        store<u32>(at, load<u32>(at) + 1);
+      }
+      continue;
+    }
+    while (word !== 0) {
+      const value = base + load<u32>(numbers + ((from + ctz(word)) << 2)) * step;
+      word &= word - 1;
+      if (value >= values) continue;
+      const at = out + (lane++ & 3) * stride + (value << 2);
+      store<u32>(at, load<u32>(at) + 1);
+    }
+  }
+  for (let value: u32 = 0; value < values; value++) {
+    const at = out + (value << 2);
+    store<u32>(
+      at,
+      load<u32>(at) + load<u32>(at + stride) + load<u32>(at + 2 * stride) + load<u32>(at + 3 * stride),
+    );
+  }
+}
+
 /** True where the `length` bytes at `needle` begin at a place of text[from..to). */
 function holds(text: usize, from: u32, to: u32, needle: usize, length: u32): bool {
   if (to < length) return false;

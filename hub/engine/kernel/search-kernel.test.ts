@@ -1,0 +1,170 @@
+/** What the kernel does for searches, judged by its twins in TypeScript. */
+
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { Random } from "../random.test-support.ts";
+import { COLUMN_BLOCK } from "../searcher.ts";
+import { Bitset } from "../segment/bitset.ts";
+import { BlockColumn } from "../segment/block-column.ts";
+import { ByteBuffer } from "../segment/byte-buffer.ts";
+import { type ColumnNumbers, writeColumn } from "../segment/column-writer.ts";
+import { packedBounds } from "../segment/packed-bounds.ts";
+import { PostingsList, writePostings } from "../segment/postings-writer.ts";
+import { MemorySink, SegmentFile, SegmentFileWriter } from "../segment/segment-file.ts";
+import { ensureKernel } from "./build.ts";
+import { SearchKernel } from "./search-kernel.ts";
+
+let kernel: SearchKernel;
+
+before(async () => {
+  await ensureKernel();
+  kernel = SearchKernel.load()!;
+});
+
+/** Values by document, some without, some with several. */
+interface Shape {
+  readonly name: string;
+  readonly numbers: ColumnNumbers;
+  readonly value: (random: Random, doc: number) => number;
+  /** One in so many documents has no value; 0: all have one. */
+  readonly missing: number;
+  readonly several?: boolean;
+}
+
+const SHAPES: readonly Shape[] = [
+  { name: "ordinals", numbers: "signed", value: (random) => random.below(40), missing: 0 },
+  { name: "sparse ordinals", numbers: "signed", value: (random) => random.below(700), missing: 3 },
+  { name: "one value", numbers: "signed", value: () => 7, missing: 2 },
+  {
+    name: "times",
+    numbers: "signed",
+    value: (random, doc) => 1.7e12 + doc * 40 + random.below(90),
+    missing: 0,
+  },
+  { name: "hours", numbers: "signed", value: (random) => 3_600_000 * random.below(9000), missing: 5 },
+  { name: "negative", numbers: "signed", value: (random) => random.below(2000) - 1000, missing: 0 },
+  { name: "wide", numbers: "signed", value: (random) => random.below(2 ** 30) * 2 ** 12, missing: 4 },
+  { name: "decimals", numbers: "float", value: (random) => random.below(90_000) / 100, missing: 2 },
+  { name: "fractions", numbers: "float", value: (random) => Math.sqrt(random.below(1e6)), missing: 0 },
+  { name: "several", numbers: "signed", value: (random) => random.below(50), missing: 4, several: true },
+];
+
+interface Built {
+  readonly here: BlockColumn;
+  readonly there: BlockColumn;
+  readonly values: readonly (readonly number[])[];
+}
+
+function build(shape: Shape, docCount: number, seed: number): Built {
+  const random = new Random(seed);
+  const values = Array.from({ length: docCount }, (_, doc) => {
+    if (shape.missing > 0 && random.oneIn(shape.missing)) return [];
+    const count = shape.several === true ? 1 + random.below(3) : 1;
+    return Array.from({ length: count }, () => shape.value(random, doc)).sort((a, b) => a - b);
+  });
+  const docs = Int32Array.from(values.flatMap((own, doc) => own.map(() => doc)));
+  const sink = new MemorySink();
+  const writer = new SegmentFileWriter(sink);
+  const all = Float64Array.from(values.flat());
+  const entry = writeColumn(writer, { docs, values: all, count: all.length }, docCount, shape.numbers);
+  writer.finish({});
+  const file = SegmentFile.ofMemory("test", sink.buffer.view().slice());
+  const presence = shape.missing === 0 ? null : new Bitset(docCount);
+  for (const doc of docs) presence?.add(doc);
+  return {
+    here: new BlockColumn(file, entry, docCount, presence, null),
+    there: new BlockColumn(file, entry, docCount, presence, kernel),
+    values,
+  };
+}
+
+describe("columns", () => {
+  for (const shape of SHAPES) {
+    test(`${shape.name}: the kernel reads, compares and counts as its twin`, () => {
+      const { here, there, values } = build(shape, 2 * COLUMN_BLOCK + 700, 5);
+      const random = new Random(6);
+      const mine = new Float64Array(COLUMN_BLOCK);
+      const theirs = new Float64Array(COLUMN_BLOCK);
+      for (let block = 0; block < here.blockCount; block++) {
+        const docs = here.decodeFirst(block, theirs, Number.NaN);
+        assert.equal(there.decodeFirst(block, mine, Number.NaN), docs);
+        assert.deepEqual(mine.subarray(0, docs), theirs.subarray(0, docs));
+        for (let slot = 0; slot < docs; slot++) {
+          assert.equal(mine[slot], values[block * COLUMN_BLOCK + slot]![0] ?? Number.NaN);
+        }
+        compareMatches(here, there, block, random);
+        if (shape.numbers === "signed" && here.blockMax(block) < 1000 && here.blockMin(block) >= 0)
+          compareCounts(here, there, block, random);
+      }
+    });
+  }
+
+  function compareMatches(here: BlockColumn, there: BlockColumn, block: number, random: Random): void {
+    const span = here.blockMax(block) - here.blockMin(block);
+    for (let round = 0; round < 20; round++) {
+      const from = here.blockMin(block) + span * (random.below(120) / 100 - 0.1);
+      const to = round === 0 ? Number.POSITIVE_INFINITY : from + span * (random.below(100) / 100);
+      const [mine, theirs] = [new Uint32Array(32), new Uint32Array(32)];
+      here.match(block, from, to, theirs);
+      there.match(block, from, to, mine);
+      assert.deepEqual(mine, theirs, `${from}..${to}`);
+    }
+  }
+
+  function compareCounts(here: BlockColumn, there: BlockColumn, block: number, random: Random): void {
+    const docs = Math.min(COLUMN_BLOCK, 2 * COLUMN_BLOCK + 700 - block * COLUMN_BLOCK);
+    const some = new Uint32Array(32);
+    for (let slot = 0; slot < docs; slot++) if (random.oneIn(3)) some[slot >>> 5]! |= 1 << (slot & 31);
+    for (const mask of [null, some]) {
+      const [mine, theirs] = [new Int32Array(1100), new Int32Array(1100)];
+      assert.equal(there.count(block, mask, mine, 50), here.count(block, mask, theirs, 50));
+      assert.deepEqual(mine, theirs);
+    }
+  }
+});
+
+test("the documents of a term become the set that its cursor walks", () => {
+  for (const [docCount, gaps] of [
+    [700, 1],
+    [5000, 2],
+    [40_000, 9],
+    [3_000_000, 900],
+  ] as const) {
+    const random = new Random(gaps);
+    const list = new PostingsList();
+    const expected = new Bitset(docCount);
+    let docFreq = 0;
+    for (let doc = random.below(gaps); doc < docCount; doc += 1 + random.below(gaps)) {
+      list.add(doc, 1 + random.below(3));
+      expected.add(doc);
+      docFreq++;
+    }
+    const out = new ByteBuffer(1024);
+    writePostings(list, null, false, out, new ByteBuffer(16));
+    const actual = new Bitset(docCount);
+    assert.equal(kernel.addPostings(out.view(), docFreq, docCount, actual.words), true);
+    assert.deepEqual(actual.words, expected.words);
+    const half = new Bitset(Math.floor(docCount / 2));
+    assert.equal(kernel.addPostings(out.view(), docFreq, half.size, half.words), false, "documents outside");
+    const cut = out.view().subarray(0, 40);
+    assert.equal(kernel.addPostings(cut, docFreq, docCount, actual.words), false, "bytes outside");
+  }
+});
+
+test("bounds of values are the bounds of the numbers they are packed as", () => {
+  const random = new Random(9);
+  for (let round = 0; round < 2000; round++) {
+    const decimal = random.oneIn(3);
+    const step = decimal ? 10 ** random.below(7) : 1 + random.below(2 ** random.below(31));
+    const base = random.below(2 ** 31) - 2 ** 30;
+    const value = (n: number): number => (decimal ? (base + n) / step : base + n * step);
+    const [a, b] = [random.below(1000), random.below(1000)];
+    const nudge = random.oneIn(2) ? 0 : step / 3;
+    const [from, to] = [value(Math.min(a, b)) - nudge, value(Math.max(a, b)) + nudge];
+    const bounds = packedBounds(base, step, decimal, from, to);
+    for (let n = 0; n < 1010; n += 1 + random.below(5)) {
+      const isWithin = bounds !== null && n >= bounds[0] && n <= bounds[1];
+      assert.equal(isWithin, value(n) >= from && value(n) <= to, `${base} ${step} ${n}`);
+    }
+  }
+});

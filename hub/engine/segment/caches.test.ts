@@ -1,0 +1,46 @@
+/** What stays in memory of segments, and what goes. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Bitset } from "./bitset.ts";
+import { ExtentCache } from "./extent-cache.ts";
+import { FilterCache } from "./filter-cache.ts";
+
+test("parts of files that were used last stay within the limit", () => {
+  const cache = new ExtentCache(100);
+  const owner = {};
+  const reads: number[] = [];
+  const get = (offset: number, length: number): Uint8Array =>
+    cache.get(owner, offset, length, () => {
+      reads.push(offset);
+      return new Uint8Array(length).fill(offset);
+    });
+  for (const offset of [1, 2, 1, 3, 1, 2]) assert.equal(get(offset, 40)[0], offset);
+  assert.deepEqual(reads, [1, 2, 3, 2], "3 pushed out 2, which was used before 1");
+  assert.equal(cache.stats().bytes, 80);
+  assert.equal(cache.stats().evictions, 2);
+  get(9, 60);
+  get(9, 60);
+  assert.deepEqual(reads.slice(4), [9, 9], "a part of more than half of the limit isn't kept");
+  cache.drop(owner);
+  assert.equal(cache.stats().bytes, 0);
+});
+
+test("a set is kept when it is asked for again, and goes with its segment", () => {
+  const cache = new FilterCache(1000);
+  const segment = {};
+  let found = 0;
+  const get = (key: string): Bitset | null =>
+    cache.get(segment, key, () => {
+      found++;
+      return key === "none" ? null : new Bitset(320);
+    });
+  for (let round = 0; round < 4; round++) get("a");
+  assert.equal(found, 2, "found the first two times");
+  for (let round = 0; round < 4; round++) assert.equal(get("none"), null);
+  assert.equal(found, 4, "nothing found is remembered too");
+  for (let key = 0; key < 40; key++) for (let round = 0; round < 2; round++) get(`k${key}`);
+  assert.ok(cache.stats().bytes <= 1000);
+  cache.drop(segment);
+  assert.deepEqual([cache.stats().bytes, cache.stats().sets], [0, 0]);
+});
