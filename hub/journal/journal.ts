@@ -25,7 +25,9 @@ import { type StoredMessage, type StreamState, StreamStore } from "./stream-stor
 import { StreamWatch } from "./stream-watch.ts";
 
 /** Bucket that remembers the streams' incarnations. */
-const LOG_BUCKET = "log";
+export const LOG_BUCKET = "log";
+/** Its key for the incarnation of RAW that began with a restored snapshot. */
+export const RESTORED_KEY = "restored";
 
 /** How often streams are looked at: often enough for figures, and for readers to notice that they hang. */
 const POLL_MS = 5_000;

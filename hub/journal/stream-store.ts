@@ -170,6 +170,11 @@ function toConfig(
   };
 }
 
+/** Returns `config` as that of another stream: who remembers the one before notices. */
+export function renewedIdentity(config: StreamConfig): StreamConfig {
+  return identityOf(config) === "" ? config : { ...config, description: DESCRIPTION + randomUUID() };
+}
+
 function identityOf({ description = "" }: StreamConfig): string {
   return description.startsWith(DESCRIPTION) ? description.slice(DESCRIPTION.length) : "";
 }

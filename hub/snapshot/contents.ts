@@ -1,0 +1,144 @@
+/**
+ * What a snapshot is made of, and how bytes of any length become blobs and bytes again. A snapshot is a description
+ * (`snapshots/<name>.json`) and the chunks it names by their SHA-256 (`blobs/<first two digits>/<digest>`): a later
+ * snapshot stores only chunks that no earlier one has. Grammar: README.md.
+ */
+
+import { createHash } from "node:crypto";
+import type { BlobStore } from "#hub/journal/blob-store.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Version of the format; a higher one is refused. */
+export const SNAPSHOT_VERSION = 1;
+/** Bytes of a chunk: far below what a store takes at once, and what is held in memory. */
+const CHUNK_BYTES = 8 * 1_024 ** 2;
+const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+/** Bytes in the store. */
+export interface Piece {
+  readonly sizeBytes: number;
+  /** SHA-256 of each chunk, hexadecimal, in order. */
+  readonly chunks: readonly string[];
+}
+
+export interface SnapshotFile extends Piece {
+  /** Below the data folder, with slashes. */
+  readonly path: string;
+  /** Permissions, as stat gives them. */
+  readonly mode: number;
+}
+
+export interface SnapshotStream extends Piece {
+  readonly name: string;
+  /** As JetStream describes the stream. */
+  readonly config: unknown;
+  readonly messages: number;
+}
+
+export interface Snapshot {
+  readonly version: number;
+  readonly name: string;
+  /** ISO 8601. */
+  readonly created: string;
+  /** Of the program that made it. */
+  readonly product: string;
+  readonly files: readonly SnapshotFile[];
+  readonly streams: readonly SnapshotStream[];
+}
+
+/** Counts what was stored. */
+export interface Tally {
+  bytes: number;
+  /** Bytes that no earlier snapshot had. */
+  newBytes: number;
+}
+
+/** Stores bytes as chunks. */
+export async function storePiece(
+  store: BlobStore,
+  bytes: AsyncIterable<Uint8Array>,
+  tally: Tally,
+): Promise<Piece> {
+  const chunks: string[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of inChunks(bytes)) {
+    const digest = sha256(chunk);
+    const key = blobKey(digest);
+    if (!(await store.has(key))) {
+      await store.put(key, chunk);
+      tally.newBytes += chunk.length;
+    }
+    sizeBytes += chunk.length;
+    tally.bytes += chunk.length;
+    chunks.push(digest);
+  }
+  return { sizeBytes, chunks };
+}
+
+/** Yields the bytes of a piece. Throws data_corrupt where a chunk isn't what it was. */
+export async function* readPiece(store: BlobStore, piece: Piece): AsyncGenerator<Uint8Array> {
+  for (const digest of piece.chunks) {
+    const chunk = await store.get(blobKey(digest));
+    if (sha256(chunk) !== digest)
+      throw new AppError(
+        "data_corrupt",
+        `${blobKey(digest)} in ${store.address} is damaged; take another snapshot`,
+      );
+    yield chunk;
+  }
+}
+
+/** Returns the key of a snapshot's description. Throws usage_invalid for a name that can't be one. */
+export function descriptionKey(name: string): string {
+  if (!NAME.test(name))
+    throw new AppError(
+      "usage_invalid",
+      `"${name}" can't be the name of a snapshot; use at most 100 small letters, digits, ".", "_" and "-"`,
+    );
+  return `snapshots/${name}.json`;
+}
+
+/** Returns the descriptions' names, the oldest first where names are times. */
+export async function snapshotNames(store: BlobStore): Promise<string[]> {
+  const keys = await store.list("snapshots/");
+  return keys.map((key) => /^snapshots\/(.*)\.json$/.exec(key)?.[1]).filter((name) => name !== undefined);
+}
+
+/** Throws not_found, or data_corrupt for a version that isn't known. */
+export async function readSnapshot(store: BlobStore, name: string): Promise<Snapshot> {
+  const key = descriptionKey(name);
+  const snapshot = JSON.parse(Buffer.from(await store.get(key)).toString()) as Snapshot;
+  if (snapshot.version !== SNAPSHOT_VERSION)
+    throw new AppError(
+      "data_corrupt",
+      `${key} has format version ${snapshot.version}, this program knows ${SNAPSHOT_VERSION}`,
+    );
+  return snapshot;
+}
+
+/** Cuts a stream of bytes into chunks of one length; the last may be shorter. */
+async function* inChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of bytes) {
+    for (let at = 0; at < part.length; ) {
+      const taken = part.subarray(at, at + CHUNK_BYTES - length);
+      parts.push(taken);
+      length += taken.length;
+      at += taken.length;
+      if (length < CHUNK_BYTES) continue;
+      yield Buffer.concat(parts);
+      parts = [];
+      length = 0;
+    }
+  }
+  if (length > 0) yield Buffer.concat(parts);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function blobKey(digest: string): string {
+  return `blobs/${digest.slice(0, 2)}/${digest}`;
+}

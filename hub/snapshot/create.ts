@@ -1,0 +1,113 @@
+/**
+ * Takes a snapshot beside a hub that runs. The order makes it whole: what the pipeline's cursors cover is in the DOC
+ * messages read after them, and what was purged from those is in the shards held last. So the streams come first, the
+ * shards' files after them; what is in both is dropped again by position where it is folded.
+ */
+
+import { createReadStream, readdirSync, rmSync, statSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import type { BlobStore } from "#hub/journal/blob-store.ts";
+import type { StreamArchive } from "#hub/journal/stream-archive.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import {
+  descriptionKey,
+  SNAPSHOT_VERSION,
+  type Snapshot,
+  type SnapshotFile,
+  type SnapshotStream,
+  storePiece,
+  type Tally,
+} from "./contents.ts";
+import { holdShards } from "./shard-files.ts";
+import { encodeRecords } from "./stream-records.ts";
+
+export interface CreateOptions {
+  readonly name: string;
+  /** The hub's data folder, absolute. */
+  readonly folder: string;
+  readonly store: BlobStore;
+  readonly archive: StreamArchive;
+  readonly product: string;
+  readonly nowMs: number;
+  /** Hears of each part that is stored, "stream RAW". */
+  readonly progress: (part: string) => void;
+}
+
+export interface Created {
+  readonly snapshot: Snapshot;
+  readonly tally: Tally;
+}
+
+/** State buckets are small and come first (empty prefix); then the log in the direction in which it flows. */
+const LAST_STREAMS = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
+const HELD = "snapshot-held";
+/** Locks, processes' files, and the log's own store, which is read message by message. */
+const NOT_KEPT =
+  /(^|\/)[^/]+\.(lock|pid|tmp)$|^nats\/(store|ports)\/|^nats\/nats\.conf$|^engine\/|^snapshot-held\//;
+const PERMISSIONS = 0o777;
+
+/** Throws usage_invalid, not_found …, with nothing left but chunks that the next snapshot uses. */
+export async function createSnapshot(options: CreateOptions): Promise<Created> {
+  const { name, folder, store, product, nowMs } = options;
+  const key = descriptionKey(name);
+  if (await store.has(key))
+    throw new AppError(
+      "usage_invalid",
+      `${store.address} has a snapshot ${name} already; choose another name`,
+    );
+  const tally: Tally = { bytes: 0, newBytes: 0 };
+  const held = join(folder, HELD);
+  rmSync(held, { recursive: true, force: true });
+  try {
+    const streams = await storeStreams(options, tally);
+    holdShards(join(folder, "engine"), held);
+    const others = filesBelow(folder).filter((path) => !NOT_KEPT.test(path));
+    const files: SnapshotFile[] = [];
+    for (const path of others) files.push(await storeFile(options, path, path, tally));
+    for (const path of filesBelow(held))
+      files.push(await storeFile(options, `${HELD}/${path}`, `engine/${path}`, tally));
+    const created = new Date(nowMs).toISOString();
+    const snapshot: Snapshot = { version: SNAPSHOT_VERSION, name, created, product, files, streams };
+    await store.put(key, Buffer.from(JSON.stringify(snapshot)));
+    return { snapshot, tally };
+  } finally {
+    rmSync(held, { recursive: true, force: true });
+  }
+}
+
+async function storeStreams(
+  { archive, store, progress }: CreateOptions,
+  tally: Tally,
+): Promise<SnapshotStream[]> {
+  const streams: SnapshotStream[] = [];
+  const order = (name: string): number => LAST_STREAMS.indexOf(name);
+  for (const name of (await archive.names()).sort((left, right) => order(left) - order(right))) {
+    const config = await archive.config(name);
+    const count = { messages: 0 };
+    const piece = await storePiece(store, encodeRecords(archive.read(name), count), tally);
+    streams.push({ name, config, messages: count.messages, ...piece });
+    progress(`stream ${name}: ${count.messages} messages`);
+  }
+  return streams;
+}
+
+async function storeFile(
+  { folder, store, progress }: CreateOptions,
+  source: string,
+  path: string,
+  tally: Tally,
+): Promise<SnapshotFile> {
+  const from = join(folder, source);
+  const { mode } = statSync(from);
+  const piece = await storePiece(store, createReadStream(from), tally);
+  progress(`file ${path}: ${piece.sizeBytes} bytes`);
+  return { path, mode: mode & PERMISSIONS, ...piece };
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"))
+    .sort();
+}

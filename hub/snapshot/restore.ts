@@ -1,0 +1,148 @@
+/**
+ * Makes a data folder of a snapshot. The log is made anew of the messages that no shard has, under an incarnation that
+ * nobody has seen: what shards and cursors remember lies before it, and agents send again what they still have.
+ */
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import type { StreamConfig } from "@nats-io/jetstream";
+import { readManifest } from "#hub/engine/manifest.ts";
+import type { BlobStore } from "#hub/journal/blob-store.ts";
+import { type Incarnation, Incarnations } from "#hub/journal/incarnations.ts";
+import { LOG_BUCKET, RESTORED_KEY } from "#hub/journal/journal.ts";
+import type { ArchivedMessage, StreamArchive } from "#hub/journal/stream-archive.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { writeFully } from "#proto/kit/files.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
+import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { readPiece, type Snapshot, type SnapshotFile, type SnapshotStream } from "./contents.ts";
+import { decodeRecords } from "./stream-records.ts";
+
+/** In a data folder that is being made; a hub doesn't start on it. */
+export const UNFINISHED_FILE = "restore-unfinished";
+
+/** Incarnations that the wiped hub may have begun after the snapshot was taken stay below the next. */
+const INCARNATIONS_APART = 1_000;
+const LOG_KEY = `$KV.${LOG_BUCKET}.`;
+
+export interface RestoreOptions {
+  readonly snapshot: Snapshot;
+  readonly store: BlobStore;
+  /** The data folder, absolute. */
+  readonly folder: string;
+  readonly progress: (part: string) => void;
+}
+
+/** Throws data_locked where the folder holds a hub's data already. */
+export function checkEmpty(folder: string): void {
+  const there = existsSync(folder) ? readdirSync(folder) : [];
+  if (there.includes(UNFINISHED_FILE) || !there.some((name) => name === "engine" || name === "nats")) return;
+  throw new AppError(
+    "data_locked",
+    `${folder} holds data already; restore into an empty folder (--path.data DIR)`,
+  );
+}
+
+/** Writes all files; the folder is marked as unfinished until `finishRestore`. */
+export async function restoreFiles({ snapshot, store, folder, progress }: RestoreOptions): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o750 });
+  writeFileSync(join(folder, UNFINISHED_FILE), snapshot.name);
+  for (const name of ["engine", "nats"]) rmSync(join(folder, name), { recursive: true, force: true });
+  for (const file of snapshot.files) {
+    await writePiece(store, file, join(folder, file.path));
+    progress(`file ${file.path}: ${file.sizeBytes} bytes`);
+  }
+}
+
+/** Makes all streams. The shards' files must be there. */
+export async function restoreStreams(
+  { snapshot, store, folder, progress }: RestoreOptions,
+  archive: StreamArchive,
+): Promise<void> {
+  const lives = await readLives(store, snapshot);
+  const doc = lives.get(DOC_STREAM) ?? new Incarnations();
+  for (const stream of snapshot.streams) {
+    const messages = decodeRecords(readPiece(store, stream));
+    let kept: AsyncIterable<Omit<ArchivedMessage, "sequence">> = messages;
+    if (stream.name === `KV_${LOG_BUCKET}`) kept = renewedLog(messages, lives);
+    else if (stream.name === DOC_STREAM) kept = missingInShards(messages, join(folder, "engine"), doc);
+    await archive.write(stream.config as StreamConfig, kept);
+    progress(`stream ${stream.name}: ${stream.messages} messages`);
+  }
+}
+
+/** From here on a hub may start on the folder. */
+export function finishRestore(folder: string): void {
+  rmSync(join(folder, UNFINISHED_FILE));
+}
+
+async function writePiece(store: BlobStore, file: SnapshotFile, path: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
+  const fd = openSync(path, "w", file.mode);
+  try {
+    for await (const chunk of readPiece(store, file)) writeFully(fd, chunk);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The incarnations that the hub knew when the snapshot was taken, by stream. */
+async function readLives(store: BlobStore, { streams }: Snapshot): Promise<Map<string, Incarnations>> {
+  const lives = new Map<string, Incarnations>();
+  const log: SnapshotStream | undefined = streams.find(({ name }) => name === `KV_${LOG_BUCKET}`);
+  if (log === undefined) return lives;
+  for await (const { subject, data } of decodeRecords(readPiece(store, log))) {
+    const stream = subject.slice(LOG_KEY.length);
+    if (stream !== RAW_STREAM && stream !== DOC_STREAM) continue;
+    const { lives: known } = JSON.parse(Buffer.from(data).toString()) as { lives: Incarnation[] };
+    lives.set(stream, new Incarnations(known));
+  }
+  return lives;
+}
+
+/** Of no stream's identity: at its start the hub finds both streams made anew, behind these incarnations. */
+async function* renewedLog(
+  messages: AsyncIterable<ArchivedMessage>,
+  lives: ReadonlyMap<string, Incarnations>,
+): AsyncGenerator<Omit<ArchivedMessage, "sequence">> {
+  const own = new Set([`${LOG_KEY}${RESTORED_KEY}`, ...[...lives.keys()].map((stream) => LOG_KEY + stream)]);
+  for await (const message of messages) if (!own.has(message.subject)) yield message;
+  for (const [stream, { current }] of lives) {
+    const incarnation = current.incarnation + INCARNATIONS_APART - 1;
+    const renewed = { identity: "", lives: [{ incarnation, firstSequence: 1 }] };
+    yield { subject: LOG_KEY + stream, headers: [], data: Buffer.from(JSON.stringify(renewed)) };
+    if (stream !== RAW_STREAM) continue;
+    const restored = Buffer.from(JSON.stringify(incarnation + 1));
+    yield { subject: `${LOG_KEY}${RESTORED_KEY}`, headers: [], data: restored };
+  }
+}
+
+/** Leaves out what the shards' files have: a document put over HTTP must not be put a second time. */
+async function* missingInShards(
+  messages: AsyncIterable<ArchivedMessage>,
+  engine: string,
+  lives: Incarnations,
+): AsyncGenerator<ArchivedMessage> {
+  const positions = new Map<string, Position>();
+  for await (const message of messages) {
+    const [, , uuid = "", shard = ""] = message.subject.split(".");
+    const folder = join(engine, uuid, shard);
+    const position = positions.get(folder) ?? committed(folder);
+    positions.set(folder, position);
+    if (comparePositions(lives.positionOf(message.sequence), position) > 0) yield message;
+  }
+}
+
+function committed(folder: string): Position {
+  return (existsSync(folder) ? readManifest(folder)?.manifest.position : undefined) ?? START;
+}
