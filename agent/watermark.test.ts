@@ -96,8 +96,15 @@ test("the agent asks for watermarks, and sends again from there when the hub's l
   assert.deepEqual([hellos[0]!.incarnation, Number(hellos[0]!.lastSequence)], [2, 2]);
   assert.match(hellos[0]!.lastMessageId!, new RegExp(`^${second.agentId}/1/\\d+$`));
   assert.equal((await readRaw(nats))[2]!.data.toString(), "3\n");
-  answer = { incarnation: 2 };
+
+  // A hub restored from a snapshot knows nothing of what it had called committed.
+  answer = { incarnation: 1_001, restored: 1_001 };
+  publish(answer);
+  await until(async () => (await readRaw(nats)).length === 4);
+  assert.equal((await readRaw(nats))[3]!.data.toString(), "1\n2\n3\n");
+  publish({ incarnation: 1_001, restored: 1_001, committed: [{ fileKey, generation: 0, offset: 6 }] });
   await second.stop();
+  assert.equal((await readRaw(nats)).length, 4, "it is heard of once");
   assert.equal(helloSubject(second.agentId), `agent.${first.agentId}.hello`);
 });
 

@@ -134,6 +134,8 @@ export class WatermarkClient implements Component {
     }
     const { registry } = this.#options;
     const known = registry.stream.incarnation;
+    const restored = watermark.restored ?? 0;
+    if (known !== 0 && known < restored && restored <= watermark.incarnation) this.#beginAnew(restored);
     const renewed = known !== 0 && watermark.incarnation !== 0 && watermark.incarnation !== known;
     const back = watermark.rewind || renewed;
     for (const committed of watermark.committed) this.#commit(committed, back);
@@ -167,6 +169,19 @@ export class WatermarkClient implements Component {
         : each,
     );
     registry.touch(fileKey);
+  }
+
+  /** A snapshot knows nothing of what was committed after it, so the agent's own marks are worth nothing. */
+  #beginAnew(incarnation: number): void {
+    const { registry, log } = this.#options;
+    for (const [key, row] of registry.rows()) {
+      row.committed = 0;
+      registry.touch(key);
+    }
+    log.warn(
+      { incarnation },
+      "the hub was restored from a snapshot; all files are sent again from their start",
+    );
   }
 
   #rewind(): void {

@@ -10,6 +10,7 @@ import {
 } from "./admin-arguments.ts";
 import { type PipelineCommand, parsePipelineCommand } from "./pipeline-command.ts";
 import { parseSearchCommand, type SearchCommand } from "./search-command.ts";
+import { parseSnapshotCommand, type SnapshotCommand } from "./snapshot/arguments.ts";
 import { usageError } from "./usage-error.ts";
 
 export const HELP = `Usage: tailrace-hub [run] [-c hub.yml] [-E key=value …]
@@ -36,6 +37,11 @@ Commands
                       register an OAuth client and print its client_id and client_secret, once
   client rotate ID    make a further client_secret; the one before stays good until the next rotation
   client list | client remove ID
+  snapshot create DIR|s3://BUCKET/PREFIX [--name NAME]
+                      copy all data of a hub, which may run meanwhile; what an earlier snapshot there has isn't copied
+  snapshot list DIR|s3://…
+  snapshot restore DIR|s3://… [--name NAME] [--path.data DIR]
+                      make an empty data folder of a snapshot (the newest without --name); then start the hub on it
   --print-schema      print every setting with its default and meaning
   --version           print the version
   --help              print this
@@ -64,6 +70,7 @@ export type HubCommand =
   | ClientCommand
   | SearchCommand
   | PipelineCommand
+  | SnapshotCommand
   | { readonly name: "help" | "version" | "print-schema" }
   | {
       readonly name: "run";
@@ -72,7 +79,7 @@ export type HubCommand =
       readonly readyJson: boolean;
     };
 
-const COMMANDS = ["run", "pipeline", "search", "user", "client"];
+const COMMANDS = ["run", "pipeline", "search", "user", "client", "snapshot"];
 
 /** Returns the command of `args` (without node and script). Throws usage_invalid. */
 export function parseHubCommand(args: readonly string[]): HubCommand {
@@ -80,6 +87,7 @@ export function parseHubCommand(args: readonly string[]): HubCommand {
   const wantsHelp = args.includes("--help") || args.includes("-h");
   if (first === "pipeline" && !wantsHelp) return parsePipelineCommand(rest);
   if (first === "search" && !wantsHelp) return parseSearchCommand(rest);
+  if (first === "snapshot" && !wantsHelp) return parseSnapshotCommand(rest);
   if (first === "user" && !wantsHelp) return parseUserCommand(rest);
   if (first === "client" && !wantsHelp) return parseClientCommand(rest);
   const { values, positionals } = wantsHelp ? parse(["--help"]) : parse(args);

@@ -31,6 +31,7 @@ import { AUTH_BUCKET, type OpenedAccess, openAccess } from "./open-access.ts";
 import { Pipelines } from "./pipelines.ts";
 import { ProcessedFloor } from "./processed-floor.ts";
 import { Servers } from "./servers.ts";
+import { checkRestored } from "./snapshot/restore.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
 export interface HubOptions {
@@ -95,6 +96,7 @@ export class Hub implements Component {
   async #startAll(folder: string): Promise<void> {
     mkdirSync(folder, { recursive: true, mode: 0o750 });
     await this.#run("lock", folderLock(folder));
+    checkRestored(folder);
     const { log } = this.#options;
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
     const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));

@@ -37,6 +37,7 @@ export function logPort(journal: Journal): LogPort {
 export function rawPort(journal: Journal): RawPort {
   return {
     incarnation: () => journal.incarnation(RAW_STREAM).incarnation,
+    restored: () => journal.restored,
     async message(sequence) {
       const { firstSequence } = await journal.state(RAW_STREAM);
       if (sequence < firstSequence) return "purged";

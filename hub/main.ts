@@ -10,6 +10,7 @@ import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
 import { hubSchema, loadHubSettings } from "./config.ts";
 import { type PipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
 import { runSearchCommand } from "./search-command.ts";
+import type { SnapshotCommand } from "./snapshot/arguments.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -23,12 +24,18 @@ async function main(): Promise<void> {
   else if (command.name === "pipeline") await pipeline(command);
   else if (command.name === "search")
     process.stdout.write(await runSearchCommand(command, process.env, Date.now()));
+  else if (command.name === "snapshot") await snapshot(command);
   else if (command.name === "user" || command.name === "client") await administer(command);
 }
 
 async function administer(command: UserCommand | ClientCommand): Promise<void> {
   const { runAdminCommand } = await import("./admin-commands.ts");
   process.stdout.write(await runAdminCommand(command, commandLog()));
+}
+
+async function snapshot(command: SnapshotCommand): Promise<void> {
+  const { runSnapshotCommand } = await import("./snapshot/command.ts");
+  await runSnapshotCommand(command, { log: commandLog(), version: version() });
 }
 
 /** Ends with 1 where a pipeline has faults or a case fails. */

@@ -17,6 +17,21 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { HubSettings } from "./config.ts";
 
+/** Calls `use` with a connection to the hub's log. Throws unavailable, nats_missing, file_unreadable … with nothing left running. */
+export async function withConnection<T>(
+  settings: HubSettings,
+  log: Logger,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const lifecycle = new Lifecycle((part, error) => log.error({ err: error, part }, "a part didn't stop"));
+  try {
+    const target = await reachNats(settings, log, lifecycle);
+    return await use(await connect(target, log, lifecycle));
+  } finally {
+    await lifecycle.stop();
+  }
+}
+
 /** Calls `use` with the bucket `name`. Throws unavailable, nats_missing, file_unreadable … with nothing left running. */
 export async function withState<T>(
   settings: HubSettings,
@@ -24,13 +39,7 @@ export async function withState<T>(
   name: string,
   use: (bucket: StateBucket) => Promise<T>,
 ): Promise<T> {
-  const lifecycle = new Lifecycle((part, error) => log.error({ err: error, part }, "a part didn't stop"));
-  try {
-    const target = await reachNats(settings, log, lifecycle);
-    return await use(await openBucket(target, name, log, lifecycle));
-  } finally {
-    await lifecycle.stop();
-  }
+  return withConnection(settings, log, async (connection) => use(await openBucket(connection, name, log)));
 }
 
 /** An external NATS, the running hub's, or one that lives as long as `lifecycle`. */
@@ -72,12 +81,7 @@ function runningServer(folder: string): NatsTarget {
   }
 }
 
-async function openBucket(
-  target: NatsTarget,
-  name: string,
-  log: Logger,
-  lifecycle: Lifecycle,
-): Promise<StateBucket> {
+async function connect(target: NatsTarget, log: Logger, lifecycle: Lifecycle): Promise<Connection> {
   const connection = new Connection({
     name: "tailrace-hub command",
     log,
@@ -85,6 +89,10 @@ async function openBucket(
     target: () => target,
   });
   await lifecycle.start("connection", connection);
+  return connection;
+}
+
+function openBucket(connection: Connection, name: string, log: Logger): Promise<StateBucket> {
   const metrics = new JournalMetrics(new Metrics());
   const publisher = new Publisher({ connection, metrics, clock: systemClock, onFull: () => undefined });
   const streams = new StreamStore(connection);

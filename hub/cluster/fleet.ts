@@ -12,6 +12,8 @@ import type { CommittedRange, Watermarks } from "./watermarks.ts";
 export interface RawPort {
   /** Incarnation of RAW. */
   incarnation(): number;
+  /** The newest incarnation that began with a hub restored from a snapshot; 0 where none did. */
+  restored(): number;
   /** What became of a message of RAW: its Nats-Msg-Id, or that it was purged, or that there is none. */
   message(sequence: number): Promise<{ readonly id: string } | "purged" | "missing">;
 }
@@ -112,7 +114,7 @@ export class Fleet implements Component {
       rewind = found === "missing" || (found !== "purged" && found.id !== hello.lastMessageId);
     }
     const keys = hello.fileKeys.map((key) => `${hello.agentId}/${key}`);
-    message.respond(encodeWatermark(incarnation, watermarks.of(hello.agentId, keys), rewind));
+    message.respond(this.#watermark(watermarks.of(hello.agentId, keys), rewind));
   }
 
   #status(message: ReceivedMessage): void {
@@ -128,20 +130,17 @@ export class Fleet implements Component {
   }
 
   #publish(): void {
-    const incarnation = this.#options.raw.incarnation();
     for (const [agentId, ranges] of this.#options.watermarks.takeMoved()) {
       for (let at = 0; at < ranges.length; at += ENTRIES_PER_MESSAGE) {
         const part = ranges.slice(at, at + ENTRIES_PER_MESSAGE);
-        this.#options.port.send(watermarkSubject(agentId), encodeWatermark(incarnation, part, false));
+        this.#options.port.send(watermarkSubject(agentId), this.#watermark(part, false));
       }
     }
   }
-}
 
-function encodeWatermark(
-  incarnation: number,
-  committed: readonly CommittedRange[],
-  rewind: boolean,
-): Uint8Array {
-  return Watermark.encode({ incarnation, rewind, committed: [...committed] }).finish();
+  #watermark(committed: readonly CommittedRange[], rewind: boolean): Uint8Array {
+    const { raw } = this.#options;
+    const [incarnation, restored] = [raw.incarnation(), raw.restored()];
+    return Watermark.encode({ incarnation, restored, rewind, committed: [...committed] }).finish();
+  }
 }

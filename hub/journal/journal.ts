@@ -93,6 +93,7 @@ export class Journal implements Component {
   readonly #onIncarnation = new Set<(stream: string, incarnation: number) => void>();
   #stopping = new AbortController();
   #lifecycle: Lifecycle | undefined;
+  #restored = 0;
   #opened: { readonly history: LogHistory; readonly watch: StreamWatch } | undefined;
 
   constructor(options: JournalOptions) {
@@ -205,6 +206,11 @@ export class Journal implements Component {
   /** The newest incarnation of a stream and where it begins. */
   incarnation(stream: string): Incarnation {
     return this.#history.of(stream).current;
+  }
+
+  /** The newest incarnation of RAW that began with a hub restored from a snapshot; 0 where none did. */
+  get restored(): number {
+    return this.#restored;
   }
 
   /** Returns the position of the message with `sequence`, as a PubAck names it. */
@@ -321,9 +327,12 @@ export class Journal implements Component {
       maxPayloadBytes: connection.nats.info?.max_payload ?? 0,
       replicas,
     });
+    const bucket = await this.bucket(LOG_BUCKET);
+    const restored = await bucket.get(RESTORED_KEY);
+    this.#restored = restored === null ? 0 : Number(Buffer.from(restored.value).toString());
     const history = new LogHistory({
       streams: this.#streams,
-      bucket: await this.bucket(LOG_BUCKET),
+      bucket,
       log,
       onRaise: (stream, incarnation) => {
         this.#metrics.incarnationRaised(stream);

@@ -65,7 +65,7 @@ export class S3Blobs implements BlobStore {
     do {
       const query = new URLSearchParams({ "list-type": "2", prefix: this.#prefix + prefix });
       if (token !== undefined) query.set("continuation-token", token);
-      const answer = await this.#fetch(`${this.#bucketUrl}?${query}`, { method: "GET" }, [200]);
+      const answer = await this.#fetch(`${this.#bucketUrl}?${query.toString()}`, { method: "GET" }, [200]);
       const xml = await answer.text();
       for (const [, key = ""] of xml.matchAll(/<Key>([^<]*)<\/Key>/g))
         keys.push(key.slice(this.#prefix.length));

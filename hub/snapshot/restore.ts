@@ -28,7 +28,7 @@ import { readPiece, type Snapshot, type SnapshotFile, type SnapshotStream } from
 import { decodeRecords } from "./stream-records.ts";
 
 /** In a data folder that is being made; a hub doesn't start on it. */
-export const UNFINISHED_FILE = "restore-unfinished";
+const UNFINISHED_FILE = "restore-unfinished";
 
 /** Incarnations that the wiped hub may have begun after the snapshot was taken stay below the next. */
 const INCARNATIONS_APART = 1_000;
@@ -78,6 +78,15 @@ export async function restoreStreams(
     await archive.write(stream.config as StreamConfig, kept);
     progress(`stream ${stream.name}: ${stream.messages} messages`);
   }
+}
+
+/** Throws data_corrupt where a restore into `folder` didn't come to its end. */
+export function checkRestored(folder: string): void {
+  if (!existsSync(join(folder, UNFINISHED_FILE))) return;
+  throw new AppError(
+    "data_corrupt",
+    `${folder} is of a restore that did not end; run tailrace-hub snapshot restore again`,
+  );
 }
 
 /** From here on a hub may start on the folder. */

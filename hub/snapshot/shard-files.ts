@@ -30,7 +30,8 @@ export function holdShards(engine: string, held: string): void {
 function holdShard(shard: string, held: string): void {
   for (let tries = 1; ; tries++) {
     try {
-      return linkShard(shard, held);
+      linkShard(shard, held);
+      return;
     } catch (error) {
       if (systemCode(error) !== "ENOENT") throw error;
       rmSync(held, { recursive: true, force: true });

@@ -519,6 +519,9 @@ export namespace tailrace {
         /** Watermark committed. */
         committed: tailrace.Committed.$Properties[];
 
+        /** Watermark restored. */
+        restored: number;
+
         /**
          * Encodes the specified Watermark message. Does not implicitly {@link tailrace.Watermark.verify|verify} messages.
          * @param message Watermark message or plain object to encode
@@ -551,6 +554,9 @@ export namespace tailrace {
 
             /** Watermark committed */
             committed?: (tailrace.Committed.$Properties[]|null);
+
+            /** Watermark restored */
+            restored?: (number|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

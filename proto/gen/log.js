@@ -1355,6 +1355,7 @@ export const tailrace = $root.tailrace = (() => {
          * @property {number|null} [incarnation] Watermark incarnation
          * @property {boolean|null} [rewind] Watermark rewind
          * @property {Array.<tailrace.Committed.$Properties>|null} [committed] Watermark committed
+         * @property {number|null} [restored] Watermark restored
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -1412,6 +1413,14 @@ export const tailrace = $root.tailrace = (() => {
         Watermark.prototype.committed = $util.emptyArray;
 
         /**
+         * Watermark restored.
+         * @member {number} restored
+         * @memberof tailrace.Watermark
+         * @instance
+         */
+        Watermark.prototype.restored = 0;
+
+        /**
          * Encodes the specified Watermark message. Does not implicitly {@link tailrace.Watermark.verify|verify} messages.
          * @function encode
          * @memberof tailrace.Watermark
@@ -1434,6 +1443,8 @@ export const tailrace = $root.tailrace = (() => {
             if (message.committed != null && message.committed.length)
                 for (let i = 0; i < message.committed.length; ++i)
                     $root.tailrace.Committed.encode(message.committed[i], writer.uint32(/* id 3, wireType 2 =*/26).fork(), _depth + 1).ldelim();
+            if (message.restored != null && $Object.hasOwnProperty.call(message, "restored") && message.restored !== 0)
+                writer.uint32(/* id 4, wireType 0 =*/32).uint32(message.restored);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -1502,6 +1513,15 @@ export const tailrace = $root.tailrace = (() => {
                         if (!(message.committed && message.committed.length))
                             message.committed = [];
                         message.committed.push($root.tailrace.Committed.decode(reader, reader.size(), $undefined, _depth + 1));
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.uint32())
+                            message.restored = value;
+                        else
+                            delete message.restored;
                         continue;
                     }
                 }
