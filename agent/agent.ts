@@ -9,6 +9,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StatusServer } from "#proto/kit/status-server.ts";
+import { inboxPrefix } from "#proto/subjects.ts";
 import type { AgentSettings } from "./config.ts";
 import { systemTellsBirth } from "./harvester/identity.ts";
 import type { InputContext } from "./inputs/input.ts";
@@ -64,6 +65,7 @@ export class Agent implements Component {
     const { file, pathData } = this.#settings;
     const registry = new Registry({
       folder: pathData,
+      agentId: file.id,
       log: this.#log,
       metrics: this.#metrics,
       clock: this.#clock,
@@ -176,7 +178,7 @@ export class Agent implements Component {
     return connection;
   }
 
-  #createConnection({ agentName }: AgentNames): Connection {
+  #createConnection({ agentId, agentName }: AgentNames): Connection {
     const { file } = this.#settings;
     const settings = {
       servers: file["output.pipeline.servers"],
@@ -186,6 +188,7 @@ export class Agent implements Component {
       tlsCa: file["output.pipeline.tls.ca"],
       tlsCertificate: file["output.pipeline.tls.certificate"],
       tlsKey: file["output.pipeline.tls.key"],
+      inboxPrefix: inboxPrefix(agentId),
     };
     return new Connection(settings, agentName, this.#log, this.#metrics, this.#clock);
   }

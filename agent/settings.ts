@@ -18,6 +18,13 @@ export const SETTINGS_SCHEMA = Type.Object(
       maxLength: 255,
       description: "Name of the agent; the host's name without it.",
     }),
+    id: Type.Optional(
+      Type.String({
+        pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        description:
+          "UUID under which the hub knows the agent and its credentials; written at enrolment. Without it the first run makes one.",
+      }),
+    ),
     "shipper.inputs": Type.Array(Type.Object({ type: Type.String() }), {
       minItems: 1,
       description: "What to read; each entry has a type and that type's settings.",

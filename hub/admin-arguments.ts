@@ -1,4 +1,4 @@
-/** Command lines of `user` and `client`: what was asked, or what to write instead. */
+/** Command lines of `user`, `client` and `agent`: what was asked, or what to write instead. */
 
 import { parseArgs } from "node:util";
 import { isRole, ROLES, type Role } from "#hub/auth/principal.ts";
@@ -7,6 +7,7 @@ import { usageError } from "./usage-error.ts";
 
 const USER_ACTIONS = ["add", "passwd", "list", "remove"] as const;
 const CLIENT_ACTIONS = ["add", "list", "rotate", "remove"] as const;
+const AGENT_ACTIONS = ["add", "invite", "list", "revoke"] as const;
 const KINDS = ["confidential", "public", "resource_server"] as const;
 
 /** Where the state is found. */
@@ -33,6 +34,17 @@ export type ClientCommand = Place & {
   readonly kind: (typeof KINDS)[number];
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
+};
+
+export type AgentCommand = Place & {
+  readonly name: "agent";
+  readonly action: (typeof AGENT_ACTIONS)[number];
+  /** The agent's name; for `revoke` perhaps its key; empty for `list` and `invite`. */
+  readonly subject: string;
+  /** UUID that an agent has already; empty: it gets one. */
+  readonly agentId: string;
+  /** Life of an invitation: "24h"; empty: a day. */
+  readonly expiresIn: string;
 };
 
 const PLACE_OPTIONS = {
@@ -89,6 +101,20 @@ export function parseClientCommand(args: readonly string[]): ClientCommand {
   };
 }
 
+/** Returns the command of the arguments behind `agent`. Throws usage_invalid. */
+export function parseAgentCommand(args: readonly string[]): AgentCommand {
+  const { values, positionals } = parsed(() =>
+    parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { ...PLACE_OPTIONS, id: { type: "string" }, expires: { type: "string" } },
+    }),
+  );
+  const { action, subject } = actionOf("agent", AGENT_ACTIONS, positionals, "NAME");
+  const { id = "", expires = "" } = values;
+  return { name: "agent", action, subject, agentId: id, expiresIn: expires, ...placeOf(values) };
+}
+
 function parsed<T>(parse: () => T): T {
   try {
     return parse();
@@ -107,8 +133,9 @@ function actionOf<A extends string>(
   if (action === undefined) {
     throw usageError(`${command} ${given}: choose ${actions.join(", ")}${didYouMean(given, [...actions])}`);
   }
-  if (action === "list" && subject !== "") throw usageError(`"${subject}" is one argument too many`);
-  if (action !== "list" && subject === "") throw usageError(`${command} ${action} needs ${what}`);
+  const isAlone = action === "list" || action === "invite";
+  if (isAlone && subject !== "") throw usageError(`"${subject}" is one argument too many`);
+  if (!isAlone && subject === "") throw usageError(`${command} ${action} needs ${what}`);
   if (extra !== undefined) throw usageError(`"${extra}" is one argument too many`);
   return { action, subject };
 }

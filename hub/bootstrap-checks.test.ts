@@ -101,7 +101,7 @@ test("each listener beyond loopback must have sign-in and encryption", () => {
   assert.equal(off.length, 1);
   assert.match(off[0]!.message, /^http\.host is 192\.0\.2\.1.*auth\.mode is off/);
   const clear = findings({ "nats.host": "192.0.2.1", encrypted: false });
-  assert.match(clear[0]!.message, /^nats\.host is 192\.0\.2\.1.*no TLS of its own.*tls\.terminated_upstream/);
+  assert.match(clear[0]!.message, /^nats\.host is 192\.0\.2\.1.*tls\.certificate.*tls\.terminated_upstream/);
   const plain = findings({ "http.host": "192.0.2.1", encrypted: false });
   assert.match(plain[0]!.message, /^http\.host is 192\.0\.2\.1.*tls\.certificate.*tls\.terminated_upstream/);
   assert.deepEqual(

@@ -8,10 +8,6 @@ import type { HubSettings } from "./config.ts";
 /** Listeners of a hub: their own host's setting, or network.host. */
 const LISTENERS = ["http.host", "transport.host", "dashboard.host", "nats.host"] as const;
 
-const NATS_REMEDY =
-  "the hub's nats-server does no TLS of its own: bind nats.host to 127.0.0.1, name one that does in nats.servers, " +
-  "or set tls.terminated_upstream: true behind a proxy that does TLS";
-
 /** Returns what the checks look at. */
 export function checkedSettings(settings: HubSettings): CheckedSettings {
   const embedsNats = settings["nats.servers"].length === 0;
@@ -27,10 +23,9 @@ export function checkedSettings(settings: HubSettings): CheckedSettings {
 
 function listenerOf(settings: HubSettings, setting: (typeof LISTENERS)[number]): Listener {
   const upstream = settings["tls.terminated_upstream"];
-  const listener = {
+  return {
     setting: settings[setting] === "" ? "network.host" : setting,
     host: settings[setting] || settings["network.host"],
+    encrypted: upstream || settings["tls.certificate"] !== "",
   };
-  if (setting === "nats.host") return { ...listener, encrypted: upstream, remedy: NATS_REMEDY };
-  return { ...listener, encrypted: upstream || settings["tls.certificate"] !== "" };
 }

@@ -3,7 +3,9 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import {
+  type AgentCommand,
   type ClientCommand,
+  parseAgentCommand,
   parseClientCommand,
   parseUserCommand,
   type UserCommand,
@@ -14,7 +16,7 @@ import { parseSnapshotCommand, type SnapshotCommand } from "./snapshot/arguments
 import { usageError } from "./usage-error.ts";
 
 export const HELP = `Usage: tailrace-hub [run] [-c hub.yml] [-E key=value …]
-       tailrace-hub pipeline ACTION … | search 'QUERY' | user ACTION … | client ACTION …
+       tailrace-hub pipeline ACTION … | search 'QUERY' | user ACTION … | client ACTION … | agent ACTION …
 
 Processes, indexes and serves logs: search interface on 9200, dashboard on 5601, agents on 4222.
 
@@ -37,6 +39,11 @@ Commands
                       register an OAuth client and print its client_id and client_secret, once
   client rotate ID    make a further client_secret; the one before stays good until the next rotation
   client list | client remove ID
+  agent invite [--expires 24h]
+                      print the one line that is run on another machine to connect its agent; good once
+  agent add NAME [--id UUID]
+                      make credentials of an agent by hand: print the seed for its nkey_seed_file, once
+  agent list | agent revoke NAME
   snapshot create DIR|s3://BUCKET/PREFIX [--name NAME]
                       copy all data of a hub, which may run meanwhile; what an earlier snapshot there has isn't copied
   snapshot list DIR|s3://…
@@ -50,7 +57,7 @@ Options
   -c, --config FILE   settings file; without one the defaults hold (everything on 127.0.0.1)
   -E KEY=VALUE        set one setting, over the file; may be given several times
   --path.data DIR     same as -E path.data=DIR
-  --json              search, user and client: print JSON
+  --json              search, user, client and agent: print JSON
   --ready-json        print one line of JSON with all addresses on standard output when ready
 
 Examples
@@ -61,13 +68,14 @@ Examples
   tailrace-hub pipeline check pipelines/*.conf
   tailrace-hub user add ada --role admin        asks for the password; in scripts it is the first line of input
 
-user and client work on the hub that runs on path.data, or on its data while none runs.
+user, client and agent work on the hub that runs on path.data, or on its data while none runs.
 Exit status: 0 done, 1 failed, 2 wrong usage or settings.
 `;
 
 export type HubCommand =
   | UserCommand
   | ClientCommand
+  | AgentCommand
   | SearchCommand
   | PipelineCommand
   | SnapshotCommand
@@ -79,7 +87,7 @@ export type HubCommand =
       readonly readyJson: boolean;
     };
 
-const COMMANDS = ["run", "pipeline", "search", "user", "client", "snapshot"];
+const COMMANDS = ["run", "pipeline", "search", "user", "client", "agent", "snapshot"];
 
 /** Returns the command of `args` (without node and script). Throws usage_invalid. */
 export function parseHubCommand(args: readonly string[]): HubCommand {
@@ -90,6 +98,7 @@ export function parseHubCommand(args: readonly string[]): HubCommand {
   if (first === "snapshot" && !wantsHelp) return parseSnapshotCommand(rest);
   if (first === "user" && !wantsHelp) return parseUserCommand(rest);
   if (first === "client" && !wantsHelp) return parseClientCommand(rest);
+  if (first === "agent" && !wantsHelp) return parseAgentCommand(rest);
   const { values, positionals } = wantsHelp ? parse(["--help"]) : parse(args);
   if (values.help === true) return { name: "help" };
   if (values.version === true) return { name: "version" };

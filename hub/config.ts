@@ -32,6 +32,10 @@ export const hubSchema = Type.Object(
     "discovery.seed_hosts": list([], "host:9300 of other hubs"),
     "nats.host": text("", "address of the embedded nats-server; empty: network.host"),
     "nats.port": port(4222, "port of the embedded nats-server for agents; 0 takes a free one"),
+    "nats.advertise": list(
+      [],
+      "URLs at which agents on other machines reach nats-server, told at enrolment; empty: nats.host or the host of public.url",
+    ),
     "nats.servers": list([], "URLs of an existing NATS to use; empty: a nats-server is run by the hub"),
     "nats.token": text("", "token for nats.servers"),
     "journal.max_bytes": text(

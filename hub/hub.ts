@@ -22,6 +22,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { comparePositions, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { requireBootstrap } from "./bootstrap-checks.ts";
+import { CertificateWatch } from "./certificate-watch.ts";
 import { checkedSettings } from "./checked-settings.ts";
 import type { HubSettings } from "./config.ts";
 import { journalOptions } from "./journal-options.ts";
@@ -130,6 +131,7 @@ export class Hub implements Component {
       bucket: await journal.bucket(AUTH_BUCKET),
       documents,
       dashboardUrl: () => servers.addresses.dashboard,
+      journal,
     });
     this.#opened = opened;
     const servers = new Servers({
@@ -208,6 +210,16 @@ export class Hub implements Component {
     await this.#run("fleet", fleet);
     await this.#run("janitor", janitor);
     await this.#run("listeners", servers);
+    const certificates = new CertificateWatch({
+      settings,
+      clock,
+      log,
+      onChange: (tls) => {
+        servers.useCertificate(tls);
+        journal.reloadServer();
+      },
+    });
+    await this.#run("certificates", certificates);
     this.#servers = servers;
   }
 

@@ -1,5 +1,6 @@
 /** The journal's options from the settings of a hub. */
 
+import { resolve } from "node:path";
 import type { JournalOptions } from "#hub/journal/journal.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -17,6 +18,7 @@ export function journalOptions({ settings, folder, log, metrics }: Given): Journ
   const servers = settings["nats.servers"];
   const token = settings["nats.token"];
   const limit = settings["journal.max_bytes"];
+  const tls = serverTls(settings);
   return {
     dataDir: folder,
     name: settings["node.name"],
@@ -24,7 +26,15 @@ export function journalOptions({ settings, folder, log, metrics }: Given): Journ
     port: settings["nats.port"],
     log,
     metrics,
+    ...(tls !== undefined && { tls }),
     ...(servers.length > 0 && { external: { servers, ...(token !== "" && { token }) } }),
     ...(limit !== "" && { maxBytes: parseSize(limit) }),
   };
+}
+
+/** Returns the files of the embedded nats-server's certificate; undefined where it does no TLS. */
+export function serverTls(settings: HubSettings): JournalOptions["tls"] {
+  const certificate = settings["tls.certificate"];
+  if (certificate === "") return undefined;
+  return { certFile: resolve(certificate), keyFile: resolve(settings["tls.key"]) };
 }

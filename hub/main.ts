@@ -5,7 +5,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { describeSettings } from "#proto/kit/settings.ts";
-import type { ClientCommand, UserCommand } from "./admin-arguments.ts";
+import type { AgentCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
 import { hubSchema, loadHubSettings } from "./config.ts";
 import { type PipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
@@ -25,10 +25,11 @@ async function main(): Promise<void> {
   else if (command.name === "search")
     process.stdout.write(await runSearchCommand(command, process.env, Date.now()));
   else if (command.name === "snapshot") await snapshot(command);
-  else if (command.name === "user" || command.name === "client") await administer(command);
+  else if (command.name === "user" || command.name === "client" || command.name === "agent")
+    await administer(command);
 }
 
-async function administer(command: UserCommand | ClientCommand): Promise<void> {
+async function administer(command: UserCommand | ClientCommand | AgentCommand): Promise<void> {
   const { runAdminCommand } = await import("./admin-commands.ts");
   process.stdout.write(await runAdminCommand(command, commandLog()));
 }

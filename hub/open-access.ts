@@ -7,6 +7,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { Access } from "./access.ts";
+import { AgentGate, type AgentServer, agentAccess } from "./agent-access.ts";
 import { AuditLog, type AuditLogOptions } from "./audit-log.ts";
 import type { HubSettings } from "./config.ts";
 
@@ -24,6 +25,7 @@ export interface AccessParts {
   readonly documents: AuditLogOptions["documents"];
   /** The dashboard's own address; asked once it listens. */
   readonly dashboardUrl: () => string;
+  readonly journal: AgentServer & { readonly embeds: boolean; readonly address: { readonly url: string } };
 }
 
 /** The opened room; to be started before the listeners. */
@@ -35,7 +37,7 @@ export interface OpenedAccess extends Component {
 
 /** Throws settings_invalid for settings that contradict each other and for vault keys that are missing or wrong. */
 export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
-  const { settings, log, metrics, folder, bucket, documents, dashboardUrl } = parts;
+  const { settings, log, metrics, folder, bucket, documents, dashboardUrl, journal } = parts;
   const node = settings["node.name"];
   const audit = new AuditLog({ documents, node, clock: systemClock, log, metrics });
   const auth = await Auth.open({
@@ -47,6 +49,7 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
     audit: audit.record,
     dashboardUrl,
     env: process.env,
+    agentAccess: () => (journal.embeds ? agentAccess(settings, journal.address.url) : null),
   });
   const lifecycle = new Lifecycle((part, error) =>
     log.error({ err: error, part }, "a part of access didn't stop"),
@@ -57,6 +60,8 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
     start: async () => {
       await lifecycle.start("audit log", audit);
       await lifecycle.start("authentication", auth);
+      const gate = new AgentGate({ auth, server: journal, clock: systemClock, log });
+      if (journal.embeds) await lifecycle.start("agents' credentials", gate);
     },
     stop: () => lifecycle.stop(),
     setupLink: () =>

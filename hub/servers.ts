@@ -22,7 +22,7 @@ import { ClusterFacts } from "./cluster-facts.ts";
 import type { HubSettings } from "./config.ts";
 import { Status } from "./hub-status.ts";
 import type { Pipelines } from "./pipelines.ts";
-import { readTlsFiles } from "./tls-files.ts";
+import { readTlsFiles, type TlsOptions } from "./tls-files.ts";
 
 export interface ServersOptions {
   readonly settings: HubSettings;
@@ -84,6 +84,11 @@ export class Servers implements Component {
 
   stop(): Promise<void> {
     return this.#lifecycle.stop();
+  }
+
+  /** Shows another certificate to those who come from now on. */
+  useCertificate(tls: TlsOptions): void {
+    this.#api?.useCertificate(tls);
   }
 
   async #makeAlerts(): Promise<Alerts> {

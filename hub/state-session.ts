@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Connection, type NatsTarget } from "#hub/journal/connection.ts";
-import { EmbeddedServer } from "#hub/journal/embedded-server.ts";
+import { EmbeddedServer, ownTarget } from "#hub/journal/embedded-server.ts";
 import { JournalMetrics } from "#hub/journal/journal-metrics.ts";
 import { NatsBucket } from "#hub/journal/nats-bucket.ts";
 import { Publisher } from "#hub/journal/publisher.ts";
@@ -16,6 +16,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { HubSettings } from "./config.ts";
+import { serverTls } from "./journal-options.ts";
 
 /** Calls `use` with a connection to the hub's log. Throws unavailable, nats_missing, file_unreadable … with nothing left running. */
 export async function withConnection<T>(
@@ -50,11 +51,11 @@ async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycl
   const folder = resolve(settings["path.data"]);
   mkdirSync(folder, { recursive: true, mode: 0o750 });
   const lock = lockUnlessRunning(folder);
-  if (lock === undefined) return runningServer(folder);
+  if (lock === undefined) return ownTarget(runningServer(folder), serverTls(settings));
   await lifecycle.start("lock", { start: () => Promise.resolve(), stop: async () => lock.release() });
   const server = new EmbeddedServer({ dataDir: folder, host: "127.0.0.1", port: 0, log });
   await lifecycle.start("nats-server", server);
-  return { servers: [server.url], token: server.token };
+  return ownTarget(server, undefined);
 }
 
 /** Locks the folder as a hub does, so that none starts meanwhile; undefined where one runs. */
@@ -68,14 +69,14 @@ function lockUnlessRunning(folder: string): FolderLock | undefined {
 }
 
 /** Where the nats-server of the hub that runs on `folder` listens, as its own ports file says. */
-function runningServer(folder: string): NatsTarget {
+function runningServer(folder: string): { readonly url: string; readonly token: string } {
   const nats = join(folder, "nats");
   try {
     const token = readFileSync(join(nats, "token"), "utf8").trim();
     const ports = readdirSync(join(nats, "ports")).find((file) => file.endsWith(".ports"));
     if (ports === undefined) throw new AppError("unavailable", `the hub on ${folder} is starting; try again`);
     const { nats: urls } = JSON.parse(readFileSync(join(nats, "ports", ports), "utf8")) as { nats: string[] };
-    return { servers: urls, token };
+    return { url: urls[0] ?? "", token };
   } catch (error) {
     throw unreadable(nats, error);
   }

@@ -10,7 +10,7 @@ export const tlsProperties = {
   "tls.certificate": Type.String({
     default: "",
     description:
-      "PEM file of the certificate, its chain behind it, for the search interface and the dashboard",
+      "PEM file of the certificate, its chain behind it, for all listeners: search interface, dashboard, nats-server; taken over without a restart when it changes",
   }),
   "tls.key": Type.String({ default: "", description: "PEM file of the certificate's key" }),
   "tls.ca": Type.String({ default: "", description: "PEM file of authorities whose clients are let in" }),
@@ -18,7 +18,8 @@ export const tlsProperties = {
     [Type.Literal("none"), Type.Literal("optional"), Type.Literal("required")],
     {
       default: "none",
-      description: "whether clients show a certificate of tls.ca; it comes on top of signing in",
+      description:
+        "whether HTTP clients show a certificate of tls.ca, on top of signing in; agents show their nkeys instead",
     },
   ),
   "tls.terminated_upstream": Type.Boolean({

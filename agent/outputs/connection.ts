@@ -4,8 +4,15 @@
  */
 
 import { readFileSync } from "node:fs";
-import type { NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
-import { connect, nkeyAuthenticator, tokenAuthenticator } from "@nats-io/transport-node";
+import { isIP } from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import type { Authenticator, NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
+import {
+  connect,
+  nkeyAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from "@nats-io/transport-node";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -23,6 +30,8 @@ export interface ConnectionSettings {
   readonly tlsCa?: string | undefined;
   readonly tlsCertificate?: string | undefined;
   readonly tlsKey?: string | undefined;
+  /** Prefix of the subjects on which the agent is answered; one with credentials of its own may use no others. */
+  readonly inboxPrefix?: string | undefined;
 }
 
 /** A message as listeners get it. */
@@ -38,6 +47,10 @@ interface Subscription {
   readonly onMessage: (message: Received) => void;
 }
 
+/** Name of the user whose password the hub's token is, see hub/journal/server-config.ts. */
+const HUB_USER = "tailrace";
+/** What Node checks a certificate against where the client named no server. */
+const NO_NAME = "localhost";
 const RETRY_FIRST_MS = 50;
 const RETRY_CAP_MS = 2_000;
 /** A dead network path is noticed after two missed answers. */
@@ -170,13 +183,17 @@ export class Connection implements Component {
 
 function connectionOptions(settings: ConnectionSettings, name: string): NodeConnectionOptions {
   const retry = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
-  const { token, tokenFile, nkeySeedFile, tlsCa, tlsCertificate, tlsKey } = settings;
+  const { token, tokenFile, nkeySeedFile, tlsCa, tlsCertificate, tlsKey, inboxPrefix } = settings;
   const tls = {
     ...(tlsCa === undefined ? {} : { caFile: tlsCa }),
     ...(tlsCertificate === undefined ? {} : { certFile: tlsCertificate }),
     ...(tlsKey === undefined ? {} : { keyFile: tlsKey }),
+    checkServerIdentity: (name: string, certificate: PeerCertificate) =>
+      checkIdentity(settings.servers, name, certificate),
   };
-  const secure = Object.keys(tls).length > 0 || settings.servers.some((server) => server.startsWith("tls:"));
+  const secure =
+    [tlsCa, tlsCertificate, tlsKey].some((path) => path !== undefined) ||
+    settings.servers.some((server) => server.startsWith("tls:"));
   return {
     name,
     servers: [...settings.servers],
@@ -188,10 +205,29 @@ function connectionOptions(settings: ConnectionSettings, name: string): NodeConn
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: PINGS_MISSED,
     ...(secure ? { tls } : {}),
-    ...(token === undefined ? {} : { authenticator: tokenAuthenticator(token) }),
-    ...(tokenFile === undefined ? {} : { authenticator: tokenAuthenticator(() => readToken(tokenFile)) }),
+    ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
+    ...(token === undefined ? {} : { authenticator: byToken(() => token) }),
+    ...(tokenFile === undefined ? {} : { authenticator: byToken(() => readToken(tokenFile)) }),
     ...(nkeySeedFile === undefined ? {} : { authenticator: nkeyAuthenticator(readSeed(nkeySeedFile)) }),
   };
+}
+
+/** A hub whose other agents have credentials of their own knows its token as the password of a user. */
+function byToken(token: () => string): Authenticator[] {
+  return [tokenAuthenticator(token), usernamePasswordAuthenticator(HUB_USER, token)];
+}
+
+/** The client names no address in the handshake, so that a certificate for one would never fit. */
+function checkIdentity(
+  servers: readonly string[],
+  name: string,
+  certificate: PeerCertificate,
+): Error | undefined {
+  const fault = checkServerIdentity(name, certificate);
+  if (fault === undefined || name !== NO_NAME) return fault;
+  const addresses = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ""));
+  const fits = addresses.some((address) => isIP(address) !== 0 && !checkServerIdentity(address, certificate));
+  return fits ? undefined : fault;
 }
 
 /** Returns the token; empty while the hub hasn't written it, which the server then refuses. */

@@ -10,7 +10,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { Compression } from "#proto/messages.ts";
 import { BatchEncoder, encodeSource, type SourceFields } from "#proto/raw-encoder.ts";
-import { partitionOf, RAW_STREAM, rawSubject } from "#proto/subjects.ts";
+import { inboxPrefix, partitionOf, RAW_STREAM, rawSubject } from "#proto/subjects.ts";
 import { readAcknowledgement } from "./acknowledgement.ts";
 import type { Connection } from "./connection.ts";
 import { publishInPlace } from "./frame.ts";
@@ -59,11 +59,12 @@ export class PipelineOutput implements Output, Wire {
   readonly #connection: Connection;
   readonly #options: PipelineOutputOptions;
   readonly #publisher: Publisher;
-  readonly #inbox = createInbox();
+  readonly #inbox: string;
 
   constructor(connection: Connection, options: PipelineOutputOptions) {
     this.#connection = connection;
     this.#options = options;
+    this.#inbox = createInbox(inboxPrefix(options.names.agentId));
     this.slots = new SlotPool(options.inFlight, HEADROOM_BYTES + options.batchBytes + TAILROOM_BYTES);
     this.#publisher = new Publisher(this, { ...options, agentId: options.names.agentId });
     connection.subscribe(`${this.#inbox}.*`, ({ subject, data, status }) => {

@@ -21,6 +21,8 @@ import { type Database, FORMAT_VERSION, openStore, writeMarker } from "./store.t
 export interface RegistryOptions {
   /** `path.data`. */
   readonly folder: string;
+  /** UUID the agent is to have; a registry that has another one is refused. */
+  readonly agentId?: string | undefined;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -88,7 +90,7 @@ export class Registry implements Component {
     return this.#stream;
   }
 
-  /** Opens the database and reads everything. Throws data_locked, data_corrupt or file_unreadable. */
+  /** Opens the database and reads everything. Throws data_locked, data_corrupt, file_unreadable or settings_invalid. */
   async start(): Promise<void> {
     const { folder, log } = this.#options;
     const { database, marker, entries, repaired } = await openStore(folder, log);
@@ -101,7 +103,13 @@ export class Registry implements Component {
     }
     if (repaired)
       log.warn({ files: this.#rows.size }, "the registry is repaired; files it has forgotten are read again");
-    this.#agentId = marker?.agentId ?? entries.get("m/agent") ?? snapshot?.agentId ?? randomUUID();
+    const known = marker?.agentId ?? entries.get("m/agent") ?? snapshot?.agentId;
+    const { agentId = known } = this.#options;
+    if (agentId !== known && known !== undefined) {
+      await database.close();
+      throw otherIdentity(folder, known);
+    }
+    this.#agentId = agentId ?? randomUUID();
     this.#firstRun = marker === null && entries.size === 0;
     const unsure = repaired || (marker === null && entries.size > 0);
     this.#epoch = this.#nextEpoch(Number(entries.get("m/epoch") ?? 0), unsure);
@@ -323,4 +331,12 @@ export class Registry implements Component {
     writeFileAtomic(path, `${next}\n`);
     return next;
   }
+}
+
+/** Lines are told apart by the agent's id: under another one, all files would be sent once more. */
+function otherIdentity(folder: string, known: string): AppError {
+  return new AppError(
+    "settings_invalid",
+    `id: the registry in ${folder} belongs to the agent ${known}; set id to that, or path.data to an empty folder`,
+  );
 }

@@ -29,6 +29,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   request_too_large: "content_too_long_exception",
   parsing: "parsing_exception",
   not_found: "resource_not_found_exception",
+  name_taken: "resource_already_exists_exception",
   method_not_allowed: "method_not_allowed_exception",
   media_type: "media_type_exception",
   not_offered: "unsupported_operation_exception",

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { SecureContextOptions, TlsOptions } from "node:tls";
+import { type SecureContextOptions, Server, type TlsOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -91,6 +91,12 @@ export class Listener implements Component {
   /** Hands upgrades of exactly `path` to `handler`. */
   onUpgrade(path: string, handler: UpgradeHandler): void {
     this.#upgrades.set(path, handler);
+  }
+
+  /** Uses another certificate for connections that come; those that are open go on. Only where it speaks HTTPS. */
+  useCertificate(tls: SecureContextOptions): void {
+    const server: object = this.app.server;
+    if (server instanceof Server) server.setSecureContext(tls);
   }
 
   /** Throws port_taken, or settings_invalid where the address can't be bound. */

@@ -106,6 +106,11 @@ export class ApiServer implements Component {
     return [...new Set(known)];
   }
 
+  /** See Listener.useCertificate. */
+  useCertificate(tls: NonNullable<ApiServerOptions["tls"]>): void {
+    for (const listener of [this.#search, this.#dashboard]) listener.useCertificate(tls);
+  }
+
   /** Throws port_taken, settings_invalid. */
   async start(): Promise<void> {
     this.#register();

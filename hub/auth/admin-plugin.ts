@@ -1,16 +1,16 @@
 /** Routes of administration below /api/auth: accounts, API keys, clients, agents; and everybody's own consents. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Static, type TSchema, Type } from "typebox";
-import { Value } from "typebox/value";
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Accounts } from "./accounts.ts";
-import type { AgentCredentials } from "./agents.ts";
+import { type AgentRouteParts, addEnrolmentRoute, agentRoutes } from "./agent-routes.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { IdentityProvider } from "./identity-provider.ts";
 import { authorize, type Principal, ROLES, requirePerson } from "./principal.ts";
+import { checked } from "./route-body.ts";
 import { sendError } from "./route-errors.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -46,17 +46,11 @@ const NewClientBody = Type.Object(
   closed,
 );
 const PasswordBody = Type.Object({ current: Type.String(), password: Type.String() }, closed);
-const NewAgentBody = Type.Object({ name: Type.String() }, closed);
-const EnrolBody = Type.Object(
-  { token: Type.String(), name: Type.String(), public_key: Type.String() },
-  closed,
-);
 
-export interface AdminPluginParts {
+export interface AdminPluginParts extends AgentRouteParts {
   readonly authenticator: Authenticator;
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
-  readonly agents: AgentCredentials;
   readonly sessions: Sessions;
   readonly provider: IdentityProvider;
   readonly log: Logger;
@@ -90,12 +84,11 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminPluginParts): v
   keyRoutes(route, parts);
   clientRoutes(route, parts);
   agentRoutes(route, parts);
-  app.post("/api/auth/agents/enrol", { bodyLimit: BODY_LIMIT_BYTES }, (request, reply) =>
-    enrol(request, reply, parts),
-  );
+  addEnrolmentRoute(app, parts);
 }
 
-type Route = (
+/** Adds a route below /api/auth/ for administrators, or with `own` for everybody who is signed in. */
+export type Route = (
   method: "GET" | "POST" | "PATCH" | "DELETE",
   url: string,
   status: number,
@@ -185,35 +178,4 @@ function clientRoutes(route: Route, { provider }: AdminPluginParts): void {
   route("DELETE", "clients/:id", 204, ({ actor, id }) => clients.remove(id, actor.name));
   route("GET", "consents", 200, async ({ actor }) => ({ consents: await consents.list(actor.id) }), true);
   route("DELETE", "consents/:id", 204, ({ actor, id }) => consents.withdraw(actor.id, id, actor.name), true);
-}
-
-function agentRoutes(route: Route, { agents }: AdminPluginParts): void {
-  route("GET", "agents", 200, async () => ({ agents: await agents.list() }));
-  route("POST", "agents", 201, async ({ actor, body }) => {
-    const { seed, credential } = await agents.issue(checked(NewAgentBody, body).name, actor.name);
-    return { seed, ...credential };
-  });
-  route("POST", "agents/enrolment", 201, async ({ actor }) => ({
-    token: await agents.newEnrolmentToken(actor.name),
-  }));
-  route("DELETE", "agents/:id", 204, ({ actor, id }) => agents.revoke(id, actor.name));
-}
-
-/** Authenticated by the one-time token itself. */
-async function enrol(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { agents }: AdminPluginParts,
-): Promise<FastifyReply> {
-  const { token, name, public_key } = checked(EnrolBody, request.body);
-  const credential = await agents.enrol(token, name, public_key);
-  return reply.code(201).header("cache-control", "no-store").send(credential);
-}
-
-/** Returns the body where it fits the schema. Throws request_invalid naming the field. */
-function checked<T extends TSchema>(schema: T, body: unknown): Static<T> {
-  const fault = Value.Errors(schema, body)[0];
-  if (fault === undefined) return body as Static<T>;
-  const where = fault.instancePath.slice(1).replaceAll("/", ".") || "the body";
-  throw new AppError("request_invalid", `${where} ${fault.message}`);
 }

@@ -23,6 +23,8 @@ export type AuditAction =
   | "api_key_issued"
   | "api_key_used_first"
   | "api_key_revoked"
+  | "agent_token_made"
+  | "agent_token_withdrawn"
   | "agent_issued"
   | "agent_enrolled"
   | "agent_revoked"

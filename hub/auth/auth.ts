@@ -10,6 +10,7 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { Accounts } from "./accounts.ts";
 import { addAdminRoutes } from "./admin-plugin.ts";
+import type { AgentAccess } from "./agent-routes.ts";
 import { AgentCredentials } from "./agents.ts";
 import { ApiKeys } from "./api-keys.ts";
 import type { AuditSink } from "./audit.ts";
@@ -52,6 +53,8 @@ export interface AuthParts {
   readonly passwords?: Passwords;
   /** `fetch`, or another for tests. */
   readonly fetch?: Fetch;
+  /** How agents reach NATS; absent or null: not by credentials of this hub. */
+  readonly agentAccess?: () => AgentAccess | null;
 }
 
 /** What most parts of the room are made of. */
@@ -66,6 +69,7 @@ interface Shared {
   readonly vault: Vault;
   readonly keys: InstallationKeys;
   readonly fetch: Fetch;
+  readonly agentAccess: () => AgentAccess | null;
 }
 
 /** What stands once the vault is open. */
@@ -97,7 +101,20 @@ export class Auth implements Component {
     const publicUrl = (): string => settings["public.url"] || dashboardUrl();
     const cookies = (): Cookies => new Cookies(publicUrl());
     const fetch: Fetch = parts.fetch ?? ((url, init) => globalThis.fetch(url, init));
-    const shared = { settings, store, clock, log, audit, publicUrl, cookies, vault, keys, fetch };
+    const agentAccess = parts.agentAccess ?? (() => null);
+    const shared = {
+      settings,
+      store,
+      clock,
+      log,
+      audit,
+      publicUrl,
+      cookies,
+      vault,
+      keys,
+      fetch,
+      agentAccess,
+    };
     return new Auth(shared, parts.metrics, parts.passwords ?? new Passwords());
   }
 

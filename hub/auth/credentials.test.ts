@@ -119,22 +119,58 @@ suite("credentials", () => {
 
   test("an enrolment token makes one agent known; a revoked agent is gone", async () => {
     const { agents } = world.auth;
-    const token = await agents.newEnrolmentToken("ada");
-    const pair = nkeys.createUser();
-    const enrol = () => agents.enrol(token, "web-1", pair.getPublicKey());
-    await assert.rejects(agents.enrol(token, "web-1", "Unonsense"), { code: "request_invalid" });
+    const { token } = await agents.newEnrolmentToken("ada");
+    const publicKey = nkeys.createUser().getPublicKey();
+    const enrol = () => agents.enrol({ token, name: "web-1", publicKey });
+    await assert.rejects(agents.enrol({ token, name: "web-1", publicKey: "Unonsense" }), {
+      code: "request_invalid",
+    });
+    assert.equal((await agents.openEnrolments()).length, 1);
     const uses = await Promise.allSettled(Array.from({ length: 5 }, enrol));
     assert.equal(uses.filter(({ status }) => status === "fulfilled").length, 1);
     assert.deepEqual(
-      (await agents.list()).map(({ name, publicKey }) => [name, publicKey]),
-      [["web-1", pair.getPublicKey()]],
+      (await agents.list()).map(({ name, publicKey: key, issuedBy }) => [name, key, issuedBy]),
+      [["web-1", publicKey, "ada"]],
     );
-    await agents.revoke(pair.getPublicKey(), "ada");
+    assert.deepEqual(await agents.openEnrolments(), []);
+    await agents.revoke("WEB-1", "ada");
     assert.deepEqual(await agents.list(), []);
     const { seed, credential } = await agents.issue("web-2", "ada");
     assert.equal(nkeys.fromSeed(new TextEncoder().encode(seed)).getPublicKey(), credential.publicKey);
     const state = await world.bucket.get(`agent.${credential.publicKey}`);
     assert.ok(!Buffer.from(state!.value).toString().includes(seed));
+  });
+
+  test("no agent gets the name or the subjects of another, and its token stays good for the right request", async () => {
+    const { agents } = world.auth;
+    const { credential } = await agents.issue("db-1", "ada");
+    const { token } = await agents.newEnrolmentToken("ada");
+    const publicKey = nkeys.createUser().getPublicKey();
+    const { agentId } = credential;
+    for (const request of [
+      { token, name: "DB-1", publicKey },
+      { token, name: "db-2", publicKey, agentId },
+      { token, name: "db-2", publicKey: credential.publicKey },
+    ]) {
+      await assert.rejects(agents.enrol(request), { code: "name_taken" });
+    }
+    await assert.rejects(agents.enrol({ token: "unknown", name: "db-1", publicKey }), {
+      code: "unauthenticated",
+    });
+    await agents.enrol({ token, name: "db-2", publicKey });
+    await agents.revoke("db-1", "ada");
+    const again = await agents.newEnrolmentToken("ada", 60_000);
+    const next = nkeys.createUser().getPublicKey();
+    assert.equal(
+      (await agents.enrol({ token: again.token, name: "db-1", publicKey: next, agentId })).agentId,
+      agentId,
+    );
+    const unused = await agents.newEnrolmentToken("ada");
+    const [open] = await agents.openEnrolments();
+    await agents.withdrawEnrolment(open!.id, "ada");
+    await assert.rejects(agents.enrol({ token: unused.token, name: "db-3", publicKey }), {
+      code: "unauthenticated",
+    });
   });
 
   test("account names are unique whatever their case, and odd ones are refused", async () => {

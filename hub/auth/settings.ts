@@ -97,8 +97,6 @@ export interface Listener {
   readonly host: string;
   /** TLS here, or in front of it (`tls.terminated_upstream`). */
   readonly encrypted: boolean;
-  /** How to encrypt it, where `tls.certificate` doesn't. */
-  readonly remedy?: string;
 }
 
 /** How listeners are encrypted. */
@@ -107,7 +105,7 @@ const TLS_REMEDY =
 
 /** Throws settings_invalid where a listener beyond loopback lacks authentication or TLS, saying what to do. */
 export function checkListeners(settings: AuthSettings, listeners: readonly Listener[]): void {
-  for (const { setting, host, encrypted, remedy = TLS_REMEDY } of listeners) {
+  for (const { setting, host, encrypted } of listeners) {
     if (isLoopbackHost(host)) continue;
     if (settings["auth.mode"] === "off") {
       throw new AppError(
@@ -118,7 +116,7 @@ export function checkListeners(settings: AuthSettings, listeners: readonly Liste
     if (!encrypted) {
       throw new AppError(
         "settings_invalid",
-        `${setting} is ${host}, where passwords and tokens would travel in the clear; ${remedy}`,
+        `${setting} is ${host}, where passwords and tokens would travel in the clear; ${TLS_REMEDY}`,
       );
     }
   }

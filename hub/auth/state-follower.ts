@@ -1,4 +1,4 @@
-/** Follows the room's state: deletes what has expired, and tells who listens when a session ends. */
+/** Follows the room's state: deletes what has expired, and tells who listens what changes. */
 
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -26,7 +26,7 @@ export class StateFollower implements Component {
   readonly #log: Logger;
   readonly #swept: Counter;
   readonly #ends = new Map<string, Followed>();
-  readonly #listeners = new Set<(sessionKey: string) => void>();
+  readonly #listeners = new Set<(key: string, gone: boolean) => void>();
   readonly #stop = new AbortController();
   #tasks: Promise<unknown> = Promise.resolve();
 
@@ -48,8 +48,17 @@ export class StateFollower implements Component {
 
   /** Calls `listener` with the key of each session that ends on any hub. Returns how to stop that. */
   onSessionEnd(listener: (sessionKey: string) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.onChange(SESSION_KIND, (id, gone) => gone && listener(id));
+  }
+
+  /** Calls `listener` with the id of each record of `kind` that changes on any hub. Returns how to stop that. */
+  onChange(kind: string, listener: (id: string, gone: boolean) => void): () => void {
+    const prefix = `${kind}.`;
+    const listen = (key: string, gone: boolean): void => {
+      if (key.startsWith(prefix)) listener(key.slice(prefix.length), gone);
+    };
+    this.#listeners.add(listen);
+    return () => this.#listeners.delete(listen);
   }
 
   /** Deletes what ended more than a minute ago. */
@@ -88,8 +97,7 @@ export class StateFollower implements Component {
     const expiresAt = value === null ? null : expiryOf(value);
     if (expiresAt === null) this.#ends.delete(key);
     else if (this.#ends.size < MAX_FOLLOWED) this.#ends.set(key, { expiresAt, revision });
-    if (value !== null || !key.startsWith(`${SESSION_KIND}.`)) return;
-    for (const listener of this.#listeners) listener(key.slice(SESSION_KIND.length + 1));
+    for (const listener of this.#listeners) listener(key, value === null);
   }
 
   async #sweepForEver(): Promise<void> {

@@ -271,7 +271,10 @@ export class EmbeddedServer implements Component {
 }
 
 /** Returns how the hub reaches its own server, whichever way that lets it in. */
-export function ownTarget({ url, token }: EmbeddedServer, tls: ServerTls | undefined): NatsTarget {
+export function ownTarget(
+  { url, token }: { readonly url: string; readonly token: string },
+  tls: ServerTls | undefined,
+): NatsTarget {
   const pinnedFile = tls === undefined ? {} : { pinnedFile: tls.certFile };
   return { servers: [url], token, user: HUB_USER, password: token, ...pinnedFile };
 }

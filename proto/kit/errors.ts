@@ -36,6 +36,7 @@ const CATALOGUE = {
   request_invalid: { status: 400, retryable: false },
   request_too_large: { status: 413, retryable: false },
   parsing: { status: 400, retryable: false },
+  name_taken: { status: 409, retryable: false },
   not_found: { status: 404, retryable: false },
   method_not_allowed: { status: 405, retryable: false },
   media_type: { status: 406, retryable: false },

@@ -1,0 +1,79 @@
+/** Notices that the certificate's files were exchanged, so that listeners take the new one over without a restart. */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { readTlsFiles, type TlsOptions, type TlsSettings } from "./tls-files.ts";
+
+/** Programs that renew certificates do it weeks ahead; reading three small files costs nothing. */
+const LOOK_EVERY_MS = 5_000;
+
+export interface CertificateWatchOptions {
+  readonly settings: TlsSettings;
+  /** Called with what the files hold now, once they fit each other. Must not throw. */
+  readonly onChange: (tls: TlsOptions) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** ms; 5 s without it. */
+  readonly lookEveryMs?: number;
+}
+
+/** Files are looked at rather than watched: links that are switched, as by certbot or Kubernetes, escape a watch. */
+export class CertificateWatch implements Component {
+  readonly #options: CertificateWatchOptions;
+  readonly #stop = new AbortController();
+  #known: TlsOptions | undefined;
+  #problem = "";
+  #task: Promise<void> = Promise.resolve();
+
+  constructor(options: CertificateWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Throws settings_invalid. */
+  start(): Promise<void> {
+    this.#known = readTlsFiles(this.#options.settings);
+    if (this.#known !== undefined) this.#task = this.#look();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#task;
+  }
+
+  async #look(): Promise<void> {
+    const { clock, lookEveryMs = LOOK_EVERY_MS } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await clock.sleep(lookEveryMs, signal);
+      if (!signal.aborted) this.#lookOnce();
+    }
+  }
+
+  #lookOnce(): void {
+    const { settings, log, onChange } = this.#options;
+    try {
+      const found = readTlsFiles(settings);
+      this.#problem = "";
+      if (found === undefined || isSame(found, this.#known!)) return;
+      this.#known = found;
+      onChange(found);
+      log.info({ certificate: settings["tls.certificate"] }, "the listeners use the new certificate");
+    } catch (error) {
+      // Certificate and key may be written one after the other; the old pair stays in use until they fit.
+      const { message } = toAppError(error);
+      if (message !== this.#problem) log.warn(`the old certificate stays in use: ${message}`);
+      this.#problem = message;
+    }
+  }
+}
+
+function isSame(one: TlsOptions, other: TlsOptions): boolean {
+  return one.cert.equals(other.cert) && one.key.equals(other.key) && sameCa(one.ca, other.ca);
+}
+
+function sameCa(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : one.equals(other);
+}
