@@ -21,6 +21,7 @@ import { wireAlerts } from "./alert-wiring.ts";
 import { ClusterFacts } from "./cluster-facts.ts";
 import type { HubSettings } from "./config.ts";
 import { Status } from "./hub-status.ts";
+import { PipelineInterface } from "./pipeline-interface.ts";
 import type { Pipelines } from "./pipelines.ts";
 import { readTlsFiles, type TlsOptions } from "./tls-files.ts";
 
@@ -100,6 +101,12 @@ export class Servers implements Component {
     });
   }
 
+  #pipelineInterface(pipelines: Pipelines): PipelineInterface {
+    const { settings, journal, version, log } = this.#options;
+    const hubName = settings["node.name"];
+    return new PipelineInterface({ pipelines, journal, hubName, version, log, clock: systemClock });
+  }
+
   async #makeApi(alerts: Alerts): Promise<ApiServer> {
     const { settings, metrics, log, version, access, journal } = this.#options;
     const tls = readTlsFiles(settings);
@@ -108,6 +115,7 @@ export class Servers implements Component {
       status: this.#status(),
       saved: new SavedObjects(await journal.bucket("saved"), systemClock),
       alerts,
+      ...(this.pipelines !== undefined && { pipelines: this.#pipelineInterface(this.pipelines) }),
       access,
       plugins: access.plugins(() => this.fleet !== undefined),
       ...(tls !== undefined && { tls }),

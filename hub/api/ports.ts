@@ -300,3 +300,53 @@ export interface Principal {
   readonly name: string;
   readonly roles: readonly ("admin" | "editor" | "viewer" | "ingest")[];
 }
+
+/** Events to try a pipeline with. */
+export interface PipelineSamples {
+  /** Instead of the stored pipeline's text. */
+  readonly text?: string;
+  /** Fields of each. */
+  readonly events: readonly JsonObject[];
+}
+
+/** What a grok expression did with a text. */
+export interface GrokOutcome {
+  readonly matched: boolean;
+  readonly start: number;
+  readonly end: number;
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+  readonly matchedPattern: string;
+  readonly failedPattern: string;
+}
+
+/** The pipelines, for administrators. */
+export interface PipelineAdmin {
+  list(): Promise<JsonObject>;
+  /** Throws not_found. */
+  get(id: string): Promise<JsonObject>;
+  /** Throws settings_invalid with the places of all faults, request_invalid, request_too_large, journal_conflict. */
+  put(
+    id: string,
+    content: { readonly text: string; readonly description: string; readonly by: string },
+    revision?: number,
+  ): Promise<JsonObject>;
+  /** Throws not_found, request_invalid, journal_conflict. */
+  delete(id: string, revision?: number): Promise<void>;
+  /** Throws not_found, settings_invalid, timeout, overloaded. */
+  simulate(id: string, samples: PipelineSamples): Promise<JsonObject>;
+  /** Throws request_invalid, timeout, overloaded. */
+  grok(question: {
+    readonly pattern: string;
+    readonly text: string;
+    readonly definitions: string;
+    readonly ecs: boolean;
+  }): Promise<GrokOutcome>;
+}
+
+/** What no output took. */
+export interface DeadLetterBox {
+  /** Returns letters behind a sequence, oldest first. */
+  letters(after: number, limit: number): Promise<JsonObject[]>;
+  /** Sends a letter, or what it was changed to, through a pipeline again; empty: through those of agents' events. Throws not_found, request_invalid. */
+  replay(sequence: number, event: JsonObject | undefined, pipeline: string): Promise<JsonObject>;
+}

@@ -14,12 +14,13 @@ import { errorBody, hubErrorBody } from "./error-body.ts";
 import { Listener, type ListenerOptions, type UpgradeHandler } from "./listener.ts";
 import { describeRoutes } from "./openapi.ts";
 import { type ApiNeighbours, type ApiParts, apiParts } from "./parts.ts";
-import type { Alerts, HubStatus, SavedObjects } from "./ports.ts";
+import type { Alerts, DeadLetterBox, HubStatus, PipelineAdmin, SavedObjects } from "./ports.ts";
 import { BodyReader } from "./request-body.ts";
 import type { AccessControl, Route } from "./route.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 import { searchInterface } from "./routes/all.ts";
 import { hubRoutes } from "./routes/hub.ts";
+import { pipelineRoutes } from "./routes/pipelines.ts";
 import { savedRoutes } from "./routes/saved.ts";
 import { ScrollContexts } from "./routes/search/scroll-contexts.ts";
 import { staticPages } from "./static-pages.ts";
@@ -40,6 +41,8 @@ export interface ApiServerOptions {
   readonly saved?: SavedObjects;
   /** Absent: there are no alerts. */
   readonly alerts?: Alerts;
+  /** Absent: pipelines can't be seen nor changed. */
+  readonly pipelines?: PipelineAdmin & DeadLetterBox;
   readonly access: AccessControl;
   readonly search: Bind;
   readonly dashboard: Bind;
@@ -155,10 +158,11 @@ export class ApiServer implements Component {
   }
 
   #hubRoutes(searchRoutes: readonly Route[]): Route[] {
-    const { status, saved, alerts, parts, metrics, version } = this.#options;
+    const { status, saved, pipelines, alerts, parts, metrics, version } = this.#options;
     const own: Route[] = [
       ...hubRoutes({ status, metrics, describe: () => document }),
       ...(saved === undefined ? [] : savedRoutes(saved)),
+      ...(pipelines === undefined ? [] : pipelineRoutes(pipelines, pipelines)),
       ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices)),
     ];
     const document = describeRoutes(version, [
