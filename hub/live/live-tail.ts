@@ -8,6 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Cursor, LiveLimits, TailOpen } from "#proto/live.ts";
 import { EventDocument, type LiveEvent } from "./filter/event-document.ts";
 import { compileFilter, type Filter } from "./filter/filter.ts";
+import { forgetGrams } from "./filter/grams.ts";
 import type { LiveMetrics } from "./live-metrics.ts";
 import { RecentEvents } from "./recent-events.ts";
 import { type RenderedRow, renderRow } from "./rendered-row.ts";
@@ -69,7 +70,10 @@ export class LiveTail {
   offer(events: readonly LiveEvent[]): void {
     if (!this.#listening) return;
     const nowMs = performance.now();
-    for (const event of events) this.#offerOne(event, this.#recent.push(event), nowMs);
+    for (const event of events) {
+      this.#offerOne(event, this.#recent.push(event), nowMs);
+      forgetGrams();
+    }
     for (const subscription of this.#pending) if (subscription.isBatchFull) subscription.flush(false);
   }
 

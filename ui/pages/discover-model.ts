@@ -129,6 +129,12 @@ export class DiscoverModel {
     }
   }
 
+  /** Returns the most frequent values of a field, for suggestions. */
+  async valuesOf(name: string): Promise<TopValues["values"]> {
+    const field = this.fields?.get(name);
+    return field === undefined ? [] : ((await this.topValues(field))?.values ?? []);
+  }
+
   /** Learns the names of indices, for the choice of one. */
   async loadIndexNames(): Promise<void> {
     try {

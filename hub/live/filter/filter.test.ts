@@ -148,3 +148,22 @@ test("many wildcards on a long text end soon", () => {
   assert.equal(filter.matches(document({ message: "a".repeat(200_000) })), false);
   assert.ok(performance.now() - started < 1_000);
 });
+
+test("the table of an event's grams never hides a match, whatever the letters", () => {
+  const texts = [
+    "GET /Shop/item",
+    "größe",
+    "Kelvin K and ſtone",
+    "a",
+    "ab",
+    "abc",
+    "x".repeat(5_000),
+    'tab\tand "quote"',
+  ];
+  const literals = ["shop", "get", "item", "abc", "xxx", "größe", "stone", "kelvin", "and", "op/it"];
+  for (const message of texts)
+    for (const literal of literals) {
+      const isFound = compileFilter(`"${literal}"`, []).matches(document({ message }));
+      assert.equal(isFound, message.toLowerCase().includes(literal), `${literal} in ${message}`);
+    }
+});

@@ -1,0 +1,130 @@
+/** The pages in Chromium: how much Discover loads, how soon its rows are there, how it scrolls, opens a large document. */
+
+import type { Browser, Page } from "playwright-core";
+import { openShop, type Shop } from "#test/harness/shop.ts";
+import { type Benchmark, percentile, type Result } from "./benchmark.ts";
+import { countFrames } from "./frames.ts";
+
+const LOADS = 7;
+const REQUESTS = 4_000;
+const THROTTLE = 4;
+const SCROLLED_ROWS = 100_000;
+const SCROLL_MS = 5_000;
+const LARGE_FIELDS = 1_000;
+const KIB = 1024;
+/** An expression of the page: its table of lines. */
+const TABLE = `document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot.querySelector("tr-event-table")`;
+
+export const page: Benchmark = {
+  name: "page",
+  about:
+    "Discover in Chromium: bytes and time to the first rows, scrolling 100,000 rows, opening 1,000 fields",
+  async run({ workspace, scale, progress }) {
+    const shop = await openShop(workspace, Math.round(REQUESTS * scale));
+    await addLargeDocument(shop);
+    progress(`${LOADS} loads, then ${LOADS} on a processor of a quarter the speed`);
+    const free = await measureLoads(shop, 1);
+    const slow = await measureLoads(shop, THROTTLE);
+    progress("scrolling");
+    return [
+      figure("first load, compressed", free.sizeBytes / KIB, "KiB"),
+      figure("requests until rows are there", free.requests, "requests"),
+      figure("rows visible, median", percentile(free.timesMs, 0.5), "ms"),
+      figure("rows visible, slowest", Math.max(...free.timesMs), "ms"),
+      figure(`rows visible at ${THROTTLE} × throttle, median`, percentile(slow.timesMs, 0.5), "ms"),
+      ...(await measureScrolling(shop.browser, shop.hub.dashboardUrl)),
+      await measureLargeDocument(shop),
+    ];
+  },
+};
+
+interface Loads {
+  /** From the begin of the navigation to the first row in the document. */
+  readonly timesMs: readonly number[];
+  /** Of page, scripts and styles, as they came over the wire. */
+  readonly sizeBytes: number;
+  readonly requests: number;
+}
+
+/** Loads Discover with an empty cache each time. */
+async function measureLoads({ browser, hub }: Shop, throttle: number): Promise<Loads> {
+  const timesMs: number[] = [];
+  let sizeBytes = 0;
+  let requests = 0;
+  for (let load = 0; load < LOADS; load++) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const opened = await context.newPage();
+    const session = await context.newCDPSession(opened);
+    if (throttle > 1) await session.send("Emulation.setCPUThrottlingRate", { rate: throttle });
+    await opened.goto(`${hub.dashboardUrl}/#/discover?from=now-1h`, { waitUntil: "commit" });
+    await opened.locator("tr-event-table .row").first().waitFor();
+    const [timeMs, sizes] = await opened.evaluate<[number, number[]]>(`[
+      performance.now(),
+      [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+        .filter(({ name }) => /\\.(js|css)$|\\/$|\\/#/.test(name)).map(({ encodedBodySize }) => encodedBodySize),
+    ]`);
+    timesMs.push(timeMs);
+    sizeBytes = sizes.reduce((sum, size) => sum + size, 0);
+    requests = await opened.evaluate<number>(`performance.getEntriesByType("resource").length + 1`);
+    await context.close();
+  }
+  return { timesMs, sizeBytes, requests };
+}
+
+async function measureScrolling(browser: Browser, url: string): Promise<Result[]> {
+  const opened = await openDiscover(browser, `${url}/#/discover?from=now-1h`);
+  await opened.evaluate(`(() => {
+    const table = ${TABLE};
+    const rows = table.rows;
+    table.rows = Array.from({ length: ${SCROLLED_ROWS} }, (_, number) => rows[number % rows.length]);
+    return table.updateComplete;
+  })()`);
+  const step = `${TABLE}.shadowRoot.querySelector(".scroll").scrollTop += 400`;
+  const frames = await countFrames(opened, SCROLL_MS, step);
+  await opened.close();
+  return [
+    figure(`scrolling ${SCROLLED_ROWS} rows`, frames.perSecond, "frames per second"),
+    figure(`scrolling ${SCROLLED_ROWS} rows, longest frame`, frames.longestMs, "ms"),
+  ];
+}
+
+async function addLargeDocument({ hub }: Shop): Promise<void> {
+  const fields = Object.fromEntries(
+    Array.from({ length: LARGE_FIELDS }, (_, number) => [`f${number}`, `v${number}`]),
+  );
+  const source = { "@timestamp": new Date().toISOString(), message: "a line with many fields", ...fields };
+  const response = await fetch(`${hub.searchUrl}/large/_doc/1?refresh=true`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(source),
+  });
+  if (!response.ok) throw new Error(`the large document isn't taken: ${await response.text()}`);
+}
+
+async function measureLargeDocument({ browser, hub }: Shop): Promise<Result> {
+  const opened = await openDiscover(browser, `${hub.dashboardUrl}/#/discover?index=large&from=now-1d`);
+  const timeMs = await opened.evaluate<number>(`(async () => {
+    const start = performance.now();
+    ${TABLE}.shadowRoot.querySelector(".row button").click();
+    for (;;) {
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      const page = document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot;
+      const details = page.querySelector("tr-event-details");
+      if ((details?.shadowRoot.querySelectorAll("tr").length ?? 0) > 0) return performance.now() - start;
+    }
+  })()`);
+  await opened.close();
+  return figure(`a document of ${LARGE_FIELDS} fields opened`, timeMs, "ms");
+}
+
+async function openDiscover(browser: Browser, url: string): Promise<Page> {
+  const opened = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await opened.goto(url);
+  await opened.locator("tr-event-table .row").first().waitFor();
+  await opened.waitForLoadState("networkidle");
+  return opened;
+}
+
+function figure(name: string, value: number, unit: string): Result {
+  return { case: name, value, unit, reference: null };
+}
