@@ -34,6 +34,22 @@ suite("a mapping", () => {
     });
   });
 
+  test("takes nested objects as objects, and ranges as objects of their bounds", () => {
+    const properties = {
+      n: { type: "nested", properties: { a: { type: "long" } } },
+      r: { type: "date_range", format: "yyyy" },
+    };
+    const mapping = parse(properties);
+    assert.deepEqual(JSON.parse(JSON.stringify(mapping)), { properties });
+    assert.equal(mapping.field("n.a")?.type, "long");
+    assert.equal(mapping.field("r.gte")?.format, "yyyy");
+    assert.equal(mapping.objectKind("r")?.type, "date_range");
+    assert.throws(
+      () => mapping.merge({ properties: { r: { type: "ip_range" } } }),
+      /current_type \[date_range\]/,
+    );
+  });
+
   test("takes a geo_shape as an object whose kind of shape can be asked for", () => {
     const shape = { type: "geo_shape", precision: "1m" };
     const mapping = parse({ area: shape });
@@ -91,7 +107,6 @@ suite("a mapping", () => {
     ["a field for an object", { o: { type: "long" } }, /^object mapping \[o\] can't be changed/],
     ["another doc_values", { a: { type: "long", doc_values: false } }, /has different \[doc_values\] values/],
     ["an unknown type", { x: { type: "strin" } }, /^No handler for type \[strin\] declared on field \[x\]/],
-    ["nested", { x: { type: "nested" } }, /type \[nested\] is not offered/],
     ["an unknown parameter", { x: { type: "long", fooo: 1 } }, /unsupported parameters: {2}\[fooo : 1\]/],
     [
       "an unknown analyzer",

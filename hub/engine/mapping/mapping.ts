@@ -10,6 +10,7 @@ import {
   isObjectNode,
   type MappingNode,
   mergeObject,
+  type ObjectKind,
   type ObjectNode,
   printObject,
 } from "./node.ts";
@@ -86,7 +87,7 @@ export class Mapping {
   readonly settings: RootSettings;
   readonly #options: MappingOptions;
   readonly #fields = new Map<string, Field>();
-  readonly #objects = new Set<string>();
+  readonly #objects = new Map<string, ObjectNode>();
 
   private constructor(root: ObjectNode, settings: RootSettings, version: number, options: MappingOptions) {
     this.root = root;
@@ -141,6 +142,11 @@ export class Mapping {
   /** True where `path` is an object. */
   isObject(path: string): boolean {
     return this.#objects.has(path);
+  }
+
+  /** The type of an object that is more than one: nested, or a range. */
+  objectKind(path: string): ObjectKind | undefined {
+    return this.#objects.get(path)?.kind;
   }
 
   /** Leaf fields, multi-fields included. */
@@ -202,7 +208,7 @@ export class Mapping {
 
   #collectNode(node: MappingNode, depth: number): void {
     if (isObjectNode(node)) {
-      this.#objects.add(node.path);
+      this.#objects.set(node.path, node);
       this.#collect(node, depth + 1);
       return;
     }

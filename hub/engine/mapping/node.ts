@@ -19,6 +19,16 @@ export interface ObjectNode {
   readonly children: ReadonlyMap<string, MappingNode>;
   /** Set for a geo_shape: its parameters as given. The shape is kept in _source; its GeoJSON `type` is indexed. */
   readonly shape?: Readonly<Record<string, unknown>>;
+  /** Set for types that are kept as objects: `nested`, and ranges with their bounds as children. */
+  readonly kind?: ObjectKind;
+}
+
+/** A type that is kept as an object. */
+export interface ObjectKind {
+  /** "nested", "integer_range", "date_range" … */
+  readonly type: string;
+  /** Its parameters, as given. */
+  readonly given: Readonly<Record<string, unknown>>;
 }
 
 export type MappingNode = ObjectNode | Field;
@@ -90,13 +100,29 @@ function mergeChild(
     children.set(name, mergeShape(existing, path, json, analysis));
     return;
   }
-  const isObject = json["type"] === "object" || (json["type"] === undefined && isObjectJson(json));
+  if (isRangeType(json["type"]) || (isObjectNode(existing) && isRangeType(existing.kind?.type))) {
+    children.set(name, mergeRange(existing, path, json, analysis));
+    return;
+  }
+  const isNested = json["type"] === "nested";
+  const isObject =
+    isNested || json["type"] === "object" || (json["type"] === undefined && isObjectJson(json));
   if (isObject) {
     if (existing !== undefined && !isObjectNode(existing)) {
       throw conflict(`Can't merge a non object mapping [${path}] with an object mapping [${path}]`);
     }
     checkObjectKeys(name, json);
-    children.set(name, mergeObject(existing ?? { ...EMPTY_ROOT, path }, json, analysis));
+    const wasNested = existing?.kind?.type === "nested";
+    if (existing !== undefined && json["type"] !== undefined && wasNested !== isNested) {
+      throw conflict(
+        wasNested
+          ? `object mapping [${path}] can't be changed from nested to non-nested`
+          : `object mapping [${path}] can't be changed from non-nested to nested`,
+      );
+    }
+    const merged = mergeObject(existing ?? { ...EMPTY_ROOT, path }, json, analysis);
+    const given = { ...existing?.kind?.given, ...pick(json, ["include_in_parent", "include_in_root"]) };
+    children.set(name, isNested || wasNested ? { ...merged, kind: { type: "nested", given } } : merged);
     return;
   }
   const field = parseField(path, name, json, analysis);
@@ -141,13 +167,54 @@ function mergeShape(
   return { ...mergeObject({ ...EMPTY_ROOT, path }, kind, analysis), shape: given };
 }
 
+/** Types of ranges, with the type of their bounds. */
+const RANGES: Readonly<Record<string, string>> = {
+  integer_range: "integer",
+  long_range: "long",
+  float_range: "float",
+  double_range: "double",
+  date_range: "date",
+  ip_range: "ip",
+};
+
+function isRangeType(type: unknown): boolean {
+  return typeof type === "string" && Object.hasOwn(RANGES, type);
+}
+
+/** A range is an object whose bounds are fields: {gte | gt, lte | lt}. */
+function mergeRange(
+  existing: MappingNode | undefined,
+  path: string,
+  json: Readonly<Record<string, unknown>>,
+  analysis: Analysis,
+): ObjectNode {
+  const { type, ...given } = json;
+  const known = isObjectNode(existing) ? (existing.kind?.type ?? "object") : existing?.type;
+  if (typeof type !== "string" || !isRangeType(type) || (existing !== undefined && known !== type)) {
+    throw conflict(
+      `mapper [${path}] of different type, current_type [${known}], merged_type [${printValue(type ?? "object")}]`,
+    );
+  }
+  checkKnown(path, json, ["type", "coerce", "format", "locale", "index", "store", "boost", "doc_values"]);
+  const bound = { type: RANGES[type], ...pick(given, type === "date_range" ? ["format"] : ["coerce"]) };
+  const bounds = type === "ip_range" ? { type: "ip" } : bound;
+  const properties = { gte: bounds, gt: bounds, lte: bounds, lt: bounds };
+  const node = mergeObject({ ...EMPTY_ROOT, path }, { properties, dynamic: "strict" }, analysis);
+  return { ...node, kind: { type, given } };
+}
+
+function pick(json: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(json).filter(([name]) => names.includes(name)));
+}
+
 /** `type` may be left out of an object: one with properties, or with object settings only. */
 function isObjectJson(json: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(json).some((key) => key === "properties" || key === "dynamic" || key === "enabled");
 }
 
 function checkObjectKeys(name: string, json: Readonly<Record<string, unknown>>): void {
-  checkKnown(name, json, ["type", "properties", "dynamic", "enabled", "include_in_all"]);
+  const nested = json["type"] === "nested" ? ["include_in_parent", "include_in_root"] : [];
+  checkKnown(name, json, ["type", "properties", "dynamic", "enabled", "include_in_all", ...nested]);
 }
 
 function checkKnown(name: string, json: Readonly<Record<string, unknown>>, known: readonly string[]): void {
@@ -231,7 +298,10 @@ export function printObject(node: ObjectNode): Record<string, unknown> {
 function printNode(node: MappingNode): Record<string, unknown> {
   if (isObjectNode(node)) {
     if (node.shape !== undefined) return { type: "geo_shape", ...node.shape };
+    if (node.kind !== undefined && node.kind.type !== "nested")
+      return { type: node.kind.type, ...node.kind.given };
     const printed = printObject(node);
+    if (node.kind !== undefined) return { type: node.kind.type, ...node.kind.given, ...printed };
     return node.children.size > 0 ? printed : { type: "object", ...printed };
   }
   return printField(node);

@@ -57,7 +57,6 @@ const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
 
 /** Types of 6.5 that this engine refuses, with what to use in their place. */
 const REFUSED: Readonly<Record<string, string>> = {
-  nested: "index the array as plain objects, or flatten it in a pipeline",
   completion: "use keyword with prefix queries",
   join: "denormalise the documents in a pipeline",
   percolator: "use alert rules",

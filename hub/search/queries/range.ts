@@ -2,11 +2,12 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { timeZone } from "../dates/time-zone.ts";
-import { type Bound, rangeQuery } from "../field-range.ts";
+import type { Bound } from "../field-range.ts";
 import { objectOf, onlyEntry } from "../json.ts";
 import { MappedNode } from "../nodes/wrap.ts";
 import { anything, flag, oneOf, readOptions, text } from "../options.ts";
 import { COMMON_OPTIONS, type QueryType, withBoost } from "../query-parser.ts";
+import { boundsQuery } from "../range-field.ts";
 
 const OPTIONS = {
   gte: anything("smallest value"),
@@ -19,7 +20,11 @@ const OPTIONS = {
   include_upper: flag("whether [to] itself matches", true),
   format: text("formats of dates", undefined),
   time_zone: text("zone of dates that name none: +01:00 or Europe/Berlin", undefined),
-  relation: oneOf("accepted for single values", ["intersects", "within", "contains"], undefined),
+  relation: oneOf(
+    "how ranges of the document lie to that of the query; single values are within it",
+    ["intersects", "within", "contains"],
+    undefined,
+  ),
 } as const;
 
 export const range: QueryType = {
@@ -47,7 +52,10 @@ export const range: QueryType = {
     if (Object.values(inner).some((value) => Array.isArray(value))) {
       throw new AppError("parsing", `[range] bounds of [${field}] must be single values`);
     }
-    return withBoost(new MappedNode((shard) => rangeQuery(shard, field, bounds)), options);
+    return withBoost(
+      new MappedNode((shard) => boundsQuery(shard, field, bounds, options.relation ?? "intersects")),
+      options,
+    );
   },
 };
 

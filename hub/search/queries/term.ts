@@ -1,8 +1,10 @@
 /** `term`: documents with exactly this value. */
 
+import { UTC } from "../dates/time-zone.ts";
 import { exactQuery } from "../field-terms.ts";
 import { MappedNode } from "../nodes/wrap.ts";
 import { type QueryType, readFieldBody, withBoost } from "../query-parser.ts";
+import { boundsQuery, isRangeField } from "../range-field.ts";
 
 export const term: QueryType = {
   name: "term",
@@ -10,6 +12,11 @@ export const term: QueryType = {
   options: {},
   parse(body) {
     const { field, value, options } = readFieldBody("term", body, {}, ["value", "term"]);
-    return withBoost(new MappedNode((shard) => exactQuery(shard, field, value)), options);
+    const query = new MappedNode((shard) => {
+      if (!isRangeField(shard, field)) return exactQuery(shard, field, value);
+      const point = { value, inclusive: true };
+      return boundsQuery(shard, field, { from: point, to: point, zone: UTC });
+    });
+    return withBoost(query, options);
   },
 };

@@ -24,7 +24,7 @@ export const terms: QueryType = {
     if (!Array.isArray(values)) {
       throw new AppError(
         "parsing",
-        `[terms] query requires an array of values for [${field}]; look-ups in other indices aren't offered`,
+        `[terms] query requires an array of values for [${field}]; a look-up needs [index], [id] and [path]`,
       );
     }
     if (values.length > MAX_TERMS) {

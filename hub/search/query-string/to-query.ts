@@ -3,7 +3,6 @@
 import { AppError } from "#proto/kit/errors.ts";
 import type { TimeZone } from "../dates/time-zone.ts";
 import { expandFields, type FieldName } from "../field-names.ts";
-import { rangeQuery } from "../field-range.ts";
 import { fieldOf } from "../field-terms.ts";
 import { bestOf } from "../nodes/best-of.ts";
 import { BooleanNode } from "../nodes/boolean.ts";
@@ -11,6 +10,7 @@ import { AllNode, ExistsNode, NoneNode } from "../nodes/documents.ts";
 import { boosted } from "../nodes/wrap.ts";
 import { regexpQuery, wildcardQuery } from "../pattern-query.ts";
 import type { Query, ShardContext } from "../query.ts";
+import { boundsQuery } from "../range-field.ts";
 import { matchQuery, phraseQuery } from "../text-query.ts";
 import type { StringClause, StringNode } from "./syntax.ts";
 
@@ -109,7 +109,7 @@ function lenientRange(
   { lenient, zone }: StringOptions,
 ): Query {
   try {
-    return rangeQuery(shard, name, { from: node.from, to: node.to, zone });
+    return boundsQuery(shard, name, { from: node.from, to: node.to, zone });
   } catch (error) {
     if (lenient && error instanceof AppError && error.status < 500) return new NoneNode();
     throw error;

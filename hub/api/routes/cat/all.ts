@@ -13,6 +13,7 @@ import { shardsTable } from "./shards.ts";
 import { type CatTable, catRoute } from "./table.ts";
 import { tasksTable } from "./tasks.ts";
 import { templatesTable } from "./templates.ts";
+import { threadPoolTable } from "./thread-pool.ts";
 
 export const CAT_TABLES: readonly CatTable[] = [
   aliasesTable,
@@ -28,6 +29,7 @@ export const CAT_TABLES: readonly CatTable[] = [
   shardsTable,
   tasksTable,
   templatesTable,
+  threadPoolTable,
 ];
 
 export function catRoutes(parts: ApiParts): Route[] {

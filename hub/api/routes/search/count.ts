@@ -11,6 +11,7 @@ import { openShards } from "./open-shards.ts";
 import { searchLimits } from "./run-search.ts";
 import { targetOf } from "./search.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";
+import { resolveLookups } from "./terms-lookup.ts";
 
 export function countRoutes(parts: ApiParts): Route[] {
   return [
@@ -29,7 +30,7 @@ async function count(parts: ApiParts, request: ApiRequest): Promise<ApiResponse>
   const body = request.object();
   const params = queryOfParams(request);
   const query = params === undefined ? body : { ...body, query: params };
-  const parsed = parseQueryBody(query);
+  const parsed = parseQueryBody(await resolveLookups(parts, query));
   const opened = openShards(parts, targetOf(request));
   try {
     const { found, failures } = await countIn(parts, request, opened, query, parsed);

@@ -78,7 +78,15 @@ function patternsOf(request: ApiRequest): readonly string[] {
 function* capabilities({ mapping }: IndexInfo): Iterable<[name: string, Capability]> {
   yield* Object.entries(META);
   const objects = new Set<string>();
+  const ranges = new Set<string>();
   for (const field of mapping.fields()) {
+    const parent = field.path.slice(0, Math.max(0, field.path.lastIndexOf(".")));
+    const range = mapping.objectKind(parent)?.type;
+    if (range?.endsWith("_range") === true) {
+      if (!ranges.has(parent)) yield [parent, { type: range, searchable: true, aggregatable: false }];
+      ranges.add(parent);
+      continue;
+    }
     const meant = field.aliasOf === undefined ? field : mapping.resolve(field.path);
     if (meant !== undefined) yield [field.path, capabilityOf(meant)];
     for (let at = field.path.lastIndexOf("."); at > 0; at = field.path.lastIndexOf(".", at - 1)) {
@@ -86,7 +94,11 @@ function* capabilities({ mapping }: IndexInfo): Iterable<[name: string, Capabili
       if (mapping.isObject(path) && !objects.has(path)) objects.add(path);
     }
   }
-  for (const path of objects) yield [path, { type: "object", searchable: false, aggregatable: false }];
+  for (const path of objects)
+    yield [
+      path,
+      { type: mapping.objectKind(path)?.type ?? "object", searchable: false, aggregatable: false },
+    ];
 }
 
 function capabilityOf(field: Field): Capability {

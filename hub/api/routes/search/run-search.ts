@@ -10,6 +10,7 @@ import { DEFAULT_LIMITS, type SearchResponse, searchShards } from "#hub/search/s
 import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
+import { resolveLookups } from "./terms-lookup.ts";
 
 export interface SearchRun {
   readonly target: SearchTarget;
@@ -21,8 +22,11 @@ export interface SearchRun {
 }
 
 /** Searches. Throws what parsing and shards refuse, cancelled. */
-export async function runSearch(parts: ApiParts, run: SearchRun): Promise<SearchResponse> {
+export async function runSearch(parts: ApiParts, given: SearchRun): Promise<SearchResponse> {
   const limits = searchLimits(parts);
+  if (given.body["slice"] !== undefined)
+    throw new AppError("request_invalid", "`slice` cannot be used outside of a scroll context");
+  const run = { ...given, body: await resolveLookups(parts, given.body) };
   const collapse = parseCollapse(run.body);
   const request = parseSearchRequest(
     collapse === undefined ? run.body : { ...run.body, collapse: {} },

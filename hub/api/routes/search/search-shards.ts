@@ -5,6 +5,7 @@ import type { ApiRequest } from "#hub/api/request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/resolve-options.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { meantAliases } from "./open-shards.ts";
+import { printedFilter } from "./printed-filter.ts";
 
 export function searchShardsRoutes(parts: ApiParts): Route[] {
   return [
@@ -41,8 +42,8 @@ function searchShards({ indices, cluster }: ApiParts, request: ApiRequest): ApiR
           filters?.includes(undefined) === true
             ? undefined
             : filters?.length === 1
-              ? filters[0]
-              : { bool: { should: filters } };
+              ? printedFilter(filters[0]!)
+              : printedFilter({ bool: { should: filters } });
         return [
           index.name,
           { ...(aliases !== undefined && { aliases, ...(filter !== undefined && { filter }) }) },

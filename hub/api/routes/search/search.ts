@@ -14,6 +14,8 @@ import { checkPartial, countedSearch, runSearch, searchLimits } from "./run-sear
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
+import { parseSlice, slicedShards } from "./slice.ts";
+import { resolveLookups } from "./terms-lookup.ts";
 
 export function searchRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] {
   return [
@@ -98,8 +100,11 @@ async function openScroll(
     size > limits.maxResultWindow &&
       `Batch size is too large, size must be less than or equal to: [${limits.maxResultWindow}] but was [${size}]. Scroll batch sizes cost as much memory as result windows so they are controlled by the [index.max_result_window] index level setting.`,
   );
-  const parsed = parseSearchRequest(isObject(body) ? body : {}, limits);
-  const opened = openShards(parts, targetOf(request));
+  const { slice: given, ...search } = isObject(body) ? await resolveLookups(parts, body) : {};
+  const slice = parseSlice(given);
+  const parsed = parseSearchRequest(search, limits);
+  const whole = openShards(parts, targetOf(request));
+  const opened = slice === undefined ? whole : { ...whole, shards: slicedShards(whole.shards, slice) };
   const id = scrolls.open(parsed, opened, keepAliveMs);
   try {
     const { signal } = request;
