@@ -8,7 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Cursor, LiveLimits, TailOpen } from "#proto/live.ts";
 import { EventDocument, type LiveEvent } from "./filter/event-document.ts";
 import { compileFilter, type Filter } from "./filter/filter.ts";
-import { forgetGrams } from "./filter/grams.ts";
+import { GramIndex } from "./filter/grams.ts";
 import type { LiveMetrics } from "./live-metrics.ts";
 import { RecentEvents } from "./recent-events.ts";
 import { type RenderedRow, renderRow } from "./rendered-row.ts";
@@ -43,8 +43,7 @@ export class LiveTail {
   readonly #epoch = randomBytes(6).toString("base64url");
   readonly #recent = new RecentEvents();
   readonly #groups = new Map<string, FilterGroup>();
-  /** The values of #groups, as a list that is quick to walk. */
-  #groupList: readonly FilterGroup[] = [];
+  readonly #index = new GramIndex<FilterGroup>();
   readonly #groupOf = new Map<Subscription, FilterGroup>();
   readonly #pending = new Set<Subscription>();
   #flushTimer: NodeJS.Timeout | undefined;
@@ -70,10 +69,7 @@ export class LiveTail {
   offer(events: readonly LiveEvent[]): void {
     if (!this.#listening) return;
     const nowMs = performance.now();
-    for (const event of events) {
-      this.#offerOne(event, this.#recent.push(event), nowMs);
-      forgetGrams();
-    }
+    for (const event of events) this.#offerOne(event, this.#recent.push(event), nowMs);
     for (const subscription of this.#pending) if (subscription.isBatchFull) subscription.flush(false);
   }
 
@@ -95,8 +91,8 @@ export class LiveTail {
       onPending: () => this.#markPending(subscription),
     });
     group.subscriptions.add(subscription);
+    if (!this.#groups.has(group.key)) this.#index.add(group, group.filter.grams);
     this.#groups.set(group.key, group);
-    this.#groupList = [...this.#groups.values()];
     this.#groupOf.set(subscription, group);
     this.#metrics.tails.set(this.#groupOf.size);
     this.#listen();
@@ -113,7 +109,7 @@ export class LiveTail {
     group.subscriptions.delete(subscription);
     if (group.subscriptions.size === 0) {
       this.#groups.delete(group.key);
-      this.#groupList = [...this.#groups.values()];
+      this.#index.delete(group);
     }
     this.#pending.delete(subscription);
     this.#metrics.tails.set(this.#groupOf.size);
@@ -134,11 +130,11 @@ export class LiveTail {
   #offerOne(event: LiveEvent, sequence: number, nowMs: number): void {
     const document = new EventDocument(event);
     let row: RenderedRow | undefined;
-    for (const { filter, subscriptions } of this.#groupList) {
-      if (!filter.matches(document)) continue;
+    this.#index.forEachCandidate(event.source, ({ filter, subscriptions }) => {
+      if (!filter.matches(document)) return;
       row ??= renderRow(document, this.#limits.messageSize);
       for (const subscription of subscriptions) subscription.accept(document, row, sequence, nowMs);
-    }
+    });
   }
 
   #groupFor(open: TailOpen): FilterGroup {
