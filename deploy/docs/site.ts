@@ -1,0 +1,118 @@
+/**
+ * `npm run docs [-- DIR]`: a static site of README, ARCHITECTURE, CONTRIBUTING, CHANGELOG, `docs/` and the READMEs of all
+ * folders. Links between the files become links between the pages; a link that leads nowhere ends it with status 1.
+ */
+
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, posix, resolve } from "node:path";
+import { Marked } from "marked";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const PAGES = ["README.md", "docs/*.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+const ROOM_PAGES = "{agent,deploy,hub,proto,test,ui}/**/README.md";
+
+const STYLE = `
+:root { color-scheme: light dark; --line: light-dark(#d5dbe1, #3a434d); --soft: light-dark(#f4f6f8, #1b2127); }
+body { margin: 0; font: 16px/1.6 system-ui, sans-serif; display: grid; grid-template-columns: 16rem minmax(0, 48rem); gap: 3rem; }
+nav { padding: 1.5rem; border-right: 1px solid var(--line); background: var(--soft); min-height: 100vh; font-size: 0.9rem; }
+nav ul { list-style: none; padding: 0; } main { padding: 1.5rem 1.5rem 4rem 0; }
+a { color: light-dark(#0b5cad, #7ab8ff); } [aria-current] { font-weight: 600; color: inherit; text-decoration: none; }
+pre { background: var(--soft); border: 1px solid var(--line); border-radius: 6px; padding: 0.8rem 1rem; overflow-x: auto; }
+code { font: 0.9em ui-monospace, monospace; } img { max-width: 100%; }
+table { border-collapse: collapse; display: block; overflow-x: auto; } th, td { border: 1px solid var(--line); padding: 0.3rem 0.6rem; text-align: left; vertical-align: top; }
+@media (max-width: 50rem) { body { grid-template-columns: minmax(0, 1fr); gap: 0; } nav { min-height: 0; border: 0; } main { padding: 1.5rem; } }
+`;
+
+/** A page: its file in the project, its address in the site and its title. */
+interface Page {
+  readonly file: string;
+  readonly address: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Returns the project's pages, those for users first. */
+export function findPages(): Page[] {
+  const files = [...PAGES, ROOM_PAGES].flatMap((pattern) =>
+    globSync(pattern, { cwd: ROOT, exclude: (path) => path.includes("node_modules") }).sort(),
+  );
+  return files.map((file) => {
+    const text = readFileSync(join(ROOT, file), "utf8");
+    const title = /^# (.+)$/m.exec(text)?.[1] ?? file;
+    return { file, address: addressOf(file), title: file === "README.md" ? "Tailrace" : title, text };
+  });
+}
+
+/** Writes the site into `out`, which is emptied. Returns one sentence for each link that leads nowhere. */
+export function buildSite(out: string): string[] {
+  const pages = findPages();
+  const faults: string[] = [];
+  rmSync(out, { recursive: true, force: true });
+  for (const page of pages) {
+    const body = toHtml(page, pages, faults);
+    const target = join(out, page.address);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, wrap(page, pages, body));
+  }
+  for (const picture of globSync("docs/*.png", { cwd: ROOT }))
+    cpSync(join(ROOT, picture), join(out, picture));
+  return faults;
+}
+
+function toHtml(page: Page, pages: readonly Page[], faults: string[]): string {
+  const marked = new Marked({
+    walkTokens: (token) => {
+      if (token.type !== "link" && token.type !== "image") return;
+      const target = token as { href: string };
+      target.href = resolveLink(page, target.href, pages, faults);
+    },
+  });
+  return marked.parse(page.text, { async: false });
+}
+
+/** Files that are pages become their addresses; other files of the project must be there. */
+function resolveLink(page: Page, href: string, pages: readonly Page[], faults: string[]): string {
+  if (/^[a-z]+:|^#/.test(href)) return href;
+  const [path = "", anchor] = href.split("#");
+  const file = posix.normalize(posix.join(posix.dirname(page.file), path));
+  const linked = pages.find((each) => each.file === file || each.file === posix.join(file, "README.md"));
+  if (linked === undefined) {
+    if (!existsSync(join(ROOT, file))) faults.push(`${page.file} links to ${href}, which isn't there`);
+    return href;
+  }
+  const address = posix.relative(posix.dirname(page.address), linked.address);
+  return anchor === undefined ? address : `${address}#${anchor}`;
+}
+
+function wrap(page: Page, pages: readonly Page[], body: string): string {
+  const row = ({ address, title, file }: Page): string => {
+    const href = posix.relative(posix.dirname(page.address), address);
+    return `<li><a href="${href}"${file === page.file ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
+  };
+  const isRoom = ({ file }: Page): boolean => file.includes("/") && !file.startsWith("docs/");
+  const list = (rows: readonly Page[]): string => `<ul>${rows.map(row).join("")}</ul>`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escapeHtml(page.title)}</title><style>${STYLE}</style></head>
+<body><nav aria-label="Pages">${list(pages.filter((each) => !isRoom(each)))}<p>Rooms</p>${list(pages.filter(isRoom))}</nav>
+<main>${body}</main></body></html>
+`;
+}
+
+function addressOf(file: string): string {
+  return file === "README.md"
+    ? "index.html"
+    : file.replace(/README\.md$/, "index.html").replace(/\.md$/, ".html");
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+}
+
+if (import.meta.main) {
+  const out = resolve(process.argv[2] ?? "dist/docs");
+  const faults = buildSite(out);
+  for (const fault of faults) process.stderr.write(`docs: ${fault}\n`);
+  process.stdout.write(`docs: ${join(out, "index.html")}\n`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+}

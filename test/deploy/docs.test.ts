@@ -1,0 +1,112 @@
+/** What the documents say is true: their commands run, their links lead somewhere, their names exist. */
+
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { buildSite, findPages } from "#deploy/docs/site.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+import { ROOT, run, text } from "./tools.ts";
+
+/** Before a command that isn't run stands why. */
+const EXCUSE = /^# not run by the tests.*: \S.*$/m;
+
+interface Block {
+  readonly file: string;
+  /** "README.md:17" */
+  readonly place: string;
+  readonly commands: string;
+}
+
+const workspace = new Workspace();
+after(() => workspace.close());
+
+/** Returns the fenced shell blocks of the project's documents. */
+function shellBlocks(): Block[] {
+  return findPages().flatMap(({ file, text: page }) =>
+    [...page.matchAll(/^( *)```(?:sh|bash|shell|console)\n([\s\S]*?)^ *```/gm)].map(
+      ({ index, 1: indent = "", 2: commands = "" }) => ({
+        file,
+        place: `${file}:${page.slice(0, index).split("\n").length}`,
+        commands: commands.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+      }),
+    ),
+  );
+}
+
+/** What runs these for certain; making a machine ready once more would take minutes. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "bash deploy/setup.sh": ".ci/run",
+  "bash deploy/setup.sh --with-browser": ".ci/run",
+  "npm test": ".ci/run",
+  "npm start": "test/e2e/start.test.ts",
+};
+
+describe("the commands of the documents", () => {
+  for (const { place, commands } of shellBlocks()) {
+    const reason = EXCUSE.exec(commands)?.[0] ?? provenElsewhere(commands);
+    test(`${place} ${reason === false ? "runs" : "is not run here"}`, { skip: reason }, () => {
+      const { status, said } = run("bash", ["-euo", "pipefail", "-c", commands], checkout());
+      assert.equal(status, 0, `${commands}\n${said}`);
+    });
+  }
+});
+
+/** Returns which files run all of `commands`, or false. */
+function provenElsewhere(commands: string): string | false {
+  const each = commands.trim().split(" && ");
+  const proofs = each.map((command) => {
+    const proof = ELSEWHERE[command];
+    return proof !== undefined && text(proof).includes(command) ? proof : undefined;
+  });
+  return proofs.includes(undefined) ? false : `${[...new Set(proofs)].join(" and ")} runs it`;
+}
+
+test("the site is built, and every link leads somewhere", () => {
+  const out = workspace.path("site");
+  assert.deepEqual(buildSite(out), []);
+  const index = readFileSync(join(out, "index.html"), "utf8");
+  assert.match(index, /<a href="docs\/backup\.html">/);
+  assert.ok(existsSync(join(out, "docs/discover.png")));
+});
+
+test("the runbook knows every error code, and no other", () => {
+  const catalogue = text("proto/kit/errors.ts");
+  const codes = [...catalogue.matchAll(/^ {2}([a-z_]+): \{ status/gm)].map((match) => match[1]);
+  const told = [...text("docs/runbook.md").matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1]);
+  assert.ok(codes.length > 30);
+  assert.deepEqual(told.toSorted(), codes.toSorted());
+});
+
+test("every metric of the alert rules and of the dashboard exists", () => {
+  const sources = run("git", [
+    "grep",
+    "-h",
+    "tailrace_",
+    "--",
+    "agent/**.ts",
+    "hub/**.ts",
+    "proto/**.ts",
+  ]).stdout;
+  const watch = ["hub", "agent"].map((part) => `tailrace_${part}_memory_limit_share`);
+  for (const file of ["alerts.yml", "grafana-dashboard.json"]) {
+    const names = new Set(text(`deploy/monitoring/${file}`).match(/tailrace_[a-z_]+/g));
+    assert.ok(names.size > 8);
+    for (const name of names)
+      assert.ok(sources.includes(`"${name}"`) || watch.includes(name), `${file}: ${name}`);
+  }
+});
+
+/** A folder in which the commands find the project and leave nothing behind in it. */
+function checkout(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
+  const cwd = join(workspace.folder, "checkout");
+  if (!existsSync(cwd)) {
+    mkdirSync(cwd);
+    for (const name of ["agent", "hub", "proto", "deploy", "ui", "node_modules"])
+      symlinkSync(join(ROOT, name), join(cwd, name));
+    copyFileSync(join(ROOT, "package.json"), join(cwd, "package.json"));
+    writeFileSync(join(cwd, "agent.yml"), "shipper.inputs: []\n");
+  }
+  const path = [join(ROOT, "agent/bin"), join(ROOT, "hub/bin"), process.env["PATH"] ?? ""].join(":");
+  return { cwd, env: { ...process.env, PATH: path, HOME: workspace.folder } };
+}

@@ -1,0 +1,85 @@
+/** `npm start -- FILE`, what a newcomer runs first: on files of its own and free ports. */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { count } from "#test/harness/search.ts";
+import { until } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+/** The script behind `npm start`, in a folder whose hub.yml chooses free ports. */
+const START = resolve(import.meta.dirname, "../../deploy/start.ts");
+const FREE_PORTS = ["http", "dashboard", "transport", "nats"].map((part) => `${part}.port: 0\n`).join("");
+const LINE = '192.0.2.7 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 12 "-" "curl/7.1"\n';
+
+test("npm start reads the file named, says where to look, and goes on there the next time", async (t) => {
+  const workspace = new Workspace(t);
+  const file = workspace.path("logs", "access.log");
+  writeFileSync(workspace.path("hub.yml"), FREE_PORTS);
+  writeFileSync(file, LINE.repeat(100));
+
+  const first = start(workspace, file);
+  const search = await first.said(/search interface\s+(http:\S+)/);
+  assert.match(
+    await first.said(/(http:\S+discover\S*)/),
+    /2015-05-17/,
+    "the link opens the time of the lines",
+  );
+  await until("100 lines", async () => (await count(search)) === 100);
+  assert.equal(await first.interrupt(), 0);
+
+  appendFileSync(file, LINE.repeat(20));
+  const second = start(workspace, file);
+  const again = await second.said(/search interface\s+(http:\S+)/);
+  await until("120 lines", async () => (await count(again)) >= 120);
+  assert.equal(await count(again), 120, "nothing is read twice");
+  assert.equal(await second.interrupt(), 0);
+});
+
+test("npm start names a file that isn't there", async (t) => {
+  const workspace = new Workspace(t);
+  const missing = start(workspace, workspace.path("no.log"));
+  assert.match(await missing.said(/(there is no file .*no\.log)/), /no\.log$/);
+  assert.equal(await missing.ended, 2);
+});
+
+interface Started {
+  /** Resolves with the first group of the first line that matches. */
+  readonly said: (pattern: RegExp) => Promise<string>;
+  /** Exit status. */
+  readonly ended: Promise<number | null>;
+  /** Ctrl-C. */
+  readonly interrupt: () => Promise<number | null>;
+}
+
+function start(workspace: Workspace, file: string): Started {
+  const child: ChildProcess = spawn(process.execPath, [START, file], {
+    cwd: workspace.folder,
+    env: { ...process.env, TAILRACE_DATA: workspace.path("data", "x").replace(/\/x$/, "") },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream! }).on("line", (line) => lines.push(line));
+  const ended = once(child, "exit").then(([code]) => code as number | null);
+  workspace.defer(() => child.exitCode ?? child.kill("SIGTERM"));
+  return {
+    ended,
+    said: (pattern) =>
+      until(
+        `${pattern} in what npm start says`,
+        () => lines.map((line) => pattern.exec(line)?.[1]).find(Boolean),
+        {
+          deadlineMs: 60_000,
+        },
+      ),
+    interrupt: () => {
+      child.kill("SIGINT");
+      return ended;
+    },
+  };
+}
