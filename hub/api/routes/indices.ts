@@ -3,6 +3,7 @@
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseAliases } from "../aliases.ts";
+import { showsTypes } from "../compat-version.ts";
 import { flatSettings, flattenSettings, nestSettings } from "../index-settings.ts";
 import { printMapping, splitType, TYPE_SETTING } from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
@@ -100,7 +101,7 @@ function checkKeys(body: JsonObject): void {
 }
 
 function getIndices(parts: ApiParts, request: ApiRequest): ApiResponse {
-  const includeType = request.flag("include_type_name") ?? true;
+  const includeType = request.flag("include_type_name") ?? showsTypes(parts, request);
   const flat = request.flag("flat_settings") ?? false;
   const human = request.flag("human") ?? false;
   const found = parts.indices.resolve(request.segment("index"), resolveOptions(request));

@@ -1,5 +1,6 @@
 /** `/`: what answers here. */
 
+import { majorOf } from "../compat-version.ts";
 import type { ApiParts } from "../parts.ts";
 import { empty, json, type Route } from "../route.ts";
 
@@ -10,9 +11,20 @@ const BUILD = {
   build_hash: "d2ef93d",
   build_date: "2018-12-17T21:17:40.758843Z",
   build_snapshot: false,
-  lucene_version: "7.5.0",
-  minimum_wire_compatibility_version: "5.6.0",
-  minimum_index_compatibility_version: "5.0.0",
+};
+
+/** What a version says of itself, by its major number. */
+const BY_MAJOR: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  6: {
+    lucene_version: "7.5.0",
+    minimum_wire_compatibility_version: "5.6.0",
+    minimum_index_compatibility_version: "5.0.0",
+  },
+  7: {
+    lucene_version: "8.7.0",
+    minimum_wire_compatibility_version: "6.8.0",
+    minimum_index_compatibility_version: "6.0.0-beta1",
+  },
 };
 
 export function infoRoutes({ cluster, compatVersion }: ApiParts): Route[] {
@@ -30,7 +42,11 @@ export function infoRoutes({ cluster, compatVersion }: ApiParts): Route[] {
               name: cluster.nodes()[0]?.name ?? "",
               cluster_name: cluster.name,
               cluster_uuid: cluster.uuid,
-              version: { number: compatVersion, ...BUILD },
+              version: {
+                number: compatVersion,
+                ...BUILD,
+                ...(BY_MAJOR[majorOf(compatVersion)] ?? BY_MAJOR[7]),
+              },
               tagline: "You Know, for Search",
             }),
     },

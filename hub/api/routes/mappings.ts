@@ -5,6 +5,7 @@ import { printField } from "#hub/engine/mapping/node.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { showsTypes } from "../compat-version.ts";
 import { plainErrorBody } from "../error-body.ts";
 import { adoptType, checkTypeName, givenType, printMapping, splitType, typeOf } from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
@@ -81,8 +82,9 @@ function bothNames(...paths: string[]): string[] {
   return paths.flatMap((path) => [path, path.replace("_mapping", "_mappings")]);
 }
 
-function getMapping({ indices }: ApiParts, request: ApiRequest): ApiResponse {
-  const includeType = request.flag("include_type_name") ?? true;
+function getMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const { indices } = parts;
+  const includeType = request.flag("include_type_name") ?? showsTypes(parts, request);
   const types = request.list("type");
   const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
   const answer: JsonObject = {};
@@ -142,10 +144,11 @@ async function putMapping({ indices }: ApiParts, request: ApiRequest): Promise<A
   return json({ acknowledged: true });
 }
 
-function getFieldMapping({ indices }: ApiParts, request: ApiRequest): ApiResponse {
+function getFieldMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const { indices } = parts;
   const patterns = (request.list("fields") ?? []).map((pattern) => compileWildcard(pattern));
   const types = request.list("type");
-  const includeType = request.flag("include_type_name") ?? true;
+  const includeType = request.flag("include_type_name") ?? showsTypes(parts, request);
   const withDefaults = request.flag("include_defaults") ?? false;
   const found = indices.resolve(request.path["index"], resolveOptions(request));
   const typed = found.filter((index) => types === undefined || types.some((type) => hasType(index, type)));

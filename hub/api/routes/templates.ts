@@ -4,6 +4,7 @@ import type { JsonObject } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseAliases } from "../aliases.ts";
+import { showsTypes } from "../compat-version.ts";
 import { flattenSettings, nestSettings, printSettings } from "../index-settings.ts";
 import { givenType, splitType, TYPE_SETTING } from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
@@ -89,7 +90,7 @@ function checkKeys(body: JsonObject): void {
 function getTemplates(parts: ApiParts, request: ApiRequest): ApiResponse {
   const templates = parts.indices.templates();
   const isFlat = request.flag("flat_settings") ?? false;
-  const includeType = request.flag("include_type_name") ?? true;
+  const includeType = request.flag("include_type_name") ?? showsTypes(parts, request);
   const names = namesOf(parts, request);
   const answer = Object.fromEntries(
     names.map((name) => [name, printTemplate(templates[name]!, isFlat, includeType)]),

@@ -1,5 +1,6 @@
 /** `_field_caps`: what can be done with fields, over indices. */
 
+import { majorOf, versionOf } from "#hub/api/compat-version.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { IndexInfo } from "#hub/api/ports.ts";
 import { type ApiRequest, checkValid } from "#hub/api/request.ts";
@@ -9,7 +10,6 @@ import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { majorOf } from "./search-answer.ts";
 
 interface Capability {
   readonly type: string;
@@ -40,7 +40,8 @@ export function fieldCapsRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function fieldCaps({ indices, compatVersion }: ApiParts, request: ApiRequest): ApiResponse {
+function fieldCaps(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const { indices } = parts;
   const patterns = patternsOf(request);
   checkValid(patterns.length === 0 && "no fields specified");
   const found = indices.resolve(request.path["index"], resolveOptions(request));
@@ -58,7 +59,7 @@ function fieldCaps({ indices, compatVersion }: ApiParts, request: ApiRequest): A
   }
   const described = Object.fromEntries([...fields].map(([name, types]) => [name, describeTypes(types)]));
   return json({
-    ...(majorOf(compatVersion) >= 7 && { indices: found.map((index) => index.name) }),
+    ...(majorOf(versionOf(parts, request)) >= 7 && { indices: found.map((index) => index.name) }),
     fields: described,
   });
 }

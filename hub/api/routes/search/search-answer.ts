@@ -1,7 +1,9 @@
 /** What a search found, in the words of the version that clients expect. */
 
+import { majorOf } from "#hub/api/compat-version.ts";
 import { type ErrorContext, shardFailureBodies } from "#hub/api/error-body.ts";
-import type { JsonObject } from "#hub/search/json.ts";
+import { isObject, type JsonObject } from "#hub/search/json.ts";
+import { RawJson } from "#hub/search/raw-json.ts";
 import type { SearchResponse } from "#hub/search/search.ts";
 
 export interface SearchAnswerOptions {
@@ -35,17 +37,43 @@ export function searchAnswer(response: SearchResponse, options: SearchAnswerOpti
       ...(failures.length > 0 && { failures: shardFailureBodies(failures, options.errors) }),
     },
     hits: hitsBody(response, options),
-    ...(response.aggregations !== undefined && { aggregations: response.aggregations }),
+    ...(response.aggregations !== undefined && {
+      aggregations: hasObjectTotals(options)
+        ? withObjectTotals(response.aggregations)
+        : response.aggregations,
+    }),
   };
 }
 
 function hitsBody(response: SearchResponse, options: SearchAnswerOptions): JsonObject {
-  const isObject = majorOf(options.compatVersion) >= 7 && !options.totalAsInt;
-  const total = isObject ? objectTotal(response.total) : (response.total ?? -1);
+  const objects = hasObjectTotals(options);
+  const total = objects ? objectTotal(response.total) : (response.total ?? -1);
   const hasNone = response.shards.total === 0 || options.countOnly;
   const maxScore =
-    response.maxScore ?? (hasNone && !isObject && majorOf(options.compatVersion) < 7 ? 0 : null);
-  return { ...(total !== undefined && { total }), max_score: maxScore, hits: response.hits };
+    response.maxScore ?? (hasNone && !objects && majorOf(options.compatVersion) < 7 ? 0 : null);
+  return {
+    ...(total !== undefined && { total }),
+    max_score: maxScore,
+    hits: objects ? withObjectTotals(response.hits) : response.hits,
+  };
+}
+
+/** From 7 on totals are objects. */
+function hasObjectTotals({ compatVersion, totalAsInt }: SearchAnswerOptions): boolean {
+  return majorOf(compatVersion) >= 7 && !totalAsInt;
+}
+
+/** Changes the totals of hits within hits and aggregations. */
+function withObjectTotals(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withObjectTotals);
+  if (!isObject(value) || value instanceof RawJson) return value;
+  const { hits, total } = value;
+  if (typeof total === "number" && Array.isArray(hits))
+    return { ...value, total: objectTotal(total), hits: withObjectTotals(hits) };
+  return Object.fromEntries(
+    // Documents are what they are.
+    Object.entries(value).map(([key, inner]) => [key, key === "_source" ? inner : withObjectTotals(inner)]),
+  );
 }
 
 function objectTotal(total: number | undefined): JsonObject | undefined {
@@ -56,9 +84,4 @@ function objectTotal(total: number | undefined): JsonObject | undefined {
 function reducePhases(shards: number, size: number | undefined): number {
   if (size === undefined || shards <= size) return 1;
   return 1 + Math.ceil((shards - size) / (size - 1));
-}
-
-/** Major number of a version. */
-export function majorOf(version: string): number {
-  return Number(version.split(".")[0]);
 }

@@ -1,5 +1,6 @@
 /** `_search`: find documents. */
 
+import { versionOf } from "#hub/api/compat-version.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import { type ApiRequest, checkValid } from "#hub/api/request.ts";
 import { resolveOptions } from "#hub/api/resolve-options.ts";
@@ -60,10 +61,10 @@ function warnPreference(preference: string | undefined): void {
 }
 
 /** How a request wants its answer. */
-export function answerOptions({ compatVersion, errors }: ApiParts, request: ApiRequest): SearchAnswerOptions {
+export function answerOptions(parts: ApiParts, request: ApiRequest): SearchAnswerOptions {
   return {
-    compatVersion,
-    errors,
+    compatVersion: versionOf(parts, request),
+    errors: parts.errors,
     totalAsInt: request.flag("rest_total_hits_as_int") ?? false,
     reduceSize: request.integer("batched_reduce_size"),
     countOnly: false,

@@ -1,0 +1,41 @@
+import { Client } from "es8";
+import { answerFailure, type ClientUnderTest, exerciseClient, type Line } from "./exercise.ts";
+
+function connect(node: string): ClientUnderTest {
+  const client = new Client({ node });
+  return {
+    async createIndex(index, properties) {
+      await client.indices.create({ index, mappings: { properties } as never });
+    },
+    async bulk(index, lines) {
+      const { successful } = await client.helpers.bulk<Line>({
+        datasource: [...lines],
+        onDocument: () => ({ index: { _index: index } }),
+        refreshOnCompletion: true,
+      });
+      return successful;
+    },
+    async search(index, body) {
+      const { hits } = await client.search({ index, ...body });
+      const total = typeof hits.total === "number" ? hits.total : (hits.total?.value ?? -1);
+      return { total, documents: hits.hits.map(({ _source }) => _source) };
+    },
+    async scroll(index, size) {
+      const found: unknown[] = [];
+      for await (const document of client.helpers.scrollDocuments({ index, size })) found.push(document);
+      return found;
+    },
+    async aggregate(index, aggs) {
+      const answer = await client.search({ index, size: 0, aggs: aggs as never });
+      return answer.aggregations as Record<string, unknown>;
+    },
+    get: (index, id) => client.get({ index, id }),
+    async deleteIndex(index) {
+      await client.indices.delete({ index });
+    },
+    failureOf: answerFailure,
+    close: () => client.close(),
+  };
+}
+
+exerciseClient("the client of 8.x", { "compat.version": "7.17.0", "compat.product_header": true }, connect);
