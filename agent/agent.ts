@@ -10,14 +10,14 @@ import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StatusServer } from "#proto/kit/status-server.ts";
 import { inboxPrefix } from "#proto/subjects.ts";
-import type { AgentSettings } from "./config.ts";
+import type { AgentSettings, InputSettings } from "./config.ts";
 import { systemTellsBirth } from "./harvester/identity.ts";
 import type { InputContext } from "./inputs/input.ts";
-import { inputMetrics } from "./inputs/metrics.ts";
-import { Connection } from "./outputs/connection.ts";
+import { type InputMetrics, inputMetrics } from "./inputs/metrics.ts";
+import { Connection, connectionSettings } from "./outputs/connection.ts";
+import { createDirectOutput } from "./outputs/create.ts";
 import type { Output } from "./outputs/output.ts";
 import { type AgentNames, PipelineOutput } from "./outputs/pipeline.ts";
-import { SearchOutput } from "./outputs/search.ts";
 import { Registry } from "./registry/registry.ts";
 import { type NamedInput, Status } from "./status.ts";
 import { VERSION } from "./version.ts";
@@ -25,6 +25,14 @@ import { WatermarkClient } from "./watermark.ts";
 
 /** Inputs end their reads within this time; a read that hangs on a dead disk must not hold up the rest. */
 const INPUT_STOP_MS = 2_000;
+/** What inputs that end have on their way may be acknowledged within this time; later it is sent twice and dropped. */
+const RELOAD_DRAIN_MS = 1_000;
+
+/** An input with what it was made of. */
+interface RunningInput extends NamedInput {
+  readonly made: string;
+  readonly heldSlots: number;
+}
 
 export class Agent implements Component {
   readonly #settings: AgentSettings;
@@ -36,13 +44,21 @@ export class Agent implements Component {
   #registry: Registry | undefined;
   #output: Output | undefined;
   #watermark: WatermarkClient | undefined;
-  #inputs: NamedInput[] = [];
+  readonly #inputMetrics: InputMetrics;
+  readonly #isOwnFile: InputContext["isOwnFile"];
+  readonly #endedInputs = new Set<string>();
+  /** The same array for all its life: the status reads it. */
+  readonly #inputs: RunningInput[] = [];
+  #tellsBirth = true;
+  #stopping = false;
   #statusServer: StatusServer | undefined;
 
   constructor(settings: AgentSettings, log: Logger, clock: Clock = systemClock) {
     this.#settings = settings;
     this.#log = log;
     this.#clock = clock;
+    this.#inputMetrics = inputMetrics(this.#metrics);
+    this.#isOwnFile = ownFiles(settings.pathData);
     this.#lifecycle = new Lifecycle((name, error) => log.error({ error }, `${name} did not stop in order`));
   }
 
@@ -62,6 +78,15 @@ export class Agent implements Component {
 
   /** Resolves when the inputs run; whether the hub is there doesn't matter. Throws what a person must mend. */
   async start(): Promise<void> {
+    try {
+      await this.#start();
+    } catch (error) {
+      await this.#lifecycle.stop();
+      throw error;
+    }
+  }
+
+  async #start(): Promise<void> {
     const { file, pathData } = this.#settings;
     const registry = new Registry({
       folder: pathData,
@@ -82,7 +107,8 @@ export class Agent implements Component {
     };
     const connection = await this.#startOutput(names, registry);
     const output = this.#output!;
-    this.#inputs = this.#createInputs(registry, output);
+    this.#tellsBirth = this.#findOutBirth();
+    for (const each of this.#settings.inputs) this.#inputs.push(this.#createInput(each, registry, output));
     const status = new Status({
       names,
       inputs: this.#inputs,
@@ -102,7 +128,12 @@ export class Agent implements Component {
       });
       await this.#lifecycle.start("status server", this.#statusServer);
     }
-    for (const { id, input } of this.#inputs) await this.#lifecycle.start(`input ${id}`, input);
+    await this.#lifecycle.start("inputs", {
+      start: async () => {
+        for (const { input } of this.#inputs) await input.start();
+      },
+      stop: async () => void (await Promise.all(this.#inputs.map(({ input }) => input.stop()))),
+    });
     await this.#lifecycle.start("status", status);
     this.#log.info(
       { agentId: names.agentId, epoch: registry.epoch, inputs: this.#inputs.length },
@@ -112,6 +143,7 @@ export class Agent implements Component {
 
   /** Stops reading, waits for acknowledgements up to `shutdown_timeout`, and writes the registry. */
   async stop(): Promise<void> {
+    this.#stopping = true;
     const stops = this.#inputs.map(({ input }) => input.stop());
     await withDeadline(Promise.all(stops), INPUT_STOP_MS, "the end of the inputs").catch((error: unknown) =>
       this.#log.warn({ error }, "an input did not end in time"),
@@ -133,24 +165,18 @@ export class Agent implements Component {
 
   /** Starts the output; returns the connection to the hub where there is one. */
   async #startOutput(names: AgentNames, registry: Registry): Promise<Connection | undefined> {
-    const { file, batchBytes, searchTimeoutMs } = this.#settings;
+    const { file, batchBytes } = this.#settings;
     const common = { names, batchBytes, clock: this.#clock, log: this.#log, metrics: this.#metrics };
     const held = this.#settings.inputs.reduce((sum, { plugin }) => sum + plugin.heldSlots, 0);
     const inFlight = file["output.pipeline.in_flight"] + held;
-    if (this.#settings.output === "search") {
-      const settings = {
-        hosts: file["output.search.hosts"],
-        index: file["output.search.index"],
-        username: file["output.search.username"],
-        password: file["output.search.password"],
-        apiKey: file["output.search.api_key"],
-        tlsCa: file["output.search.tls.ca"],
-      };
-      this.#output = new SearchOutput({ ...common, settings, inFlight, timeoutMs: searchTimeoutMs });
-      await this.#lifecycle.start("output", this.#output);
+    const direct = createDirectOutput(this.#settings, { ...common, inFlight });
+    if (direct !== null) {
+      this.#output = direct;
+      await this.#lifecycle.start("output", direct);
       return undefined;
     }
-    const connection = this.#createConnection(names);
+    const settings = { ...connectionSettings(file), inboxPrefix: inboxPrefix(names.agentId) };
+    const connection = new Connection(settings, names.agentName, this.#log, this.#metrics, this.#clock);
     const output = new PipelineOutput(connection, {
       ...common,
       inFlight,
@@ -178,49 +204,73 @@ export class Agent implements Component {
     return connection;
   }
 
-  #createConnection({ agentId, agentName }: AgentNames): Connection {
-    const { file } = this.#settings;
-    const settings = {
-      servers: file["output.pipeline.servers"],
-      token: file["output.pipeline.token"],
-      tokenFile: file["output.pipeline.token_file"],
-      nkeySeedFile: file["output.pipeline.nkey_seed_file"],
-      tlsCa: file["output.pipeline.tls.ca"],
-      tlsCertificate: file["output.pipeline.tls.certificate"],
-      tlsKey: file["output.pipeline.tls.key"],
-      inboxPrefix: inboxPrefix(agentId),
+  #createInput(
+    { id, plugin, options, fieldsJson }: InputSettings,
+    registry: Registry,
+    output: Output,
+  ): RunningInput {
+    const context: InputContext = {
+      id,
+      fieldsJson,
+      output,
+      registry,
+      metrics: this.#inputMetrics,
+      clock: this.#clock,
+      log: this.#log.child({ input: id }),
+      lingerMs: this.#settings.lingerMs,
+      batchBytes: this.#settings.batchBytes,
+      dataFolder: this.#settings.pathData,
+      isOwnFile: this.#isOwnFile,
+      tellsBirth: this.#tellsBirth,
+      onEnd: () => {
+        this.#endedInputs.add(id);
+        if (this.#inputs.every((each) => this.#endedInputs.has(each.id))) this.#ended.resolve();
+      },
     };
-    return new Connection(settings, agentName, this.#log, this.#metrics, this.#clock);
+    const made = JSON.stringify([plugin.type, options, Buffer.from(fieldsJson).toString()]);
+    return {
+      id,
+      type: plugin.type,
+      input: plugin.create(options, context),
+      made,
+      heldSlots: plugin.heldSlots,
+    };
   }
 
-  #createInputs(registry: Registry, output: Output): NamedInput[] {
-    const metrics = inputMetrics(this.#metrics);
-    const isOwnFile = ownFiles(this.#settings.pathData);
-    const tellsBirth = this.#tellsBirth();
-    let running = this.#settings.inputs.length;
-    return this.#settings.inputs.map(({ id, plugin, options, fieldsJson }) => {
-      const context: InputContext = {
-        id,
-        fieldsJson,
-        output,
-        registry,
-        metrics,
-        clock: this.#clock,
-        log: this.#log.child({ input: id }),
-        lingerMs: this.#settings.lingerMs,
-        batchBytes: this.#settings.batchBytes,
-        dataFolder: this.#settings.pathData,
-        isOwnFile,
-        tellsBirth,
-        onEnd: () => {
-          if (--running === 0) this.#ended.resolve();
-        },
-      };
-      return { id, type: plugin.type, input: plugin.create(options, context) };
-    });
+  /**
+   * Runs the inputs of `settings` instead: those that are the same go on, others end and begin. Files keep their
+   * places, as those are the registry's. Throws what keeps an input from starting; the others run all the same.
+   */
+  async reload(settings: AgentSettings): Promise<void> {
+    const registry = this.#registry;
+    const output = this.#output;
+    if (registry === undefined || output === undefined || this.#stopping) return;
+    const next = settings.inputs.map((each) => this.#createInput(each, registry, output));
+    const isSame = (a: RunningInput, b: RunningInput): boolean => a.id === b.id && a.made === b.made;
+    const ending = this.#inputs.filter((old) => !next.some((each) => isSame(old, each)));
+    const beginning = next.filter((each) => !this.#inputs.some((old) => isSame(old, each)));
+    await Promise.all(
+      ending.map(({ input }) => withDeadline(input.stop(), INPUT_STOP_MS, "the end of an input")),
+    );
+    if (ending.length > 0) await output.drained(AbortSignal.timeout(RELOAD_DRAIN_MS));
+    for (const { input } of ending) input.release?.();
+    this.#inputs.splice(0, this.#inputs.length, ...this.#inputs.filter((each) => !ending.includes(each)));
+    const held = (all: readonly RunningInput[]): number =>
+      all.reduce((sum, { heldSlots }) => sum + heldSlots, 0);
+    output.slots.extend(held(beginning) - held(ending));
+    const failures: unknown[] = [];
+    for (const each of beginning) {
+      try {
+        await each.input.start();
+        this.#inputs.push(each);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
-  #tellsBirth(): boolean {
+  #findOutBirth(): boolean {
     try {
       const tells = systemTellsBirth(this.#settings.pathData);
       if (!tells)

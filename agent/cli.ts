@@ -1,16 +1,21 @@
 /** The command line of the agent. */
 
-import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { Type } from "typebox";
+import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
+import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { describeSettings } from "#proto/kit/settings.ts";
 import { Agent } from "./agent.ts";
+import { checkOutput } from "./commands/check-output.ts";
+import { enroll } from "./commands/enroll.ts";
+import { setup } from "./commands/setup.ts";
 import { type AgentSettings, inputSchema, loadSettings } from "./config.ts";
 import { INPUTS } from "./inputs/all.ts";
 import { exportRows, importRows, type Rows, readRows, resetFile } from "./registry/command.ts";
+import { Reloader } from "./reload.ts";
 import { SETTINGS_SCHEMA } from "./settings.ts";
 import { SHIPPER_VERSION, VERSION } from "./version.ts";
 
@@ -19,13 +24,18 @@ const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-const COMMANDS = ["run", "test", "registry"];
+const COMMANDS = ["run", "test", "registry", "setup", "enroll"];
+/** Commands with a word after them, and those with two. */
+const WITH_ARGUMENT = ["test", "registry", "enroll"];
+const WITH_OPERAND = ["registry", "enroll"];
 
 const HELP = `tailrace-agent ${VERSION}: ships log lines to a Tailrace hub, none lost.
 
 usage: tailrace-agent [run] -c agent.yml     read and ship until SIGTERM or Ctrl-C
        tailrace-agent test config            check the settings and end
        tailrace-agent test output            check that the output can be reached
+       tailrace-agent enroll URL TOKEN       make this machine an agent of the hub at URL; writes agent.yml
+       tailrace-agent setup                  load index template and searches through the dashboard
        tailrace-agent registry [--json]      show how far each file is sent and committed
        tailrace-agent registry export        print it in a form that import takes
        tailrace-agent registry import PATH   take over an export, or a registry of Filebeat 6 or 7
@@ -38,7 +48,10 @@ options:
   -c, --config FILE       settings file (default: agent.yml)
   -E KEY=VALUE            set one setting, for example -E output.pipeline.servers='["nats://hub:4222"]'
       --path.data DIR     folder of the registry, as -E path.data=DIR
-      --strict.perms=false  accept a settings file that other users may write
+      --strict.perms=false  accept a settings file that other users own or may write
+      --name NAME         enroll: name of the agent (default: the host's)
+      --ca-fingerprint SHA256  enroll: the hub's certificate or its authority's, where no system authority signed it
+      --force             enroll: replace settings that are there
       --ready-json        print {"ready":true,...} on standard output once it runs
   -h, --help
 
@@ -61,6 +74,8 @@ interface Options {
   readonly strictPermissions: boolean;
   readonly json: boolean;
   readonly readyJson: boolean;
+  /** All of them as they were written. */
+  readonly values: ReturnType<typeof parse>["values"];
 }
 
 /** Runs the command of `args` and resolves with the exit status. Messages go to standard error. */
@@ -72,10 +87,13 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     if (args.includes("--print-schema")) return print(`${JSON.stringify(fullSchema(), null, 2)}\n`);
     if (args.includes("--print-settings")) return print(settingsReference());
     const options = parseOptions(args);
-    const settings = loadSettings({ ...options, path: options.config, env });
+    if (options.command === "enroll") return await enrollAgent(options);
+    const load = (): AgentSettings => loadSettings({ ...options, path: options.config, env });
+    if (options.command === "run") return await run(options, load);
+    const settings = load();
     if (options.command === "test") return await test(options.argument, settings);
-    if (options.command === "registry") return await registry(settings, options);
-    return await run(settings, options.readyJson);
+    if (options.command === "setup") return print(await setup(settings.file));
+    return await registry(settings, options);
   } catch (error) {
     return report(error);
   }
@@ -95,14 +113,14 @@ function parseOptions(args: readonly string[]): Options {
   const { values, positionals } = parsed;
   const [command = "run", argument = "", ...rest] = positionals;
   const [operand = "", ...more] = rest;
-  const further = command === "registry" ? more : rest;
+  const further = WITH_OPERAND.includes(command) ? more : rest;
   if (!COMMANDS.includes(command)) {
     throw new AppError(
       "usage_invalid",
       `unknown command "${command}"${didYouMean(command, COMMANDS)}; there are ${COMMANDS.join(", ")}`,
     );
   }
-  if (further.length > 0 || (argument !== "" && !["test", "registry"].includes(command))) {
+  if (further.length > 0 || (argument !== "" && !WITH_ARGUMENT.includes(command))) {
     throw new AppError(
       "usage_invalid",
       `"${[argument, ...further].at(-1)}" is too much; tailrace-agent --help shows the commands`,
@@ -121,6 +139,7 @@ function parseOptions(args: readonly string[]): Options {
     strictPermissions: values["strict.perms"] !== "false",
     json: values.json ?? false,
     readyJson: values["ready-json"] ?? false,
+    values,
   };
 }
 
@@ -135,15 +154,21 @@ function parse(args: readonly string[]) {
       "strict.perms": { type: "string" },
       json: { type: "boolean" },
       "ready-json": { type: "boolean" },
+      name: { type: "string" },
+      "ca-fingerprint": { type: "string" },
+      force: { type: "boolean" },
     },
   });
 }
 
-/** Ships until a signal; the second one ends the process at once. */
-async function run(settings: AgentSettings, readyJson: boolean): Promise<number> {
-  const pretty = !(settings.file["logging.json"] ?? !process.stderr.isTTY);
-  const log = createLogger({ name: "agent", level: settings.file["logging.level"], pretty });
+/** Ships until a signal; the second one ends the process at once. SIGHUP takes over changed settings. */
+async function run(options: Options, load: () => AgentSettings): Promise<number> {
+  const settings = load();
+  const { file } = settings;
+  const pretty = !(file["logging.json"] ?? !process.stderr.isTTY);
+  const log = createLogger({ name: "agent", level: file["logging.level"], pretty });
   const agent = new Agent(settings, log);
+  const manager = new ServiceManager({ env: process.env, log });
   const signalled = Promise.withResolvers<void>();
   let signals = 0;
   const onSignal = (signal: string): void => {
@@ -153,54 +178,59 @@ async function run(settings: AgentSettings, readyJson: boolean): Promise<number>
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
+  const reloader = new Reloader({
+    path: options.config,
+    load,
+    current: settings,
+    apply: (next) => agent.reload(next),
+    everyMs: file["config.reload.automatic"] ? settings.reloadIntervalMs : 0,
+    clock: systemClock,
+    log,
+  });
+  process.on("SIGHUP", () => void reloader.reload());
   await agent.start();
-  if (readyJson) {
+  await reloader.start();
+  manager.ready();
+  if (options.readyJson) {
     print(
       `${JSON.stringify({ ready: true, agent_id: agent.agentId, status_port: agent.statusPort, pid: process.pid })}\n`,
     );
   }
   await Promise.race([signalled.promise, agent.ended]);
+  manager.stopping();
+  await reloader.stop();
   await agent.stop();
+  await manager.stop();
   log.info("agent stopped");
   return DONE;
 }
 
 async function test(what: string, settings: AgentSettings): Promise<number> {
-  if (what === "config")
-    return print(`settings are right: ${settings.inputs.length} inputs, output ${settings.output}\n`);
+  if (what === "config") {
+    const inputs = settings.inputs.map(({ id, plugin }) => `  input ${id}: ${plugin.type}\n`).join("");
+    return print(
+      `settings are right: ${settings.inputs.length} inputs, output ${settings.output}\n${inputs}`,
+    );
+  }
   if (what !== "output")
     throw new AppError("usage_invalid", `test ${what}: write test config or test output`);
-  const { file } = settings;
-  const targets =
-    settings.output === "search" ? file["output.search.hosts"] : file["output.pipeline.servers"];
-  let failed = false;
-  for (const target of targets) {
-    const problem = await tryTarget(target, settings.output === "search" ? 9200 : 4222);
-    print(`${target}: ${problem ?? "can be reached"}\n`);
-    failed ||= problem !== null;
-  }
-  return failed ? FAILED : DONE;
+  const findings = await checkOutput(settings);
+  for (const { target, text } of findings) print(`${target}: ${text}\n`);
+  return findings.every(({ ok }) => ok) ? DONE : FAILED;
 }
 
-const REACH_TIMEOUT_MS = 5_000;
-
-/** Returns why nothing answers at host:port of `target`, or null. */
-function tryTarget(target: string, defaultPort: number): Promise<string | null> {
-  const url = new URL(target.includes("://") ? target : `tcp://${target}`);
-  const { promise, resolve } = Promise.withResolvers<string | null>();
-  const socket = connect({
-    host: url.hostname,
-    port: Number(url.port || defaultPort),
-    timeout: REACH_TIMEOUT_MS,
-  });
-  const end = (problem: string | null): void => {
-    socket.destroy();
-    resolve(problem);
-  };
-  socket.once("connect", () => end(null));
-  socket.once("timeout", () => end(`no answer within ${REACH_TIMEOUT_MS} ms`));
-  socket.once("error", (error) => end(error.message));
-  return promise;
+async function enrollAgent({ argument, operand, values }: Options): Promise<number> {
+  if (operand === "") throw new AppError("usage_invalid", "write enroll URL TOKEN");
+  return print(
+    await enroll({
+      url: argument,
+      token: operand,
+      configPath: values.config ?? "agent.yml",
+      name: values.name ?? "",
+      fingerprint: values["ca-fingerprint"] ?? "",
+      force: values.force ?? false,
+    }),
+  );
 }
 
 async function registry(settings: AgentSettings, { argument, operand, json }: Options): Promise<number> {

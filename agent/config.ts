@@ -1,7 +1,7 @@
 /** Reads agent.yml: one schema, dotted or nested keys, exactly one output, each input checked by its plugin. */
 
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Static, type TObject, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
@@ -18,6 +18,9 @@ import { INPUTS } from "./inputs/all.ts";
 import type { InputPlugin } from "./inputs/input.ts";
 import { COMMON_INPUT_PROPERTIES, SETTINGS_SCHEMA } from "./settings.ts";
 
+/** Kinds of outputs. */
+export type OutputType = "pipeline" | "search" | "file" | "console";
+
 /** An input of the settings, checked. */
 export interface InputSettings {
   readonly id: string;
@@ -31,7 +34,7 @@ export interface InputSettings {
 /** Settings of the agent, checked; units as the names say. */
 export interface AgentSettings {
   readonly file: Static<typeof SETTINGS_SCHEMA>;
-  readonly output: "pipeline" | "search";
+  readonly output: OutputType;
   /** Enabled ones only. */
   readonly inputs: readonly InputSettings[];
   readonly pathData: string;
@@ -40,6 +43,9 @@ export interface AgentSettings {
   readonly ackTimeoutMs: number;
   readonly searchTimeoutMs: number;
   readonly batchBytes: number;
+  /** Of the output to a file. */
+  readonly rotateBytes: number;
+  readonly reloadIntervalMs: number;
 }
 
 export interface ConfigOptions {
@@ -89,6 +95,8 @@ export function checkAgentSettings(entries: Entries): AgentSettings {
     ackTimeoutMs: parseDuration(file["output.pipeline.ack_timeout"]),
     searchTimeoutMs: parseDuration(file["output.search.timeout"]),
     batchBytes,
+    rotateBytes: parseSize(file["output.file.rotate_every"]),
+    reloadIntervalMs: parseDuration(file["config.reload.interval"]),
   };
 }
 
@@ -109,47 +117,65 @@ function at(entries: Entries, key: string, batchBytes: number): number {
   );
 }
 
-/** A settings file that others may write lets them read any file as the agent's user. */
+/** Who may write the settings file can read any file as the agent's user: that must be its owner alone, or root. */
 function checkPermissions(path: string): void {
-  let mode: number;
+  let stat: Stats;
   try {
-    mode = statSync(path).mode;
+    stat = statSync(path);
   } catch {
     return; // reading it says why
   }
-  if ((mode & OTHERS_WRITE) === 0) return;
-  throw new AppError(
-    "settings_invalid",
-    `${path} may be written by other users; run chmod go-w ${path}, or start with --strict.perms=false where that is meant so`,
-  );
-}
-
-function chooseOutput(file: Static<typeof SETTINGS_SCHEMA>, entries: Entries): "pipeline" | "search" {
-  const given = (output: string): boolean =>
-    [...entries.keys()].some((key) => key.startsWith(`output.${output}.`));
-  const search = file["output.search.enabled"] ?? given("search");
-  const pipeline = file["output.pipeline.enabled"] ?? (given("pipeline") || !search);
-  const place = (output: string): string =>
-    [...entries].find(([key]) => key.startsWith(`output.${output}.`))?.[1].place ?? `output.${output}`;
-  if (pipeline && search) {
+  const remedy = "or start with --strict.perms=false where that is meant so";
+  const own = process.geteuid?.() ?? 0;
+  if (stat.uid !== own && stat.uid !== 0) {
     throw new AppError(
       "settings_invalid",
-      `${place("search")}: output.search and output.pipeline (${place("pipeline")}) are both enabled; exactly one output must be, set enabled: false in the other`,
+      `${path} must be owned by the agent's user (uid ${own}) or root, but its owner is uid ${stat.uid}; run chown root ${path}, ${remedy}`,
     );
   }
-  if (!pipeline && !search) {
+  if ((stat.mode & OTHERS_WRITE) !== 0) {
+    throw new AppError(
+      "settings_invalid",
+      `${path} may be written by other users (mode ${(stat.mode & 0o777).toString(8).padStart(4, "0")}); run chmod go-w ${path}, ${remedy}`,
+    );
+  }
+}
+
+/** Settings without which an output can't work, and an example. */
+const REQUIRED: Readonly<
+  Partial<Record<OutputType, readonly [key: "output.search.hosts" | "output.file.path", example: string]>>
+> = {
+  search: ["output.search.hosts", '["127.0.0.1:9200"]'],
+  file: ["output.file.path", "/var/tmp/shipped"],
+};
+
+function chooseOutput(file: Static<typeof SETTINGS_SCHEMA>, entries: Entries): OutputType {
+  const placeOf = (output: OutputType): string | undefined =>
+    [...entries].find(([key]) => key.startsWith(`output.${output}.`))?.[1].place;
+  const others = (["search", "file", "console"] as const).filter(
+    (output) => file[`output.${output}.enabled`] ?? placeOf(output) !== undefined,
+  );
+  const pipeline =
+    file["output.pipeline.enabled"] ?? (placeOf("pipeline") !== undefined || others.length === 0);
+  const enabled: OutputType[] = pipeline ? [...others, "pipeline"] : [...others];
+  const [output, another] = enabled;
+  if (output === undefined) {
     throw new AppError(
       "settings_invalid",
       "no output is enabled; set output.pipeline.servers or output.search.hosts",
     );
   }
-  if (search && file["output.search.hosts"].length === 0) {
+  const place = placeOf(output) ?? `output.${output}`;
+  if (another !== undefined) {
     throw new AppError(
       "settings_invalid",
-      `${place("search")}: output.search.hosts is missing, for example ["127.0.0.1:9200"]`,
+      `${place}: output.${output} and output.${another} (${placeOf(another) ?? "by default"}) are both enabled; exactly one output must be, set enabled: false in the other`,
     );
   }
-  return search ? "search" : "pipeline";
+  const [key, example] = REQUIRED[output] ?? [];
+  if (key !== undefined && (file[key] ?? "").length === 0)
+    throw new AppError("settings_invalid", `${place}: ${key} is missing, for example ${example}`);
+  return output;
 }
 
 function checkInputs(inputs: readonly Record<string, unknown>[], place: string): InputSettings[] {

@@ -76,8 +76,41 @@ export const SETTINGS_SCHEMA = Type.Object(
     "output.search.username": text("User of the search engine."),
     "output.search.password": text("Password of that user."),
     "output.search.api_key": text("API key instead of user and password."),
+    "output.search.bearer_token": text("Access token instead of user and password."),
+    "output.search.compression": Type.Union([Type.Literal("none"), Type.Literal("gzip")], {
+      default: "none",
+      description: "gzip takes a fifth of the network for more processor time.",
+    }),
     "output.search.tls.ca": text("File with the certificates of authorities to trust, PEM."),
     "output.search.timeout": duration("30s", "Time after which a request without an answer is sent again."),
+    "output.file.enabled": Type.Optional(
+      Type.Boolean({ description: "Write JSON lines to a file. On where output.file.path is set." }),
+    ),
+    "output.file.path": text("Folder of the file."),
+    "output.file.filename": Type.String({
+      default: "tailrace-agent.ndjson",
+      pattern: "^[^/]+$",
+      description: "Its name; rotated files get .1, .2 and so on.",
+    }),
+    "output.file.rotate_every": size("10mb", "A file that is longer is rotated."),
+    "output.file.number_of_files": Type.Integer({
+      minimum: 2,
+      maximum: 1_024,
+      default: 7,
+      description: "Files kept; older ones are deleted.",
+    }),
+    "output.console.enabled": Type.Optional(
+      Type.Boolean({ description: "Write JSON lines to standard output." }),
+    ),
+    "config.reload.automatic": Type.Boolean({
+      default: false,
+      description: "Take over changed inputs of this file while running; SIGHUP does it at once.",
+    }),
+    "config.reload.interval": duration("5s", "Time between looks at this file."),
+    "setup.dashboard.username": text("User of the dashboard, for `setup`."),
+    "setup.dashboard.password": text("Password of that user."),
+    "setup.dashboard.api_key": text("API key instead of user and password."),
+    "setup.dashboard.tls.ca": text("File with the certificates of authorities to trust, PEM."),
     "setup.dashboard.host": Type.String({
       default: "127.0.0.1:5601",
       description: "Dashboard that `setup` loads templates and saved objects through.",

@@ -44,7 +44,7 @@ export class SlotPool {
   readonly #free: Slot[] = [];
   readonly #waiting: ((slot: Slot | null) => void)[] = [];
   /** Slots of the pool. */
-  readonly count: number;
+  count: number;
   /** Size of a slot that hasn't grown, bytes. */
   readonly sizeBytes: number;
 
@@ -53,6 +53,14 @@ export class SlotPool {
     this.sizeBytes = sizeBytes;
     for (let index = 0; index < count; index++) {
       this.#free.push(new Slot(sizeBytes, (slot) => this.#return(slot)));
+    }
+  }
+
+  /** Adds `more` slots; takes none away. */
+  extend(more: number): void {
+    for (let index = 0; index < more; index++) {
+      this.count++;
+      this.#return(new Slot(this.sizeBytes, (slot) => this.#return(slot)));
     }
   }
 

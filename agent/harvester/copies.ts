@@ -51,8 +51,8 @@ export class CopyFinder {
 
   /**
    * Returns the file that `candidate` is a copy of, or null. Asked for: a related name in the same folder, the
-   * same first 1,024 bytes, and the same bytes before the place up to which the original was sent; where a crash
-   * came before that was recorded, the first bytes and an original that was replaced meanwhile must do. Files
+   * same first 1,024 bytes, and the same bytes before the place up to which the original was sent; where that
+   * isn't known, after a crash or a loss of the hub's log, an original that was replaced meanwhile must do. Files
    * with less content are never taken for copies: repeating some lines is better than losing them.
    */
   find(candidate: Candidate): Original | null {
@@ -64,9 +64,9 @@ export class CopyFinder {
       for (const generation of generations(key, row)) {
         const { offset, anchor } = generation;
         if (generation.head.hash !== head.hash || offset > candidate.size) continue;
-        const crashed = offset < HEAD_BYTES && generation.generation < row.generation;
         const proven = offset >= HEAD_BYTES && anchor.bytes > 0;
-        if ((proven || crashed) && sameBefore(candidate.fd, offset, anchor)) return { key, row, generation };
+        if ((proven || generation.generation < row.generation) && sameBefore(candidate.fd, offset, anchor))
+          return { key, row, generation };
       }
     }
     return null;

@@ -38,6 +38,7 @@ const DEFAULTS: FileSetOptions = {
   closeRemoved: false,
   closeRenamed: false,
   closeEof: false,
+  deleteAfterMs: null,
   closeTimeoutMs: 0,
   ignoreOlderMs: 0,
   cleanInactiveMs: 0,

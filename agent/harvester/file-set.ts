@@ -3,13 +3,14 @@
  * A file is closed only when what was read of it is safe; a deleted one is held open until then.
  */
 
+import { unlinkSync } from "node:fs";
 import type { InputContext, InputState } from "#agent/inputs/input.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 import { type CloseOptions, closeReason } from "./close-policy.ts";
 import { type Entry, FileIndex, newEntry } from "./file-index.ts";
 import { FileOpener, type FileOpenerOptions } from "./file-opener.ts";
 import type { Harvester } from "./harvester.ts";
-import { inodeKey } from "./identity.ts";
+import { fileInode, inodeKey } from "./identity.ts";
 import { Notices } from "./notices.ts";
 import { adoptOrphans } from "./orphans.ts";
 import { Pump } from "./pump.ts";
@@ -21,6 +22,8 @@ export interface FileSetOptions extends CloseOptions, Omit<FileOpenerOptions, "s
   /** 0: never. */
   readonly cleanInactiveMs: number;
   readonly cleanRemoved: boolean;
+  /** Time without change after which a file that is committed is deleted, ms; null: none is. */
+  readonly deleteAfterMs: number | null;
   /** Files open at the same time; 0: no limit. */
   readonly harvesterLimit: number;
   /** True where an event may begin in a rotated file and end in its successor. */
@@ -277,9 +280,29 @@ export class FileSet {
         pressed,
         final: this.#isFinal(harvester),
       });
+      if (this.#mayDelete(harvester, nowMs)) this.#delete(harvester);
       if (reason === null) continue;
       this.#context.log.debug({ path: harvester.path, reason }, "file closed");
       this.#close(harvester);
+    }
+  }
+
+  /** Whole, committed, quiet, and still the file at its path. */
+  #mayDelete(harvester: Harvester, nowMs: number): boolean {
+    const { deleteAfterMs } = this.#options;
+    if (deleteAfterMs === null || harvester.deleted || harvester.movedAway) return false;
+    if (!harvester.atEnd || !harvester.complete || !harvester.committed) return false;
+    if (nowMs - harvester.activeMs <= deleteAfterMs) return false;
+    const stat = lstatOrNull(harvester.path);
+    return stat?.size === harvester.offset && stat.ino === Number(fileInode(harvester.key));
+  }
+
+  #delete({ path }: Harvester): void {
+    try {
+      unlinkSync(path);
+      this.#context.log.info({ path }, "file deleted: all of it is committed");
+    } catch (error) {
+      this.#fail(path, error);
     }
   }
 

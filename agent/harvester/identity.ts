@@ -50,6 +50,11 @@ export function systemTellsBirth(folder: string): boolean {
   }
 }
 
+/** Returns the inode number in a file key. */
+export function fileInode(key: string): bigint {
+  return BigInt(`0x${key.split("-")[1] ?? "0"}`);
+}
+
 /** Returns the part of a file key that a cheap stat gives as well: "<dev>-<inode>". Inodes above 2^53 are rounded. */
 export function inodeKey(dev: number, ino: number): string {
   return `${dev.toString(16)}-${ino.toString(16)}`;

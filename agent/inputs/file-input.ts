@@ -68,6 +68,12 @@ export const fileProperties = {
     0,
     "Forget files not changed for this time; must be longer than ignore_older + scan_frequency. 0: never.",
   ),
+  delete_after_read: Type.Boolean({
+    default: false,
+    description:
+      "Delete a file once all of it is committed and it was not changed for delete_grace. For files that nobody writes to again.",
+  }),
+  delete_grace: duration("1m", "Time without change before delete_after_read deletes a file."),
   clean_removed: Type.Boolean({ default: true, description: "Forget files a minute after they are gone." }),
   harvester_limit: Type.Integer({
     minimum: 0,
@@ -251,6 +257,7 @@ function fileOptions(settings: FileSettings): Omit<FileSetOptions, keyof FileCon
     closeRemoved: settings.close_removed,
     closeRenamed: settings.close_renamed,
     closeEof: settings.close_eof,
+    deleteAfterMs: settings.delete_after_read ? parseDuration(settings.delete_grace) : null,
     closeTimeoutMs: parseDuration(settings.close_timeout),
     ignoreOlderMs: parseDuration(settings.ignore_older),
     cleanInactiveMs: parseDuration(settings.clean_inactive),

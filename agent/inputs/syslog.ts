@@ -1,6 +1,7 @@
 /** Input `syslog`: RFC 3164 and RFC 5424 messages over UDP (RFC 5426) or TCP (RFC 6587). The pipeline parses them. */
 
 import { type Static, Type } from "typebox";
+import { AppError } from "#proto/kit/errors.ts";
 import { defineInput, type Input } from "./input.ts";
 import { TcpInput, tcpInput, tcpSchema } from "./tcp.ts";
 import { UdpInput, udpInput } from "./udp.ts";
@@ -10,25 +11,47 @@ const { framing: _, ...connection } = tcpSchema.properties;
 const schema = Type.Object(
   {
     ...connection,
-    protocol: Type.Union([Type.Literal("udp"), Type.Literal("tcp")], {
+    host: Type.String({ default: "", description: "host:port to listen on; not with protocol unix." }),
+    protocol: Type.Union([Type.Literal("udp"), Type.Literal("tcp"), Type.Literal("unix")], {
       default: "udp",
-      description: "udp or tcp.",
+      description: "udp, tcp, or unix for a stream socket of the file system.",
     }),
+    path: Type.Optional(Type.String({ description: "With protocol unix: path of the socket." })),
     read_buffer: udpInput.schema.properties["read_buffer"]!,
   },
   { additionalProperties: false },
 );
 
+/** Stands where a socket of the file system needs no address. */
+const NO_ADDRESS = "localhost:0";
+
 type Settings = Static<typeof schema>;
 
 export const syslogInput = defineInput({
   type: "syslog",
-  summary: "Takes syslog messages; over TCP both octet counts and newlines are understood.",
+  summary: "Takes syslog messages; over TCP and sockets both octet counts and newlines are understood.",
   heldSlots: 1,
   schema,
-  validate: (settings) => tcpInput.validate({ ...settings, framing: "auto" }),
+  validate(settings) {
+    const { protocol, path, ...connection } = settings;
+    if ((protocol === "unix") !== (path !== undefined))
+      throw new AppError("settings_invalid", "protocol: unix and path belong together; set both or none");
+    const host = protocol === "unix" && connection.host === "" ? NO_ADDRESS : connection.host;
+    tcpInput.validate({ ...connection, host, framing: "auto" });
+  },
   create: (settings, context): Input => {
-    if (settings.protocol === "tcp") return new TcpInput("syslog", { ...settings, framing: "auto" }, context);
+    const { path, ...connection } = settings as Settings;
+    if (settings.protocol !== "udp")
+      return new TcpInput(
+        "syslog",
+        {
+          ...connection,
+          host: path === undefined ? connection.host : NO_ADDRESS,
+          framing: "auto",
+          ...(path === undefined ? {} : { path }),
+        },
+        context,
+      );
     const { host, max_message_size, read_buffer } = settings as Settings & { read_buffer: string };
     const spool = { "spool.max_bytes": settings["spool.max_bytes"] };
     return new UdpInput("syslog", { host, max_message_size, read_buffer, ...spool }, context);

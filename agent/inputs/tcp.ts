@@ -1,6 +1,6 @@
 /** Input `tcp`: lines of any number of connections. */
 
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import { type Static, Type } from "typebox";
@@ -43,7 +43,8 @@ export const tcpSchema = Type.Object(
   { additionalProperties: false },
 );
 
-type Settings = Static<typeof tcpSchema>;
+/** `path`: a socket of the file system instead of a port. */
+type Settings = Static<typeof tcpSchema> & { readonly path?: string };
 
 export const tcpInput = defineInput({
   type: "tcp",
@@ -86,14 +87,17 @@ export class TcpInput implements Input {
 
   /** Throws port_taken, or settings_invalid where a TLS file can't be read. */
   async start(): Promise<void> {
+    const { path } = this.#settings;
     const { host, port } = parseAddress(this.#settings.host);
     await this.#sink.open();
+    if (path !== undefined) removeStaleSocket(path);
     const server = this.#createServer();
     this.#server = server;
     server.maxConnections = this.#settings.max_connections;
     const listening = Promise.withResolvers<void>();
     server.once("error", listening.reject);
-    server.listen(port, host, listening.resolve);
+    if (path === undefined) server.listen(port, host, listening.resolve);
+    else server.listen({ path, readableAll: true, writableAll: true }, listening.resolve);
     try {
       await listening.promise;
     } catch (error) {
@@ -102,7 +106,7 @@ export class TcpInput implements Input {
         systemCode(error) === "EADDRINUSE" ? "another process listens there" : (error as Error).message;
       throw new AppError(
         "port_taken",
-        `input ${this.#context.id} cannot listen on tcp ${host}:${port}: ${why}`,
+        `input ${this.#context.id} cannot listen on ${path ?? `tcp ${host}:${port}`}: ${why}`,
         { cause: error },
       );
     }
@@ -166,6 +170,15 @@ export class TcpInput implements Input {
     }
     for (const message of framer.end()) await this.#sink.put(message, fields);
   }
+}
+
+/** A socket that a killed agent left behind keeps others from listening; anything else at its path stays. */
+function removeStaleSocket(path: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (!stat.isSocket())
+    throw new AppError("settings_invalid", `${path} is there and no socket; name another path`);
+  rmSync(path);
 }
 
 function readTlsFile(path: string): Buffer {

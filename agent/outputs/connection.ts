@@ -9,10 +9,13 @@ import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import type { Authenticator, NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
 import {
   connect,
+  errors,
   nkeyAuthenticator,
   tokenAuthenticator,
   usernamePasswordAuthenticator,
 } from "@nats-io/transport-node";
+import type { Static } from "typebox";
+import type { SETTINGS_SCHEMA } from "#agent/settings.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -70,6 +73,8 @@ export class Connection implements Component {
   #nats: NatsConnection | undefined;
   #up = false;
   #task: Promise<void> | undefined;
+  /** Last error the server told before it closed the connection; empty where it told none. */
+  #refusal = "";
   #problem = "not connected to the hub yet";
 
   constructor(settings: ConnectionSettings, name: string, log: Logger, metrics: Metrics, clock: Clock) {
@@ -153,11 +158,13 @@ export class Connection implements Component {
     this.#retry.reset();
     this.#change(true, "");
     for await (const status of nats.status()) {
-      if (status.type === "disconnect")
-        this.#change(false, `lost the connection to the hub at ${status.server}`);
-      else if (status.type === "reconnect") this.#change(true, "");
-      else if (status.type === "error")
-        this.#log.warn({ error: status.error }, "the hub's NATS reports an error");
+      if (status.type === "disconnect") {
+        const why = this.#refusal === "" ? "" : `: ${this.#refusal}`;
+        this.#change(false, `lost the connection to the hub at ${status.server}${why}`);
+      } else if (status.type === "reconnect") {
+        this.#refusal = "";
+        this.#change(true, "");
+      } else if (status.type === "error") this.#reportWhile(status.error);
     }
     const error = await nats.closed();
     this.#change(false, error instanceof Error ? error.message : "the connection to the hub was closed");
@@ -173,15 +180,25 @@ export class Connection implements Component {
     for (const listener of this.#listeners) listener(up);
   }
 
+  /** An error of a connection that the library keeps or tries to get back by itself. */
+  #reportWhile(error: unknown): void {
+    const text = explainRefusal(error);
+    if (!this.#up && this.#problem === text) return; // each further attempt says the same
+    this.#log.warn(`the hub's NATS reports an error: ${text}`);
+    this.#refusal = text;
+    if (!this.#up) this.#problem = text;
+  }
+
   #report(error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = explainRefusal(error);
     const problem = `cannot connect to the hub at ${this.#settings.servers.join(", ")}: ${text}`;
     if (problem !== this.#problem) this.#log.warn(`${problem}; trying on`);
     this.#problem = problem;
   }
 }
 
-function connectionOptions(settings: ConnectionSettings, name: string): NodeConnectionOptions {
+/** Returns what the client library is told. Throws settings_invalid for credentials that can't be read. */
+export function connectionOptions(settings: ConnectionSettings, name: string): NodeConnectionOptions {
   const retry = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
   const { token, tokenFile, nkeySeedFile, tlsCa, tlsCertificate, tlsKey, inboxPrefix } = settings;
   const tls = {
@@ -228,6 +245,30 @@ function checkIdentity(
   const addresses = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ""));
   const fits = addresses.some((address) => isIP(address) !== 0 && !checkServerIdentity(address, certificate));
   return fits ? undefined : fault;
+}
+
+/** Returns the settings of the connection that agent.yml holds. */
+export function connectionSettings(file: Static<typeof SETTINGS_SCHEMA>): ConnectionSettings {
+  return {
+    servers: file["output.pipeline.servers"],
+    token: file["output.pipeline.token"],
+    tokenFile: file["output.pipeline.token_file"],
+    nkeySeedFile: file["output.pipeline.nkey_seed_file"],
+    tlsCa: file["output.pipeline.tls.ca"],
+    tlsCertificate: file["output.pipeline.tls.certificate"],
+    tlsKey: file["output.pipeline.tls.key"],
+  };
+}
+
+/** Returns a sentence for people on why there is no connection. */
+export function explainRefusal(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const isRefused =
+    error instanceof errors.AuthorizationError ||
+    error instanceof errors.UserAuthenticationExpiredError ||
+    /authori[sz]ation|authentication/i.test(text);
+  if (!isRefused) return text;
+  return `the hub refuses the agent's credential (${text}); it is wrong or was revoked: enrol the agent again, nothing is lost meanwhile`;
 }
 
 /** Returns the token; empty while the hub hasn't written it, which the server then refuses. */

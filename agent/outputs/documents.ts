@@ -1,7 +1,9 @@
 /** Makes documents of bulk requests out of a batch's lines or events. */
 
 import { LogEvent, type tailrace } from "#proto/messages.ts";
+import type { SourceFields } from "#proto/raw-encoder.ts";
 import type { Batch } from "./output.ts";
+import type { AgentNames } from "./pipeline.ts";
 
 export interface DocumentOptions {
   /** First 8 bytes of document ids: of the source. */
@@ -22,17 +24,39 @@ const OFFSET_BYTES = 6;
 const EVENT_TAG_BYTES = 1;
 
 /** Returns one text per document: action line and source line. */
-export function documentsOf({ body, block }: Batch, options: DocumentOptions): string[] {
-  const documents: string[] = [];
+export function documentsOf(batch: Batch, options: DocumentOptions): string[] {
+  return sourcesOf(batch, options.common).map((source) => {
+    const index = options.index.replace(
+      "%{+yyyy.MM.dd}",
+      source["@timestamp"].slice(0, 10).replaceAll("-", "."),
+    );
+    const id = documentId(options.idPrefix, source.log.offset);
+    const action = { index: { _index: index, _type: "_doc", _id: id } };
+    return `${JSON.stringify(action)}\n${JSON.stringify(source)}\n`;
+  });
+}
+
+/** A document as it is indexed or written. */
+export interface DocumentSource {
+  readonly "@timestamp": string;
+  readonly message: string;
+  readonly log: { readonly offset: number };
+}
+
+/** Returns the documents of a batch's lines or events. */
+export function sourcesOf(
+  { body, block }: Batch,
+  common: Readonly<Record<string, unknown>>,
+): DocumentSource[] {
+  const sources: DocumentSource[] = [];
   if (body.events) {
-    for (const { offset, timeMs, message, fieldsJson } of decodeEvents(
-      body.buffer.subarray(body.start, body.end),
-    )) {
+    const events = body.buffer.subarray(body.start, body.end);
+    for (const { offset, timeMs, message, fieldsJson } of decodeEvents(events)) {
       const own = fieldsJson.length === 0 ? {} : (JSON.parse(Buffer.from(fieldsJson).toString()) as object);
       const text = Buffer.from(message).toString();
-      documents.push(documentText(options, offset, timeMs === 0 ? block.readTimeMs : timeMs, text, own));
+      sources.push(sourceOf(common, offset, timeMs === 0 ? block.readTimeMs : timeMs, text, own));
     }
-    return documents;
+    return sources;
   }
   for (let at = body.start; at < body.end; ) {
     const newline = body.buffer.indexOf(NEWLINE, at);
@@ -41,35 +65,45 @@ export function documentsOf({ body, block }: Batch, options: DocumentOptions): s
     if (end < next && end > at && body.buffer[end - 1] === CARRIAGE_RETURN) end--;
     const offset = block.from + at - body.start;
     if (end > at)
-      documents.push(
-        documentText(options, offset, block.readTimeMs, body.buffer.toString("utf8", at, end), {}),
-      );
+      sources.push(sourceOf(common, offset, block.readTimeMs, body.buffer.toString("utf8", at, end), {}));
     at = next;
   }
-  return documents;
+  return sources;
 }
 
-function documentText(
-  options: DocumentOptions,
+/** Returns the fields that all documents of a source have. `fieldsJson`: {"fields": {}, "tags": []} or empty. */
+export function commonFields(
+  names: AgentNames,
+  source: SourceFields,
+  fieldsJson: Uint8Array,
+): Record<string, unknown> {
+  const own = fieldsJson.length === 0 ? {} : (JSON.parse(Buffer.from(fieldsJson).toString()) as object);
+  return {
+    host: { name: names.hostName },
+    shipper: { id: names.agentId, name: names.agentName, version: names.agentVersion },
+    input: { type: source.inputType },
+    ...(source.path === "" ? {} : { log: { file: { path: source.path } } }),
+    ...own,
+  };
+}
+
+function sourceOf(
+  common: Readonly<Record<string, unknown>>,
   offset: number,
   timeMs: number,
   message: string,
   own: object,
-): string {
-  const time = new Date(timeMs).toISOString();
-  const index = options.index.replace("%{+yyyy.MM.dd}", time.slice(0, 10).replaceAll("-", "."));
-  const action = { index: { _index: index, _type: "_doc", _id: documentId(options.idPrefix, offset) } };
-  const { log, ...common } = options.common;
-  const { log: ownLog, ...others } = own as { log?: unknown };
+): DocumentSource {
+  const { log, ...others } = common;
+  const { log: ownLog, ...rest } = own as { log?: unknown };
   const details = typeof ownLog === "object" ? ownLog : {};
-  const source = {
-    "@timestamp": time,
+  return {
+    "@timestamp": new Date(timeMs).toISOString(),
     message,
-    ...common,
     ...others,
+    ...rest,
     log: { ...(log as object | undefined), ...details, offset },
   };
-  return `${JSON.stringify(action)}\n${JSON.stringify(source)}\n`;
 }
 
 function documentId(prefix: Buffer, offset: number): string {

@@ -7,13 +7,14 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
+import { gzipSync } from "node:zlib";
 import { SlotPool } from "#agent/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
-import { documentsOf } from "./documents.ts";
+import { commonFields, documentsOf } from "./documents.ts";
 import type { Batch, Channel, Output, OutputState } from "./output.ts";
 import type { AgentNames } from "./pipeline.ts";
 
@@ -25,6 +26,9 @@ export interface SearchSettings {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly apiKey?: string | undefined;
+  readonly bearerToken?: string | undefined;
+  /** True: requests are compressed. */
+  readonly gzip?: boolean;
   readonly tlsCa?: string | undefined;
 }
 
@@ -63,6 +67,9 @@ const UNHEALTHY_AFTER_MS = 5_000;
 /** A bulk answer names each document; larger ones are a fault of the receiver. */
 const ANSWER_BYTES_MAX = 16 * 1_024 * 1_024;
 const TOO_MANY_REQUESTS = 429;
+const TOO_LARGE = 413;
+/** Smaller bodies aren't worth the time. */
+const GZIP_BYTES_MIN = 1_024;
 
 export class SearchOutput implements Output {
   readonly slots: SlotPool;
@@ -177,6 +184,15 @@ export class SearchOutput implements Output {
       this.#host++;
       return documents;
     }
+    if (answer.status === TOO_LARGE && documents.length > 1) {
+      const half = documents.length >> 1;
+      const first = await this.#attempt(documents.slice(0, half));
+      return [...first, ...(await this.#attempt(documents.slice(half)))];
+    }
+    if (answer.status === TOO_LARGE) {
+      this.#reject(`it is longer than the engine takes: ${answer.body.slice(0, 200)}`);
+      return [];
+    }
     if (answer.status !== 200) {
       this.#fail(`the search engine answers ${answer.status}: ${answer.body.slice(0, 200)}`);
       return documents;
@@ -208,8 +224,10 @@ export class SearchOutput implements Output {
     this.#problem = problem;
   }
 
-  #post(body: string): Promise<Answer> {
-    const { hosts, username, password, apiKey } = this.#options.settings;
+  #post(text: string): Promise<Answer> {
+    const { hosts, gzip } = this.#options.settings;
+    const compressed = gzip === true && text.length >= GZIP_BYTES_MIN;
+    const body = compressed ? gzipSync(text, { level: 1 }) : Buffer.from(text);
     const host = hosts[this.#host % hosts.length]!;
     const url = new URL("/_bulk", /^https?:/.test(host) ? host : `http://${host}`);
     const secure = url.protocol === "https:";
@@ -221,11 +239,9 @@ export class SearchOutput implements Output {
       signal: this.#stop.signal,
       headers: {
         "content-type": "application/x-ndjson",
-        "content-length": Buffer.byteLength(body),
-        ...(apiKey === undefined ? {} : { authorization: `ApiKey ${apiKey}` }),
-        ...(username === undefined
-          ? {}
-          : { authorization: `Basic ${Buffer.from(`${username}:${password ?? ""}`).toString("base64")}` }),
+        "content-length": body.length,
+        ...(compressed ? { "content-encoding": "gzip" } : {}),
+        ...authorizationOf(this.#options.settings),
       },
     });
     request.on("timeout", () => request.destroy(new Error(`no answer within ${this.#options.timeoutMs} ms`)));
@@ -248,19 +264,13 @@ export class SearchOutput implements Output {
   }
 }
 
-function commonFields(
-  names: AgentNames,
-  source: SourceFields,
-  fieldsJson: Uint8Array,
-): Record<string, unknown> {
-  const own = fieldsJson.length === 0 ? {} : (JSON.parse(Buffer.from(fieldsJson).toString()) as object);
-  return {
-    host: { name: names.hostName },
-    shipper: { id: names.agentId, name: names.agentName, version: names.agentVersion },
-    input: { type: source.inputType },
-    ...(source.path === "" ? {} : { log: { file: { path: source.path } } }),
-    ...own,
-  };
+function authorizationOf({ username, password, apiKey, bearerToken }: SearchSettings): {
+  authorization?: string;
+} {
+  if (apiKey !== undefined) return { authorization: `ApiKey ${apiKey}` };
+  if (bearerToken !== undefined) return { authorization: `Bearer ${bearerToken}` };
+  if (username === undefined) return {};
+  return { authorization: `Basic ${Buffer.from(`${username}:${password ?? ""}`).toString("base64")}` };
 }
 
 /** Returns the failed items of a bulk answer by their place, or null where it is none. */

@@ -187,7 +187,7 @@ test(`every line that could be kept is indexed once after ${SECONDS} s of random
   if (missing.length + doubled.length + corrupt.length > 0)
     appendFileSync(
       scene.workspace.path("story.log"),
-      [...scene.story, ...placesOf(scene, doubled)].join("\n"),
+      [...scene.story, `missing ${missing.join()}`, ...placesOf(scene, doubled)].join("\n"),
     );
   const few = { missing: missing.slice(0, 20), doubled: doubled.slice(0, 20), corrupt: corrupt.slice(0, 5) };
   assert.deepEqual(few, { missing: [], doubled: [], corrupt: [] }, `repeat with --seed ${seed}`);

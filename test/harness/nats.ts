@@ -139,7 +139,8 @@ jetstream { store_dir: ${JSON.stringify(this.dataDir)}, max_mem: 64M, max_file: 
   }
 }
 
-function findBinary(): string {
+/** Returns the path of nats-server. Throws where there is none. */
+export function findBinary(): string {
   const configured = process.env["TAILRACE_NATS_SERVER"];
   const onPath = (process.env["PATH"] ?? "").split(":").map((folder) => join(folder, "nats-server"));
   const found = [...(configured === undefined ? [] : [configured]), ...onPath, ...BINARIES].find(existsSync);

@@ -1,0 +1,135 @@
+/**
+ * `enroll URL TOKEN`: makes this machine an agent of a hub. The agent makes its own pair of keys and sends the public
+ * half together with the one-time token; the private half never leaves the machine.
+ */
+
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { nkeys } from "@nats-io/transport-node";
+import { AppError } from "#proto/kit/errors.ts";
+import { writeFileAtomic } from "#proto/kit/files.ts";
+import { type HubAnswer, HubClient } from "./hub-client.ts";
+
+export interface EnrollOptions {
+  /** Address of the hub's dashboard. */
+  readonly url: string;
+  readonly token: string;
+  /** Where the settings are written; keys go beside them. */
+  readonly configPath: string;
+  /** Name of the agent; the host's where it is empty. */
+  readonly name: string;
+  /** SHA-256 of the hub's certificate or of its authority's, hexadecimal; empty: the system's authorities decide. */
+  readonly fingerprint: string;
+  /** True: settings that are there are replaced. */
+  readonly force: boolean;
+}
+
+/** Answer of the hub. */
+interface Enrolment {
+  readonly name: string;
+  /** UUID under which the hub knows the credential. */
+  readonly agent_id: string;
+  readonly servers: readonly string[];
+  /** PEM; empty where the system's authorities do. */
+  readonly ca: string;
+}
+
+const PATH = "/api/agents/enroll";
+const SECRET_MODE = 0o600;
+/** Beside the settings. */
+const DATA_FOLDER = "data";
+
+/** Writes settings, key and authority; returns what to tell people. Throws usage_invalid, or what the hub refuses. */
+export async function enroll(options: EnrollOptions): Promise<string> {
+  const config = resolve(options.configPath);
+  if (existsSync(config) && !options.force) {
+    throw new AppError(
+      "usage_invalid",
+      `${config} is there already; --force replaces it, --config names another file`,
+    );
+  }
+  const folder = dirname(config);
+  const seedFile = join(folder, "agent.nkey");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const pair = nkeys.createUser();
+  // Before the token is used up, so that a folder that can't be written costs no token.
+  writeFileAtomic(seedFile, `${new TextDecoder().decode(pair.getSeed())}\n`, SECRET_MODE);
+  let enrolment: Enrolment;
+  try {
+    enrolment = await ask(options, pair.getPublicKey());
+  } catch (error) {
+    rmSync(seedFile, { force: true });
+    throw error;
+  } finally {
+    pair.clear();
+  }
+  const caFile = enrolment.ca === "" ? null : join(folder, "hub-ca.pem");
+  if (caFile !== null) writeFileAtomic(caFile, enrolment.ca, 0o644);
+  writeFileAtomic(config, settingsOf(enrolment, options, { folder, seedFile, caFile }), SECRET_MODE);
+  return `enrolled as ${enrolment.name}; settings are in ${config}
+next: look at shipper.inputs there, then start it:
+  tailrace-agent -c ${config}
+`;
+}
+
+async function ask(options: EnrollOptions, publicKey: string): Promise<Enrolment> {
+  const client = new HubClient({ url: options.url, fingerprint: options.fingerprint });
+  const name = options.name === "" ? hostname() : options.name;
+  const known = knownId(join(dirname(resolve(options.configPath)), DATA_FOLDER));
+  const answer = await client.send("POST", PATH, {
+    token: options.token,
+    name,
+    public_key: publicKey,
+    ...(known === null ? {} : { agent_id: known }),
+  });
+  if (answer.status !== 200) throw refusal(options.url, answer);
+  const { servers, ca, name: given, agent_id = "" } = answer.body as Partial<Enrolment>;
+  if (!Array.isArray(servers) || servers.length === 0 || !servers.every((each) => typeof each === "string")) {
+    throw new AppError("unavailable", `${options.url} answers without servers; is it a hub of this version?`);
+  }
+  const names = { name: typeof given === "string" ? given : name, agent_id };
+  return { ...names, servers, ca: typeof ca === "string" ? ca : "" };
+}
+
+/** Returns the id of an agent that has run on the data before; null where none has. */
+function knownId(folder: string): string | null {
+  try {
+    const { agentId } = JSON.parse(readFileSync(join(folder, "FORMAT"), "utf8")) as { agentId?: string };
+    return agentId ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function refusal(url: string, { status, message }: HubAnswer): AppError {
+  if (status === 404)
+    return new AppError("unavailable", `${url} knows no enrolment; give the address of the hub's dashboard`);
+  return new AppError("forbidden", `the hub at ${url} refuses: ${message || `status ${status}`}`);
+}
+
+interface Files {
+  readonly folder: string;
+  readonly seedFile: string;
+  readonly caFile: string | null;
+}
+
+/** Returns the text of agent.yml; JSON strings are YAML strings. */
+function settingsOf(enrolment: Enrolment, { url }: EnrollOptions, files: Files): string {
+  const { host } = new URL(url);
+  return `# Made by tailrace-agent enroll. \`tailrace-agent --print-settings\` explains every setting.
+name: ${JSON.stringify(enrolment.name)}
+${enrolment.agent_id === "" ? "" : `id: ${JSON.stringify(enrolment.agent_id)}\n`}
+shipper.inputs:
+  - type: log
+    id: machine
+    paths: ["/var/log/*.log", "/var/log/*/*.log", "/var/log/syslog", "/var/log/messages"]
+
+output.pipeline:
+  servers: ${JSON.stringify(enrolment.servers)}
+  nkey_seed_file: ${JSON.stringify(files.seedFile)}
+${files.caFile === null ? "" : `  tls.ca: ${JSON.stringify(files.caFile)}\n`}
+setup.dashboard.host: ${JSON.stringify(url.startsWith("https:") ? url : host)}
+path.data: ${JSON.stringify(join(files.folder, DATA_FOLDER))}
+`;
+}

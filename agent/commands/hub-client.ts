@@ -1,0 +1,133 @@
+/** Asks a hub over HTTP, for the commands that people run: one request at a time, with the hub's certificate checked. */
+
+import { readFileSync } from "node:fs";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { connect as connectSecurely, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
+import { AppError } from "#proto/kit/errors.ts";
+
+export interface HubClientOptions {
+  /** http:// or https://; host:port means http. */
+  readonly url: string;
+  /** SHA-256 of the certificate or of one above it, hexadecimal, with or without colons; empty: authorities decide. */
+  readonly fingerprint?: string;
+  /** File with authorities, PEM. */
+  readonly caFile?: string | undefined;
+  /** Value of the Authorization header; empty for none. */
+  readonly authorization?: string;
+}
+
+export interface HubAnswer {
+  readonly status: number;
+  /** The answer as JSON; null where it is none. */
+  readonly body: unknown;
+  /** What the hub says of an error; empty without. */
+  readonly message: string;
+}
+
+const TIMEOUT_MS = 15_000;
+const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024;
+
+export class HubClient {
+  readonly #options: HubClientOptions;
+  readonly #base: URL;
+
+  /** Throws usage_invalid for an address that is none. */
+  constructor(options: HubClientOptions) {
+    this.#options = options;
+    const text = /^https?:\/\//.test(options.url) ? options.url : `http://${options.url}`;
+    if (!URL.canParse(text)) throw new AppError("usage_invalid", `${options.url} is no address of a hub`);
+    this.#base = new URL(text);
+  }
+
+  /** Resolves with what the hub answers, whatever its status. Throws unavailable where it can't be reached. */
+  async send(method: string, path: string, body?: object): Promise<HubAnswer> {
+    const url = new URL(path, this.#base);
+    const text = body === undefined ? "" : JSON.stringify(body);
+    const { authorization = "" } = this.#options;
+    const headers = {
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      "content-length": Buffer.byteLength(text),
+      ...(authorization === "" ? {} : { authorization }),
+    };
+    try {
+      const socket = url.protocol === "https:" ? await this.#connect(url) : undefined;
+      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+      const send = socket === undefined ? httpRequest : httpsRequest;
+      const options = { method, headers, timeout: TIMEOUT_MS, agent: false };
+      const request = send(
+        url,
+        socket === undefined ? options : { ...options, createConnection: () => socket },
+      );
+      request.on("timeout", () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
+      request.on("error", reject);
+      request.on("response", resolve);
+      request.end(text);
+      return await readAnswer(await promise);
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      throw new AppError(
+        "unavailable",
+        `cannot reach the hub at ${this.#base.origin}: ${(error as Error).message}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  /** Connects and checks the certificate before anything is sent: what is sent may be a secret. */
+  async #connect(url: URL): Promise<TLSSocket> {
+    const { fingerprint = "", caFile } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const socket = connectSecurely(
+      {
+        host: url.hostname,
+        port: Number(url.port || 443),
+        servername: url.hostname,
+        rejectUnauthorized: fingerprint === "",
+        ...(caFile === undefined ? {} : { ca: readFileSync(caFile) }),
+      },
+      resolve,
+    );
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no connection within ${TIMEOUT_MS} ms`)));
+    socket.once("error", reject);
+    await promise;
+    if (fingerprint !== "" && !hasFingerprint(socket.getPeerCertificate(true), fingerprint)) {
+      socket.destroy();
+      const found = socket.getPeerCertificate()?.fingerprint256 ?? "none";
+      throw new AppError(
+        "forbidden",
+        `the certificate of ${url.host} isn't the one that --ca-fingerprint names (it is ${found}); nothing was sent`,
+      );
+    }
+    return socket;
+  }
+}
+
+/** Looks through the chain that the server sent; a chain ends with a certificate that is its own issuer. */
+function hasFingerprint(leaf: DetailedPeerCertificate, wanted: string): boolean {
+  const plain = (text: string): string => text.replaceAll(":", "").toLowerCase();
+  for (let each = leaf; ; each = each.issuerCertificate) {
+    if (plain(each.fingerprint256) === plain(wanted)) return true;
+    if (each.issuerCertificate === undefined || each.issuerCertificate === each) return false;
+  }
+}
+
+async function readAnswer(response: IncomingMessage): Promise<HubAnswer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > ANSWER_BYTES_MAX) throw new Error("the answer is too long");
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString();
+  const status = response.statusCode ?? 0;
+  try {
+    const body = JSON.parse(text) as { error?: { message?: string; reason?: string } } | null;
+    return { status, body, message: body?.error?.message ?? body?.error?.reason ?? "" };
+  } catch {
+    return { status, body: null, message: text.slice(0, 200) };
+  }
+}

@@ -1,0 +1,87 @@
+/** `setup`: loads the index template and saved searches of shipped lines through the dashboard. */
+
+import type { Static } from "typebox";
+import type { SETTINGS_SCHEMA } from "#agent/settings.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { HubClient } from "./hub-client.ts";
+
+const TEMPLATE = "tailrace-agent";
+const NOT_FOUND = 404;
+
+const keyword = { type: "keyword", ignore_above: 1024 };
+
+/** Fields that every shipped line has; above the hub's own template, below those of people. */
+const INDEX_TEMPLATE = {
+  index_patterns: ["logs-*"],
+  order: 0,
+  mappings: {
+    _doc: {
+      properties: {
+        "@timestamp": { type: "date" },
+        message: { type: "text" },
+        tags: keyword,
+        host: { properties: { name: keyword } },
+        shipper: { properties: { id: keyword, name: keyword, version: keyword } },
+        input: { properties: { type: keyword } },
+        log: {
+          properties: { file: { properties: { path: keyword } }, offset: { type: "long" }, level: keyword },
+        },
+        stream: keyword,
+        container: { properties: { id: keyword, name: keyword } },
+        kubernetes: {
+          properties: {
+            namespace: keyword,
+            pod: { properties: { name: keyword, uid: keyword } },
+            container: { properties: { name: keyword } },
+          },
+        },
+      },
+    },
+  },
+};
+
+/** Searches that are there to begin with, by id; `parameters` are those of the page's address. */
+const SEARCHES: Readonly<Record<string, { readonly title: string; readonly query: string }>> = {
+  "shipped-errors": {
+    title: "Errors in shipped lines",
+    query: "log.level:(error OR fatal OR critical) OR message:error",
+  },
+  "failed-requests": { title: "Failed requests", query: "http.response.status_code:>=500" },
+  "without-parsing": { title: "Lines that no parser understood", query: "tags:_grokparsefailure" },
+};
+
+/** Loads what isn't there yet and returns what to tell people. Throws what the dashboard refuses. */
+export async function setup(settings: Static<typeof SETTINGS_SCHEMA>): Promise<string> {
+  const host = settings["setup.dashboard.host"];
+  const { "setup.dashboard.username": user, "setup.dashboard.password": password } = settings;
+  const key = settings["setup.dashboard.api_key"];
+  const basic = Buffer.from(`${user ?? ""}:${password ?? ""}`).toString("base64");
+  const authorization = key === undefined ? (user === undefined ? "" : `Basic ${basic}`) : `ApiKey ${key}`;
+  const hub = new HubClient({ url: host, caFile: settings["setup.dashboard.tls.ca"], authorization });
+  await mustSend(hub, host, "PUT", `/es/_template/${TEMPLATE}`, INDEX_TEMPLATE);
+  const lines = [`index template ${TEMPLATE} loaded`];
+  for (const [id, { title, query }] of Object.entries(SEARCHES)) {
+    const path = `/api/saved/search/${id}`;
+    const { status } = await hub.send("GET", path);
+    const attributes = { parameters: new URLSearchParams({ q: query }).toString() };
+    if (status === NOT_FOUND) await mustSend(hub, host, "PUT", path, { title, attributes });
+    lines.push(`search "${title}" ${status === NOT_FOUND ? "saved" : "is there already"}`);
+  }
+  return `${lines.join("\n")}\nset up through ${host}\n`;
+}
+
+async function mustSend(
+  hub: HubClient,
+  host: string,
+  method: string,
+  path: string,
+  body: object,
+): Promise<void> {
+  const { status, message } = await hub.send(method, path, body);
+  if (status < 300) return;
+  const remedy = status === 401 || status === 403 ? "; set setup.dashboard.api_key" : "";
+  throw new AppError(
+    "unavailable",
+    `the dashboard at ${host} refuses ${path}: ${message || status}${remedy}`,
+  );
+}
