@@ -2,11 +2,25 @@
 
 import { PluginSet } from "../plugin-set.ts";
 import { agentInput, beatsInput, shipperInput } from "./agent.ts";
+import { deadLetterQueueInput } from "./dead-letter-queue.ts";
 import { generatorInput } from "./generator.ts";
+import { heartbeatInput } from "./heartbeat.ts";
+import { httpInput } from "./http.ts";
 import type { InputDefinition } from "./input.ts";
+import { pipelineInput } from "./pipeline.ts";
 import { stdinInput } from "./stdin.ts";
+import { syslogInput } from "./syslog.ts";
+import { tcpInput } from "./tcp.ts";
+import { udpInput } from "./udp.ts";
 
 export const inputs = new PluginSet<InputDefinition>("input", [
+  deadLetterQueueInput,
+  heartbeatInput,
+  httpInput,
+  pipelineInput,
+  syslogInput,
+  tcpInput,
+  udpInput,
   agentInput,
   beatsInput,
   generatorInput,

@@ -1,0 +1,170 @@
+/** A server of requests with bounded bodies, for inputs: answers when what came is in the log. */
+
+import { timingSafeEqual } from "node:crypto";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { TlsOptions } from "node:tls";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
+import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
+
+export interface HttpServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsOptions | undefined;
+  /** Longest body, packed or not, bytes. */
+  readonly maxBodyBytes: number;
+  /** Requests at work at a time; further ones are answered 429. */
+  readonly maxRequests: number;
+  /** Name and password that a request must bring; empty: none. */
+  readonly credentials: { readonly user: string; readonly password: string } | undefined;
+  /** Serves a request; what it throws is the answer. */
+  readonly serve: (request: HttpRequest) => Promise<HttpAnswer>;
+}
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly httpVersion: string;
+  readonly remoteAddress: string;
+  readonly body: Buffer;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+type Unpack = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const ENCODINGS: Readonly<Record<string, Unpack>> = {
+  gzip: promisify(gunzip) as Unpack,
+  deflate: promisify(inflate) as Unpack,
+  br: promisify(brotliDecompress) as Unpack,
+  zstd: promisify(zstdDecompress) as Unpack,
+};
+
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #working = new Set<Promise<void>>();
+  #server: Server | undefined;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+  }
+
+  /** The port listened at, where 0 let the system choose. */
+  get port(): number {
+    const address = this.#server?.address();
+    return typeof address === "object" && address !== null ? address.port : this.#options.port;
+  }
+
+  /** Throws port_taken, unavailable. */
+  async start(): Promise<void> {
+    const { host, port, tls } = this.#options;
+    const take: RequestListener = (request, response) => this.#take(request, response);
+    const server = tls === undefined ? createServer(take) : createTlsServer(tls, take);
+    this.#server = server;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+    try {
+      await promise;
+    } catch (error) {
+      const taken = systemCode(error) === "EADDRINUSE";
+      throw new AppError(taken ? "port_taken" : "unavailable", `${host}:${port} can't be listened at`, {
+        cause: error,
+      });
+    }
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => resolve());
+    });
+    server.closeIdleConnections();
+    await Promise.allSettled(this.#working);
+    server.closeAllConnections();
+    await closed;
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const work = this.#answer(request)
+      .catch((error: unknown): HttpAnswer => {
+        const { status, message, retryable } = toAppError(error);
+        return { status, body: `${message}\n`, ...(retryable && { headers: { "Retry-After": "1" } }) };
+      })
+      .then((answer) => {
+        // What wasn't read of a body would be taken for the next request.
+        if (!request.complete) response.setHeader("Connection", "close");
+        response.writeHead(answer.status, answer.headers);
+        response.end(answer.body);
+      })
+      .catch(() => void response.destroy())
+      .finally(() => this.#working.delete(work));
+    this.#working.add(work);
+  }
+
+  async #answer(request: IncomingMessage): Promise<HttpAnswer> {
+    const { maxRequests, serve } = this.#options;
+    if (this.#working.size >= maxRequests) throw new AppError("overloaded", "too many requests are at work");
+    if (!this.#isAllowed(request.headers.authorization)) {
+      return {
+        status: 401,
+        headers: { "WWW-Authenticate": 'Basic realm="tailrace"' },
+        body: "name and password are needed\n",
+      };
+    }
+    return serve({
+      method: request.method ?? "GET",
+      url: request.url ?? "/",
+      headers: request.headers,
+      httpVersion: request.httpVersion,
+      remoteAddress: request.socket.remoteAddress ?? "",
+      body: await this.#body(request),
+    });
+  }
+
+  #isAllowed(header: string | undefined): boolean {
+    const { credentials } = this.#options;
+    if (credentials === undefined) return true;
+    const expected = Buffer.from(
+      `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`,
+    );
+    const given = Buffer.from(header ?? "");
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  async #body(request: IncomingMessage): Promise<Buffer> {
+    const { maxBodyBytes } = this.#options;
+    const tooLarge = new AppError("request_too_large", `a body may have ${maxBodyBytes} bytes at most`);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) throw tooLarge;
+      chunks.push(chunk);
+    }
+    const encoding = request.headers["content-encoding"] ?? "identity";
+    const whole = Buffer.concat(chunks);
+    if (encoding === "identity") return whole;
+    const unpack = ENCODINGS[encoding];
+    if (unpack === undefined) throw new AppError("request_invalid", `the encoding ${encoding} isn't known`);
+    try {
+      return await unpack(whole, { maxOutputLength: maxBodyBytes });
+    } catch (error) {
+      if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge;
+      throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
+    }
+  }
+}

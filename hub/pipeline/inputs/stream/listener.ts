@@ -1,0 +1,87 @@
+/** Listens for connections and gives each to a handler; all of them end with it. */
+
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+
+/** Connections at a time; further ones are refused. */
+const MAX_CONNECTIONS = 2_000;
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsOptions | undefined;
+  /** Serves a connection until its end; what it throws ends the connection. */
+  readonly serve: (socket: Socket) => Promise<void>;
+  /** Hears why a connection ended early. */
+  readonly onFault: (error: Error) => void;
+}
+
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #sockets = new Set<Socket>();
+  readonly #serving = new Set<Promise<void>>();
+  #server: Server | undefined;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  /** The port listened at, where 0 let the system choose. */
+  get port(): number {
+    const address = this.#server?.address();
+    return typeof address === "object" && address !== null ? address.port : this.#options.port;
+  }
+
+  /** Throws port_taken, unavailable. */
+  async start(): Promise<void> {
+    const { host, port, tls } = this.#options;
+    const server =
+      tls === undefined
+        ? createServer((socket) => this.#take(socket))
+        : createTlsServer(tls, (socket) => this.#take(socket));
+    server.maxConnections = MAX_CONNECTIONS;
+    server.on("tlsClientError", (error: Error) => this.#options.onFault(error));
+    this.#server = server;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+    try {
+      await promise;
+    } catch (error) {
+      const taken = systemCode(error) === "EADDRINUSE";
+      throw new AppError(
+        taken ? "port_taken" : "unavailable",
+        `${host}:${port} can't be listened at (${taken ? "the port is taken" : (error as Error).message})`,
+        { cause: error },
+      );
+    }
+    server.on("error", (error) => this.#options.onFault(error));
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => resolve());
+    });
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.allSettled(this.#serving);
+    await closed;
+  }
+
+  #take(socket: Socket): void {
+    this.#sockets.add(socket);
+    // An error also ends the reading, which tells it.
+    socket.on("error", () => undefined);
+    const served = this.#options
+      .serve(socket)
+      .catch((error: unknown) => this.#options.onFault(error as Error))
+      .finally(() => {
+        socket.destroy();
+        this.#sockets.delete(socket);
+        this.#serving.delete(served);
+      });
+    this.#serving.add(served);
+  }
+}
