@@ -1,8 +1,8 @@
 /** One stream of bytes (a connection, a pipe): cut at a delimiter, decoded, sent; reading goes on when the log has taken it. */
 
 import { randomUUID } from "node:crypto";
+import type { Codec } from "#hub/pipeline/codecs/codec.ts";
 import type { Event } from "#proto/event.ts";
-import type { Codec } from "../../codecs/codec.ts";
 import type { InputChannel, InputContext } from "../input.ts";
 
 /** A line that is longer is cut there and tagged, so that a source can't fill the memory. Bytes. */
