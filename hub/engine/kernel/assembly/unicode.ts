@@ -56,15 +56,18 @@ export function isPlainUnicode(text: usize, count: u32): bool {
   let place = text;
   let stretch: u32 = 0;
   while (place < limit) {
-    if (load<u8>(place) < 0x80) {
-      point = load<u8>(place) as u32;
-      width = 1;
-    } else if (!readWide(place, limit)) return false;
-    kind = point < (UNICODE_POINTS as u32) ? load<u8>(table + point) : 0;
-    if (kind === 0 || (point > 0xffff && kind !== OTHER && kind !== EXTEND)) return false;
-    stretch = ((1 << kind) & ALONE) !== 0 && point !== 0x5c ? 0 : stretch + width;
+    const byte = load<u8>(place) as u32;
+    if (byte < 0x80) {
+      stretch = ((1 << (load<u8>(table + byte) as u32)) & ALONE) !== 0 && byte !== 0x5c ? 0 : stretch + 1;
+      place++;
+    } else {
+      if (!readWide(place, limit)) return false;
+      kind = point < (UNICODE_POINTS as u32) ? load<u8>(table + point) : 0;
+      if (kind === 0 || (point > 0xffff && kind !== OTHER && kind !== EXTEND)) return false;
+      stretch = ((1 << kind) & ALONE) !== 0 ? 0 : stretch + width;
+      place += width;
+    }
     if (stretch > MAX_STRETCH) return false;
-    place += width;
   }
   return true;
 }
@@ -125,7 +128,8 @@ function step(table: usize, place: usize, limit: usize): usize {
 
 function skipMarks(table: usize, from: usize, limit: usize): usize {
   let place = from;
-  while (place < limit && kindAt(table, place, limit) === EXTEND) place += width;
+  // No mark is ASCII.
+  while (place < limit && load<u8>(place) >= 0x80 && kindAt(table, place, limit) === EXTEND) place += width;
   return place;
 }
 
@@ -141,6 +145,12 @@ export function addUnicodeText(pool: usize, field: usize, doc: u32, text: usize,
   let place = text;
   while (place < limit) {
     const start = place;
+    const byte = load<u8>(place) as u32;
+    // Fast path: most of what is no word is ASCII.
+    if (byte < 0x80 && ((1 << (load<u8>(table + byte) as u32)) & WORD_PARTS) === 0) {
+      place++;
+      continue;
+    }
     const here = kindAt(table, place, limit);
     let isWord = false;
     if (here === HAN || here === HIRAGANA) {
@@ -176,6 +186,21 @@ function endOfWord(table: usize, from: usize, limit: usize): usize {
   seen = 1 << last;
   let place = step(table, from, limit);
   while (place < limit) {
+    if (((1 << last) & LETTERS_OR_DIGITS) !== 0) {
+      // Fast path: letters and digits of ASCII join whatever is one of them.
+      const from = place;
+      while (place < limit && load<u8>(place) < 0x80) {
+        const next = load<u8>(table + (load<u8>(place) as u32)) as u32;
+        if (((1 << next) & LETTERS_OR_DIGITS) === 0) break;
+        last = next;
+        seen |= 1 << next;
+        place++;
+      }
+      if (place > from) {
+        place = skipMarks(table, place, limit);
+        continue;
+      }
+    }
     const here = kindAt(table, place, limit);
     if (joins(last, here)) {
       last = here;
@@ -220,9 +245,17 @@ function addWord(
   const lower = at(scratch + SCRATCH_TEXT);
   const letters = table + UNICODE_LOWER;
   let to = lower;
-  for (let place = start; place < stop; place += width) {
-    read(table, place);
+  let place = start;
+  while (place < stop) {
+    const byte = load<u8>(place) as u32;
+    if (byte < 0x80) {
+      store<u8>(to++, load<u8>(letters + (byte << 1)));
+      place++;
+      continue;
+    }
+    decodeWide(place, byte);
     to = point > 0xffff ? putPoint(to, point) : putPoint(to, load<u16>(letters + (point << 1)) as u32);
+    place += width;
   }
   const length = (to - lower) as u32;
   reserveOccurrences(pool, 1, length);
