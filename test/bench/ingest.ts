@@ -1,175 +1,164 @@
 /**
- * Documents → searchable and durable: what the engine alone does per CPU-second, by the kernel and by its twin in
- * TypeScript, with SQLite's full-text index over the same texts beside it.
+ * Documents → searchable and durable: what the engine does per CPU-second, by the kernel and by its twin in TypeScript,
+ * what a second core adds, and the whole way of a bulk request. SQLite's full-text index over the same texts beside it.
  */
 
-import { writeFileSync } from "node:fs";
-import { Analysis } from "#hub/engine/analysis/analysis.ts";
-import { Kernel } from "#hub/engine/kernel/kernel.ts";
-import { Mapping } from "#hub/engine/mapping/mapping.ts";
-import { Shard } from "#hub/engine/shard.ts";
-import { silentLogger } from "#proto/kit/log.ts";
-import { DocOperation } from "#proto/messages.ts";
-import { randomFrom } from "#test/harness/random.ts";
-import type { Benchmark, Result } from "./benchmark.ts";
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { ask } from "#test/harness/http.ts";
+import { startHub } from "#test/harness/hub.ts";
+import { cpuSeconds, peakResidentBytes } from "#test/harness/processes.ts";
+import type { Benchmark, BenchmarkContext, Result } from "./benchmark.ts";
+import type { IngestFigures, IngestPart } from "./ingest-run.ts";
+import { BLOCK_DOCS, CORPUS_MAPPING, corpusBlock } from "./log-corpus.ts";
 import { fts5LinesPerCpuSecond } from "./reference.ts";
 
-const DOCUMENTS = 400_000;
-/** Documents per message of the log and per commit. */
-const BATCH = 500;
-const COMMIT_EVERY = 100_000;
+const DOCUMENTS = 1_000_000;
+/** Share of the documents that go by HTTP: they stand in memory as bodies. */
+const HTTP_SHARE = 0.2;
+const BODY_BYTES = 5_000_000;
+/** Bulk requests at a time. */
+const CLIENTS = 2;
+/** Bodies that warm the hub. */
+const WARM_BODIES = 4;
+/** The twin is slow: this share of the documents says enough. */
+const TWIN_SHARE = 0.2;
 const MEGABYTE = 1e6;
-/** The first run warms the compilers. */
-const RUNS = 3;
+const MIB = 1024 ** 2;
 
-const PROPERTIES = {
-  "@timestamp": { type: "date" },
-  message: { type: "text" },
-  host: { properties: { name: { type: "keyword" } } },
-  log: { properties: { file: { properties: { path: { type: "keyword" } } }, offset: { type: "long" } } },
-  http: {
-    properties: {
-      request: { properties: { method: { type: "keyword" } } },
-      response: { properties: { status_code: { type: "long" }, bytes: { type: "long" } } },
-    },
-  },
-  took: { type: "double" },
-};
-
-interface Corpus {
-  readonly sources: readonly Uint8Array[];
-  readonly ids: readonly string[];
-  readonly sizeBytes: number;
-}
+const SCRIPT = fileURLToPath(new URL("./ingest-run.ts", import.meta.url));
 
 export const ingest: Benchmark = {
   name: "ingest",
-  about: "documents → searchable and durable: documents per CPU-second of the engine, kernel and twin",
-  async run({ workspace, scale, progress }) {
-    const count = Math.round(DOCUMENTS * scale);
-    const messages = Array.from(accessLines(count));
-    const corpus = corpusOf(messages);
-    const file = workspace.path("messages.log");
-    writeFileSync(file, `${messages.join("\n")}\n`);
-    progress(`${count} documents, ${Math.round(corpus.sizeBytes / MEGABYTE)} MB`);
-    const reference = {
-      name: "FTS5 over the texts",
-      value: fts5LinesPerCpuSecond(file, workspace.path("reference.db")),
-    };
-    const kernel = Kernel.load();
-    if (kernel === null) progress("the kernel isn't built (npm run build): the twin alone is measured");
-    const results: Result[] = [];
-    for (const [name, which] of [
-      ["kernel", kernel],
-      ["TypeScript twin", null],
-    ] as const) {
-      if (name === "kernel" && which === null) continue;
-      let seconds = Number.POSITIVE_INFINITY;
-      let diskBytes = 0;
-      for (let run = 0; run < RUNS; run++) {
-        const measured = ingestAll(workspace.path(name, String(run), "shard"), corpus, which);
-        seconds = Math.min(seconds, measured.seconds);
-        diskBytes = measured.diskBytes;
-      }
-      results.push(
-        { case: name, value: count / seconds, unit: "documents per CPU-second", reference },
-        {
-          case: `${name}, volume`,
-          value: corpus.sizeBytes / MEGABYTE / seconds,
-          unit: "MB per CPU-second",
-          reference: null,
-        },
-        {
-          case: `${name}, disk`,
-          value: diskBytes / corpus.sizeBytes,
-          unit: "bytes per byte",
-          reference: null,
-        },
-      );
-    }
-    return results;
+  about:
+    "documents → searchable and durable: documents per CPU-second of the engine and through HTTP and the log; disk, memory",
+  async run(context) {
+    const blocks = Math.max(2, Math.round((DOCUMENTS * context.scale) / BLOCK_DOCS));
+    const reference = referenceOf(context, blocks);
+    const results = await engineResults(context, blocks, reference);
+    return [...results, ...(await httpResults(context, Math.ceil(blocks * HTTP_SHARE), blocks, reference))];
   },
 };
 
-/** Applies, refreshes and commits all documents into a new shard. */
-function ingestAll(
-  folder: string,
-  { sources, ids }: Corpus,
-  kernel: Kernel | null,
-): { seconds: number; diskBytes: number } {
-  const mapping = Mapping.parse({ properties: PROPERTIES }, { index: "bench", analysis: new Analysis() });
-  const before = process.cpuUsage();
-  const shard = Shard.open(folder, { index: "bench", mapping, log: silentLogger(), kernel });
-  for (let from = 0; from < sources.length; from += BATCH) {
-    const operations = sources.slice(from, from + BATCH).map((source, index) => ({
-      kind: DocOperation.Kind.INDEX,
-      id: ids[from + index]!,
-      source,
-      appendOnly: true,
-    }));
-    shard.apply({ operations, timeMs: 1, lenient: true }, { incarnation: 1, sequence: 1 + from / BATCH });
-    if ((from + BATCH) % COMMIT_EVERY === 0) shard.commit();
+type Reference = NonNullable<Result["reference"]>;
+
+/** Indexes the texts of the same documents, or of some where they are many. */
+function referenceOf({ workspace, progress }: BenchmarkContext, blocks: number): Reference {
+  const file = workspace.path("messages.log");
+  for (let block = 0; block < blocks; block++) {
+    const texts = corpusBlock(block, blocks * BLOCK_DOCS).map(({ message }) => message.replaceAll("\n", " "));
+    writeFileSync(file, `${texts.join("\n")}\n`, { flag: "a" });
   }
-  shard.refresh();
-  shard.commit();
-  const { user, system } = process.cpuUsage(before);
-  const diskBytes = shard.stats().bytes;
-  shard.close();
-  return { seconds: (user + system) / 1e6, diskBytes };
+  const value = fts5LinesPerCpuSecond(file, workspace.path("reference.db"));
+  progress(`${blocks * BLOCK_DOCS} documents; FTS5 ${Math.round(value)} texts per CPU-second`);
+  return { name: "FTS5 over the texts", value };
 }
 
-function corpusOf(messages: readonly string[]): Corpus {
-  const random = randomFrom(2);
-  let sizeBytes = 0;
-  const sources = messages.map((message, number) => {
-    const [, method = "", status = "", bytes = ""] = /"(\w+) .*" (\d+) (\d+) "/.exec(message) ?? [];
-    const source = Buffer.from(
-      JSON.stringify({
-        "@timestamp": new Date(1_750_000_000_000 + number * 37).toISOString(),
-        message,
-        host: { name: `web-${number % 20}` },
-        log: { file: { path: "/var/log/nginx/access.log" }, offset: number * 180 },
-        http: { request: { method }, response: { status_code: Number(status), bytes: Number(bytes) } },
-        took: Math.round(random() * 1e6) / 1000,
-      }),
-    );
-    sizeBytes += source.length;
-    return source;
-  });
-  const ids = messages.map((_, number) => {
-    const id = Buffer.alloc(15, 7);
-    id.writeUIntBE(number * 180, 8, 6);
-    return id.toString("base64url");
-  });
-  return { sources, ids, sizeBytes };
+async function engineResults(
+  context: BenchmarkContext,
+  blocks: number,
+  reference: Reference,
+): Promise<Result[]> {
+  const total = blocks * BLOCK_DOCS;
+  const part = (name: string, more: Partial<IngestPart> = {}): Promise<IngestFigures> =>
+    indexPart({
+      folder: context.workspace.path(name, ""),
+      firstBlock: 0,
+      blocks,
+      total,
+      kernel: true,
+      ...more,
+    });
+  const one = await part("one");
+  context.progress(`one core ${one.wallSeconds.toFixed(1)} s`);
+  // Each of two processes does as much as the one did.
+  const two = await Promise.all([part("left"), part("right", { firstBlock: blocks })]);
+  const speedUp = (2 * one.wallSeconds) / Math.max(...two.map(({ wallSeconds }) => wallSeconds));
+  const twinBlocks = Math.ceil(blocks * TWIN_SHARE);
+  const twin = await part("twin", { blocks: twinBlocks, kernel: false });
+  const perSecond = { unit: "documents per CPU-second", reference };
+  const perByte = { unit: "bytes per byte of JSON", reference: null };
+  return [
+    { case: "engine", value: total / one.cpuSeconds, ...perSecond },
+    { case: "engine, twin of the kernel", value: (twinBlocks * BLOCK_DOCS) / twin.cpuSeconds, ...perSecond },
+    row("engine, volume", one.sourceBytes / MEGABYTE / one.cpuSeconds, "MB per CPU-second"),
+    row("engine, second core", speedUp, "times the documents of one"),
+    row("engine, memory", one.residentBytes / MIB, "MiB at most"),
+    { case: "disk, fresh", value: one.diskBytes / one.sourceBytes, ...perByte },
+    { case: "disk, merged", value: one.mergedBytes / one.sourceBytes, ...perByte },
+    row("merge into one segment", total / one.mergeSeconds, "documents per CPU-second"),
+  ];
 }
 
-const AGENTS = [
-  "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
-  "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36",
-  "curl/8.5.0",
-  "Googlebot/2.1 (+http://www.google.com/bot.html)",
-];
-const PAGES = [
-  "index.html",
-  "images/logo.png",
-  "api/v1/orders",
-  "products/search",
-  "robots.txt",
-  "account/login",
-];
+function row(name: string, value: number, unit: string): Result {
+  return { case: name, value, unit, reference: null };
+}
 
-/** Lines of an access log with the variety that fills a dictionary: addresses, request ids, sizes. */
-function* accessLines(count: number): Generator<string> {
-  const random = randomFrom(1);
-  const below = (limit: number): number => Math.floor(random() * limit);
-  // Few clients ask for most pages.
-  const skewed = (limit: number): number => Math.floor(limit * random() ** 3);
-  for (let line = 0; line < count; line++) {
-    const time = new Date(1_750_000_000_000 + line * 37).toISOString().slice(11, 19);
-    const address = `${10 + skewed(200)}.${skewed(256)}.${below(256)}.${below(256)}`;
-    const page = `/${PAGES[skewed(PAGES.length)]}?id=${below(1e6).toString(36)}`;
-    const status = [200, 200, 200, 304, 404, 500][skewed(6)];
-    yield `${address} - - [15/Jun/2025:${time} +0000] "GET ${page} HTTP/1.1" ${status} ${1000 + skewed(90_000)} "-" "${AGENTS[skewed(AGENTS.length)]}"`;
+async function indexPart(part: IngestPart): Promise<IngestFigures> {
+  mkdirSync(part.folder, { recursive: true });
+  const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, JSON.stringify(part)]);
+  return JSON.parse(stdout) as IngestFigures;
+}
+
+/** Sends bulk requests of 5 MB to a hub and waits until all of their documents are found. */
+async function httpResults(
+  { workspace, progress }: BenchmarkContext,
+  blocks: number,
+  allBlocks: number,
+  reference: Reference,
+): Promise<Result[]> {
+  const hub = await startHub({ dataDir: workspace.path("hub-data") });
+  workspace.defer(() => hub.destroy());
+  await ask("PUT", `${hub.searchUrl}/bench`, { mappings: { _doc: CORPUS_MAPPING } });
+  await ask("PUT", `${hub.searchUrl}/warm`, { mappings: { _doc: CORPUS_MAPPING } });
+  const bodies = bulkBodies(blocks, allBlocks);
+  await sendAll(`${hub.searchUrl}/warm/_doc/_bulk`, bodies.slice(0, WARM_BODIES));
+  const pids = [hub.pid, ...hub.natsPids()];
+  const before = pids.map(cpuSeconds);
+  const start = performance.now();
+  await sendAll(`${hub.searchUrl}/bench/_doc/_bulk`, bodies);
+  await ask("POST", `${hub.searchUrl}/bench/_refresh`);
+  const wallSeconds = (performance.now() - start) / 1000;
+  const cpu = pids.map((pid, at) => cpuSeconds(pid) - before[at]!);
+  const { count } = await ask<{ count: number }>("GET", `${hub.searchUrl}/bench/_count`);
+  if (count !== blocks * BLOCK_DOCS)
+    throw new Error(`${count} of ${blocks * BLOCK_DOCS} documents are found`);
+  progress(`CPU-seconds hub ${cpu[0]}, nats ${cpu[1]}`);
+  const total = cpu.reduce((sum, each) => sum + each, 0);
+  return [
+    { case: "HTTP and the log", value: count / total, unit: "documents per CPU-second", reference },
+    row("HTTP and the log, wall", count / wallSeconds, "documents per second"),
+    row("HTTP and the log, memory", peakResidentBytes(hub.pid) / MIB, "MiB of the hub at most"),
+  ];
+}
+
+function bulkBodies(blocks: number, allBlocks: number): string[] {
+  const bodies: string[] = [];
+  let lines: string[] = [];
+  let bytes = 0;
+  for (let block = 0; block < blocks; block++) {
+    for (const { json } of corpusBlock(block, allBlocks * BLOCK_DOCS)) {
+      lines.push('{"index":{}}', json);
+      bytes += json.length + 14;
+      if (bytes < BODY_BYTES) continue;
+      bodies.push(`${lines.join("\n")}\n`);
+      lines = [];
+      bytes = 0;
+    }
   }
+  if (lines.length > 0) bodies.push(`${lines.join("\n")}\n`);
+  return bodies;
+}
+
+async function sendAll(url: string, bodies: readonly string[]): Promise<void> {
+  const left = [...bodies];
+  const client = async (): Promise<void> => {
+    for (let body = left.shift(); body !== undefined; body = left.shift()) {
+      const { errors } = await ask<{ errors: boolean }>("POST", url, body);
+      if (errors) throw new Error("a bulk request had errors");
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
 }
