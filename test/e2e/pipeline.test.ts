@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
+import { count, searchAll } from "#test/harness/search.ts";
+import { accessTime, SequenceLog } from "#test/harness/sequence-log.ts";
+import { startStack } from "#test/harness/stack.ts";
+import { until } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+const RELOADING = { "config.reload.automatic": true, "config.reload.interval": "200ms" };
+
+/** Marks what went through it with its version; writes each line to the index and to a file. */
+function marking(version: number): string {
+  return `
+    filter { mutate { add_field => { "version" => "${version}" } } }
+    output {
+      elasticsearch { }
+      file { path => "all.log" codec => line { format => "%{message}" } }
+    }`;
+}
+
+test("ten reloads under load, one of them with a broken file, lose and double nothing, in the index and in a file", async (t) => {
+  const workspace = new Workspace(t);
+  const conf = workspace.path("pipelines", "main.conf");
+  const path = workspace.path("logs", "app.log");
+  const log = new SequenceLog("reload", "plain");
+  writeFileSync(conf, marking(0));
+  appendFileSync(path, "");
+  const { hub } = await startStack(workspace, { input: { paths: [path] }, hubSettings: RELOADING });
+  const pipelines = async () =>
+    (await (await fetch(`${hub.dashboardUrl}/api/pipelines`)).json()) as { problem: string };
+  for (let version = 1; version <= 10; version++) {
+    appendFileSync(path, log.lines(2_000));
+    const isBroken = version === 5;
+    writeFileSync(conf, isBroken ? "filter {\n  mutate { add_tag = 1 }\n}\n" : marking(version));
+    if (isBroken) {
+      const { problem } = await until("the refusal", async () => {
+        const answer = await pipelines();
+        return answer.problem === "" ? undefined : answer;
+      });
+      assert.match(problem, /main\.conf:2:20: error: "=" behind "add_tag"/);
+      continue;
+    }
+    await until(
+      `version ${version} at work`,
+      async () => {
+        appendFileSync(path, log.lines(300));
+        return (await count(hub.searchUrl, { match: { version: `${version}` } })) > 0;
+      },
+      { everyMs: 200, deadlineMs: 60_000 },
+    );
+  }
+  await assertExactlyOnce(hub.searchUrl, [log]);
+  const lines = readFileSync(workspace.path("hub-data", "out", "all.log"), "utf8")
+    .trimEnd()
+    .split("\n");
+  assert.equal(new Set(lines).size, log.count);
+  assert.equal(lines.length, log.count);
+});
+
+test("an access log goes through grok, date, useragent and conditions to the index and a file, both complete after a kill", async (t) => {
+  const workspace = new Workspace(t);
+  const path = workspace.path("logs", "access.log");
+  writeFileSync(
+    workspace.path("pipelines", "access.conf"),
+    `filter {
+      grok { match => { "message" => "%{COMBINEDAPACHELOG}" } }
+      date { match => ["timestamp", "dd/MMM/yyyy:HH:mm:ss Z"] }
+      useragent { source => "agent" target => "ua" }
+      if [response] =~ /^5/ { mutate { add_tag => "failed" } }
+      else if [verb] == "HEAD" { drop { } }
+      mutate { convert => { "bytes" => "integer" } remove_field => ["timestamp"] }
+    }
+    output {
+      elasticsearch { index => "access" }
+      if "failed" in [tags] { file { path => "failed.log" codec => line { format => "%{request}" } } }
+      file { path => "all.log" codec => line { format => "%{request}" } }
+    }`,
+  );
+  const total = 10_000;
+  const time = accessTime(new Date(Date.UTC(2015, 4, 17, 10)));
+  const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+  const lines = Array.from({ length: total }, (_, n) => {
+    const status = n % 50 === 0 ? 503 : 200;
+    const verb = n % 10 === 3 ? "HEAD" : "GET";
+    return `10.0.0.${n % 250} - - [${time}] "${verb} /item/${n} HTTP/1.1" ${status} ${n} "-" "${agent}"\n`;
+  });
+  appendFileSync(path, lines.slice(0, total / 2).join(""));
+  const { hub } = await startStack(workspace, { input: { paths: [path] } });
+  await until("the first documents", async () => (await count(hub.searchUrl, undefined, "access")) > 100);
+  appendFileSync(path, lines.slice(total / 2).join(""));
+  await hub.kill9();
+  await hub.start();
+  // One line in ten is a HEAD.
+  const kept = total - total / 10;
+  await until("all documents", async () => (await count(hub.searchUrl, undefined, "access")) >= kept, {
+    deadlineMs: 120_000,
+    everyMs: 300,
+  });
+  const documents = (await searchAll(hub.searchUrl, "access")).map(
+    ({ _source }) => _source as Record<string, unknown>,
+  );
+  assert.equal(documents.length, kept);
+  assert.equal(new Set(documents.map(({ request }) => request)).size, kept);
+  const one = documents.find(({ request }) => request === "/item/100")!;
+  assert.deepEqual(
+    [one["@timestamp"], one["bytes"], one["tags"], (one["ua"] as { name: string }).name],
+    ["2015-05-17T10:00:00.000Z", 100, ["failed"], "Firefox"],
+  );
+  const inFile = (name: string) =>
+    new Set(
+      readFileSync(workspace.path("hub-data", "out", name), "utf8")
+        .trimEnd()
+        .split("\n"),
+    );
+  assert.equal(inFile("all.log").size, kept);
+  assert.equal(inFile("failed.log").size, total / 50);
+});
+
+test("what an aggregate holds survives the hub's sudden end", async (t) => {
+  const workspace = new Workspace(t);
+  const path = workspace.path("logs", "tasks.log");
+  writeFileSync(
+    workspace.path("pipelines", "tasks.conf"),
+    `filter {
+      grok { match => { "message" => "^%{WORD:step} %{WORD:task} %{NUMBER:n:int}$" } }
+      aggregate {
+        task_id => "%{task}"
+        code => "map.sum = (map.sum || 0) + event.get('n')"
+        map_action => "create_or_update"
+      }
+      if [step] == "end" {
+        aggregate { task_id => "%{task}" code => "event.set('sum', map.sum)" map_action => "update" end_of_task => true }
+      }
+    }
+    output { elasticsearch { index => "tasks" } }`,
+  );
+  const tasks = 200;
+  const steps = (step: string, n: number) =>
+    Array.from({ length: tasks }, (_, task) => `${step} t${task} ${n}\n`).join("");
+  appendFileSync(path, steps("begin", 1));
+  const { hub } = await startStack(workspace, { input: { paths: [path] } });
+  await until("the beginnings", async () => (await count(hub.searchUrl, undefined, "tasks")) === tasks);
+  await hub.kill9();
+  appendFileSync(path, steps("middle", 10));
+  await hub.start();
+  await until("the middles", async () => (await count(hub.searchUrl, undefined, "tasks")) === 2 * tasks);
+  await hub.kill9();
+  appendFileSync(path, steps("end", 100));
+  await hub.start();
+  await until(
+    "the ends",
+    async () => (await count(hub.searchUrl, { match: { step: "end" } }, "tasks")) === tasks,
+  );
+  const documents = (await searchAll(hub.searchUrl, "tasks")).map(
+    ({ _source }) => _source as Record<string, unknown>,
+  );
+  assert.equal(documents.length, 3 * tasks);
+  const sums = documents.filter(({ step }) => step === "end").map(({ sum }) => sum);
+  assert.deepEqual(sums, new Array(tasks).fill(111));
+});
+
+test("pipelines of the interface are checked, run, simulated and deleted, and dead letters are replayed", async (t) => {
+  const workspace = new Workspace(t);
+  const path = workspace.path("logs", "app.log");
+  appendFileSync(path, "a 1\n");
+  const { hub } = await startStack(workspace, { input: { paths: [path] } });
+  const call = async (method: string, way: string, body?: unknown) => {
+    const response = await fetch(`${hub.dashboardUrl}${way}`, {
+      method,
+      headers: { "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>,
+    };
+  };
+  const broken = await call("PUT", "/api/pipelines/shop", { text: "filter { grok = }" });
+  assert.equal(broken.status, 400);
+  assert.match(JSON.stringify(broken.body), /shop:1:15: error/);
+  const text = `input { agent { } }
+    filter { grok { match => { "message" => "%{WORD:w} %{NUMBER:n:int}" } } if [n] < "b" { drop { } } }
+    output { elasticsearch { index => "shop" } }`;
+  const made = await call("PUT", "/api/pipelines/shop", { text, description: "shop" });
+  assert.deepEqual([made.status, made.body["running"]], [200, true]);
+  const { body } = await call("POST", "/api/pipelines/shop/simulate", { events: ["b 2"] });
+  const [simulation] = body["simulations"] as {
+    steps: { name: string; event: { n: number } }[];
+    refused: string[];
+  }[];
+  assert.deepEqual([simulation!.steps[0]!.name, simulation!.steps[0]!.event.n], ["grok", 2]);
+  assert.equal(simulation!.refused.length, 1);
+  appendFileSync(path, "c 3\n");
+  const letter = await until("the dead letter", async () => {
+    const answer = await call("GET", "/api/dead-letters");
+    return (answer.body["letters"] as Record<string, unknown>[])[0];
+  });
+  assert.equal((letter["event"] as { message: string }).message, "c 3");
+  const event = { ...(letter["event"] as object), message: "now without a number" };
+  await call("PUT", "/api/pipelines/shop", { text: text.replace('if [n] < "b" { drop { } }', "") });
+  const replayed = await call(
+    "POST",
+    `/api/dead-letters/${String(letter["sequence"])}/replay?pipeline=shop`,
+    { event },
+  );
+  assert.equal(replayed.status, 200);
+  await until("the replayed event", async () => (await count(hub.searchUrl, undefined, "shop")) === 1);
+  const grok = await call("POST", "/api/grok", { pattern: "%{WORD:a} %{NUMBER:b}", text: "word word" });
+  assert.deepEqual(
+    [grok.body["matched"], grok.body["matched_pattern"], grok.body["failed_pattern"]],
+    [false, "%{WORD:a} ", "%{NUMBER:b}"],
+  );
+  assert.equal((await call("DELETE", "/api/pipelines/shop")).status, 204);
+  assert.equal((await call("GET", "/api/pipelines/shop")).status, 404);
+});
