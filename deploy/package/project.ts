@@ -40,3 +40,11 @@ export function sourceEpoch(env: NodeJS.ProcessEnv): number {
 export function nodeFolder(arch: string): string {
   return join(ROOT, "node_modules", `node-linux-${arch}`);
 }
+
+/** Returns the version of that Node. */
+export function nodeVersion(arch: string): string {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    optionalDependencies: Readonly<Record<string, string>>;
+  };
+  return optionalDependencies[`node-linux-${arch}`] ?? "unknown";
+}

@@ -15,6 +15,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { addonFile, bundleAgent } from "./agent-bundle.ts";
+import { manualPage } from "./manual.ts";
+import { billOfMaterials } from "./materials.ts";
 import { ADDON_FILE } from "./native-addon.ts";
 import {
   bundledPackages,
@@ -24,7 +26,7 @@ import {
   runtimeFiles,
   thirdPartyNotices,
 } from "./packages.ts";
-import { nodeFolder, type Part, ROOT } from "./project.ts";
+import { nodeFolder, nodeVersion, type Part, projectVersion, ROOT } from "./project.ts";
 
 export interface TreeOptions {
   readonly part: Part;
@@ -125,6 +127,12 @@ function stageSystem({ part, out, arch }: TreeOptions, packages: readonly string
   } else put(out, `usr/share/doc/${name}/examples/logrotate`, from("systemd/logrotate.example"));
   put(out, `usr/share/doc/${name}/copyright`, copyright());
   put(out, `usr/share/doc/${name}/third-party-notices`, thirdPartyNotices(packages));
+  put(
+    out,
+    `usr/share/doc/${name}/bom.cdx.json`,
+    billOfMaterials(part, projectVersion(), packages, nodeVersion(arch)),
+  );
+  put(out, `usr/share/man/man8/${name}.8.gz`, manualPage(part, projectVersion()));
   const nodeLicence = join(nodeFolder(arch), "LICENSE");
   if (existsSync(nodeLicence)) put(out, `usr/share/doc/${name}/node-licence`, readFileSync(nodeLicence));
 }

@@ -49,12 +49,27 @@ for (const part of ["agent", "hub"] as const) {
         `/usr/lib/sysusers.d/${name}.conf`,
         `/usr/share/doc/${name}/copyright`,
         `/usr/share/doc/${name}/third-party-notices`,
+        `/usr/share/man/man8/${name}.8.gz`,
         `/node_modules/node-linux-${process.arch}/bin/node`,
       ]) {
         assert.ok(listed.includes(path), path);
       }
       assert.doesNotMatch(listed, /\.test\.ts|\/binaryen\/|\/typescript\//);
       assert.doesNotMatch(listed, /^.{10} (?!root\/root)/m, "everything is root's");
+    });
+
+    test("brings a manual page and a bill of all it holds", () => {
+      const manual = run("gzip", ["-dc", join(tree, `usr/share/man/man8/${name}.8.gz`)]).stdout;
+      assert.match(manual, new RegExp(`^\\.TH ${name.toUpperCase()} 8[\\s\\S]*path\\.data`));
+      const bill = JSON.parse(readFileSync(join(tree, `usr/share/doc/${name}/bom.cdx.json`), "utf8")) as {
+        readonly components: readonly { readonly name: string; readonly licenses?: unknown }[];
+      };
+      const notices = readFileSync(join(tree, `usr/share/doc/${name}/third-party-notices`), "utf8");
+      assert.ok(bill.components.some((each) => each.name === "pino"));
+      for (const each of bill.components.slice(1)) {
+        assert.ok(notices.includes(`${each.name} `), each.name);
+        assert.ok(each.licenses !== undefined, each.name);
+      }
     });
 
     test("runs from anywhere, with what it brings", () => {

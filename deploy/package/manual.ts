@@ -1,0 +1,53 @@
+/** Manual pages, made of what the programs say of themselves (man-pages(7)): `--help` is the one text to keep. */
+
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { type Part, ROOT } from "./project.ts";
+
+const PURPOSES: Readonly<Record<Part, string>> = {
+  agent: "ships the log lines of a machine to a Tailrace hub",
+  hub: "processes, indexes and serves logs",
+};
+
+/** Returns the page of a part, section 8, gzipped as dpkg wants it. Throws where the program says nothing. */
+export function manualPage(part: Part, version: string): Uint8Array {
+  const { stdout, status, stderr } = spawnSync(process.execPath, [join(ROOT, part, "main.ts"), "--help"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  if (status !== 0 || stdout === "") throw new Error(`tailrace-${part} --help failed: ${stderr}`);
+  return gzipSync(manualText(part, version, stdout), { level: 9 });
+}
+
+/** Returns the page's source in roff. */
+export function manualText(part: Part, version: string, help: string): string {
+  const name = `tailrace-${part}`;
+  return [
+    `.TH ${name.toUpperCase()} 8 "" "Tailrace ${version}" "System administration"`,
+    ".SH NAME",
+    `${name} \\- ${PURPOSES[part]}`,
+    ".SH DESCRIPTION",
+    ".nf",
+    ...help.trimEnd().split("\n").map(literal),
+    ".fi",
+    ".SH FILES",
+    ".TP",
+    `.I /etc/tailrace/${part}.yml`,
+    "settings",
+    ".TP",
+    `.I /var/lib/${name}`,
+    "state",
+    ".SH SEE ALSO",
+    `.BR tailrace-${part === "hub" ? "agent" : "hub"} (8)`,
+    "",
+  ].join("\n");
+}
+
+/** A line at whose start roff would see a request, and backslashes and minus signs, which mean something else in roff. */
+function literal(line: string): string {
+  return line
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", "\\-")
+    .replace(/^([.'])/, "\\&$1");
+}
