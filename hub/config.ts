@@ -42,6 +42,10 @@ export const hubSchema = Type.Object(
       "",
       "limit of each of the streams RAW and DOC, e.g. 2gb, at least 16mb; empty: 10gb, at most 20 % of the free disk",
     ),
+    "retention.rules": list(
+      [],
+      'what is kept, by index pattern: "logs-* 30d" (since their last document), "logs-* 50gb" (the oldest go), or both; the first pattern that fits counts',
+    ),
     "path.data": text("./data", "folder of everything the hub keeps"),
     "path.config": list(
       ["pipelines/*.conf"],

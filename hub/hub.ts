@@ -25,6 +25,7 @@ import { requireBootstrap } from "./bootstrap-checks.ts";
 import { CertificateWatch } from "./certificate-watch.ts";
 import { checkedSettings } from "./checked-settings.ts";
 import type { HubSettings } from "./config.ts";
+import { watchEngine, wireRetention } from "./engine-wiring.ts";
 import { journalOptions } from "./journal-options.ts";
 import * as routes from "./log-routes.ts";
 import { readMachineFacts } from "./machine-facts.ts";
@@ -100,6 +101,7 @@ export class Hub implements Component {
     checkRestored(folder);
     const { log } = this.#options;
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
+    watchEngine(log, this.#metrics);
     const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
     this.#journal = journal;
     await this.#run("journal", journal);
@@ -209,6 +211,7 @@ export class Hub implements Component {
     await this.#run("pipeline", pipelines);
     await this.#run("fleet", fleet);
     await this.#run("janitor", janitor);
+    await this.#run("retention", wireRetention({ settings, catalog, host, log, metrics }));
     await this.#run("listeners", servers);
     const certificates = new CertificateWatch({
       settings,

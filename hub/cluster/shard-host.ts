@@ -34,6 +34,8 @@ export interface ShardStats {
   readonly deleted: number;
   readonly bytes: number;
   readonly segments: number;
+  /** See the engine's ShardStats. */
+  readonly writtenMs: number;
 }
 
 interface Hosted {

@@ -3,7 +3,7 @@
  * manifest beside the previous one, which stays as the fallback. Grammar: README.md.
  */
 
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files.ts";
@@ -70,6 +70,11 @@ export function readManifest(folder: string): { manifest: Manifest; damaged: num
     "data_corrupt",
     `no manifest of ${folder} is whole; restore the shard from a snapshot or a replica, or remove the folder to build it from the log again`,
   );
+}
+
+/** When a manifest was written, ms since 1970. */
+export function manifestTimeMs(folder: string, { generation }: Manifest): number {
+  return statSync(join(folder, `manifest-${generation}.json`)).mtimeMs;
 }
 
 function generations(folder: string): number[] {

@@ -54,9 +54,10 @@ export interface SegmentReader {
   exists(field: string): Bitset | null;
   /**
    * Returns what `find` finds, or what it found when `key` was asked before: documents by a condition that depends on the
-   * segment alone, deleted ones included. What is asked for again is kept while there is room. Must not be changed.
+   * segment alone, deleted ones included. What is asked for again is kept while there is room; undefined isn't. Must not
+   * be changed.
    */
-  remembered(key: string, find: () => Bitset | null): Bitset | null;
+  remembered<T extends Bitset | null | undefined>(key: string, find: () => T): T | Bitset | null;
   /** Paths of the leaf fields that some document has. */
   fieldNames(): string[];
 

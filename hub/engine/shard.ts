@@ -13,7 +13,7 @@ import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { Kernel } from "./kernel/kernel.ts";
-import { MANIFEST_VERSION, type Manifest, writeManifest } from "./manifest.ts";
+import { MANIFEST_VERSION, type Manifest, manifestTimeMs, writeManifest } from "./manifest.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { chooseMerge } from "./merge/merge-policy.ts";
 import { MergeTask } from "./merge/merge-task.ts";
@@ -53,6 +53,8 @@ export interface ShardStats {
   readonly segments: number;
   /** Memory of the buffer and of segments that aren't committed. */
   readonly memoryBytes: number;
+  /** When something was applied, or before opening committed, for the last time, ms since 1970. */
+  readonly writtenMs: number;
 }
 
 type ItemResult = tailrace.DocItemResult.$Properties;
@@ -78,6 +80,7 @@ export class Shard {
   /** Files that the next commit won't name, and those that only the previous manifest names. */
   #obsolete: string[] = [];
   #fallbackOnly: string[] = [];
+  #writtenMs: number;
   #changed = false;
   #closed = false;
   #failure: AppError | null = null;
@@ -93,6 +96,7 @@ export class Shard {
     this.#position = recovered.position;
     this.#repairUntil = recovered.repairUntil;
     this.#generation = (manifest?.generation ?? 0) + recovered.damagedManifests;
+    this.#writtenMs = manifest === null ? Date.now() : manifestTimeMs(folder, manifest);
     this.#repeats = new Repeats(manifest?.repeats);
     const state: DocumentsState = {
       segments: recovered.segments,
@@ -160,6 +164,7 @@ export class Shard {
       this.#position = position;
       this.#documents.after = position;
       this.#changed = true;
+      this.#writtenMs = Date.now();
       return results;
     } catch (error) {
       // Half a message may be in the buffer: only the committed state is whole.
@@ -263,6 +268,7 @@ export class Shard {
       bytes: this.#documents.segments.reduce((total, entry) => total + entry.segment.sizeBytes, 0),
       segments: this.#documents.segments.length,
       memoryBytes: uncommitted + (buffer?.sizeBytes ?? 0),
+      writtenMs: this.#writtenMs,
     };
   }
 

@@ -142,5 +142,6 @@ function numberOf(value: unknown, path: string): number {
   if (path === "ok") return String(value) === "true" ? 1 : 0;
   if (typeof value === "boolean" || typeof value === "object" || value === "") return Number.NaN;
   const number = Number(value);
-  return path === "f" ? number : Math.trunc(number);
+  // A fraction above -1 is 0, not -0.
+  return path === "f" ? number : Math.trunc(number) + 0;
 }

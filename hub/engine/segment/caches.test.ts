@@ -41,6 +41,14 @@ test("a set is kept when it is asked for again, and goes with its segment", () =
   assert.equal(found, 4, "nothing found is remembered too");
   for (let key = 0; key < 40; key++) for (let round = 0; round < 2; round++) get(`k${key}`);
   assert.ok(cache.stats().bytes <= 1000);
+  let unknown = 0;
+  for (let round = 0; round < 3; round++) {
+    assert.equal(
+      cache.get(segment, "unknown", () => void unknown++),
+      undefined,
+    );
+  }
+  assert.equal(unknown, 3, "no answer isn't remembered");
   cache.drop(segment);
   assert.deepEqual([cache.stats().bytes, cache.stats().sets], [0, 0]);
 });

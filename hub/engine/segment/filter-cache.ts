@@ -48,8 +48,11 @@ export class FilterCache {
     this.#limitBytes = limitBytes;
   }
 
-  /** Returns the set of `key`; `find` gives it where it isn't here. It is kept from the second time on. */
-  get(owner: object, key: string, find: () => Bitset | null): Bitset | null {
+  /**
+   * Returns the set of `key`; `find` gives it where it isn't here. It is kept from the second time on, unless it is
+   * undefined: no answer is none.
+   */
+  get<T extends Bitset | null | undefined>(owner: object, key: string, find: () => T): T | Bitset | null {
     let own = this.#owners.get(owner);
     if (own === undefined) this.#owners.set(owner, (own = { sets: new Map(), seen: new Set() }));
     const known = own.sets.get(key);
@@ -61,6 +64,7 @@ export class FilterCache {
     }
     this.#misses++;
     const set = find();
+    if (set === undefined) return set;
     if (own.seen.delete(key)) this.#add(own, { owner, key, set });
     else this.#note(own, key);
     return set;

@@ -89,7 +89,7 @@ export class SnapshotReader implements SegmentReader {
     return this.segment.exists(field);
   }
 
-  remembered(key: string, find: () => Bitset | null): Bitset | null {
+  remembered<T extends Bitset | null | undefined>(key: string, find: () => T): T | Bitset | null {
     return filterCache().get(this.segment, key, find);
   }
 

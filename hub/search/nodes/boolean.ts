@@ -6,7 +6,7 @@ import type { HighlightSink, Query, ScoreMode, Scorer, ShardContext, Weight } fr
 import { conjunction, ExcludingScorer, OptionalScorer } from "./conjunction.ts";
 import { DisjunctionScorer } from "./disjunction.ts";
 import { AllNode } from "./documents.ts";
-import { countLive, intersect, isSparse, unite } from "./set-algebra.ts";
+import { countLive, intersect, unite } from "./set-algebra.ts";
 
 export interface Clauses {
   readonly must: readonly Query[];
@@ -107,24 +107,8 @@ class BooleanWeight implements Weight {
     if (!hasChoice && this.#mustNot.length === 0) {
       if (required.length === 1) return required[0]!.set?.(segment);
     } else if (required.some((weight) => weight.set === undefined)) return undefined;
-    let isWalked = false;
-    const find = (): Bitset | null => {
-      const found = this.#findSet(required, hasChoice, segment);
-      isWalked = found === undefined;
-      return found ?? null;
-    };
-    const set =
-      this.key === undefined || this.#isSparse(required, segment)
-        ? find()
-        : segment.remembered(this.key, find);
-    return isWalked ? undefined : set;
-  }
-
-  #isSparse(required: readonly Weight[], segment: SegmentReader): boolean {
-    return required.some((weight) => {
-      const cost = weight.cost?.(segment);
-      return cost !== undefined && isSparse(cost, segment);
-    });
+    if (this.key === undefined) return this.#findSet(required, hasChoice, segment);
+    return segment.remembered(this.key, () => this.#findSet(required, hasChoice, segment));
   }
 
   #findSet(

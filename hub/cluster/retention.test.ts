@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Clock } from "#proto/kit/clock.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { parseRetentionRule, type RetainedIndex, Retention } from "./retention.ts";
+
+const DAY_MS = 86_400_000;
+const NOW_MS = 100 * DAY_MS;
+
+const clock: Clock = { now: () => NOW_MS, monotonic: () => 0, sleep: () => Promise.resolve() };
+
+/** An index whose last document came so many days ago. */
+function index(name: string, ageDays: number, sizeBytes = 10): RetainedIndex {
+  return { name, lastMs: NOW_MS - ageDays * DAY_MS, sizeBytes };
+}
+
+async function sweep(
+  rules: readonly string[],
+  indices: readonly RetainedIndex[],
+  held: readonly string[] = [],
+): Promise<{ readonly removed: string[]; readonly metrics: string }> {
+  const removed: string[] = [];
+  const metrics = new Metrics();
+  const retention = new Retention({
+    rules: rules.map(parseRetentionRule),
+    indices: () => indices,
+    remove: (name) => {
+      if (held.includes(name)) return Promise.reject(new Error("held"));
+      removed.push(name);
+      return Promise.resolve();
+    },
+    clock,
+    log: silentLogger(),
+    metrics,
+  });
+  await retention.sweep();
+  return { removed, metrics: await metrics.text() };
+}
+
+const LOGS = [index("logs-3", 1), index("logs-1", 40), index("logs-2", 20), index("other", 90)];
+
+for (const [what, rules, expected] of [
+  ["by age, of its pattern alone", ["logs-* 30d"], ["logs-1"]],
+  ["the oldest until the rest fits", ["logs-* 25b"], ["logs-1"]],
+  ["by age first, then by size", ["logs-* 30d 15b"], ["logs-1", "logs-2"]],
+  ["never the newest for its size", ["logs-* 1b"], ["logs-1", "logs-2"]],
+  ["by the first rule that fits", ["logs-1 400d", "* 30d"], ["other"]],
+  ["a dot of a pattern is a dot", ["log.* 1d"], []],
+  ["nothing without rules", [], []],
+] as const) {
+  test(`indices are deleted ${what}`, async () => {
+    assert.deepEqual((await sweep(rules, LOGS)).removed, expected);
+  });
+}
+
+test("what can't be deleted stays counted and doesn't keep others", async () => {
+  const { removed, metrics } = await sweep(["logs-* 12b"], LOGS, ["logs-1"]);
+  assert.deepEqual(removed, ["logs-2"]);
+  assert.match(metrics, /tailrace_retention_excess_bytes\{pattern="logs-\*"\} 8/);
+  assert.match(metrics, /tailrace_retention_indices_deleted_total\{reason="size"\} 1/);
+  assert.match(metrics, /tailrace_retention_bytes_deleted_total 10/);
+});
+
+test("a rule says what it lacks", () => {
+  for (const text of ["", "logs-*", "logs-* 1d 2d", "logs-* 1gb 2gb", "logs-* soon"]) {
+    assert.throws(() => parseRetentionRule(text), { code: "settings_invalid" }, text);
+  }
+  assert.deepEqual(parseRetentionRule("logs-* 50GB 30d"), {
+    pattern: "logs-*",
+    maxAgeMs: 30 * DAY_MS,
+    maxBytes: 50 * 2 ** 30,
+  });
+});

@@ -1,0 +1,155 @@
+/**
+ * Deletes whole indices that are too old, or the oldest of those that take too much of the disk together, as rules by
+ * index pattern say. An index is as old as the document that came last. The newest index of a pattern is never deleted
+ * for its size: it is the one that is written to.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Counter, Gauge, Metrics } from "#proto/kit/metrics.ts";
+import { parseDuration, parseSize } from "#proto/kit/units.ts";
+
+/** How often it is looked whether something is too old or too large. */
+const EVERY_MS = 60_000;
+
+/** What is kept of the indices whose names fit a pattern. */
+export interface RetentionRule {
+  /** Name in which `*` stands for anything. */
+  readonly pattern: string;
+  /** Indices whose last document came longer ago are deleted; undefined: whatever their age. */
+  readonly maxAgeMs: number | undefined;
+  /** Bytes that the indices of the pattern may take together; undefined: whatever they take. */
+  readonly maxBytes: number | undefined;
+}
+
+/** An index as retention sees it. */
+export interface RetainedIndex {
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** When its last document came, ms since 1970. */
+  readonly lastMs: number;
+}
+
+export interface RetentionOptions {
+  /** The first rule that fits a name counts. */
+  readonly rules: readonly RetentionRule[];
+  readonly indices: () => readonly RetainedIndex[];
+  readonly remove: (name: string) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Reads a rule such as "logs-* 30d 50gb": a pattern, then an age, a size or both. Throws settings_invalid. */
+export function parseRetentionRule(text: string): RetentionRule {
+  const [pattern = "", ...limits] = text.trim().split(/\s+/);
+  const sizes = limits.filter((limit) => /b$/i.test(limit));
+  const ages = limits.filter((limit) => !/b$/i.test(limit));
+  if (pattern === "" || limits.length === 0 || sizes.length > 1 || ages.length > 1) {
+    throw new AppError(
+      "settings_invalid",
+      `retention.rules: "${text}" must be a pattern of index names with an age, a size or both, such as "logs-* 30d 50gb"`,
+    );
+  }
+  return {
+    pattern,
+    maxAgeMs: ages[0] === undefined ? undefined : parseDuration(ages[0]),
+    maxBytes: sizes[0] === undefined ? undefined : parseSize(sizes[0]),
+  };
+}
+
+/** See the file's comment. */
+export class Retention implements Component {
+  readonly #options: RetentionOptions;
+  readonly #abort = new AbortController();
+  readonly #deleted: Counter<"reason">;
+  readonly #deletedBytes: Counter;
+  readonly #excess: Gauge<"pattern">;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+    const { metrics } = options;
+    this.#deleted = metrics.counter(
+      "tailrace_retention_indices_deleted_total",
+      "indices deleted because of their age or the disk they take",
+      ["reason"],
+    );
+    this.#deletedBytes = metrics.counter("tailrace_retention_bytes_deleted_total", "bytes of these indices");
+    this.#excess = metrics.gauge(
+      "tailrace_retention_excess_bytes",
+      "bytes above the limit of a pattern that can't be deleted, since they are of the index written to",
+      ["pattern"],
+    );
+  }
+
+  start(): Promise<void> {
+    if (this.#options.rules.length > 0) this.#running = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  /** Looks once and deletes. Never throws: what can't be deleted now is tried again. */
+  async sweep(): Promise<void> {
+    const { rules, indices } = this.#options;
+    const byRule = new Map<RetentionRule, RetainedIndex[]>(rules.map((rule) => [rule, []]));
+    for (const index of indices()) {
+      const rule = rules.find(({ pattern }) => fits(pattern, index.name));
+      if (rule !== undefined) byRule.get(rule)!.push(index);
+    }
+    for (const [rule, found] of byRule) await this.#apply(rule, found);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      await this.sweep();
+      await this.#options.clock.sleep(EVERY_MS, signal);
+    }
+  }
+
+  async #apply(rule: RetentionRule, indices: readonly RetainedIndex[]): Promise<void> {
+    const oldestFirst = indices.toSorted((a, b) => a.lastMs - b.lastMs || (a.name < b.name ? -1 : 1));
+    const youngest = this.#options.clock.now() - (rule.maxAgeMs ?? Number.POSITIVE_INFINITY);
+    const kept: RetainedIndex[] = [];
+    for (const index of oldestFirst) {
+      if (index.lastMs >= youngest || !(await this.#remove(index, "age", rule))) kept.push(index);
+    }
+    if (rule.maxBytes === undefined) return;
+    let bytes = kept.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+    for (const index of kept.slice(0, -1)) {
+      if (bytes <= rule.maxBytes) break;
+      if (await this.#remove(index, "size", rule)) bytes -= index.sizeBytes;
+    }
+    this.#excess.set({ pattern: rule.pattern }, Math.max(0, bytes - rule.maxBytes));
+  }
+
+  async #remove(index: RetainedIndex, reason: "age" | "size", { pattern }: RetentionRule): Promise<boolean> {
+    const { log, remove } = this.#options;
+    const facts = { index: index.name, reason, bytes: index.sizeBytes, rule: pattern };
+    try {
+      await remove(index.name);
+    } catch (error) {
+      log.warn({ ...facts, err: toAppError(error) }, "an index that is due can't be deleted for now");
+      return false;
+    }
+    this.#deleted.inc({ reason });
+    this.#deletedBytes.inc(index.sizeBytes);
+    log.info(
+      { ...facts, lastDocument: new Date(index.lastMs).toISOString() },
+      "an index was deleted by retention.rules",
+    );
+    return true;
+  }
+}
+
+function fits(pattern: string, name: string): boolean {
+  const parts = pattern.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "u").test(name);
+}

@@ -1,0 +1,84 @@
+/** Gives the engine's upkeep its neighbours: what is deleted when, what is said and counted of kernel and caches. */
+
+import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
+import type { IndexMetadata } from "#hub/cluster/index-metadata.ts";
+import { parseRetentionRule, type RetainedIndex, Retention } from "#hub/cluster/retention.ts";
+import type { ShardHost } from "#hub/cluster/shard-host.ts";
+import { threadKernel } from "#hub/engine/kernel/kernel.ts";
+import { extentCache } from "#hub/engine/segment/extent-cache.ts";
+import { filterCache } from "#hub/engine/segment/filter-cache.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import type { HubSettings } from "./config.ts";
+
+/** Field that the pipeline writes the time of a document's arrival to. */
+const INGESTED = "event.ingested";
+
+export interface RetentionWiring {
+  readonly settings: HubSettings;
+  readonly catalog: IndexCatalog;
+  readonly host: ShardHost;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Returns what deletes indices by `retention.rules`. Throws settings_invalid. */
+export function wireRetention({ settings, catalog, host, log, metrics }: RetentionWiring): Retention {
+  return new Retention({
+    rules: settings["retention.rules"].map(parseRetentionRule),
+    indices: () => catalog.all().map((index) => retained(index, host)),
+    remove: (name) => catalog.delete([name]),
+    clock: systemClock,
+    log,
+    metrics,
+  });
+}
+
+/** Says when the kernel is missing, and counts what the caches hold. */
+export function watchEngine(log: Logger, metrics: Metrics): void {
+  if (threadKernel() === null) {
+    log.warn(
+      "the engine's kernel isn't built: indexing and searching work, but several times slower; run npm run build",
+    );
+  }
+  const labels = ["cache"] as const;
+  metrics.gauge("tailrace_search_cache_bytes", "bytes that caches of searches hold", labels, (gauge) => {
+    gauge.set({ cache: "files" }, extentCache().stats().bytes);
+    gauge.set({ cache: "filters" }, filterCache().stats().bytes);
+  });
+  metrics.gauge("tailrace_search_cache_hits", "reads that caches of searches answered", labels, (gauge) => {
+    gauge.set({ cache: "files" }, extentCache().stats().hits);
+    gauge.set({ cache: "filters" }, filterCache().stats().hits);
+  });
+  metrics.gauge("tailrace_search_cache_misses", "reads that they didn't", labels, (gauge) => {
+    gauge.set({ cache: "files" }, extentCache().stats().misses);
+    gauge.set({ cache: "filters" }, filterCache().stats().misses);
+  });
+}
+
+function retained(index: IndexMetadata, host: ShardHost): RetainedIndex {
+  const stats = host.stats(index);
+  const ingestedMs = index.state === "open" ? lastIngestedMs(index, host) : Number.NEGATIVE_INFINITY;
+  // Documents put over HTTP don't say when they came, but no later than their shard was last written.
+  const writtenMs = Math.max(index.settings.creationDate, ...stats.map((shard) => shard.writtenMs));
+  return {
+    name: index.name,
+    sizeBytes: stats.reduce((total, { bytes }) => total + bytes, 0),
+    lastMs: ingestedMs === Number.NEGATIVE_INFINITY ? writtenMs : ingestedMs,
+  };
+}
+
+function lastIngestedMs(index: IndexMetadata, host: ShardHost): number {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for (const { searcher } of host.searchers([index])) {
+    try {
+      for (const segment of searcher.segments) {
+        lastMs = Math.max(lastMs, segment.numericColumn(INGESTED)?.max ?? Number.NEGATIVE_INFINITY);
+      }
+    } finally {
+      searcher.close();
+    }
+  }
+  return lastMs;
+}
