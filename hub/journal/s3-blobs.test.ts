@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
@@ -16,7 +16,7 @@ interface Bucket {
 async function startBucket(t: TestContext): Promise<Bucket> {
   const objects = new Map<string, Buffer>();
   const authorizations: string[] = [];
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://bucket");
     authorizations.push(request.headers.authorization ?? "");
     const key = decodeURIComponent(pathname);
@@ -38,7 +38,8 @@ async function startBucket(t: TestContext): Promise<Bucket> {
     }
     const found = objects.get(key);
     return found === undefined ? response.writeHead(404).end() : response.end(found);
-  }).listen(0, "127.0.0.1");
+  };
+  const server = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;

@@ -75,7 +75,7 @@ test("the runbook knows every error code, and no other", () => {
   const codes = [...catalogue.matchAll(/^ {2}([a-z_]+): \{ status/gm)].map((match) => match[1]);
   const told = [...text("docs/runbook.md").matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1]);
   assert.ok(codes.length > 30);
-  assert.deepEqual(told.toSorted(), codes.toSorted());
+  assert.deepEqual(new Set(told), new Set(codes));
 });
 
 test("every metric of the alert rules and of the dashboard exists", () => {
