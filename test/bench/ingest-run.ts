@@ -101,7 +101,8 @@ async function run(part: IngestPart): Promise<IngestFigures> {
   const mergedBytes = shard.stats().bytes;
   shard.close();
   const mergeSeconds = (user + system) / 1e6;
-  return { ...watch, sourceBytes, diskBytes, residentBytes, mergedBytes, mergeSeconds };
+  const { cpuSeconds, wallSeconds } = watch;
+  return { cpuSeconds, wallSeconds, sourceBytes, diskBytes, residentBytes, mergedBytes, mergeSeconds };
 }
 
 process.stdout.write(JSON.stringify(await run(JSON.parse(process.argv[2] ?? "") as IngestPart)));

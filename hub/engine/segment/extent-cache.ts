@@ -1,5 +1,5 @@
 /**
- * Parts of segments' files in memory, those used last; what is over the limit goes. One for all segments of a thread.
+ * Parts of segments' files in memory; over the limit those go that weren't used since they were looked at last (clock). One for all segments of a thread.
  * Bytes that somebody still holds stay good: the collector takes them when nobody does.
  */
 
@@ -20,6 +20,8 @@ interface Entry {
   readonly owner: ExtentOwner;
   readonly offset: number;
   readonly bytes: Uint8Array;
+  /** Since it came or was passed over. Noting it must be cheap: a merge does it for each term. */
+  isUsed: boolean;
 }
 
 export interface ExtentCacheStats {
@@ -35,9 +37,8 @@ export class ExtentCache {
   readonly #limitBytes: number;
   /** By offset, of each owner. */
   readonly #byOwner = new Map<ExtentOwner, Map<number, Entry>>();
-  /** In the order of their use, the oldest first. */
+  /** In the order in which they will be looked at. */
   readonly #entries = new Set<Entry>();
-  #newest: Entry | undefined;
   #bytes = 0;
   #hits = 0;
   #misses = 0;
@@ -52,13 +53,13 @@ export class ExtentCache {
     const known = this.#byOwner.get(owner)?.get(offset);
     if (known !== undefined && known.bytes.length === length) {
       this.#hits++;
-      if (known !== this.#newest) this.#use(known);
+      known.isUsed = true;
       return known.bytes;
     }
     this.#misses++;
     const bytes = read();
     if (bytes.length === length && length <= this.#limitBytes * LARGEST_SHARE)
-      this.#add({ owner, offset, bytes });
+      this.#add({ owner, offset, bytes, isUsed: false });
     return bytes;
   }
 
@@ -85,20 +86,23 @@ export class ExtentCache {
     if (before !== undefined) this.#forget(before);
     own.set(entry.offset, entry);
     this.#entries.add(entry);
-    this.#newest = entry;
     this.#bytes += entry.bytes.length;
     for (const oldest of this.#entries) {
       if (this.#bytes <= this.#limitBytes) break;
+      if (oldest.isUsed) {
+        this.#passOver(oldest);
+        continue;
+      }
       this.#byOwner.get(oldest.owner)?.delete(oldest.offset);
       this.#forget(oldest);
       this.#evictions++;
     }
   }
 
-  #use(entry: Entry): void {
+  #passOver(entry: Entry): void {
+    entry.isUsed = false;
     this.#entries.delete(entry);
     this.#entries.add(entry);
-    this.#newest = entry;
   }
 
   #forget(entry: Entry): void {
