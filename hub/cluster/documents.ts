@@ -1,6 +1,7 @@
 /** The document interface's writes: through DOC like everything else, answered by the shard that applies them. */
 
 import { randomUUID } from "node:crypto";
+import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, isErrorCode, toAppError } from "#proto/kit/errors.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
@@ -119,13 +120,15 @@ export class Documents {
     const replies = new Map<string, Reply>();
     const batches = new Map<boolean, DocBatches>();
     const prepared: (Prepared | undefined)[] = [];
+    const indices = new Map<string, IndexMetadata>();
     for (const [place, item] of items.entries()) {
-      const ready = await this.#prepare(item, place);
+      const ready = this.#prepareKnown(item, place, indices) ?? (await this.#prepare(item, place));
       if (ready instanceof AppError) {
         results[place] = { index: item.index, id: item.id, error: ready };
         continue;
       }
       prepared[place] = ready;
+      indices.set(item.index, ready.index);
       const setting = ready.index.settings.raw["mapping.lenient"];
       const lenient = setting === true || setting === "true";
       let group = batches.get(lenient);
@@ -182,6 +185,18 @@ export class Documents {
     const reply = this.#inbox.open();
     replies.set(replyKey(index, shard, part, lenient), reply);
     return reply.subject;
+  }
+
+  /** Fast path: a document of a known shape for an index that an item before it went to. */
+  #prepareKnown(
+    item: WriteItem,
+    place: number,
+    indices: ReadonlyMap<string, IndexMetadata>,
+  ): Prepared | undefined {
+    if (item.kind !== "index" && item.kind !== "create") return undefined;
+    const index = indices.get(item.index);
+    if (index === undefined || !this.#shapes.has(index, jsonShape(item.source))) return undefined;
+    return { index, operation: this.#operationOf(item, place) };
   }
 
   /** Finds the index and resolves new fields. Returns why an item can't be written. */

@@ -36,6 +36,12 @@ export class KnownShapes {
     return fields;
   }
 
+  /** Whether `missing` is null for documents of this shape without looking at one. */
+  has({ uuid, mapping }: { readonly uuid: string; readonly mapping: Mapping }, shape: number): boolean {
+    const shapes = this.#indices.get(uuid);
+    return shapes?.mapping === mapping && shapes.known.has(shape);
+  }
+
   #of(uuid: string, mapping: Mapping): IndexShapes {
     const found = this.#indices.get(uuid);
     if (found?.mapping === mapping) return found;
