@@ -13,7 +13,6 @@ import { ShardHost } from "#hub/cluster/shard-host.ts";
 import { Watermarks } from "#hub/cluster/watermarks.ts";
 import { Journal } from "#hub/journal/journal.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/folder-lock.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -162,7 +161,7 @@ export class Hub implements Component {
       journal,
       version,
       folder: resolve(settings["path.data"]),
-      bearer: () => Promise.reject(new AppError("not_found", "there are no connections")),
+      bearer: opened.bearer,
       source: routes.rawSource(journal),
       sink,
       deadLetters: { write: (letter) => routes.keepPipelineLetter(journal, letter) },

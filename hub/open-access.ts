@@ -33,6 +33,8 @@ export interface OpenedAccess extends Component {
   readonly access: Access;
   /** Returns the one-time address that makes the first administrator, or null where nobody needs it. */
   setupLink(): Promise<string | null>;
+  /** See Connections.bearer. */
+  bearer(connection: string, host: string, rejected?: string): Promise<string>;
 }
 
 /** Throws settings_invalid for settings that contradict each other and for vault keys that are missing or wrong. */
@@ -64,6 +66,7 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
       if (journal.embeds) await lifecycle.start("agents' credentials", gate);
     },
     stop: () => lifecycle.stop(),
+    bearer: (...asked) => auth.connections.bearer(...asked),
     setupLink: () =>
       required && settings["auth.provider.enabled"] ? auth.setupLink() : Promise.resolve(null),
   };

@@ -33,7 +33,7 @@ export interface PipelinesOptions
   readonly log: Logger;
   readonly clock: Clock;
   /** Returns a token of a connection that an administrator made. */
-  readonly bearer: (connection: string, host: string) => Promise<string>;
+  readonly bearer: (connection: string, host: string, rejected?: string) => Promise<string>;
 }
 
 export class Pipelines implements Component {

@@ -67,6 +67,30 @@ export const PAGES: Readonly<Record<string, Page>> = {
     load: () => import("./pages/status.ts"),
     view: () => html`<tr-page-status></tr-page-status>`,
   },
+  users: {
+    title: msg("Users and keys"),
+    place: "manage",
+    load: () => import("./pages/users.ts"),
+    view: () => html`<tr-page-users></tr-page-users>`,
+  },
+  enrolment: {
+    title: msg("Connect servers"),
+    place: "manage",
+    load: () => import("./pages/enrolment.ts"),
+    view: () => html`<tr-page-enrolment></tr-page-enrolment>`,
+  },
+  "oauth-clients": {
+    title: msg("OAuth clients"),
+    place: "manage",
+    load: () => import("./pages/oauth-clients.ts"),
+    view: () => html`<tr-page-oauth-clients></tr-page-oauth-clients>`,
+  },
+  connections: {
+    title: msg("Connections"),
+    place: "manage",
+    load: () => import("./pages/connections.ts"),
+    view: () => html`<tr-page-connections></tr-page-connections>`,
+  },
   appearance: {
     title: msg("Appearance"),
     place: "manage",

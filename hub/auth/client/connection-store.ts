@@ -38,6 +38,7 @@ export interface ConnectionRecord {
   readonly refreshAt: number | null;
   readonly scope: string;
   readonly connectedAt: number;
+  readonly refreshedAt?: number;
   readonly lease: Lease | null;
   /** A refresh was sent whose answer never came: a provider that changes refresh tokens may refuse the old one now. */
   readonly answerLost: boolean;

@@ -178,6 +178,19 @@ suite("connected accounts", () => {
     await other.stop();
   });
 
+  test("a pipeline gets a token by the connection's name for the provider's hosts alone, and a new one for one that was refused", async () => {
+    const id = await connect();
+    const { host } = new URL(provider.origin);
+    const token = await connections.bearer("ada@sample", host);
+    assert.equal(token, await connections.accessToken(id));
+    assert.notEqual(await connections.bearer("ada@sample", host, token), token);
+    for (const other of ["evil.example", `${host}0`, `x.${host}`])
+      assert.equal(await code(connections.bearer("ada@sample", other)), "forbidden", other);
+    assert.equal(await code(connections.bearer("nobody", host)), "not_found");
+    await connect();
+    assert.equal(await code(connections.bearer("ada@sample", host)), "not_found", "a name that two have");
+  });
+
   test("a token that is fresh is used without asking, one near its end is refreshed ahead", async () => {
     const id = await connect();
     const first = await connections.accessToken(id);

@@ -12,6 +12,7 @@ import { type ApiRequest, callApi } from "./api-call.ts";
 import { CodeFlow } from "./code-flow.ts";
 import { type ConnectionRecord, ConnectionStore } from "./connection-store.ts";
 import { Endpoints, type Fetch } from "./endpoints.ts";
+import { checkTokenHost } from "./hosts.ts";
 import { Providers } from "./providers.ts";
 import { Refresher } from "./refresher.ts";
 import { refreshTokens, revokeToken, type TokenCaller, TokenRefused } from "./token-endpoint.ts";
@@ -28,6 +29,8 @@ export interface ConnectionView {
   readonly reason?: string;
   readonly scope: string;
   readonly connectedAt: number;
+  /** When the token was last renewed, ms since 1970; absent before the first time. */
+  readonly refreshedAt?: number;
   readonly expiresAt: number | null;
 }
 
@@ -132,6 +135,24 @@ export class Connections {
   }
 
   /**
+   * Returns an access token of the account with this name, for requests to `host`; `rejected`: the one that the host has
+   * just refused. Throws not_found, forbidden for hosts beyond the provider's `api_hosts`, and as `accessToken`.
+   */
+  async bearer(name: string, host: string, rejected?: string): Promise<string> {
+    const named = (await this.#store.list()).filter(({ data }) => data.name === name);
+    const [found] = named;
+    if (found === undefined) {
+      throw new AppError("not_found", `there is no connection "${name}"; connect an account under that name`);
+    }
+    if (named.length > 1) {
+      throw new AppError("not_found", `${named.length} connections are named "${name}"; remove all but one`);
+    }
+    const { api_hosts } = await this.providers.get(found.data.providerId);
+    checkTokenHost(host, api_hosts);
+    return this.accessToken(found.id, rejected);
+  }
+
+  /**
    * Calls an API with the account's token and returns its answer. A 401 is tried once more with a new token. The token
    * goes to hosts of the provider's `api_hosts` only. Throws as `accessToken`, forbidden for other hosts, unavailable.
    */
@@ -200,7 +221,7 @@ export class Connections {
 }
 
 function view(id: string, record: ConnectionRecord): ConnectionView {
-  const { name, providerId, state, reason, scope, connectedAt, expiresAt } = record;
+  const { name, providerId, state, reason, scope, connectedAt, refreshedAt, expiresAt } = record;
   return {
     id,
     name,
@@ -209,6 +230,7 @@ function view(id: string, record: ConnectionRecord): ConnectionView {
     ...(reason === undefined ? {} : { reason }),
     scope,
     connectedAt,
+    ...(refreshedAt === undefined ? {} : { refreshedAt }),
     expiresAt,
   };
 }

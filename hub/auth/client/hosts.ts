@@ -25,12 +25,16 @@ export function checkTokenTarget(url: URL, patterns: readonly string[]): void {
   const secure = url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.has(url.hostname));
   if (!secure)
     throw new AppError("forbidden", `no access token goes to ${url.protocol}//${url.host}: it isn't https`);
-  if (!patterns.some((pattern) => covers(pattern.toLowerCase(), url.host))) {
-    throw new AppError(
-      "forbidden",
-      `no access token goes to ${url.host}; allowed are ${patterns.join(", ")} (api_hosts of the provider)`,
-    );
-  }
+  checkTokenHost(url.host, patterns);
+}
+
+/** Throws forbidden where `host`, with its port unless that is the scheme's own, isn't in `patterns`. */
+export function checkTokenHost(host: string, patterns: readonly string[]): void {
+  if (patterns.some((pattern) => covers(pattern.toLowerCase(), host.toLowerCase()))) return;
+  throw new AppError(
+    "forbidden",
+    `no access token goes to ${host.slice(0, 200)}; allowed are ${patterns.join(", ")} (api_hosts of the provider)`,
+  );
 }
 
 function covers(pattern: string, host: string): boolean {

@@ -139,7 +139,8 @@ export class Refresher {
     const kept = await this.#parts.store.change(id, (record) => {
       // Reconnected by a person meanwhile: those tokens are newer.
       if (record.lease?.holder !== this.#holder) return null;
-      return { ...record, ...sealed, lease: null, answerLost: false };
+      const refreshedAt = this.#parts.clock.now();
+      return { ...record, ...sealed, refreshedAt, lease: null, answerLost: false };
     });
     if (kept === null) throw unknownConnection(id);
     refreshes.inc({ outcome: "refreshed" });

@@ -102,8 +102,12 @@ export interface InputContext {
   readonly receive: (address: string, handler: (records: readonly FedRecord[]) => Promise<void>) => void;
   /** Hears of a failure that people should see while the input goes on; null: it is over. */
   readonly failing: (message: string | null) => void;
-  /** Returns a token of a connection that an administrator made. Throws not_found, unauthenticated. */
-  readonly bearer: (connection: string, host: string) => Promise<string>;
+  /**
+   * Returns a token of the connection with this name for requests to `host` (with its port unless that is the scheme's own), over
+   * TLS or to this machine; `rejected`: the token the host has just refused with 401. Throws not_found, forbidden,
+   * unauthenticated (people see "reconnect").
+   */
+  readonly bearer: (connection: string, host: string, rejected?: string) => Promise<string>;
   /** Throws forbidden where this pipeline may not connect to the host, as the hub's settings say. */
   readonly checkTarget: (host: string) => void;
   /** Yields dead letters behind a sequence, then waits for further ones until `signal` is aborted. */

@@ -85,8 +85,12 @@ export interface WriterContext {
   readonly id: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Returns a token of a connection that an administrator made. Throws not_found, unauthenticated. */
-  readonly bearer: (connection: string, host: string) => Promise<string>;
+  /**
+   * Returns a token of the connection with this name for requests to `host` (with its port unless that is the scheme's own), over
+   * TLS or to this machine; `rejected`: the token the host has just refused with 401. Throws not_found, forbidden,
+   * unauthenticated (people see "reconnect").
+   */
+  readonly bearer: (connection: string, host: string, rejected?: string) => Promise<string>;
   /** Hands records to the inputs `pipeline` with this address; resolves when they are durable in the log. Throws unavailable while there is none. */
   readonly feed: (address: string, records: readonly OutputRecord[]) => Promise<void>;
   /** Returns where a file may be written. Throws forbidden outside of the folders that the hub's settings allow. */

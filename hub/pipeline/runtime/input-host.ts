@@ -19,7 +19,7 @@ export interface InputReach {
   readonly hostName: string;
   readonly version: string;
   /** Returns a token of a connection. Throws not_found, unauthenticated. */
-  bearer(connection: string, host: string): Promise<string>;
+  bearer(connection: string, host: string, rejected?: string): Promise<string>;
   /** Throws forbidden where pipelines made on the page may not connect to the host. */
   checkTarget(host: string): void;
   deadLetters(after: number, signal: AbortSignal): AsyncIterable<InputDeadLetter>;

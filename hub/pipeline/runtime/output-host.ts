@@ -18,7 +18,7 @@ export interface OutputReach {
   /** Throws forbidden where pipelines may not connect to the host. */
   checkTarget(host: string): void;
   /** Returns a token of a connection. Throws not_found, unauthenticated. */
-  bearer(connection: string, host: string): Promise<string>;
+  bearer(connection: string, host: string, rejected?: string): Promise<string>;
   /** See WriterContext. */
   feed(address: string, records: readonly OutputRecord[]): Promise<void>;
 }
@@ -45,7 +45,7 @@ export class OutputHost {
         id: output.id,
         log,
         clock,
-        bearer: (connection, host) => reach.bearer(connection, host),
+        bearer: (...asked) => reach.bearer(...asked),
         feed: (address, records) => reach.feed(address, records),
         writablePath: (path) => writablePath(path, reach),
         checkTarget: (host) => {

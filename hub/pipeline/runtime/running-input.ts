@@ -119,7 +119,7 @@ export class RunningInput implements Component {
         }),
       receive: (address, handler) => this.#handlers.set(address, handler),
       failing: (message) => this.#failing(message),
-      bearer: (connection, host) => reach.bearer(connection, host),
+      bearer: (...asked) => reach.bearer(...asked),
       checkTarget: (host) => {
         if (isManaged) reach.checkTarget(host);
       },

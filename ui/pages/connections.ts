@@ -1,0 +1,170 @@
+/** Connections: accounts elsewhere whose logs a pipeline may poll, and the providers they are connected through. */
+
+import { html, nothing, type TemplateResult } from "lit";
+import { formText } from "../components/form-text.ts";
+import { icon } from "../components/icons.ts";
+import { type ConnectedAccount, changeAccess, getAccess, type Provider } from "../services/access-client.ts";
+import { formatAgo, formatTime } from "../services/format.ts";
+import { AccessPage, tableView } from "./access-page.ts";
+
+/** The state may change without anybody's doing. */
+const REFRESH_MS = 5_000;
+
+export class ConnectionsPage extends AccessPage {
+  static override properties = {
+    ...AccessPage.properties,
+    _accounts: { state: true },
+    _providers: { state: true },
+  };
+
+  declare _accounts: readonly ConnectedAccount[] | undefined;
+  declare _providers: readonly Provider[];
+
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor() {
+    super();
+    this._accounts = undefined;
+    this._providers = [];
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#timer = setInterval(() => {
+      if (!document.hidden && this._fault === undefined) void this.attempt((signal) => this.load(signal));
+    }, REFRESH_MS);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearInterval(this.#timer);
+  }
+
+  protected override get heading(): string {
+    return "Connections";
+  }
+
+  protected override async load(signal: AbortSignal): Promise<void> {
+    const [{ connections }, { providers }] = await Promise.all([
+      getAccess<{ connections: ConnectedAccount[] }>("connections", signal),
+      getAccess<{ providers: Provider[] }>("connections/providers", signal),
+    ]);
+    this._accounts = connections;
+    this._providers = providers;
+  }
+
+  protected override content(): TemplateResult | typeof nothing {
+    if (this._accounts === undefined) return nothing;
+    return html`
+      ${tableView(
+        "Connected accounts",
+        ["Account", "State", "Provider", "Scope", "Token"],
+        this._accounts.map((each) => this.#account(each)),
+        "No account is connected.",
+      )}
+      <h2>Connect an account</h2>
+      ${this._providers.length === 0 ? html`<p class="muted">Define the provider below first.</p>` : this.#connectForm()}
+      <h2>Providers</h2>
+      ${tableView(
+        "Providers",
+        ["Provider", "Scope", "Hosts that get the token"],
+        this._providers.map((each) => this.#provider(each)),
+        "No provider is defined.",
+      )}
+      <h2>Define a provider</h2>
+      <form class="card form" @submit=${this.#define}>
+        <label>Name<input name="name" required autocomplete="off" /></label>
+        <label>Issuer, or both addresses<input name="issuer" type="url" class="mono" autocomplete="off" placeholder="https://…" /></label>
+        <label>Authorization endpoint<input name="authorization_endpoint" type="url" class="mono" autocomplete="off" /></label>
+        <label>Token endpoint<input name="token_endpoint" type="url" class="mono" autocomplete="off" /></label>
+        <label>client_id<input name="client_id" required class="mono" autocomplete="off" /></label>
+        <label>client_secret<input name="client_secret" type="password" autocomplete="off" /></label>
+        <label class="wide">Scope<input name="scope" class="mono" autocomplete="off" placeholder="a resource URL for each" /></label>
+        <label class="wide">Hosts that get the token<input name="api_hosts" required class="mono" autocomplete="off" placeholder="api.example.com" /></label>
+        <button class="primary">Define</button>
+      </form>
+      <p class="muted">Register this hub there with the redirect URI <code>${location.origin}/api/connections/callback</code>.</p>
+    `;
+  }
+
+  #connectForm(): TemplateResult {
+    return html`<form class="card form" @submit=${this.#connect}>
+      <label>Provider<select name="provider">${this._providers.map(({ id, definition: { name } }) => html`<option value=${id}>${name}</option>`)}</select></label>
+      <label>Name, for <code>connection =&gt; "…"</code><input name="name" required autocomplete="off" placeholder="audit" /></label>
+      <button class="primary">Connect …</button>
+    </form>`;
+  }
+
+  #account(account: ConnectedAccount): TemplateResult {
+    const { id, name, providerId, state, reason, scope, expiresAt, refreshedAt, connectedAt } = account;
+    const provider = this._providers.find((each) => each.id === providerId)?.definition.name ?? providerId;
+    const isWell = state === "connected";
+    return html`<tr><td class="name">${name}</td>
+      <td class="long"><span class="badge ${isWell ? "ok" : "failed"}">${state}</span>${reason === undefined ? nothing : html`<br /><span class="muted">${reason}</span>`}</td>
+      <td>${provider}</td><td class="long mono">${scope}</td>
+      <td>renewed ${formatAgo(refreshedAt ?? connectedAt, Date.now())}${expiresAt === null ? nothing : html`<br /><span class="muted">good until ${formatTime(expiresAt, false)}</span>`}</td>
+      <td class="number">
+        <button class="small ${isWell ? "" : "primary"}" aria-label="Reconnect ${name}" @click=${() => void this.#go({ provider: providerId, name, id })}>Reconnect</button>
+        <button class="plain small icon" aria-label="Remove ${name}" title="Remove" @click=${() => void this.#remove(id, name)}>${icon("trash")}</button></td></tr>`;
+  }
+
+  #provider({ id, definition: { name, scope, api_hosts } }: Provider): TemplateResult {
+    return html`<tr><td class="name">${name}</td><td class="long mono">${scope}</td><td class="long mono">${api_hosts.join(" ")}</td>
+      <td class="number"><button class="plain small icon" aria-label="Remove ${name}" title="Remove"
+        @click=${() => void this.change(() => changeAccess("DELETE", `connections/providers/${id}`), `${name} is removed.`)}>${icon("trash")}</button></td></tr>`;
+  }
+
+  readonly #connect = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    void this.#go({ provider: formText(data, "provider"), name: formText(data, "name") });
+  };
+
+  /** Leaves for the provider's prompt; its answer comes back to the hub. */
+  #go(wanted: { provider: string; name: string; id?: string }): Promise<void> {
+    return this.attempt(async () => {
+      const { url } = await changeAccess<{ url: string }>("POST", "connections", wanted);
+      location.assign(url);
+    });
+  }
+
+  readonly #define = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
+    const texts = ["issuer", "authorization_endpoint", "token_endpoint", "client_secret"];
+    const given = texts.map((name) => [name, formText(data, name)]).filter(([, text]) => text !== "");
+    const body = {
+      name: formText(data, "name"),
+      client_id: formText(data, "client_id"),
+      scope: formText(data, "scope"),
+      api_hosts: formText(data, "api_hosts").split(/[\s,]+/),
+      ...(Object.fromEntries(given) as Record<string, string>),
+    };
+    void this.change(async () => {
+      await changeAccess("POST", "connections/providers", body);
+      form.reset();
+    }, `${body.name} is defined.`);
+  };
+
+  #remove(id: string, name: string): Promise<void> {
+    const question = {
+      title: `Remove ${name}?`,
+      text: "Its tokens are revoked at the provider and forgotten here. Pipelines that poll with it stop getting events.",
+      action: "Remove connection",
+    };
+    return this.changeIfSure(
+      question,
+      () => changeAccess("DELETE", `connections/${id}`),
+      `${name} is removed.`,
+    );
+  }
+}
+
+customElements.define("tr-page-connections", ConnectionsPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-connections": ConnectionsPage;
+  }
+}

@@ -1,0 +1,109 @@
+/** Enrolment: the line that connects another machine, and the agents that have credentials. */
+
+import { html, nothing, type TemplateResult } from "lit";
+import { icon } from "../components/icons.ts";
+import { type AgentKey, changeAccess, type Enrolment, getAccess } from "../services/access-client.ts";
+import { formatTime } from "../services/format.ts";
+import { AccessPage, tableView } from "./access-page.ts";
+
+export class EnrolmentPage extends AccessPage {
+  static override properties = {
+    ...AccessPage.properties,
+    _agents: { state: true },
+    _open: { state: true },
+  };
+
+  declare _agents: readonly AgentKey[] | undefined;
+  declare _open: readonly Enrolment[];
+
+  constructor() {
+    super();
+    this._agents = undefined;
+    this._open = [];
+  }
+
+  protected override get heading(): string {
+    return "Connect servers";
+  }
+
+  protected override async load(signal: AbortSignal): Promise<void> {
+    const { agents, enrolments } = await getAccess<{ agents: AgentKey[]; enrolments: Enrolment[] }>(
+      "auth/agents",
+      signal,
+    );
+    this._agents = agents;
+    this._open = enrolments;
+  }
+
+  protected override content(): TemplateResult | typeof nothing {
+    if (this._agents === undefined) return nothing;
+    return html`
+      <div class="card">
+        <p>Install the agent on the other machine, then run one line there. The line is good once; the agent makes its own key, which never leaves that machine.</p>
+        <button class="primary" @click=${this.#invite}>${icon("plus")}Make a line</button>
+      </div>
+      ${
+        this._open.length === 0
+          ? nothing
+          : html`<h2>Lines that weren't used yet</h2>${tableView(
+              "Open enrolments",
+              ["Line", "Made by", "Good until"],
+              this._open.map((each) => this.#enrolment(each)),
+              "",
+            )}`
+      }
+      <h2>Agents with credentials</h2>
+      ${tableView(
+        "Agents",
+        ["Name", "Let in by", "Since", "Key"],
+        this._agents.map((each) => this.#agent(each)),
+        "No agent has credentials of its own yet.",
+      )}
+    `;
+  }
+
+  #enrolment({ id, created_by, expires_at }: Enrolment): TemplateResult {
+    return html`<tr><td class="mono">${id}…</td><td>${created_by}</td><td>${formatTime(Date.parse(expires_at), false)}</td>
+      <td class="number"><button class="plain small icon" aria-label="Withdraw ${id}" title="Withdraw"
+        @click=${() => void this.change(() => changeAccess("DELETE", `auth/agents/enrolment/${id}`), "The line is good no more.")}>${icon("trash")}</button></td></tr>`;
+  }
+
+  #agent({ public_key, name, issued_at, issued_by, agent_id }: AgentKey): TemplateResult {
+    return html`<tr><td class="name"><a href="#/agents?id=${agent_id}">${name}</a></td><td>${issued_by}</td><td>${formatTime(Date.parse(issued_at), false)}</td>
+      <td class="mono" title=${public_key}>${public_key.slice(0, 12)}…</td>
+      <td class="number"><button class="small" aria-label="Revoke ${name}" @click=${() => void this.#revoke(public_key, name)}>Revoke</button></td></tr>`;
+  }
+
+  readonly #invite = (): void => {
+    void this.change(async () => {
+      const { command, expires_at } = await changeAccess<{ command: string; expires_at: string }>(
+        "POST",
+        "auth/agents/enrolment",
+        {},
+      );
+      const until = formatTime(Date.parse(expires_at), false);
+      this._secret = { text: `Run this on the other machine before ${until}.`, values: [["Line", command]] };
+    });
+  };
+
+  #revoke(key: string, name: string): Promise<void> {
+    const question = {
+      title: `Revoke ${name}?`,
+      text: "Its connection ends at once. It loses nothing: it keeps its place and goes on when it is enrolled again.",
+      action: "Revoke agent",
+    };
+    return this.changeIfSure(
+      question,
+      () => changeAccess("DELETE", `auth/agents/${key}`),
+      `${name} is revoked.`,
+    );
+  }
+}
+
+customElements.define("tr-page-enrolment", EnrolmentPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-enrolment": EnrolmentPage;
+  }
+}
