@@ -30,7 +30,14 @@ suite("the pages of access in a browser", () => {
   });
   after(() => workspace.close());
 
-  const goto = (name: string) => page.goto(`${hub.dashboardUrl}/#/${name}`);
+  /** The page before stays in sight until the next is loaded. */
+  async function goto(name: string): Promise<void> {
+    await page.goto(`${hub.dashboardUrl}/#/${name}`);
+    await page.locator(`tr-page-${name} h1`).waitFor();
+  }
+
+  const formOf = (button: string | RegExp) =>
+    page.locator("form", { has: page.getByRole("button", { name: button }) });
 
   test("the link of the first start makes the first administrator, who is signed in with it", async () => {
     const link = await until(
@@ -48,12 +55,12 @@ suite("the pages of access in a browser", () => {
 
   test("an account and a key are made, the key is shown once and works, and both end when they are removed", async () => {
     await goto("users");
-    const form = page.locator("form").first();
+    const form = formOf("Add account");
     await form.getByLabel("Name").fill("vic");
     await form.getByLabel("Password").fill(PASSWORD);
     await form.getByRole("button", { name: "Add account" }).click();
     await page.getByRole("cell", { name: "vic", exact: true }).waitFor();
-    const keys = page.locator("form").nth(1);
+    const keys = formOf("Make key");
     await keys.getByLabel("Name").fill("import");
     await keys.getByLabel("Role").selectOption("viewer");
     await keys.getByRole("button", { name: "Make key" }).click();
@@ -75,7 +82,7 @@ suite("the pages of access in a browser", () => {
 
   test("an application is registered, gets a further secret, and is deleted", async () => {
     await goto("oauth-clients");
-    const form = page.locator("form").first();
+    const form = formOf("Register");
     await form.getByLabel(/^Name/).fill("Reports");
     await form.getByLabel(/^Redirect URIs/).fill("https://reports.example/cb");
     await form.getByRole("button", { name: "Register" }).click();
@@ -103,7 +110,7 @@ suite("the pages of access in a browser", () => {
 
   test("an account elsewhere is connected by consent there", async () => {
     await goto("connections");
-    const form = page.locator("form", { has: page.getByRole("button", { name: "Define" }) });
+    const form = formOf("Define");
     await form.getByLabel("Name", { exact: true }).fill("Sample");
     await form.getByLabel("Authorization endpoint").fill(`${provider.origin}/o/oauth2/v2/auth`);
     await form.getByLabel("Token endpoint").fill(`${provider.origin}/token`);
@@ -112,7 +119,7 @@ suite("the pages of access in a browser", () => {
     await form.getByLabel("Scope").fill("https://api.example.com/auth/read");
     await form.getByLabel("Hosts that get the token").fill(new URL(provider.origin).host);
     await form.getByRole("button", { name: "Define" }).click();
-    const connect = page.locator("form").first();
+    const connect = formOf(/^Connect/);
     await connect.getByLabel(/^Name/).fill("audit");
     await connect.getByRole("button", { name: /Connect/ }).click();
     await page.getByRole("heading", { name: "Connected" }).waitFor();
