@@ -161,7 +161,7 @@ export class Hub implements Component {
       journal,
       version,
       folder: resolve(settings["path.data"]),
-      bearer: opened.bearer,
+      bearer: (...asked) => opened.bearer(...asked),
       source: routes.rawSource(journal),
       sink,
       deadLetters: { write: (letter) => routes.keepPipelineLetter(journal, letter) },
