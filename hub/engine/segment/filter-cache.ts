@@ -76,6 +76,11 @@ export class FilterCache {
     this.#owners.delete(owner);
   }
 
+  /** Lets go of everything. */
+  clear(): void {
+    for (const owner of this.#owners.keys()) this.drop(owner);
+  }
+
   stats(): FilterCacheStats {
     return { bytes: this.#bytes, sets: this.#entries.size, hits: this.#hits, misses: this.#misses };
   }
