@@ -184,7 +184,7 @@ export const query: Benchmark = {
     const db = openDatabase(folder);
     try {
       progress(`${documents} documents in ${shard.stats().segments} segments`);
-      const asked = [];
+      const asked: { readonly again: Asked; readonly anew: Asked }[] = [];
       for (const each of CASES) {
         asked.push({ again: await ask(shard, each, true), anew: await ask(shard, each, false) });
       }

@@ -1,7 +1,7 @@
 /** Walks documents that are found block by block: ranges over columns, sets of bits. */
 
 import { COLUMN_BLOCK } from "#hub/engine/searcher.ts";
-import { Bitset, popcount } from "#hub/engine/segment/bitset.ts";
+import { Bitset } from "#hub/engine/segment/bitset.ts";
 import { NO_MORE_DOCS, Scorer } from "../query.ts";
 
 /** What a block holds. */
@@ -83,17 +83,6 @@ export abstract class BlockScorer extends Scorer {
       }
     }
     return set;
-  }
-
-  /** Number of all matching documents; to be asked of a scorer that hasn't moved. */
-  countAll(): number {
-    let total = 0;
-    for (let block = 0; block * COLUMN_BLOCK < this.#docCount; block++) {
-      this.#open(block);
-      if (this.#match === "all") total += Math.min(COLUMN_BLOCK, this.#docCount - block * COLUMN_BLOCK);
-      if (this.#match === "some") for (const word of this.bits) total += popcount(word);
-    }
-    return total;
   }
 
   #open(block: number): void {

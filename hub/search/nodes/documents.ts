@@ -5,6 +5,7 @@ import { Bitset } from "#hub/engine/segment/bitset.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Query, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
 import { AllScorer, BitsetScorer } from "./block-scorer.ts";
+import { countLive } from "./set-algebra.ts";
 
 /** Metadata that every document has. */
 const ALWAYS_THERE: ReadonlySet<string> = new Set([
@@ -62,7 +63,7 @@ export abstract class SetNode implements Query {
         const found = set(segment);
         return found === null ? null : new BitsetScorer(found, boost);
       },
-      count: (segment) => (segment.liveDocs === null ? (set(segment)?.count() ?? 0) : -1),
+      count: (segment) => countLive(set(segment), segment),
     };
   }
 }

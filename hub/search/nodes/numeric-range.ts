@@ -1,8 +1,10 @@
 /** Documents with a number, date or boolean between two bounds, found through the column's blocks. */
 
-import { COLUMN_BLOCK, type NumericColumn } from "#hub/engine/searcher.ts";
+import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher.ts";
+import type { Bitset } from "#hub/engine/segment/bitset.ts";
 import type { Query, ScoreMode, ShardContext, Weight } from "../query.ts";
 import { type BlockMatch, BlockScorer } from "./block-scorer.ts";
+import { countLive } from "./set-algebra.ts";
 
 /** Both bounds inclusive; exact bounds as bigint where the column's values may exceed 2^53. */
 export interface NumericBounds {
@@ -24,15 +26,16 @@ export class NumericRangeNode implements Query {
   weight(_shard: ShardContext, { boost }: ScoreMode): Weight {
     const { from, to, exactFrom, exactTo } = this.#bounds;
     const key = `range ${JSON.stringify([this.#field, String(exactFrom ?? from), String(exactTo ?? to)])}`;
+    const set = (segment: SegmentReader): Bitset | null => {
+      const column = segment.numericColumn(this.#field);
+      if (column === null || !this.#overlaps(column)) return null;
+      return segment.remembered(key, () =>
+        new NumericRangeScorer(column, this.#bounds, segment.docCount, boost).toSet(),
+      );
+    };
     return {
       key,
-      set: (segment) => {
-        const column = segment.numericColumn(this.#field);
-        if (column === null || !this.#overlaps(column)) return null;
-        return segment.remembered(key, () =>
-          new NumericRangeScorer(column, this.#bounds, segment.docCount, boost).toSet(),
-        );
-      },
+      set,
       scorer: (segment) => {
         const column = segment.numericColumn(this.#field);
         if (column === null || !this.#overlaps(column)) return null;
@@ -41,9 +44,9 @@ export class NumericRangeNode implements Query {
       count: (segment) => {
         const column = segment.numericColumn(this.#field);
         if (column === null || !this.#overlaps(column)) return 0;
-        if (segment.liveDocs !== null) return -1;
-        if (column.safe && column.min >= from && column.max <= to) return column.docCount;
-        return new NumericRangeScorer(column, this.#bounds, segment.docCount, boost).countAll();
+        const isWhole = column.safe && column.min >= from && column.max <= to;
+        if (isWhole && segment.liveDocs === null) return column.docCount;
+        return countLive(set(segment), segment);
       },
     };
   }
