@@ -8,6 +8,7 @@ import { heartbeatInput } from "./heartbeat.ts";
 import { httpInput } from "./http.ts";
 import type { InputDefinition } from "./input.ts";
 import { pipelineInput } from "./pipeline.ts";
+import { redisInput } from "./redis.ts";
 import { stdinInput } from "./stdin.ts";
 import { syslogInput } from "./syslog.ts";
 import { tcpInput } from "./tcp.ts";
@@ -25,5 +26,6 @@ export const inputs = new PluginSet<InputDefinition>("input", [
   beatsInput,
   generatorInput,
   shipperInput,
+  redisInput,
   stdinInput,
 ]);
