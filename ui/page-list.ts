@@ -55,6 +55,12 @@ export const PAGES: Readonly<Record<string, Page>> = {
     load: () => import("./pages/agents.ts"),
     view: (parameters) => html`<tr-page-agents .parameters=${parameters}></tr-page-agents>`,
   },
+  pipelines: {
+    title: msg("Pipelines"),
+    place: "manage",
+    load: () => import("./pages/pipelines.ts"),
+    view: (parameters) => html`<tr-page-pipelines .parameters=${parameters}></tr-page-pipelines>`,
+  },
   indices: {
     title: msg("Indices"),
     place: "manage",

@@ -93,12 +93,17 @@ async function addLargeDocument({ hub }: Shop): Promise<void> {
     Array.from({ length: LARGE_FIELDS }, (_, number) => [`f${number}`, `v${number}`]),
   );
   const source = { "@timestamp": new Date().toISOString(), message: "a line with many fields", ...fields };
-  const response = await fetch(`${hub.searchUrl}/large/_doc/1?refresh=true`, {
-    method: "PUT",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(source),
-  });
-  if (!response.ok) throw new Error(`the large document isn't taken: ${await response.text()}`);
+  const put = async (path: string, body: object): Promise<void> => {
+    const init = {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    };
+    const response = await fetch(`${hub.searchUrl}${path}`, init);
+    if (!response.ok) throw new Error(`the large document isn't taken: ${await response.text()}`);
+  };
+  await put("/large", { settings: { "index.mapping.total_fields.limit": LARGE_FIELDS * 3 } });
+  await put("/large/_doc/1?refresh=true", source);
 }
 
 async function measureLargeDocument({ browser, hub }: Shop): Promise<Result> {

@@ -1,5 +1,6 @@
 /** Drawing of shares as a ring. */
 
+import { msg } from "@lit/localize";
 import { type SVGTemplateResult, svg } from "lit";
 import type { Group } from "../services/visualise/series.ts";
 import { colourClass, type PlotSize, round } from "./chart-plots.ts";
@@ -21,7 +22,7 @@ export function sharesOf(groups: readonly Group[], sums: readonly number[], limi
     .toSorted((a, b) => b.value - a.value);
   const rest = all.slice(limit).reduce((sum, { value }) => sum + value, 0);
   const shown = all.slice(0, limit);
-  if (rest > 0) shown.push({ label: "Others", value: rest });
+  if (rest > 0) shown.push({ label: msg("Others"), value: rest });
   return shown.map(({ label, value }) => ({ label, value, part: value / whole }));
 }
 

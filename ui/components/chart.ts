@@ -3,6 +3,7 @@
  * same numbers can be had as a table.
  */
 
+import { msg } from "@lit/localize";
 import { html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import { formatCount, formatShort } from "../services/format.ts";
 import { type ChartData, groupSums } from "../services/visualise/series.ts";
@@ -81,7 +82,7 @@ export class ChartView extends LitElement {
     if (data === undefined) return nothing;
     if (chart === "number") return this.#number(data);
     if (data.groups.length === 0)
-      return html`<div class="number"><span>Nothing was found to show.</span></div>`;
+      return html`<div class="number"><span>${msg("Nothing was found to show.")}</span></div>`;
     if (chart === "table") return this.#table(data);
     const shares = chart === "pie" ? ringShares(data) : undefined;
     const isLong = this.#isRows(data) && rowsHeight(data.groups.length) > this._size.height;

@@ -4,6 +4,7 @@
  * Tab indents; after Escape it leaves the editor.
  */
 
+import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import type { Completion } from "../services/console/completion.ts";
 import { highlightConsole } from "../services/console/highlight.ts";
@@ -98,7 +99,7 @@ export class CodeEditor extends LitElement {
             aria-activedescendant=${list.isOpen ? `item-${list.chosen}` : nothing} autocomplete="off" autocapitalize="off"
             spellcheck="false" wrap="off" @input=${this.#onInput} @keydown=${this.#onKey} @paste=${this.#onPaste}
             @selectionchange=${this.#caretMoved} @keyup=${this.#caretMoved} @pointerup=${this.#caretMoved} @blur=${this.#close}></textarea>
-          <ul id="suggestions" class="popup" role="listbox" aria-label="Suggestions" ?hidden=${!list.isOpen}>
+          <ul id="suggestions" class="popup" role="listbox" aria-label=${msg("Suggestions")} ?hidden=${!list.isOpen}>
             ${list.items.map(
               (one, index) => html`<li id="item-${index}" role="option" aria-selected=${index === list.chosen}
                 @pointerdown=${(event: Event) => this.#accept(event, index)}>${one.label}<span>${one.detail}</span></li>`,
@@ -106,7 +107,7 @@ export class CodeEditor extends LitElement {
           </ul>
         </div>
       </div>
-      <span id="hint" class="hidden-text">Control and Enter runs the request. Escape, then Tab leaves the editor.</span>
+      <span id="hint" class="hidden-text">${msg("Control and Enter runs the request. Escape, then Tab leaves the editor.")}</span>
       <div class="actions" ?hidden=${this.active === undefined}><slot name="actions"></slot></div>`;
   }
 

@@ -1,5 +1,6 @@
 /** Asks before something is destroyed, if need be until its name is typed. */
 
+import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { controls } from "./styles.ts";
 
@@ -110,11 +111,11 @@ export class ConfirmDialog extends LitElement {
         ${
           typed === undefined
             ? nothing
-            : html`<label><span>Type <strong>${typed}</strong> to confirm</span>
+            : html`<label><span>${msg("Type")} <strong>${typed}</strong> ${msg("to confirm")}</span>
                 <input autocomplete="off" spellcheck="false" .value=${this._typed} @input=${this.#onInput} /></label>`
         }
         <div class="buttons">
-          <button type="button" class="cancel" @click=${() => this.#end("")}>Cancel</button>
+          <button type="button" class="cancel" @click=${() => this.#end("")}>${msg("Cancel")}</button>
           <button class="destructive" ?disabled=${typed !== undefined && this._typed !== typed}>${action}</button>
         </div>
       </form>

@@ -1,5 +1,6 @@
 /** One document with all its fields, as a table or as JSON. Fires `tr-filter`, `tr-column`, `tr-step` and `tr-close`. */
 
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { formatTime } from "../services/format.ts";
 import { filterValues, type LogDocument, valueText } from "../services/log-document.ts";
@@ -7,6 +8,18 @@ import { eventDetailsStyles } from "./event-details-styles.ts";
 import { fireColumn, fireFilter } from "./filter-events.ts";
 import { icon } from "./icons.ts";
 import { controls } from "./styles.ts";
+
+/** Fields that tie lines together over services. */
+const PIVOT_FIELDS = [
+  "trace.id",
+  "trace_id",
+  "traceId",
+  "request.id",
+  "request_id",
+  "http.request.id",
+  "transaction.id",
+  "session.id",
+];
 
 type View = "table" | "json";
 
@@ -47,15 +60,16 @@ export class EventDetails extends LitElement {
     return html`
       <header>
         <h2>${formatTime(document.timestampMs, this.isUtc)}</h2>
-        <button class="plain icon" aria-label="Newer line" title="Newer line (k)" @click=${() => this.#step(-1)}>${icon("chevronLeft")}</button>
-        <button class="plain icon" aria-label="Older line" title="Older line (j)" @click=${() => this.#step(1)}>${icon("chevronRight")}</button>
-        <button class="plain icon" aria-label="Close" title="Close (Esc)" @click=${this.#close}>${icon("close")}</button>
+        <button class="plain icon" aria-label=${msg("Newer line")} title=${msg("Newer line (k)")} @click=${() => this.#step(-1)}>${icon("chevronLeft")}</button>
+        <button class="plain icon" aria-label=${msg("Older line")} title=${msg("Older line (j)")} @click=${() => this.#step(1)}>${icon("chevronRight")}</button>
+        <button class="plain icon" aria-label=${msg("Close")} title=${msg("Close (Esc)")} @click=${this.#close}>${icon("close")}</button>
       </header>
-      <pre class="message" tabindex="0" aria-label="Message">${document.message}</pre>
-      <div class="tools" role="group" aria-label="View">
+      <pre class="message" tabindex="0" aria-label=${msg("Message")}>${document.message}</pre>
+      <div class="tools" role="group" aria-label=${msg("View")}>
         ${this.#viewButton("table", "Fields")}${this.#viewButton("json", "JSON")}
-        <button class="small" @click=${this.#copy}>${icon(this._copied ? "check" : "copy")}${this._copied ? "Copied" : "Copy JSON"}</button>
-        ${this.surroundings === "" ? nothing : html`<a class="button small" href=${this.surroundings}>Lines around it</a>`}
+        <button class="small" @click=${this.#copy}>${icon(this._copied ? "check" : "copy")}${this._copied ? msg("Copied") : "Copy JSON"}</button>
+        ${this.#pivots(document)}
+        ${this.surroundings === "" ? nothing : html`<a class="button small" href=${this.surroundings}>${msg("Lines around it")}</a>`}
       </div>
       <div class="content">${this._view === "json" ? html`<pre>${this.#json(document)}</pre>` : this.#table(document)}</div>
     `;
@@ -67,13 +81,25 @@ export class EventDetails extends LitElement {
     }}>${text}</button>`;
   }
 
+  /** Addresses of all lines of the same trace, request … */
+  #pivots(document: LogDocument): TemplateResult[] {
+    return PIVOT_FIELDS.flatMap((name) => {
+      const value = filterValues(document.fields.get(name))[0];
+      if (value === undefined) return [];
+      const parameters = new URLSearchParams({ f: `${name}:${value}`, from: "now-24h" });
+      return [
+        html`<a class="button small" href=${`#/discover?${parameters}`}>${msg(str`All of this ${name}`)}</a>`,
+      ];
+    });
+  }
+
   #table(document: LogDocument): TemplateResult {
     return html`<table>
-      <caption class="hidden-text">Fields of the line</caption>
+      <caption class="hidden-text">${msg("Fields of the line")}</caption>
       <tbody>
         ${[...document.fields].map(([name, value]) => (value === document.message ? nothing : this.#field(name, value)))}
         ${this.#field("_index", document.index)}
-        <tr><th scope="row">_id</th><td>${document.id}</td><td></td></tr>
+        <tr><th scope="row">${msg("_id")}</th><td>${document.id}</td><td></td></tr>
       </tbody>
     </table>`;
   }
@@ -88,15 +114,15 @@ export class EventDetails extends LitElement {
         ${
           only === undefined || values.length > 1 || name === "@timestamp"
             ? nothing
-            : html`<button class="plain small icon" aria-label="Only this ${name}" title="Only this value"
+            : html`<button class="plain small icon" aria-label=${msg(str`Only this ${name}`)} title=${msg("Only this value")}
                   @click=${() => fireFilter(this, { field: name, value: only, exclude: false })}>${icon("plus")}</button>
-                <button class="plain small icon" aria-label="Without this ${name}" title="Without this value"
+                <button class="plain small icon" aria-label=${msg(str`Without this ${name}`)} title=${msg("Without this value")}
                   @click=${() => fireFilter(this, { field: name, value: only, exclude: true })}>${icon("minus")}</button>`
         }
         ${
           this.columns === undefined
             ? nothing
-            : html`<button class="plain small icon" aria-label="Column ${name}" title="Show as column"
+            : html`<button class="plain small icon" aria-label=${msg(str`Column ${name}`)} title=${msg("Show as column")}
                 aria-pressed=${this.columns.includes(name)} @click=${() => fireColumn(this, name)}>${icon("columns")}</button>`
         }
       </td>

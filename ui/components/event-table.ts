@@ -3,6 +3,7 @@
  * `tr-end` when its reader comes near the last row.
  */
 
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { formatTime } from "../services/format.ts";
@@ -97,17 +98,17 @@ export class EventTable extends LitElement {
     const { first, end } = visibleRows(this._scrollTop, this._viewHeight, height, this.rows.length);
     const expression = compileHighlight(this.words);
     const columns = this.columns.length === 0 ? ["message"] : this.columns;
-    return html`<div class="scroll" role="grid" tabindex="0" aria-label="Lines, newest first" aria-rowcount=${this.rows.length + 1}
+    return html`<div class="scroll" role="grid" tabindex="0" aria-label=${msg("Lines, newest first")} aria-rowcount=${this.rows.length + 1}
         aria-activedescendant=${this.selected >= first && this.selected < end ? `row-${this.selected}` : nothing}
         @scroll=${this.#onScroll} @keydown=${this.#onKey}>
       <div class="head" role="row" aria-rowindex="1">
-        <span class="cell" role="columnheader">Time</span><span class="cell" role="columnheader">Level</span>
+        <span class="cell" role="columnheader">${msg("Time")}</span><span class="cell" role="columnheader">${msg("Level")}</span>
         ${columns.map((column) => this.#header(column))}
       </div>
       <div class="body" role="presentation">
         ${this.rows.slice(first, end).map((row, i) => this.#row(row, first + i, columns, expression))}
       </div>
-      <div class="foot" role="row"><span role="gridcell">${this.isLoadingMore ? "Loading more …" : this.footer}</span></div>
+      <div class="foot" role="row"><span role="gridcell">${this.isLoadingMore ? msg("Loading more …") : this.footer}</span></div>
     </div>`;
   }
 
@@ -125,11 +126,11 @@ export class EventTable extends LitElement {
   }
 
   #header(column: string): TemplateResult {
-    return html`<span class="cell" role="columnheader">${column === "message" ? "Message" : column}
+    return html`<span class="cell" role="columnheader">${column === "message" ? msg("Message") : column}
       ${
         this.columns.length === 0
           ? nothing
-          : html`<button class="plain" aria-label="Remove column ${column}" title="Remove column" @click=${() => fireColumn(this, column)}>
+          : html`<button class="plain" aria-label=${msg(str`Remove column ${column}`)} title=${msg("Remove column")} @click=${() => fireColumn(this, column)}>
               ${icon("close")}</button>`
       }</span>`;
   }
@@ -144,7 +145,7 @@ export class EventTable extends LitElement {
     const name = LEVEL_NAMES[level];
     return html`<div class="row" role="row" id="row-${number}" data-row=${number} data-level=${level} aria-rowindex=${number + 2}
         aria-selected=${number === this.selected} @dblclick=${() => this.#open(number)}>
-      <span class="cell time" role="gridcell"><button class="plain" tabindex="-1" title="Open this line" @click=${() => this.#open(number)}>${formatTime(row.timestampMs, this.isUtc)}</button></span>
+      <span class="cell time" role="gridcell"><button class="plain" tabindex="-1" title=${msg("Open this line")} @click=${() => this.#open(number)}>${formatTime(row.timestampMs, this.isUtc)}</button></span>
       <span class="cell level" role="gridcell" title=${name}>${name.slice(0, 5)}</span>
       ${columns.map(
         (column) =>

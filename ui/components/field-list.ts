@@ -1,5 +1,6 @@
 /** The fields of the index: search, types, columns, and each field's most frequent values. */
 
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import type { Field, TopValue } from "../services/fields.ts";
 import { formatCount } from "../services/format.ts";
@@ -86,12 +87,12 @@ export class FieldList extends LitElement {
     const chosen = found.filter(({ name }) => this.columns.includes(name));
     const others = found.filter(({ name }) => !this.columns.includes(name));
     return html`
-      <input type="search" aria-label="Find a field" placeholder="Find a field (f)" autocomplete="off" @input=${this.#onSearch} />
+      <input type="search" aria-label=${msg("Find a field")} placeholder=${msg("Find a field (f)")} autocomplete="off" @input=${this.#onSearch} />
       <div class="list">
-        ${chosen.length === 0 ? nothing : html`<h3>Columns</h3>${chosen.map((field) => this.#field(field))}`}
-        <h3>${formatCount(others.length)} fields</h3>
+        ${chosen.length === 0 ? nothing : html`<h3>${msg("Columns")}</h3>${chosen.map((field) => this.#field(field))}`}
+        <h3>${msg(str`${formatCount(others.length)} fields`)}</h3>
         ${others.slice(0, this._limit).map((field) => this.#field(field))}
-        ${others.length > this._limit ? html`<button class="plain small" @click=${this.#more}>Show more</button>` : nothing}
+        ${others.length > this._limit ? html`<button class="plain small" @click=${this.#more}>${msg("Show more")}</button>` : nothing}
       </div>
     `;
   }
@@ -103,25 +104,26 @@ export class FieldList extends LitElement {
         <button class="name plain" aria-expanded=${isOpen} title="${field.name} (${field.type})" @click=${() => this.#toggle(field)}>
           <span class="type" aria-hidden="true">${TYPE_SIGNS[field.type] ?? "?"}</span><span>${field.name}</span>
         </button>
-        <button class="column plain small icon" aria-pressed=${isColumn} aria-label="Column ${field.name}" title="Show as column"
+        <button class="column plain small icon" aria-pressed=${isColumn} aria-label=${msg(str`Column ${field.name}`)} title=${msg("Show as column")}
           @click=${() => fireColumn(this, field.name)}>${icon("columns")}</button>
       </div>
       ${isOpen ? this.#values(field) : nothing}`;
   }
 
   #values({ name }: Field): TemplateResult {
-    if (this._values === undefined) return html`<div class="values"><p class="note">Counting …</p></div>`;
+    if (this._values === undefined)
+      return html`<div class="values"><p class="note">${msg("Counting …")}</p></div>`;
     const { values, total, isSample } = this._values;
     return html`<ul class="values">
-      <li class="note">${values.length === 0 ? "No values here" : isSample ? `In ${formatCount(total)} loaded lines` : `In ${formatCount(total)} lines`}</li>
+      <li class="note">${values.length === 0 ? msg("No values here") : isSample ? msg(str`In ${formatCount(total)} loaded lines`) : msg(str`In ${formatCount(total)} lines`)}</li>
       ${values.map(
         ({ value, count }) => html`<li class="value">
           <span class="text" title=${value}>${value === "" ? "(empty)" : value}</span>
           <span class="muted">${share(count, total)}</span>
-          <progress max=${total} value=${count} aria-label="Share of ${value}"></progress>
-          <button class="plain small icon" title="Only ${value}" aria-label="Only ${name} ${value}"
+          <progress max=${total} value=${count} aria-label=${msg(str`Share of ${value}`)}></progress>
+          <button class="plain small icon" title=${msg(str`Only ${value}`)} aria-label=${msg(str`Only ${name} ${value}`)}
             @click=${() => fireFilter(this, { field: name, value, exclude: false })}>${icon("plus")}</button>
-          <button class="plain small icon" title="Without ${value}" aria-label="Without ${name} ${value}"
+          <button class="plain small icon" title=${msg(str`Without ${value}`)} aria-label=${msg(str`Without ${name} ${value}`)}
             @click=${() => fireFilter(this, { field: name, value, exclude: true })}>${icon("minus")}</button>
         </li>`,
       )}

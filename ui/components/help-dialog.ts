@@ -1,26 +1,27 @@
 /** Shortcuts and the query language, at one key. */
 
+import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
 import { icon } from "./icons.ts";
 import { controls } from "./styles.ts";
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ["/", "Go to the query"],
-  ["j  k", "Next and previous line"],
-  ["Enter", "Open the line"],
-  ["Esc", "Close what is open"],
-  ["t", "Time range"],
-  ["f", "Fields"],
-  ["r", "Search again"],
-  ["l", "Watch the search live"],
-  ["p", "Live: pause, go on"],
-  ["c", "Live: clear"],
-  ["End", "Live: follow the newest line"],
-  ["Ctrl+Enter", "Console: run the request at the cursor"],
-  ["Ctrl+Space", "Console: suggest"],
-  ["h", "Console: history"],
-  ["e", "Dashboard: edit"],
-  ["?", "This page"],
+  ["/", msg("Go to the query")],
+  ["j  k", msg("Next and previous line")],
+  [msg("Enter"), msg("Open the line")],
+  [msg("Esc"), msg("Close what is open")],
+  ["t", msg("Time range")],
+  ["f", msg("Fields")],
+  ["r", msg("Search again")],
+  ["l", msg("Watch the search live")],
+  ["p", msg("Live: pause, go on")],
+  ["c", msg("Live: clear")],
+  [msg("End"), msg("Live: follow the newest line")],
+  ["Ctrl+Enter", msg("Console: run the request at the cursor")],
+  ["Ctrl+Space", msg("Console: suggest")],
+  ["h", msg("Console: history")],
+  ["e", msg("Dashboard: edit")],
+  ["?", msg("This page")],
 ];
 
 const LANGUAGE: readonly (readonly [string, string])[] = [
@@ -115,12 +116,12 @@ export class HelpDialog extends LitElement {
   override render(): TemplateResult {
     return html`<dialog aria-labelledby="title">
       <header>
-        <h2 id="title">Help</h2>
-        <form method="dialog"><button class="plain icon" aria-label="Close">${icon("close")}</button></form>
+        <h2 id="title">${msg("Help")}</h2>
+        <form method="dialog"><button class="plain icon" aria-label=${msg("Close")}>${icon("close")}</button></form>
       </header>
       <div class="columns">
-        <section><h3>Keys</h3><dl>${KEYS.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></section>
-        <section class="language"><h3>Query</h3><dl>${LANGUAGE.map(([key, text]) => html`<dt>${key}</dt><dd>${text}</dd>`)}</dl></section>
+        <section><h3>${msg("Keys")}</h3><dl>${KEYS.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></section>
+        <section class="language"><h3>${msg("Query")}</h3><dl>${LANGUAGE.map(([key, text]) => html`<dt>${key}</dt><dd>${text}</dd>`)}</dl></section>
       </div>
     </dialog>`;
   }

@@ -3,6 +3,7 @@
  * fires `tr-zoom` with a range in ms.
  */
 
+import { msg, str } from "@lit/localize";
 import { css, html, LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from "lit";
 import type uPlot from "uplot";
 import plotStyles from "uplot/dist/uPlot.min.css";
@@ -104,12 +105,14 @@ export class HistogramChart extends LitElement {
   }
 
   #summary(): string {
-    if (this.histogram === undefined) return "Lines over time";
+    if (this.histogram === undefined) return msg("Lines over time");
     const { buckets } = this.histogram;
     const top = buckets.reduce((best, bucket) => (bucket.total > best.total ? bucket : best), buckets[0]!);
     const peak =
       top === undefined ? "" : `, most at ${formatTime(top.startMs, this.isUtc)}: ${formatCount(top.total)}`;
-    return `Lines over time in ${buckets.length} steps${peak}. Arrow keys choose steps, Shift extends, Enter zooms.`;
+    return msg(
+      str`Lines over time in ${buckets.length} steps${peak}. Arrow keys choose steps, Shift extends, Enter zooms.`,
+    );
   }
 
   #draw(): void {

@@ -1,5 +1,6 @@
 /** JSON with lines that fold. */
 
+import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { type JsonLine, jsonLines, linesAtDepth, seenLines } from "../services/console/json-lines.ts";
 import { formatCount } from "../services/format.ts";
@@ -107,14 +108,14 @@ export class JsonView extends LitElement {
   override render(): TemplateResult {
     const seen = seenLines(this.#lines, this._folded);
     const rest = seen.length - this._limit;
-    return html`<div class="lines" tabindex="0" role="region" aria-label="Answer">${seen
+    return html`<div class="lines" tabindex="0" role="region" aria-label=${msg("Answer")}>${seen
       .slice(0, this._limit)
       .map((index) => this.#line(index))}</div>
       ${
         rest > 0
           ? html`<button class="more" @click=${() => {
               this._limit += PAGE_LINES * 3;
-            }}>Show more of ${formatCount(rest)} lines</button>`
+            }}>${msg(str`Show more of ${formatCount(rest)} lines`)}</button>`
           : nothing
       }`;
   }
@@ -132,7 +133,7 @@ export class JsonView extends LitElement {
     const closing = isFolded
       ? html`<span class="count">${formatCount(members)}</span>${this.#lines[end]!.spans.map(({ kind, text }) => html`<span class=${kind}>${text}</span>`)}`
       : nothing;
-    return html`<div class="line" data-depth=${depth}><button aria-expanded=${!isFolded} aria-label="Fold ${spans[0]?.text ?? ""}"
+    return html`<div class="line" data-depth=${depth}><button aria-expanded=${!isFolded} aria-label=${msg(str`Fold ${spans[0]?.text ?? ""}`)}
       @click=${() => this.#toggle(index)}></button>${shown}${closing}</div>`;
   }
 

@@ -1,5 +1,6 @@
 /** The fields of an index as a tree that can be searched. */
 
+import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { formatCount } from "../services/format.ts";
 import { type FieldNode, filterTree } from "../services/index-admin.ts";
@@ -93,13 +94,13 @@ export class MappingTree extends LitElement {
   override render(): TemplateResult {
     const found = filterTree(this.fields, this._search);
     return html`<div class="tools">
-        <input type="search" aria-label="Search the fields" placeholder="Search the fields" .value=${this._search}
+        <input type="search" aria-label=${msg("Search the fields")} placeholder=${msg("Search the fields")} .value=${this._search}
           @input=${(event: Event) => {
             this._search = (event.currentTarget as HTMLInputElement).value;
           }} />
-        <span class="muted" role="status">${formatCount(countFields(found))} fields</span>
+        <span class="muted" role="status">${msg(str`${formatCount(countFields(found))} fields`)}</span>
       </div>
-      ${found.length === 0 ? html`<p class="muted">${this.fields.length === 0 ? "No field is known yet: fields come with the first document." : "No field holds this."}</p>` : html`<div class="tree"><ul>${found.map((node) => this.#node(node))}</ul></div>`}`;
+      ${found.length === 0 ? html`<p class="muted">${this.fields.length === 0 ? msg("No field is known yet: fields come with the first document.") : msg("No field holds this.")}</p>` : html`<div class="tree"><ul>${found.map((node) => this.#node(node))}</ul></div>`}`;
   }
 
   #node(node: FieldNode): TemplateResult {

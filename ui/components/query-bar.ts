@@ -1,5 +1,6 @@
 /** The query and the index it goes to. Fires `tr-search` with both when its reader is done. */
 
+import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import type { FieldCatalogue, TopValue } from "../services/fields.ts";
 import {
@@ -147,16 +148,16 @@ export class QueryBar extends LitElement {
 
   override render(): TemplateResult {
     return html`<form role="search" @submit=${this.#submit}>
-      <input class="index" name="index" aria-label="Index or pattern" list="indices" autocomplete="off" spellcheck="false"
+      <input class="index" name="index" aria-label=${msg("Index or pattern")} list="indices" autocomplete="off" spellcheck="false"
         .value=${this.index} @change=${this.#submit} />
       <datalist id="indices">${this.indices.map((name) => html`<option value=${name}></option>`)}</datalist>
       <div class="query">
         ${icon("search")}
-        <input name="query" aria-label="Query" placeholder="Search: error AND host.name:web-1" autocomplete="off"
+        <input name="query" aria-label=${msg("Query")} placeholder=${msg("Search: error AND host.name:web-1")} autocomplete="off"
           autocapitalize="off" spellcheck="false" enterkeyhint="search" role="combobox" aria-autocomplete="list" aria-controls="suggestions"
           aria-expanded=${this._suggestions.length > 0} aria-activedescendant=${this._chosen < 0 ? nothing : `s${this._chosen}`}
           .value=${this.query} @keydown=${this.#onKey} @input=${this.#suggest} @blur=${this.#close} />
-        <ul id="suggestions" role="listbox" aria-label="Suggestions" ?hidden=${this._suggestions.length === 0}>
+        <ul id="suggestions" role="listbox" aria-label=${msg("Suggestions")} ?hidden=${this._suggestions.length === 0}>
           ${this._suggestions.map(
             ({ text, detail }, number) =>
               html`<li id="s${number}" role="option" aria-selected=${number === this._chosen} @pointerdown=${(event: Event) => this.#accept(number, event)}>${text}<span>${detail}</span></li>`,

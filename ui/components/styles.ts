@@ -49,11 +49,13 @@ export const controls = css`
     border-color: var(--accent-hover);
     background: var(--accent-hover);
   }
-  button.plain {
+  button.plain,
+  .button.plain {
     border-color: transparent;
     background: none;
   }
-  button.plain:hover {
+  button.plain:hover,
+  .button.plain:hover {
     background: var(--surface-hover);
   }
   button.icon {

@@ -1,5 +1,6 @@
 /** One row of the live window: its elements are made once and patched when another line moves in. */
 
+import { msg } from "@lit/localize";
 import { LEVEL_NAMES, ROW_TRUNCATED } from "#proto/live.ts";
 import { formatCount, formatTime } from "../services/format.ts";
 import { splitMatches } from "../services/highlight.ts";
@@ -92,7 +93,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function gapText({ gap }: GapEntry): string {
   const count =
     gap.n === 0
-      ? "Lines may be missing here"
+      ? msg("Lines may be missing here")
       : `${formatCount(gap.n)} ${gap.n === 1 ? "line" : "lines"} skipped`;
   return `${count}: ${REASONS[gap.why] ?? gap.why}. Show in Discover`;
 }

@@ -4,6 +4,7 @@
  * `tr-follow` when that changes and `tr-open` with a line.
  */
 
+import { msg } from "@lit/localize";
 import { html, LitElement, type TemplateResult } from "lit";
 import { compileHighlight } from "../services/highlight.ts";
 import { scrollToRow, visibleRows } from "../services/row-window.ts";
@@ -69,7 +70,7 @@ export class TailWindow extends LitElement {
   }
 
   override render(): TemplateResult {
-    return html`<div class="scroll" tabindex="0" role="log" aria-live="off" aria-label="Lines as they come, newest last"
+    return html`<div class="scroll" tabindex="0" role="log" aria-live="off" aria-label=${msg("Lines as they come, newest last")}
       @scroll=${this.#onScroll} @wheel=${this.#onWheel} @keydown=${this.#onKey} @click=${this.#onClick} @dblclick=${this.#onDoubleClick}>
       <div class="body"></div>
     </div>`;

@@ -1,5 +1,6 @@
 /** The time range, its steps, the automatic refresh and the zone. Fires `tr-range`, `tr-refresh` and `tr-zone`. */
 
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { formatTime, formatZone } from "../services/format.ts";
 import {
@@ -68,13 +69,13 @@ export class TimeRangePicker extends LitElement {
     const nowMs = Date.now();
     const text = describeRange(this.range, (atMs) => formatTime(atMs, this.isUtc).slice(0, 19), nowMs);
     return html`
-      <button class="icon back" title="One range back" aria-label="One range back" @click=${() => this.#move(-1)}>
+      <button class="icon back" title=${msg("One range back")} aria-label=${msg("One range back")} @click=${() => this.#move(-1)}>
         ${icon("chevronLeft")}
       </button>
-      <button class="ends" aria-haspopup="dialog" aria-expanded=${this._isOpen} title="Time range (t)" @click=${this.#toggle}>
+      <button class="ends" aria-haspopup="dialog" aria-expanded=${this._isOpen} title=${msg("Time range (t)")} @click=${this.#toggle}>
         ${icon("calendar")}<span>${text}</span><span class="zone">${formatZone(nowMs, this.isUtc)}</span>
       </button>
-      <button class="icon ahead" title="One range ahead" aria-label="One range ahead" @click=${() => this.#move(1)}>
+      <button class="icon ahead" title=${msg("One range ahead")} aria-label=${msg("One range ahead")} @click=${() => this.#move(1)}>
         ${icon("chevronRight")}
       </button>
       ${this._isOpen ? this.#panel(nowMs) : nothing}
@@ -82,7 +83,7 @@ export class TimeRangePicker extends LitElement {
   }
 
   #panel(nowMs: number): TemplateResult {
-    return html`<div class="panel" role="dialog" aria-label="Time range" @keydown=${this.#onKey}>
+    return html`<div class="panel" role="dialog" aria-label=${msg("Time range")} @keydown=${this.#onKey}>
       <div class="quick">
         ${QUICK_RANGES.map(
           (quick) =>
@@ -91,23 +92,23 @@ export class TimeRangePicker extends LitElement {
         )}
       </div>
       <form @submit=${this.#apply}>
-        <label>From<input name="from" .value=${this.#written(this.range.from)} autocomplete="off" /></label>
-        <label>To<input name="to" .value=${this.#written(this.range.to)} autocomplete="off" /></label>
+        <label>${msg("From")}<input name="from" .value=${this.#written(this.range.from)} autocomplete="off" /></label>
+        <label>${msg("To")}<input name="to" .value=${this.#written(this.range.to)} autocomplete="off" /></label>
         ${this._fault === undefined ? nothing : html`<p class="fault" role="alert">${this._fault}</p>`}
-        <button class="primary">Apply range</button>
-        <p>2026-01-31 14:00, now-15m, now/d … in ${formatZone(nowMs, this.isUtc)}</p>
+        <button class="primary">${msg("Apply range")}</button>
+        <p>${msg(str`2026-01-31 14:00, now-15m, now/d … in ${formatZone(nowMs, this.isUtc)}`)}</p>
         <div class="line">
-          <label>Refresh
+          <label>${msg("Refresh")}
             <select @change=${this.#onRefresh}>
               ${REFRESH_SECONDS.map(
                 (seconds) =>
                   html`<option value=${seconds} ?selected=${seconds === this.refreshSeconds}>
-                    ${seconds === 0 ? "Off" : `Every ${seconds < 60 ? `${seconds} s` : `${seconds / 60} min`}`}
+                    ${seconds === 0 ? msg("Off") : `Every ${seconds < 60 ? `${seconds} s` : `${seconds / 60} min`}`}
                   </option>`,
               )}
             </select>
           </label>
-          <button type="button" aria-pressed=${this.isUtc} @click=${this.#onZone}>UTC</button>
+          <button type="button" aria-pressed=${this.isUtc} @click=${this.#onZone}>${msg("UTC")}</button>
         </div>
       </form>
     </div>`;

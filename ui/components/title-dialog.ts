@@ -1,5 +1,6 @@
 /** Asks for the title something is saved under. */
 
+import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { formText } from "./form-text.ts";
 import { controls } from "./styles.ts";
@@ -92,9 +93,9 @@ export class TitleDialog extends LitElement {
     return html`<dialog aria-labelledby="heading" @close=${() => this.#end(undefined)}>
       <form @submit=${this.#submit}>
         <h2 id="heading">${heading}</h2>
-        <label>Title<input name="title" required maxlength="200" autocomplete="off" /></label>
-        ${isSaved ? html`<label class="copy"><input type="checkbox" name="copy" />Save as a new one, keep the old</label>` : nothing}
-        <div class="buttons"><button type="button" @click=${() => this.#end(undefined)}>Cancel</button><button class="primary">Save</button></div>
+        <label>${msg("Title")}<input name="title" required maxlength="200" autocomplete="off" /></label>
+        ${isSaved ? html`<label class="copy"><input type="checkbox" name="copy" />${msg("Save as a new one, keep the old")}</label>` : nothing}
+        <div class="buttons"><button type="button" @click=${() => this.#end(undefined)}>${msg("Cancel")}</button><button class="primary">${msg("Save")}</button></div>
       </form>
     </dialog>`;
   }

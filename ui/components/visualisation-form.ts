@@ -1,5 +1,6 @@
 /** Chooses what a visualisation shows. Fires `tr-shown` with each change. */
 
+import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import type { Field } from "../services/fields.ts";
 import {
@@ -17,19 +18,19 @@ import { chartIcon } from "./chart-icons.ts";
 import { controls } from "./styles.ts";
 
 const CHART_NAMES: Readonly<Record<Chart, string>> = {
-  line: "Lines",
-  area: "Area",
-  bar: "Bars",
-  pie: "Ring",
-  table: "Table",
-  number: "Number",
-  heat: "Heat map",
+  line: msg("Lines"),
+  area: msg("Area"),
+  bar: msg("Bars"),
+  pie: msg("Ring"),
+  table: msg("Table"),
+  number: msg("Number"),
+  heat: msg("Heat map"),
 };
 const GROUPINGS: readonly (readonly [Grouping["kind"], string])[] = [
-  ["time", "Time"],
-  ["terms", "Values of a field"],
-  ["steps", "Steps of a number"],
-  ["none", "Nothing"],
+  ["time", msg("Time")],
+  ["terms", msg("Values of a field")],
+  ["steps", msg("Steps of a number")],
+  ["none", msg("Nothing")],
 ];
 const NUMBERS = /^(long|integer|short|byte|double|float|half_float|scaled_float)$/;
 
@@ -104,8 +105,8 @@ export class VisualisationForm extends LitElement {
   override render(): TemplateResult {
     const { chart } = this.shown;
     return html`
-      <fieldset><legend>Chart</legend>
-        <div class="charts" role="group" aria-label="Chart">${CHARTS.map(
+      <fieldset><legend>${msg("Chart")}</legend>
+        <div class="charts" role="group" aria-label=${msg("Chart")}>${CHARTS.map(
           (kind) =>
             html`<button type="button" aria-pressed=${chart === kind} @click=${() => this.#fire({ chart: kind })}>${chartIcon(kind)}${CHART_NAMES[kind]}</button>`,
         )}</div>
@@ -118,8 +119,8 @@ export class VisualisationForm extends LitElement {
   #metric(): TemplateResult {
     const { metric } = this.shown;
     const isAny = metric.kind === "unique";
-    return html`<fieldset><legend>Measure</legend>
-      <select aria-label="Measure" @change=${(event: Event) => this.#fire({ metric: { ...metric, kind: textIn(event) as MetricKind } })}>
+    return html`<fieldset><legend>${msg("Measure")}</legend>
+      <select aria-label=${msg("Measure")} @change=${(event: Event) => this.#fire({ metric: { ...metric, kind: textIn(event) as MetricKind } })}>
         ${METRICS.map((kind) => html`<option value=${kind} ?selected=${kind === metric.kind}>${METRIC_NAMES[kind]}</option>`)}
       </select>
       ${metric.kind === "count" ? nothing : this.#fieldInput("of the field", metric.field, !isAny, (field) => this.#fire({ metric: { ...metric, field } }))}
@@ -128,14 +129,14 @@ export class VisualisationForm extends LitElement {
 
   #grouping(): TemplateResult {
     const { by } = this.shown;
-    return html`<fieldset><legend>Group by</legend>
-      <select aria-label="Group by" @change=${(event: Event) => this.#fire({ by: groupingOf(textIn(event), by) })}>
+    return html`<fieldset><legend>${msg("Group by")}</legend>
+      <select aria-label=${msg("Group by")} @change=${(event: Event) => this.#fire({ by: groupingOf(textIn(event), by) })}>
         ${GROUPINGS.map(([kind, name]) => html`<option value=${kind} ?selected=${kind === by.kind}>${name}</option>`)}
       </select>
       ${
         by.kind === "terms"
           ? html`<div class="pair">${this.#fieldInput("Field", by.field, false, (field) => this.#fire({ by: { ...by, field } }))}
-              ${this.#number("At most", by.size, MAX_GROUPS, (size) => this.#fire({ by: { ...by, size } }))}</div>`
+              ${this.#number(msg("At most"), by.size, MAX_GROUPS, (size) => this.#fire({ by: { ...by, size } }))}</div>`
           : nothing
       }
       ${
@@ -149,12 +150,12 @@ export class VisualisationForm extends LitElement {
 
   #split(): TemplateResult {
     const { split } = this.shown;
-    return html`<fieldset><legend>Split by</legend>
+    return html`<fieldset><legend>${msg("Split by")}</legend>
       <div class="pair">
-        ${this.#fieldInput("Field, or nothing", split?.field ?? "", false, (field) =>
+        ${this.#fieldInput(msg("Field, or nothing"), split?.field ?? "", false, (field) =>
           this.#fire({ split: field === "" ? undefined : { field, size: split?.size ?? 5 } }),
         )}
-        ${this.#number("At most", split?.size ?? 5, MAX_SPLITS, (size) => split !== undefined && this.#fire({ split: { ...split, size } }))}
+        ${this.#number(msg("At most"), split?.size ?? 5, MAX_SPLITS, (size) => split !== undefined && this.#fire({ split: { ...split, size } }))}
       </div>
     </fieldset>`;
   }

@@ -1,5 +1,6 @@
 /** Shows what an analyser makes of a text: by a field of the index, by name, or put together from its parts. */
 
+import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { faultView } from "../components/fault-view.ts";
 import { formText } from "../components/form-text.ts";
@@ -12,7 +13,7 @@ type Way = "analyzer" | "field" | "parts";
 
 const ANALYZERS = ["standard", "simple", "whitespace", "keyword", "stop", "english", "german", "french"];
 const TOKENIZERS = ["standard", "letter", "lowercase", "whitespace", "keyword", "uax_url_email", "pattern"];
-const DEFAULT_TEXT = "Connection refused: web-1.example.com 10.0.0.1 [GET /index.html]";
+const DEFAULT_TEXT = msg("Connection refused: web-1.example.com 10.0.0.1 [GET /index.html]");
 
 export class AnalyseForm extends LitElement {
   static override properties = {
@@ -88,12 +89,12 @@ export class AnalyseForm extends LitElement {
 
   override render(): TemplateResult {
     return html`<form class="card" @submit=${this.#submit}>
-        <div class="ways" role="group" aria-label="Analyse by">
-          ${this.#wayButton("analyzer", "An analyser")}${this.#wayButton("field", "A field")}${this.#wayButton("parts", "Tokenizer and filters")}
+        <div class="ways" role="group" aria-label=${msg("Analyse by")}>
+          ${this.#wayButton("analyzer", msg("An analyser"))}${this.#wayButton("field", msg("A field"))}${this.#wayButton("parts", msg("Tokenizer and filters"))}
         </div>
         <div class="form">${this.#inputs()}</div>
-        <label class="form"><span>Text</span><textarea name="text" required>${DEFAULT_TEXT}</textarea></label>
-        <div><button class="primary">Analyse</button></div>
+        <label class="form"><span>${msg("Text")}</span><textarea name="text" required>${DEFAULT_TEXT}</textarea></label>
+        <div><button class="primary">${msg("Analyse")}</button></div>
       </form>
       ${this._fault === undefined ? nothing : faultView(this._fault)}
       ${this._tokens === undefined ? nothing : this.#result(this._tokens)}`;
@@ -107,18 +108,18 @@ export class AnalyseForm extends LitElement {
 
   #inputs(): TemplateResult {
     if (this._way === "field")
-      return html`<label>Field<input name="field" list="fields" required autocomplete="off" class="mono" .value=${this.fieldNames[0] ?? ""} /></label>
+      return html`<label>${msg("Field")}<input name="field" list="fields" required autocomplete="off" class="mono" .value=${this.fieldNames[0] ?? ""} /></label>
         <datalist id="fields">${this.fieldNames.map((name) => html`<option value=${name}></option>`)}</datalist>`;
     if (this._way === "parts")
-      return html`<label>Tokenizer<input name="tokenizer" list="tokenizers" required autocomplete="off" class="mono" value="standard" /></label>
+      return html`<label>${msg("Tokenizer")}<input name="tokenizer" list="tokenizers" required autocomplete="off" class="mono" value="standard" /></label>
         <datalist id="tokenizers">${TOKENIZERS.map((name) => html`<option value=${name}></option>`)}</datalist>
-        <label>Filters, with commas<input name="filter" autocomplete="off" class="mono" value="lowercase, unique" /></label>`;
-    return html`<label>Analyser<input name="analyzer" list="analyzers" required autocomplete="off" class="mono" value="standard" /></label>
+        <label>${msg("Filters, with commas")}<input name="filter" autocomplete="off" class="mono" value="lowercase, unique" /></label>`;
+    return html`<label>${msg("Analyser")}<input name="analyzer" list="analyzers" required autocomplete="off" class="mono" value="standard" /></label>
       <datalist id="analyzers">${ANALYZERS.map((name) => html`<option value=${name}></option>`)}</datalist>`;
   }
 
   #result(tokens: readonly AnalysedToken[]): TemplateResult {
-    return html`<p class="muted" role="status">${tokens.length === 1 ? "1 token" : `${tokens.length} tokens`}, each with its position and place in the text</p>
+    return html`<p class="muted" role="status">${msg(str`${tokens.length === 1 ? "1 token" : `${tokens.length} tokens`}, each with its position and place in the text`)}</p>
       <ol>${tokens.map(
         ({ token, position, start_offset, end_offset, type }) =>
           html`<li title=${type}><b>${token}</b><small>${position} · ${start_offset}–${end_offset}</small></li>`,

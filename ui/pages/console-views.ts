@@ -1,5 +1,6 @@
 /** Parts of the console: answers, history, and what a new reader needs to know. */
 
+import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
 import "../components/json-view.ts";
@@ -16,13 +17,13 @@ const MAX_JSON_BYTES = 3_000_000;
 const KEYS: readonly (readonly [string, string])[] = [
   ["Ctrl+Enter", "run the request, or all selected"],
   ["Ctrl+Space", "suggest"],
-  ["Tab", "accept, indent"],
-  ["Esc, Tab", "leave the editor"],
+  [msg("Tab"), "accept, indent"],
+  [msg("Esc, Tab"), "leave the editor"],
 ];
 
 /** Returns what stands where no answer is yet. */
 export function introductionView(): TemplateResult {
-  return html`<div class="empty"><p>Answers appear here.</p>
+  return html`<div class="empty"><p>${msg("Answers appear here.")}</p>
     <dl>${KEYS.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></div>`;
 }
 
@@ -34,15 +35,15 @@ export function resultView(
 ): TemplateResult {
   const title = `${request.method} ${request.path}`;
   if (answer === undefined)
-    return html`<article><header><h2 title=${title}>${title}</h2><span role="status">Waiting …</span></header></article>`;
+    return html`<article><header><h2 title=${title}>${title}</h2><span role="status">${msg("Waiting …")}</span></header></article>`;
   const reason = reasonOf(answer);
-  return html`<article aria-label="Answer of ${title}">
+  return html`<article aria-label=${msg(str`Answer of ${title}`)}>
     <header>
       <h2 title=${title}>${title}</h2>
       <span role="status" class="state ${stateOf(answer.status)}">${stateText(answer)}</span>
-      <span>${Math.round(answer.tookMs)} ms</span><span>${formatBytes(answer.sizeBytes)}</span>
-      <button class="plain small icon" aria-label="Copy the answer" title="Copy" @click=${() => onCopy(answer.text)}>${icon("copy")}</button>
-      <button class="plain small icon" aria-label="Save the answer as a file" title="Save as a file" @click=${() => onSave(answer)}>${icon("download")}</button>
+      <span>${msg(str`${Math.round(answer.tookMs)} ms`)}</span><span>${formatBytes(answer.sizeBytes)}</span>
+      <button class="plain small icon" aria-label=${msg("Copy the answer")} title=${msg("Copy")} @click=${() => onCopy(answer.text)}>${icon("copy")}</button>
+      <button class="plain small icon" aria-label=${msg("Save the answer as a file")} title=${msg("Save as a file")} @click=${() => onSave(answer)}>${icon("download")}</button>
     </header>
     ${reason === undefined ? nothing : html`<p class="reason">${reason}</p>`}
     ${answer.warning === undefined ? nothing : html`<p class="reason">${answer.warning}</p>`}
@@ -58,14 +59,14 @@ function contentView({
 }: ConsoleAnswer): TemplateResult | typeof nothing {
   if (status === 0 || text === "") return nothing;
   if (sizeBytes > MAX_SHOWN_BYTES)
-    return html`<p class="reason">The answer is too long to be shown here; save it as a file.</p>`;
+    return html`<p class="reason">${msg("The answer is too long to be shown here; save it as a file.")}</p>`;
   if (contentType.includes("json") && sizeBytes <= MAX_JSON_BYTES)
     return html`<tr-json-view .text=${text}></tr-json-view>`;
   return html`<pre tabindex="0">${text}</pre>`;
 }
 
 function stateText({ status, statusText }: ConsoleAnswer): string {
-  return status === 0 ? "Not sent" : `${status} ${statusText}`;
+  return status === 0 ? msg("Not sent") : `${status} ${statusText}`;
 }
 
 function stateOf(status: number): string {
@@ -96,7 +97,7 @@ export function historyView(
   const wanted = search.toLowerCase();
   const found = history.filter(({ text }) => text.toLowerCase().includes(wanted));
   if (found.length === 0)
-    return html`<p>${history.length === 0 ? "Nothing was sent from this browser yet." : "No request holds this."}</p>`;
+    return html`<p>${history.length === 0 ? msg("Nothing was sent from this browser yet.") : msg("No request holds this.")}</p>`;
   const nowMs = Date.now();
   return html`<ul>${found.map(
     (entry) => html`<li><button title=${entry.text} @click=${() => onChoose(entry)}>

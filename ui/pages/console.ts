@@ -1,5 +1,6 @@
 /** The console: requests to the search interface, written, completed, run and answered on one page. */
 
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import type { CaretDetail, CodeEditor } from "../components/code-editor.ts";
 import "../components/code-editor.ts";
@@ -84,27 +85,27 @@ export class ConsolePage extends LitElement {
     const last = this._chosen.at(-1);
     const active = first === undefined ? undefined : { firstLine: first.firstLine, lastLine: last!.lastLine };
     return html`
-      <h1 class="hidden-text">Console</h1>
-      <div class="bar" role="toolbar" aria-label="Console">
+      <h1 class="hidden-text">${msg("Console")}</h1>
+      <div class="bar" role="toolbar" aria-label=${msg("Console")}>
         ${
           isRunning
-            ? html`<button @click=${() => this.#model.stop()}>${icon("close")}Stop</button>`
-            : html`<button class="primary" ?disabled=${first === undefined} @click=${() => void this.#run()}>${icon("play")}Run<kbd>Ctrl ⏎</kbd></button>`
+            ? html`<button @click=${() => this.#model.stop()}>${icon("close")}${msg("Stop")}</button>`
+            : html`<button class="primary" ?disabled=${first === undefined} @click=${() => void this.#run()}>${icon("play")}${msg("Run")}<kbd>${msg("Ctrl ⏎")}</kbd></button>`
         }
-        <button ?disabled=${first === undefined} @click=${this.#format} title="Indent the request's body">${icon("braces")}<span>Format</span></button>
-        <button ?disabled=${first === undefined} @click=${() => void this.#copyCurl()} title="Copy the request as a curl command">${icon("copy")}<span>Copy as curl</span></button>
+        <button ?disabled=${first === undefined} @click=${this.#format} title=${msg("Indent the request's body")}>${icon("braces")}<span>${msg("Format")}</span></button>
+        <button ?disabled=${first === undefined} @click=${() => void this.#copyCurl()} title=${msg("Copy the request as a curl command")}>${icon("copy")}<span>${msg("Copy as curl")}</span></button>
         <span role="status" class="muted">${this._said}</span>
         <span class="space"></span>
-        <button aria-pressed=${this._hasHistory} @click=${this.#toggleHistory} title="History (h)">${icon("clock")}<span>History</span></button>
+        <button aria-pressed=${this._hasHistory} @click=${this.#toggleHistory} title=${msg("History (h)")}>${icon("clock")}<span>${msg("History")}</span></button>
       </div>
       <div class="panes ${this._hasHistory ? "with-history" : ""}">
-        <tr-code-editor label="Requests" .active=${active} .complete=${(text: string, caret: number) => complete(text, caret, this.#model)}
+        <tr-code-editor label=${msg("Requests")} .active=${active} .complete=${(text: string, caret: number) => complete(text, caret, this.#model)}
           .convertPaste=${fromCurl} @tr-edit=${this.#onEdit} @tr-caret=${this.#onCaret} @tr-run=${() => void this.#run()}>
           <div slot="actions" class="actions">
-            <button class="small primary icon" aria-label="Run ${this._chosen.length > 1 ? `${this._chosen.length} requests` : "this request"}" title="Run (Ctrl+Enter)" @click=${() => void this.#run()}>${icon("play")}</button>
+            <button class="small primary icon" aria-label=${msg(str`Run ${this._chosen.length > 1 ? `${this._chosen.length} requests` : "this request"}`)} title=${msg("Run (Ctrl+Enter)")} @click=${() => void this.#run()}>${icon("play")}</button>
           </div>
         </tr-code-editor>
-        <section class="answers" aria-label="Answers">
+        <section class="answers" aria-label=${msg("Answers")}>
           ${results.length === 0 ? introductionView() : results.map((result) => resultView(result, (text) => void this.#copy(text), saveAnswer))}
         </section>
         ${this._hasHistory ? this.#history() : nothing}
@@ -127,11 +128,11 @@ export class ConsolePage extends LitElement {
   }
 
   #history(): TemplateResult {
-    return html`<aside aria-label="History">
+    return html`<aside aria-label=${msg("History")}>
       <header>
-        <input type="search" aria-label="Search the history" placeholder="Search the history" .value=${this._search} @input=${this.#onSearch} />
-        <button class="small" ?disabled=${this.#model.history.length === 0} @click=${() => this.#model.forgetHistory()}>Forget all</button>
-        <button class="plain small icon" aria-label="Close the history" @click=${this.#closeHistory}>${icon("close")}</button>
+        <input type="search" aria-label=${msg("Search the history")} placeholder=${msg("Search the history")} .value=${this._search} @input=${this.#onSearch} />
+        <button class="small" ?disabled=${this.#model.history.length === 0} @click=${() => this.#model.forgetHistory()}>${msg("Forget all")}</button>
+        <button class="plain small icon" aria-label=${msg("Close the history")} @click=${this.#closeHistory}>${icon("close")}</button>
       </header>
       ${historyView(this.#model.history, this._search, (entry) => this.#reuse(entry))}
     </aside>`;
@@ -167,10 +168,10 @@ export class ConsolePage extends LitElement {
       }),
     );
     return this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
-      title: requests.length === 1 ? "This request destroys data" : "These requests destroy data",
-      text: "What is removed can't be brought back.",
+      title: requests.length === 1 ? msg("This request destroys data") : msg("These requests destroy data"),
+      text: msg("What is removed can't be brought back."),
       items: found.flat(),
-      action: "Run it all the same",
+      action: msg("Run it all the same"),
     });
   }
 
@@ -192,7 +193,7 @@ export class ConsolePage extends LitElement {
       await navigator.clipboard.writeText(text);
       this.#say("Copied");
     } catch {
-      this.#say("The browser allows no copying here");
+      this.#say(msg("The browser allows no copying here"));
     }
   }
 

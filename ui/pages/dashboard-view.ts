@@ -3,6 +3,7 @@
  * arrange its panels, every one of them a button.
  */
 
+import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
@@ -97,17 +98,17 @@ export class DashboardView extends LitElement {
   override render(): TemplateResult {
     const { panels } = this._dashboard;
     return html`<div class="bar">
-        <a class="button icon" href="#/dashboards" aria-label="All dashboards" title="All dashboards">${icon("arrowLeft")}</a>
+        <a class="button icon" href="#/dashboards" aria-label=${msg("All dashboards")} title=${msg("All dashboards")}>${icon("arrowLeft")}</a>
         <h1>${this._saved?.title ?? ""}</h1>
-        <form role="search" @submit=${this.#onQuery}><input name="query" type="search" aria-label="Query for all panels" placeholder="Search in all panels"
+        <form role="search" @submit=${this.#onQuery}><input name="query" type="search" aria-label=${msg("Query for all panels")} placeholder=${msg("Search in all panels")}
           autocomplete="off" spellcheck="false" .value=${this.#query} @change=${this.#onQuery} /></form>
         <tr-time-range-picker .range=${this.#range} .refreshSeconds=${this.#refreshSeconds} .isUtc=${this.#isUtc}
           @tr-range=${({ detail }: CustomEvent<TimeRange>) => this.#go({ from: detail.from, to: detail.to })}
           @tr-refresh=${({ detail }: CustomEvent<number>) => this.#go({ refresh: String(detail) })}
           @tr-zone=${({ detail }: CustomEvent<boolean>) => this.#go({ tz: detail ? "utc" : undefined })}></tr-time-range-picker>
-        <button class="icon" aria-label="Ask again" title="Ask again (r)" @click=${this.#again}>${icon("refresh")}</button>
-        <button class="icon" aria-label="Export" title="Export as a file" @click=${this.#export}>${icon("download")}</button>
-        <button aria-pressed=${this.#isEditing} title="Edit (e)" @click=${() => this.#edit(!this.#isEditing)}>${icon("edit")}Edit</button>
+        <button class="icon" aria-label=${msg("Ask again")} title=${msg("Ask again (r)")} @click=${this.#again}>${icon("refresh")}</button>
+        <button class="icon" aria-label=${msg("Export")} title=${msg("Export as a file")} @click=${this.#export}>${icon("download")}</button>
+        <button aria-pressed=${this.#isEditing} title=${msg("Edit (e)")} @click=${() => this.#edit(!this.#isEditing)}>${icon("edit")}${msg("Edit")}</button>
       </div>
       ${this.#isEditing ? this.#editor() : nothing}
       <div class="grid">
@@ -131,38 +132,38 @@ export class DashboardView extends LitElement {
 
   #editor(): TemplateResult {
     const isFull = this._dashboard.panels.length >= MAX_PANELS;
-    return html`<div class="editor" role="toolbar" aria-label="Edit">
-      <select aria-label="Add a visualisation" ?disabled=${isFull} @change=${this.#add}>
-        <option value="">${isFull ? "No further panel fits" : "Add a visualisation …"}</option>
+    return html`<div class="editor" role="toolbar" aria-label=${msg("Edit")}>
+      <select aria-label=${msg("Add a visualisation")} ?disabled=${isFull} @change=${this.#add}>
+        <option value="">${isFull ? msg("No further panel fits") : msg("Add a visualisation …")}</option>
         ${[...this._visualisations.values()].map(({ id, title }) => html`<option value=${id}>${title}</option>`)}
       </select>
-      <a class="button" href="#/visualise">${icon("chart")}Make one</a>
-      <button class="primary" ?disabled=${this._isSaving} @click=${() => void this.#save()}>${icon("save")}Save dashboard</button>
-      <span class="muted">Time range, query and refresh are saved along.</span>
+      <a class="button" href="#/visualise">${icon("chart")}${msg("Make one")}</a>
+      <button class="primary" ?disabled=${this._isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
+      <span class="muted">${msg("Time range, query and refresh are saved along.")}</span>
     </div>`;
   }
 
   #panel({ id, width, height }: Panel, at: number): TemplateResult {
     const saved = this._visualisations.get(id);
-    const title = saved?.title ?? "A deleted visualisation";
+    const title = saved?.title ?? msg("A deleted visualisation");
     const link = new URLSearchParams({ id, from: this.#range.from, to: this.#range.to });
     return html`<section class="panel w${width} ${height}" aria-label=${title}>
-      <header><h2>${saved === undefined ? title : html`<a href="#/visualise?${link}" title="Open in Visualise">${title}</a>`}</h2>
+      <header><h2>${saved === undefined ? title : html`<a href="#/visualise?${link}" title=${msg("Open in Visualise")}>${title}</a>`}</h2>
         ${this.#isEditing ? this.#tools(title, at) : nothing}</header>
-      ${saved === undefined ? html`<p class="muted">It isn't there any more.</p>` : html`<tr-visualisation-panel .shown=${this.#visualisation(saved)} .range=${this.#range} .filter=${this.#query} .round=${this._round} .isUtc=${this.#isUtc}></tr-visualisation-panel>`}
+      ${saved === undefined ? html`<p class="muted">${msg("It isn't there any more.")}</p>` : html`<tr-visualisation-panel .shown=${this.#visualisation(saved)} .range=${this.#range} .filter=${this.#query} .round=${this._round} .isUtc=${this.#isUtc}></tr-visualisation-panel>`}
     </section>`;
   }
 
   #tools(title: string, at: number): TemplateResult[] {
     const { panels } = this._dashboard;
     const tools: readonly (readonly [string, IconName, () => readonly Panel[]])[] = [
-      ["Move to the front", "arrowLeft", () => movePanel(panels, at, -1)],
-      ["Move to the back", "arrowRight", () => movePanel(panels, at, 1)],
-      ["Narrower", "narrower", () => widenPanel(panels, at, -1)],
-      ["Wider", "wider", () => widenPanel(panels, at, 1)],
-      ["Lower", "lower", () => heightenPanel(panels, at, -1)],
-      ["Higher", "higher", () => heightenPanel(panels, at, 1)],
-      ["Remove", "close", () => panels.filter((_, index) => index !== at)],
+      [msg("Move to the front"), "arrowLeft", () => movePanel(panels, at, -1)],
+      [msg("Move to the back"), "arrowRight", () => movePanel(panels, at, 1)],
+      [msg("Narrower"), "narrower", () => widenPanel(panels, at, -1)],
+      [msg("Wider"), "wider", () => widenPanel(panels, at, 1)],
+      [msg("Lower"), "lower", () => heightenPanel(panels, at, -1)],
+      [msg("Higher"), "higher", () => heightenPanel(panels, at, 1)],
+      [msg("Remove"), "close", () => panels.filter((_, index) => index !== at)],
     ];
     return tools.map(
       ([name, sign, change]) =>
@@ -272,8 +273,8 @@ export class DashboardView extends LitElement {
 }
 
 function emptyView(isEditing: boolean): TemplateResult {
-  return html`<div class="empty"><h2>Nothing on this dashboard yet</h2>
-    <p>${isEditing ? "Add a saved visualisation above." : "Press Edit and add a saved visualisation."}</p></div>`;
+  return html`<div class="empty"><h2>${msg("Nothing on this dashboard yet")}</h2>
+    <p>${isEditing ? msg("Add a saved visualisation above.") : msg("Press Edit and add a saved visualisation.")}</p></div>`;
 }
 
 customElements.define("tr-dashboard-view", DashboardView);

@@ -1,5 +1,6 @@
 /** Dashboards: what is saved, and one dashboard where the address names it. */
 
+import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import "../components/confirm-dialog.ts";
 import { faultView } from "../components/fault-view.ts";
@@ -18,9 +19,9 @@ import "./dashboard-view.ts";
 const MAX_FILE_BYTES = 1_000_000;
 const TYPES: readonly SavedType[] = ["dashboard", "visualisation", "search"];
 const HEADINGS: Readonly<Record<SavedType, string>> = {
-  dashboard: "Dashboards",
-  visualisation: "Visualisations",
-  search: "Searches",
+  dashboard: msg("Dashboards"),
+  visualisation: msg("Visualisations"),
+  search: msg("Searches"),
 };
 
 export class DashboardsPage extends LitElement {
@@ -74,10 +75,10 @@ export class DashboardsPage extends LitElement {
     if (this.parameters.has("id"))
       return html`<tr-dashboard-view .parameters=${this.parameters}></tr-dashboard-view>`;
     return html`<div class="page">
-      <div class="title"><h1>Dashboards</h1><span class="space"></span>
+      <div class="title"><h1>${msg("Dashboards")}</h1><span class="space"></span>
         <input type="file" accept=".json,application/json" @change=${this.#importFile} />
-        <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}Import</button>
-        <button class="primary" @click=${() => void this.#create()}>${icon("plus")}New dashboard</button></div>
+        <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}${msg("Import")}</button>
+        <button class="primary" @click=${() => void this.#create()}>${icon("plus")}${msg("New dashboard")}</button></div>
       ${this._fault === undefined ? nothing : faultView(this._fault)}
       ${this._saved === undefined ? nothing : TYPES.map((type) => this.#list(type, this._saved![type]))}
       <tr-title-dialog></tr-title-dialog><tr-confirm-dialog></tr-confirm-dialog>
@@ -89,11 +90,11 @@ export class DashboardsPage extends LitElement {
     if (objects.length === 0) return html`${heading}${emptyView(type)}`;
     const nowMs = Date.now();
     return html`${heading}<div class="table" tabindex="0" role="region" aria-label=${HEADINGS[type]}><table>
-      <thead><tr><th scope="col">Title</th><th scope="col">Changed</th><th scope="col"><span class="hidden-text">Delete</span></th></tr></thead>
+      <thead><tr><th scope="col">${msg("Title")}</th><th scope="col">${msg("Changed")}</th><th scope="col"><span class="hidden-text">${msg("Delete")}</span></th></tr></thead>
       <tbody>${objects.map(
         (object) => html`<tr><td><a href=${addressOf(object)}>${object.title}</a></td>
           <td>${formatAgo(Date.parse(object.updated), nowMs)}</td>
-          <td class="number"><button class="plain small icon" aria-label="Delete ${object.title}" title="Delete" @click=${() => void this.#delete(object)}>${icon("trash")}</button></td></tr>`,
+          <td class="number"><button class="plain small icon" aria-label=${msg(str`Delete ${object.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(object)}>${icon("trash")}</button></td></tr>`,
       )}</tbody></table></div>`;
   }
 
@@ -115,7 +116,7 @@ export class DashboardsPage extends LitElement {
   async #create(): Promise<void> {
     const answer = await this.renderRoot
       .querySelector("tr-title-dialog")!
-      .ask({ heading: "New dashboard", title: "", isSaved: false });
+      .ask({ heading: msg("New dashboard"), title: "", isSaved: false });
     if (answer === undefined) return;
     try {
       const { id } = await this.#store.create("dashboard", answer.title, EMPTY_DASHBOARD);
@@ -130,13 +131,13 @@ export class DashboardsPage extends LitElement {
       readDashboard(attributes).panels.some(({ id }) => id === object.id),
     );
     const isMeant = await this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
-      title: `Delete “${object.title}”?`,
+      title: msg(str`Delete “${object.title}”?`),
       text:
         users.length === 0
-          ? "It can't be brought back."
-          : "It can't be brought back, and these dashboards show it:",
+          ? msg("It can't be brought back.")
+          : msg("It can't be brought back, and these dashboards show it:"),
       items: users.map(({ title }) => title),
-      action: "Delete",
+      action: msg("Delete"),
     });
     if (!isMeant) return;
     try {
@@ -153,7 +154,7 @@ export class DashboardsPage extends LitElement {
     const [file] = input.files ?? [];
     if (file === undefined) return;
     try {
-      if (file.size > MAX_FILE_BYTES) throw new Error("The file is too large to be a dashboard.");
+      if (file.size > MAX_FILE_BYTES) throw new Error(msg("The file is too large to be a dashboard."));
       const { title, dashboard, visualisations } = importDashboard(await file.text());
       const ids = new Map<string, string>();
       for (const one of visualisations) {
@@ -183,10 +184,10 @@ function addressOf(object: SavedObject): string {
 
 function emptyView(type: SavedType): TemplateResult {
   if (type === "dashboard")
-    return html`<div class="empty"><h2>No dashboard yet</h2><p>A dashboard shows saved visualisations side by side. Make one of your own, or import a file.</p></div>`;
+    return html`<div class="empty"><h2>${msg("No dashboard yet")}</h2><p>${msg("A dashboard shows saved visualisations side by side. Make one of your own, or import a file.")}</p></div>`;
   return type === "visualisation"
-    ? html`<p class="muted">Make one under <a href="#/visualise">Visualise</a> and save it.</p>`
-    : html`<p class="muted">Searches are saved in <a href="#/discover">Discover</a>.</p>`;
+    ? html`<p class="muted">${msg("Make one under")} <a href="#/visualise">${msg("Visualise")}</a> ${msg("and save it.")}</p>`
+    : html`<p class="muted">${msg("Searches are saved in")} <a href="#/discover">${msg("Discover")}</a>.</p>`;
 }
 
 customElements.define("tr-page-dashboards", DashboardsPage);

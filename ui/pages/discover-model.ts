@@ -1,5 +1,6 @@
 /** Discover's data: one search at a time, rows and histogram apart so that the rows don't wait for it. */
 
+import { msg } from "@lit/localize";
 import type { TopValues } from "../components/field-list.ts";
 import type { DiscoverState } from "../services/discover-state.ts";
 import { countValues, type Field, type FieldCatalogue, readFields } from "../services/fields.ts";
@@ -71,7 +72,12 @@ export class DiscoverModel {
     this.#state = state;
     this.fault = undefined;
     if (range === undefined) {
-      this.fault = new SearchError(400, "range", "The time range can't be read.", "Choose another one.");
+      this.fault = new SearchError(
+        400,
+        "range",
+        msg("The time range can't be read."),
+        msg("Choose another one."),
+      );
       this.#onChange();
       return;
     }
@@ -215,7 +221,7 @@ export class DiscoverModel {
       this.fault ??=
         error instanceof SearchError
           ? error
-          : new SearchError(0, "internal", String(error), "Load the page anew.", error);
+          : new SearchError(0, "internal", String(error), msg("Load the page anew."), error);
     }
   }
 }

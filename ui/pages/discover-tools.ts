@@ -1,11 +1,12 @@
 /** Saved searches and files of a search. Fires nothing: what it opens is an address. */
 
+import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
 import { controls } from "../components/styles.ts";
 import "../components/title-dialog.ts";
 import { formatRoute } from "../router.ts";
-import { DEFAULT_STATE, type DiscoverState, writeState } from "../services/discover-state.ts";
+import { DEFAULT_STATE, type DiscoverState, toQueryText, writeState } from "../services/discover-state.ts";
 import { type ExportFormat, exportLines } from "../services/export.ts";
 import { formatCount } from "../services/format.ts";
 import { saveFile } from "../services/save-file.ts";
@@ -137,29 +138,36 @@ export class DiscoverTools extends LitElement {
   }
 
   #buttons(): TemplateResult {
-    return html`<button class="plain small" title="Saved searches" aria-haspopup="true" aria-expanded=${this._menu === "saved"} @click=${() => this.#toggle("saved")}>${icon("save")}<span>Saved</span></button>
-      <button class="plain small" title="Export the lines found" aria-haspopup="true" aria-expanded=${this._menu === "export"} ?disabled=${this.range === undefined} @click=${() => this.#toggle("export")}>${icon("download")}<span>Export</span></button>`;
+    return html`<button class="plain small" title=${msg("Saved searches")} aria-haspopup="true" aria-expanded=${this._menu === "saved"} @click=${() => this.#toggle("saved")}>${icon("save")}<span>${msg("Saved")}</span></button>
+      <button class="plain small" title=${msg("Export the lines found")} aria-haspopup="true" aria-expanded=${this._menu === "export"} ?disabled=${this.range === undefined} @click=${() => this.#toggle("export")}>${icon("download")}<span>${msg("Export")}</span></button>
+      <a class="button plain small" title=${msg("Be told when too many or too few lines match")} href=${this.#alertAddress}>${icon("bell")}<span>${msg("Alert")}</span></a>`;
+  }
+
+  get #alertAddress(): string {
+    const { query, filters, index } = this.state;
+    const parameters = new URLSearchParams({ new: "1", q: toQueryText(query, filters), index });
+    return formatRoute({ page: "alerts", parameters });
   }
 
   #writing({ written, total }: { readonly written: number; readonly total: number }): TemplateResult {
-    return html`<progress max=${Math.max(1, total)} value=${written} aria-label="Lines written"></progress>
-      <span>${formatCount(written)} of ${formatCount(total)}</span>
-      <button class="plain small" @click=${() => this.#abort.abort()}>Cancel</button>`;
+    return html`<progress max=${Math.max(1, total)} value=${written} aria-label=${msg("Lines written")}></progress>
+      <span>${msg(str`${formatCount(written)} of ${formatCount(total)}`)}</span>
+      <button class="plain small" @click=${() => this.#abort.abort()}>${msg("Cancel")}</button>`;
   }
 
   #saved(): TemplateResult {
     const searches = this._searches;
-    return html`<button @click=${() => void this.#save()}>Save this search …</button>
-      ${searches === undefined ? html`<p>Asking …</p>` : nothing}
-      ${searches?.length === 0 ? html`<p>No search is saved yet.</p>` : nothing}
+    return html`<button @click=${() => void this.#save()}>${msg("Save this search …")}</button>
+      ${searches === undefined ? html`<p>${msg("Asking …")}</p>` : nothing}
+      ${searches?.length === 0 ? html`<p>${msg("No search is saved yet.")}</p>` : nothing}
       ${(searches ?? []).map((search) => html`<a href=${addressOf(search)}>${search.title}</a>`)}
-      ${searches === undefined || searches.length === 0 ? nothing : html`<p><a href="#/dashboards">All that is saved</a></p>`}`;
+      ${searches === undefined || searches.length === 0 ? nothing : html`<p><a href="#/dashboards">${msg("All that is saved")}</a></p>`}`;
   }
 
   #formats(): TemplateResult {
     const { columns } = this.state;
-    return html`<button @click=${() => void this.#export("csv")}>CSV, ${columns.length === 0 ? "time, level, host, message" : "the columns shown"}</button>
-      <button @click=${() => void this.#export("ndjson")}>NDJSON, all fields</button>`;
+    return html`<button @click=${() => void this.#export("csv")}>${msg(str`CSV, ${columns.length === 0 ? "time, level, host, message" : "the columns shown"}`)}</button>
+      <button @click=${() => void this.#export("ndjson")}>${msg("NDJSON, all fields")}</button>`;
   }
 
   #toggle(menu: "saved" | "export"): void {
@@ -194,11 +202,11 @@ export class DiscoverTools extends LitElement {
   async #save(): Promise<void> {
     const answer = await this.renderRoot
       .querySelector("tr-title-dialog")!
-      .ask({ heading: "Save this search", title: this.state.query, isSaved: false });
+      .ask({ heading: msg("Save this search"), title: this.state.query, isSaved: false });
     if (answer === undefined) return;
     try {
       await this.#store.create("search", answer.title, { parameters: writeState(this.state).toString() });
-      this.#say(`Saved as “${answer.title}”`);
+      this.#say(msg(str`Saved as “${answer.title}”`));
     } catch (error) {
       this.#say(error instanceof Error ? error.message : String(error));
     }
@@ -221,7 +229,7 @@ export class DiscoverTools extends LitElement {
         `${formatCount(lines)} lines${isCut ? "; the others don't fit into one file: choose a shorter time range" : ""}`,
       );
     } catch (error) {
-      this.#say(signal.aborted ? "Given up" : error instanceof Error ? error.message : String(error));
+      this.#say(signal.aborted ? msg("Given up") : error instanceof Error ? error.message : String(error));
     }
     this._progress = undefined;
   }

@@ -1,5 +1,6 @@
 /** Parts of Discover: the filters, the counts, and what is said where no line is found. */
 
+import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
 import type { FieldFilter } from "../services/discover-state.ts";
@@ -13,12 +14,12 @@ export function pillsView(
   onRemove: (filter: FieldFilter) => void,
 ): TemplateResult | typeof nothing {
   if (filters.length === 0) return nothing;
-  return html`<ul class="pills" aria-label="Filters">
+  return html`<ul class="pills" aria-label=${msg("Filters")}>
     ${filters.map((filter) => {
       const text = `${filter.exclude ? "not " : ""}${filter.field}${filter.value === undefined ? " exists" : `: ${filter.value}`}`;
       return html`<li class="pill ${filter.exclude ? "exclude" : ""} ${filter.disabled ? "disabled" : ""}">
-        <button class="plain small" aria-pressed=${!filter.disabled} title="Turn on or off" @click=${() => onToggle(filter)}><span>${text}</span></button>
-        <button class="plain small icon" aria-label="Remove filter ${text}" title="Remove" @click=${() => onRemove(filter)}>${icon("close")}</button>
+        <button class="plain small" aria-pressed=${!filter.disabled} title=${msg("Turn on or off")} @click=${() => onToggle(filter)}><span>${text}</span></button>
+        <button class="plain small icon" aria-label=${msg(str`Remove filter ${text}`)} title=${msg("Remove")} @click=${() => onRemove(filter)}>${icon("close")}</button>
       </li>`;
     })}
   </ul>`;
@@ -28,24 +29,24 @@ export function pillsView(
 export function emptyView(newestMs: number | undefined, onJump: (newestMs: number) => void): TemplateResult {
   const advice =
     newestMs === undefined
-      ? html`<p>Nothing matches at any time. Look at the query, the filters and the index, or at
-          <a href="#/status">Status</a> whether lines arrive at all.</p>`
-      : html`<p>The newest line that matches is from ${formatAgo(newestMs, Date.now())}.</p>
-          <button class="primary" @click=${() => onJump(newestMs)}>${icon("end")}Jump to the newest data</button>`;
-  return html`<div class="empty"><h2>No lines in this time range</h2>${advice}</div>`;
+      ? html`<p>${msg("Nothing matches at any time. Look at the query, the filters and the index, or at")}
+          <a href="#/status">${msg("Status")}</a> ${msg("whether lines arrive at all.")}</p>`
+      : html`<p>${msg(str`The newest line that matches is from ${formatAgo(newestMs, Date.now())}.`)}</p>
+          <button class="primary" @click=${() => onJump(newestMs)}>${icon("end")}${msg("Jump to the newest data")}</button>`;
+  return html`<div class="empty"><h2>${msg("No lines in this time range")}</h2>${advice}</div>`;
 }
 
 /** Returns how many lines were found and how long it took. */
 export function summaryText({ range, total, tookMs, rows, isLoading }: DiscoverModel): string {
-  if (range === undefined) return isLoading ? "Searching …" : "";
+  if (range === undefined) return isLoading ? msg("Searching …") : "";
   const shown = rows.length > 0 && rows.length < total ? `, ${formatCount(rows.length)} loaded` : "";
   return `${formatCount(total)} ${total === 1 ? "line" : "lines"} in ${formatCount(tookMs)} ms${shown}`;
 }
 
 /** Returns what is said below the last row. */
 export function footerText({ rows, hasMore, total }: DiscoverModel): string {
-  if (hasMore) return "Scroll on for older lines";
+  if (hasMore) return msg("Scroll on for older lines");
   return rows.length < total
-    ? `${formatCount(rows.length)} lines are loaded; choose a shorter time range for the others`
-    : "No older lines in this time range";
+    ? msg(str`${formatCount(rows.length)} lines are loaded; choose a shorter time range for the others`)
+    : msg("No older lines in this time range");
 }

@@ -1,5 +1,6 @@
 /** Discover: search the lines of a time range. Everything it shows follows from its address. */
 
+import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import "../components/event-details.ts";
 import "../components/event-table.ts";
@@ -113,7 +114,7 @@ export class DiscoverPage extends LitElement {
           .fields=${model.fields} .loadValues=${model.valuesOf.bind(model)} @tr-search=${this.#onSearch}></tr-query-bar>
         <tr-time-range-picker .range=${range} .refreshSeconds=${refreshSeconds} .isUtc=${isUtc}
           @tr-range=${this.#onRange} @tr-refresh=${this.#onRefresh} @tr-zone=${this.#onZone}></tr-time-range-picker>
-        <button @click=${this.#goLive} title="Watch new lines (l)">${icon("play")}Live</button>
+        <button @click=${this.#goLive} title=${msg("Watch new lines (l)")}>${icon("play")}${msg("Live")}</button>
       </div>
       ${pillsView(
         this.#state.filters,
@@ -130,7 +131,7 @@ export class DiscoverPage extends LitElement {
 
   #fields(): TemplateResult {
     const { fields } = this.#model;
-    return html`<aside aria-label="Fields">
+    return html`<aside aria-label=${msg("Fields")}>
       <tr-field-list .fields=${fields === undefined ? [] : [...fields.values()]} .columns=${this.#state.columns}
         .loadValues=${this.#model.topValues.bind(this.#model)}></tr-field-list>
     </aside>`;
@@ -146,12 +147,12 @@ export class DiscoverPage extends LitElement {
         <tr-histogram .histogram=${model.histogram} .isUtc=${this.#state.isUtc} @tr-zoom=${this.#onZoom}></tr-histogram>
       </div>
       <div class="status">
-        <button class="plain small" aria-pressed=${this._hasFields} @click=${this.#toggleFields} title="Fields (f)">${icon("list")}Fields</button>
+        <button class="plain small" aria-pressed=${this._hasFields} @click=${this.#toggleFields} title=${msg("Fields (f)")}>${icon("list")}${msg("Fields")}</button>
         <span role="status">${summaryText(model)}</span>
         <span class="space"></span>
         <tr-discover-tools .state=${this.#state} .range=${model.range} .client=${this.#client}></tr-discover-tools>
-        <button class="plain small" @click=${() => this.#zoomOut()} title="Twice the time range">Zoom out</button>
-        <button class="plain small icon" @click=${() => this.#run()} aria-label="Search again" title="Search again (r)">${icon("refresh")}</button>
+        <button class="plain small" @click=${() => this.#zoomOut()} title=${msg("Twice the time range")}>${msg("Zoom out")}</button>
+        <button class="plain small icon" @click=${() => this.#run()} aria-label=${msg("Search again")} title=${msg("Search again (r)")}>${icon("refresh")}</button>
       </div>
       ${model.total === 0 && model.range !== undefined && !model.isLoading && model.fault === undefined ? emptyView(model.newestMs, (newestMs) => this.#jumpTo(newestMs)) : nothing}
       <tr-event-table .rows=${model.rows} .columns=${this.#state.columns} .words=${highlightWords(this.#state.query)}
@@ -165,7 +166,7 @@ export class DiscoverPage extends LitElement {
   #details(): TemplateResult | typeof nothing {
     const document = this.#model.rows[this._selected];
     if (document === undefined) return nothing;
-    return html`<tr-event-details role="complementary" aria-label="The chosen line" .document=${document} .columns=${this.#state.columns}
+    return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document} .columns=${this.#state.columns}
       .isUtc=${this.#state.isUtc} .surroundings=${surroundingsOf(document, this.#state)}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#step(event.detail)}></tr-event-details>`;
   }

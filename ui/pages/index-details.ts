@@ -1,5 +1,6 @@
 /** One index: its fields, settings, aliases, a test of its analysers, and what can be done with it. Fires `tr-changed`. */
 
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import "./analyse-form.ts";
 import "../components/confirm-dialog.ts";
@@ -18,10 +19,10 @@ import { aliasesView, settingsView } from "./index-views.ts";
 type Tab = "mapping" | "settings" | "aliases" | "analyse";
 
 const TABS: readonly (readonly [Tab, string])[] = [
-  ["mapping", "Fields"],
-  ["settings", "Settings"],
-  ["aliases", "Aliases"],
-  ["analyse", "Analyse"],
+  ["mapping", msg("Fields")],
+  ["settings", msg("Settings")],
+  ["aliases", msg("Aliases")],
+  ["analyse", msg("Analyse")],
 ];
 
 export class IndexDetails extends LitElement {
@@ -86,12 +87,12 @@ export class IndexDetails extends LitElement {
     const { row } = this;
     return html`<div class="page">
       <div class="title">
-        <a class="button icon" href="#/indices" aria-label="All indices" title="All indices">${icon("arrowLeft")}</a>
+        <a class="button icon" href="#/indices" aria-label=${msg("All indices")} title=${msg("All indices")}>${icon("arrowLeft")}</a>
         <h1 class="mono">${this.name}</h1>
         ${row === undefined ? nothing : html`<span class="badge ${row.isOpen ? row.health : ""}">${row.isOpen ? row.health : "closed"}</span>`}
         <span class="space"></span>
-        <a class="button" href="#/discover?${new URLSearchParams({ index: this.name, from: "now-1y" })}">${icon("search")}Discover</a>
-        <a class="button" href="#/console?${new URLSearchParams({ request: `GET ${this.name}/_search` })}">${icon("terminal")}Console</a>
+        <a class="button" href="#/discover?${new URLSearchParams({ index: this.name, from: "now-1y" })}">${icon("search")}${msg("Discover")}</a>
+        <a class="button" href="#/console?${new URLSearchParams({ request: `GET ${this.name}/_search` })}">${icon("terminal")}${msg("Console")}</a>
       </div>
       ${this._fault === undefined ? nothing : faultView(this._fault)}
       ${row === undefined ? this.#missing() : this.#content(row)}
@@ -101,7 +102,7 @@ export class IndexDetails extends LitElement {
 
   #missing(): TemplateResult {
     return this.isKnown
-      ? html`<div class="empty"><h2>There is no such index</h2><p>It may have been deleted. <a href="#/indices">See all indices</a></p></div>`
+      ? html`<div class="empty"><h2>${msg("There is no such index")}</h2><p>${msg("It may have been deleted.")} <a href="#/indices">${msg("See all indices")}</a></p></div>`
       : html``;
   }
 
@@ -115,13 +116,13 @@ export class IndexDetails extends LitElement {
         ${fact("Created", formatTime(row.createdMs, false).slice(0, 16))}
       </dl>
       <div class="tools">
-        <button ?disabled=${!row.isOpen} @click=${() => void this.#do("Refreshing …", "Refreshed: everything written so far is found.", () => this.admin.refresh(this.name))}>${icon("refresh")}Refresh</button>
-        <button ?disabled=${!row.isOpen} @click=${() => void this.#merge(row)}>Merge segments</button>
-        <button @click=${() => void this.#toggleOpen(row)}>${row.isOpen ? "Close" : "Open"}</button>
-        <button class="destructive outline" @click=${() => void this.#delete(row)}>${icon("trash")}Delete</button>
+        <button ?disabled=${!row.isOpen} @click=${() => void this.#do(msg("Refreshing …"), msg("Refreshed: everything written so far is found."), () => this.admin.refresh(this.name))}>${icon("refresh")}${msg("Refresh")}</button>
+        <button ?disabled=${!row.isOpen} @click=${() => void this.#merge(row)}>${msg("Merge segments")}</button>
+        <button @click=${() => void this.#toggleOpen(row)}>${row.isOpen ? msg("Close") : msg("Open")}</button>
+        <button class="destructive outline" @click=${() => void this.#delete(row)}>${icon("trash")}${msg("Delete")}</button>
         <span role="status" class="muted">${this._doing === "" ? this._done : this._doing}</span>
       </div>
-      <div class="tabs" role="tablist" aria-label="About the index" @keydown=${this.#onTabKey}>
+      <div class="tabs" role="tablist" aria-label=${msg("About the index")} @keydown=${this.#onTabKey}>
         ${TABS.map(
           ([key, title]) =>
             html`<button role="tab" id="tab-${key}" aria-controls="panel" aria-selected=${key === tab} tabindex=${key === tab ? 0 : -1}
@@ -184,32 +185,36 @@ export class IndexDetails extends LitElement {
   }
 
   async #merge({ segments, shards }: IndexRow): Promise<void> {
-    const done = `Merged: ${formatCount(segments)} segments before, one for each of ${shards} shards now.`;
-    await this.#do("Merging …", done, () => this.admin.forceMerge(this.name, 1));
+    const done = msg(
+      str`Merged: ${formatCount(segments)} segments before, one for each of ${shards} shards now.`,
+    );
+    await this.#do(msg("Merging …"), done, () => this.admin.forceMerge(this.name, 1));
   }
 
   async #toggleOpen({ isOpen }: IndexRow): Promise<void> {
     const isMeant =
       !isOpen ||
       (await this.#ask().ask({
-        title: `Close ${this.name}?`,
-        text: "A closed index keeps its data but can be neither searched nor written to, until it is opened again.",
-        action: "Close it",
+        title: msg(str`Close ${this.name}?`),
+        text: msg(
+          "A closed index keeps its data but can be neither searched nor written to, until it is opened again.",
+        ),
+        action: msg("Close it"),
       }));
     if (isMeant)
-      await this.#do(isOpen ? "Closing …" : "Opening …", isOpen ? "Closed." : "Opened.", () =>
+      await this.#do(isOpen ? msg("Closing …") : msg("Opening …"), isOpen ? "Closed." : "Opened.", () =>
         this.admin.setOpen(this.name, !isOpen),
       );
   }
 
   async #delete({ docs, sizeBytes }: IndexRow): Promise<void> {
     const isMeant = await this.#ask().ask({
-      title: "Delete this index?",
+      title: msg("Delete this index?"),
       text: `Its ${formatCount(docs)} documents (${formatBytes(sizeBytes)}) are removed and can't be brought back.`,
-      action: "Delete index",
+      action: msg("Delete index"),
       typed: this.name,
     });
-    if (isMeant && (await this.#do("Deleting …", "Deleted.", () => this.admin.remove(this.name), false)))
+    if (isMeant && (await this.#do(msg("Deleting …"), "Deleted.", () => this.admin.remove(this.name), false)))
       navigate({ page: "indices", parameters: new URLSearchParams() });
   }
 
@@ -223,7 +228,7 @@ export class IndexDetails extends LitElement {
     const data = new FormData(form);
     const key = formText(data, "key");
     const value = formText(data, "value");
-    void this.#do("Setting …", `${key} is set.`, () =>
+    void this.#do(msg("Setting …"), msg(str`${key} is set.`), () =>
       this.admin.putSettings(this.name, { [key]: value === "" ? null : value }),
     ).then((isDone) => isDone && form.reset());
   }
@@ -232,13 +237,13 @@ export class IndexDetails extends LitElement {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const alias = formText(new FormData(form), "alias");
-    void this.#do("Adding …", `Alias ${alias} added.`, () =>
+    void this.#do(msg("Adding …"), msg(str`Alias ${alias} added.`), () =>
       this.admin.changeAlias(this.name, alias, "add"),
     ).then((isDone) => isDone && form.reset());
   }
 
   async #removeAlias(alias: string): Promise<void> {
-    await this.#do("Removing …", `Alias ${alias} removed.`, () =>
+    await this.#do(msg("Removing …"), `Alias ${alias} removed.`, () =>
       this.admin.changeAlias(this.name, alias, "remove"),
     );
   }

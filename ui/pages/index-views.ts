@@ -1,5 +1,6 @@
 /** Parts of an index's page: its settings and its aliases. */
 
+import { msg, str } from "@lit/localize";
 import { html, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
 import type { IndexAlias } from "../services/index-admin.ts";
@@ -18,13 +19,13 @@ export function settingsView(
   onSet: (event: SubmitEvent) => void,
 ): TemplateResult {
   return html`<form class="form tools" @submit=${onSet}>
-      <label>Setting<input name="key" class="mono" size="30" required autocomplete="off" placeholder="index.refresh_interval" list="settings" /></label>
+      <label>${msg("Setting")}<input name="key" class="mono" size="30" required autocomplete="off" placeholder=${msg("index.refresh_interval")} list="settings" /></label>
       <datalist id="settings">${FREQUENT_SETTINGS.map((key) => html`<option value=${key}></option>`)}</datalist>
-      <label>Value, empty for the default<input name="value" class="mono" autocomplete="off" placeholder="5s" /></label>
-      <button>Set</button>
+      <label>${msg("Value, empty for the default")}<input name="value" class="mono" autocomplete="off" placeholder="5s" /></label>
+      <button>${msg("Set")}</button>
     </form>
-    <div class="table" tabindex="0" role="region" aria-label="Settings"><table>
-      <thead><tr><th scope="col">Setting</th><th scope="col">Value</th></tr></thead>
+    <div class="table" tabindex="0" role="region" aria-label=${msg("Settings")}><table>
+      <thead><tr><th scope="col">${msg("Setting")}</th><th scope="col">${msg("Value")}</th></tr></thead>
       <tbody>${[...settings].map(([key, value]) => html`<tr><td class="mono">${key}</td><td class="mono">${value}</td></tr>`)}</tbody>
     </table></div>`;
 }
@@ -36,17 +37,17 @@ export function aliasesView(
   onRemove: (alias: string) => void,
 ): TemplateResult {
   return html`<form class="form tools" @submit=${onAdd}>
-      <label>Another name for this index<input name="alias" class="mono" required autocomplete="off" /></label><button>Add alias</button>
+      <label>${msg("Another name for this index")}<input name="alias" class="mono" required autocomplete="off" /></label><button>${msg("Add alias")}</button>
     </form>
-    ${aliases.length === 0 ? html`<p class="muted">This index has no alias.</p>` : aliasTable(aliases, onRemove)}`;
+    ${aliases.length === 0 ? html`<p class="muted">${msg("This index has no alias.")}</p>` : aliasTable(aliases, onRemove)}`;
 }
 
 function aliasTable(aliases: readonly IndexAlias[], onRemove: (alias: string) => void): TemplateResult {
-  return html`<div class="table" tabindex="0" role="region" aria-label="Aliases"><table>
-    <thead><tr><th scope="col">Alias</th><th scope="col">Role</th><th scope="col"><span class="hidden-text">Remove</span></th></tr></thead>
+  return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Aliases")}><table>
+    <thead><tr><th scope="col">${msg("Alias")}</th><th scope="col">${msg("Role")}</th><th scope="col"><span class="hidden-text">${msg("Remove")}</span></th></tr></thead>
     <tbody>${aliases.map(
       (alias) => html`<tr><td class="name">${alias.name}</td><td>${roleText(alias)}</td>
-        <td class="number"><button class="plain small icon" aria-label="Remove alias ${alias.name}" title="Remove"
+        <td class="number"><button class="plain small icon" aria-label=${msg(str`Remove alias ${alias.name}`)} title=${msg("Remove")}
           @click=${() => onRemove(alias.name)}>${icon("close")}</button></td></tr>`,
     )}</tbody></table></div>`;
 }

@@ -1,5 +1,6 @@
 /** Indices: all of them in a table; one of them where the address names it. */
 
+import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
@@ -18,12 +19,12 @@ interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { key: "name", title: "Index", isNumber: false },
-  { key: "health", title: "Health", isNumber: false },
-  { key: "docs", title: "Documents", isNumber: true },
-  { key: "sizeBytes", title: "Size", isNumber: true },
-  { key: "shards", title: "Shards", isNumber: true },
-  { key: "createdMs", title: "Created", isNumber: false },
+  { key: "name", title: msg("Index"), isNumber: false },
+  { key: "health", title: msg("Health"), isNumber: false },
+  { key: "docs", title: msg("Documents"), isNumber: true },
+  { key: "sizeBytes", title: msg("Size"), isNumber: true },
+  { key: "shards", title: msg("Shards"), isNumber: true },
+  { key: "createdMs", title: msg("Created"), isNumber: false },
 ];
 
 export class IndicesPage extends LitElement {
@@ -100,8 +101,8 @@ export class IndicesPage extends LitElement {
       return html`<tr-index-details .name=${name} .tab=${this.parameters.get("tab") ?? ""} .admin=${this.#admin}
         .row=${this._rows?.find((row) => row.name === name)} .isKnown=${this._rows !== undefined} @tr-changed=${() => void this.#load()}></tr-index-details>`;
     return html`<div class="page">
-      <div class="title"><h1>Indices</h1><span class="space"></span>
-        <button @click=${() => void this.#load()} title="Ask again (r)">${icon("refresh")}Refresh</button></div>
+      <div class="title"><h1>${msg("Indices")}</h1><span class="space"></span>
+        <button @click=${() => void this.#load()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${this._fault === undefined ? nothing : faultView(this._fault)}
       ${this._rows === undefined ? nothing : this.#list(this._rows)}
     </div>`;
@@ -121,16 +122,16 @@ export class IndicesPage extends LitElement {
     });
     const sum = (key: "docs" | "sizeBytes"): number => rows.reduce((total, row) => total + row[key], 0);
     return html`<div class="tools">
-        <input type="search" aria-label="Search indices" placeholder="Search: logs-*" .value=${this._search} @input=${this.#onSearch} />
-        <label><input type="checkbox" .checked=${this._hasHidden} @change=${this.#onHidden} />Hidden ones too</label>
-        <span class="muted" role="status">${formatCount(rows.length)} indices, ${formatCount(sum("docs"))} documents, ${formatBytes(sum("sizeBytes"))}</span>
+        <input type="search" aria-label=${msg("Search indices")} placeholder=${msg("Search: logs-*")} .value=${this._search} @input=${this.#onSearch} />
+        <label><input type="checkbox" .checked=${this._hasHidden} @change=${this.#onHidden} />${msg("Hidden ones too")}</label>
+        <span class="muted" role="status">${msg(str`${formatCount(rows.length)} indices, ${formatCount(sum("docs"))} documents, ${formatBytes(sum("sizeBytes"))}`)}</span>
       </div>
       ${rows.length === 0 ? emptyView(all.length) : this.#table(rows)}`;
   }
 
   #table(rows: readonly IndexRow[]): TemplateResult {
     const largest = Math.max(1, ...rows.map(({ sizeBytes }) => sizeBytes));
-    return html`<div class="table" tabindex="0" role="region" aria-label="Indices"><table>
+    return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Indices")}><table>
       <thead><tr>${COLUMNS.map((column) => this.#header(column))}</tr></thead>
       <tbody>${rows.map((row) => rowView(row, largest))}</tbody>
     </table></div>`;
@@ -181,8 +182,8 @@ function rowView(row: IndexRow, largest: number): TemplateResult {
 
 function emptyView(known: number): TemplateResult {
   return known === 0
-    ? html`<div class="empty"><h2>There is no index yet</h2><p>An index comes with the first line or document.</p></div>`
-    : html`<div class="empty"><h2>No index fits</h2><p>${formatCount(known)} are left out by the search.</p></div>`;
+    ? html`<div class="empty"><h2>${msg("There is no index yet")}</h2><p>${msg("An index comes with the first line or document.")}</p></div>`
+    : html`<div class="empty"><h2>${msg("No index fits")}</h2><p>${msg(str`${formatCount(known)} are left out by the search.`)}</p></div>`;
 }
 
 customElements.define("tr-page-indices", IndicesPage);

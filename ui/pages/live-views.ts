@@ -1,5 +1,6 @@
 /** Parts of the live page: its toolbar and what it has to say. */
 
+import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { DEFAULT_LIMITS, type LiveError } from "#proto/live.ts";
 import { icon } from "../components/icons.ts";
@@ -28,21 +29,21 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
   const { matchedRate, shownRate, skipped, lagMs, ring } = log;
   const choose = (event: Event): void => onRate(Number((event.currentTarget as HTMLSelectElement).value));
   return html`<div class="tools">
-    <button class="small" aria-pressed=${isPaused} title="Pause or go on (p)" @click=${onPause}>
-      ${isPaused ? html`${icon("play")}Resume` : html`${icon("pause")}Pause`}
+    <button class="small" aria-pressed=${isPaused} title=${msg("Pause or go on (p)")} @click=${onPause}>
+      ${isPaused ? html`${icon("play")}${msg("Resume")}` : html`${icon("pause")}${msg("Pause")}`}
     </button>
     <span class="signal ${state.name}">${stateText(options)}</span>
-    <span><b>${formatShort(matchedRate)}</b>/s match, <b>${formatShort(shownRate)}</b>/s shown</span>
-    ${skipped > 0 ? html`<span class="skipped"><b>${formatCount(skipped)}</b> skipped</span>` : nothing}
-    ${lagMs > 1_000 ? html`<span>${(lagMs / 1_000).toFixed(1)} s behind</span>` : nothing}
+    <span><b>${formatShort(matchedRate)}</b>${msg("/s match,")} <b>${formatShort(shownRate)}</b>${msg("/s shown")}</span>
+    ${skipped > 0 ? html`<span class="skipped"><b>${formatCount(skipped)}</b> ${msg("skipped")}</span>` : nothing}
+    ${lagMs > 1_000 ? html`<span>${msg(str`${(lagMs / 1_000).toFixed(1)} s behind`)}</span>` : nothing}
     <span class="space"></span>
-    <label>Up to
+    <label>${msg("Up to")}
       <select @change=${choose}>
         ${RATES.map((one) => html`<option value=${one} ?selected=${one === rate}>${formatCount(one)}/s</option>`)}
       </select>
     </label>
-    <span>${formatCount(ring.size)} of ${formatShort(RING_ENTRIES)} lines kept</span>
-    <button class="plain small" title="Clear (c)" @click=${onClear}>${icon("trash")}Clear</button>
+    <span>${msg(str`${formatCount(ring.size)} of ${formatShort(RING_ENTRIES)} lines kept`)}</span>
+    <button class="plain small" title=${msg("Clear (c)")} @click=${onClear}>${icon("trash")}${msg("Clear")}</button>
   </div>`;
 }
 
@@ -52,9 +53,10 @@ export function stateText({
   isPaused,
   isFollowing,
 }: Pick<ToolbarOptions, "state" | "isPaused" | "isFollowing">): string {
-  if (state.name === "open") return isPaused ? "Paused" : isFollowing ? "Following" : "Holding";
+  if (state.name === "open")
+    return isPaused ? msg("Paused") : isFollowing ? msg("Following") : msg("Holding");
   if (state.name === "connecting") return "Connecting";
-  return state.name === "waiting" ? "Connecting again" : "Ended";
+  return state.name === "waiting" ? msg("Connecting again") : msg("Ended");
 }
 
 /** Returns what keeps lines away: a refused filter, an ended or a broken connection. */
@@ -67,8 +69,8 @@ export function noticeView(
     return html`<div class="notice fault" role="alert"><p><strong>${refused.message}.</strong> ${refused.hint ?? ""}</p></div>`;
   if (state.name === "ended")
     return html`<div class="notice fault" role="alert"><p><strong>${state.reason}.</strong></p>
-      <button class="small" @click=${onRetry}>Connect again</button></div>`;
+      <button class="small" @click=${onRetry}>${msg("Connect again")}</button></div>`;
   if (state.name !== "waiting") return nothing;
-  return html`<div class="notice warning" role="status"><p>${state.reason}; trying again.</p>
-    <button class="small" @click=${onRetry}>Now</button></div>`;
+  return html`<div class="notice warning" role="status"><p>${msg(str`${state.reason}; trying again.`)}</p>
+    <button class="small" @click=${onRetry}>${msg("Now")}</button></div>`;
 }

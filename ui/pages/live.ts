@@ -1,5 +1,6 @@
 /** Live: lines as they come. The filter is in the address; what is shown is held by the page alone. */
 
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { DEFAULT_LIMITS, type LiveError, type TailGap, type TailStats } from "#proto/live.ts";
 import "../components/event-details.ts";
@@ -116,13 +117,13 @@ export class LivePage extends LitElement {
   override render(): TemplateResult {
     return html`
       <div class="bar">
-        <tr-query-bar .query=${this.#query} .index=${this.#index} .indices=${[DEFAULT_INDEX, "*"]} action="Watch" @tr-search=${this.#onSearch}></tr-query-bar>
+        <tr-query-bar .query=${this.#query} .index=${this.#index} .indices=${[DEFAULT_INDEX, "*"]} action=${msg("Watch")} @tr-search=${this.#onSearch}></tr-query-bar>
       </div>
       ${this.#toolbar()}${noticeView(this._refused, this._state, () => this.#retry())}
       <div class="work ${this._document === undefined ? "" : "with-details"}" @tr-filter=${this.#onFilter}>
         <tr-tail-window .log=${this.#log} .words=${highlightWords(this.#query)} @tr-follow=${this.#onFollow} @tr-open=${this.#onOpen}></tr-tail-window>
-        ${this.#log.ring.size === 0 && this._refused === undefined ? html`<p class="waiting">${this._isPaused ? "Paused" : "Waiting for the first line …"}</p>` : nothing}
-        ${this._isFollowing ? nothing : html`<button class="jump primary" @click=${this.#jump}>${icon("end")}${this.#log.unseen === 0 ? "Follow" : `${formatCount(this.#log.unseen)} new`} (End)</button>`}
+        ${this.#log.ring.size === 0 && this._refused === undefined ? html`<p class="waiting">${this._isPaused ? msg("Paused") : msg("Waiting for the first line …")}</p>` : nothing}
+        ${this._isFollowing ? nothing : html`<button class="jump primary" @click=${this.#jump}>${icon("end")}${this.#log.unseen === 0 ? msg("Follow") : `${formatCount(this.#log.unseen)} new`} (End)</button>`}
         ${this.#details()}
       </div>
       <span class="hidden-text" role="status">${this._announcement}</span>
@@ -145,7 +146,7 @@ export class LivePage extends LitElement {
   #details(): TemplateResult | typeof nothing {
     const document = this._document;
     if (document === undefined) return nothing;
-    return html`<tr-event-details role="complementary" aria-label="The chosen line" .document=${document}
+    return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document}
       .surroundings=${surroundingsOf(document, { ...DEFAULT_STATE, index: this.#index })}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#step(event.detail)}></tr-event-details>`;
   }
@@ -206,7 +207,9 @@ export class LivePage extends LitElement {
     if (nowMs - this.#announcedMs < ANNOUNCE_INTERVAL_MS) return;
     this.#announcedMs = nowMs;
     const state = { state: this._state, isPaused: this._isPaused, isFollowing: this._isFollowing };
-    this._announcement = `${stateText(state)}, ${formatCount(Math.round(this.#log.matchedRate))} lines per second, ${formatCount(this.#log.skipped)} skipped`;
+    this._announcement = msg(
+      str`${stateText(state)}, ${formatCount(Math.round(this.#log.matchedRate))} lines per second, ${formatCount(this.#log.skipped)} skipped`,
+    );
   }
 
   #onSearch({ detail }: CustomEvent<SearchDetail>): void {

@@ -1,5 +1,6 @@
 /** An address that no page answers to. */
 
+import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
 
 export class NotFoundPage extends LitElement {
@@ -23,7 +24,7 @@ export class NotFoundPage extends LitElement {
   `;
 
   override render(): TemplateResult {
-    return html`<h1>There is no such page</h1><p>The address may be mistyped. <a href="#/discover">Go to Discover</a></p>`;
+    return html`<h1>${msg("There is no such page")}</h1><p>${msg("The address may be mistyped.")} <a href="#/discover">${msg("Go to Discover")}</a></p>`;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Parts of the status page: the hub's facts, its streams, pipelines and agents. */
 
+import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { formatAgo, formatBytes, formatCount, formatDuration, formatTime } from "../services/format.ts";
 import type { Facts } from "../services/hub-client.ts";
@@ -10,9 +11,9 @@ type Columns = readonly (readonly [title: string, cell: Cell])[];
 
 /** Streams by their names in the hub's answer. */
 const STREAMS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
-  raw: ["Raw", "from agents, waiting for the pipelines"],
-  doc: ["Documents", "processed, waiting to be indexed for good"],
-  dead_letters: ["Dead letters", "what no output takes"],
+  raw: [msg("Raw"), "from agents, waiting for the pipelines"],
+  doc: [msg("Documents"), "processed, waiting to be indexed for good"],
+  dead_letters: [msg("Dead letters"), "what no output takes"],
 };
 /** From here on a stream is about to make its senders wait. */
 const FILL_WARNING = 0.7;
@@ -36,28 +37,28 @@ const PLACED = new Set([
 ]);
 
 const AGENT_COLUMNS: Columns = [
-  ["Name", (agent) => html`<span class="name">${valueText(agent["name"] ?? agent["id"])}</span>`],
-  ["Health", healthCell],
-  ["Last seen", (agent) => formatAgo(Date.parse(valueText(agent["last_seen"])) || 0, Date.now())],
-  ["Behind", (agent) => factText("bytes", agent["lag_bytes"])],
-  ["Lines read", (agent) => factText("count", agent["lines_read"])],
-  ["Bytes read", (agent) => factText("bytes", agent["bytes_read"])],
-  ["Files", (agent) => factText("count", agent["open_files"])],
-  ["Memory", (agent) => factText("bytes", agent["rss_bytes"])],
-  ["Version", (agent) => valueText(agent["version"])],
-  ["Host", (agent) => valueText(agent["host"])],
+  [msg("Name"), (agent) => html`<span class="name">${valueText(agent["name"] ?? agent["id"])}</span>`],
+  [msg("Health"), healthCell],
+  [msg("Last seen"), (agent) => formatAgo(Date.parse(valueText(agent["last_seen"])) || 0, Date.now())],
+  [msg("Behind"), (agent) => factText("bytes", agent["lag_bytes"])],
+  [msg("Lines read"), (agent) => factText("count", agent["lines_read"])],
+  [msg("Bytes read"), (agent) => factText("bytes", agent["bytes_read"])],
+  [msg("Files"), (agent) => factText("count", agent["open_files"])],
+  [msg("Memory"), (agent) => factText("bytes", agent["rss_bytes"])],
+  [msg("Version"), (agent) => valueText(agent["version"])],
+  [msg("Host"), (agent) => valueText(agent["host"])],
 ];
 
 /** Returns what is asked for first. */
 export function factsView(status: Facts): TemplateResult {
   const state = valueText(status["status"]) || "unknown";
   const facts: readonly (readonly [string, string | TemplateResult])[] = [
-    ["Hub", html`<span class="badge ${state === "ok" ? "ok" : "warning"}">${state}</span>`],
-    ["Up for", factText("uptime_seconds", status["uptime_seconds"])],
-    ["Documents", factText("count", status["indexed_docs"])],
-    ["Size of indices", factText("bytes", status["index_bytes"])],
-    ["Indices", html`<a href="#/indices">${factText("count", status["indices"])}</a>`],
-    ["Agents", factText("count", status["agents"])],
+    [msg("Hub"), html`<span class="badge ${state === "ok" ? "ok" : "warning"}">${state}</span>`],
+    [msg("Up for"), factText("uptime_seconds", status["uptime_seconds"])],
+    [msg("Documents"), factText("count", status["indexed_docs"])],
+    [msg("Size of indices"), factText("bytes", status["index_bytes"])],
+    [msg("Indices"), html`<a href="#/indices">${factText("count", status["indices"])}</a>`],
+    [msg("Agents"), factText("count", status["agents"])],
   ];
   return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
@@ -73,25 +74,25 @@ export function identityView(status: Facts): TemplateResult {
     );
   const durability = valueText(status["durability"]);
   return html`<div class="cards">
-    <section class="card"><h3>Identity</h3><dl>
-      <dt>Node</dt><dd>${valueText(status["node"])}</dd><dt>Cluster</dt><dd>${valueText(status["cluster"])}</dd>
-      <dt>Version</dt><dd>${valueText(status["version"])}</dd>
-      <dt>Started</dt><dd>${factText("started", Date.parse(valueText(status["started"])))}</dd></dl></section>
+    <section class="card"><h3>${msg("Identity")}</h3><dl>
+      <dt>${msg("Node")}</dt><dd>${valueText(status["node"])}</dd><dt>${msg("Cluster")}</dt><dd>${valueText(status["cluster"])}</dd>
+      <dt>${msg("Version")}</dt><dd>${valueText(status["version"])}</dd>
+      <dt>${msg("Started")}</dt><dd>${factText("started", Date.parse(valueText(status["started"])))}</dd></dl></section>
     ${
       durability === ""
         ? nothing
-        : html`<section class="card"><h3>Durability</h3><p><span class="badge ${durability === "power-loss" ? "ok" : "warning"}">${durability}</span></p>
+        : html`<section class="card"><h3>${msg("Durability")}</h3><p><span class="badge ${durability === "power-loss" ? "ok" : "warning"}">${durability}</span></p>
           <p class="muted">${sentence(valueText(status["durability_meaning"]))}</p></section>`
     }
-    ${others.length === 0 ? nothing : html`<section class="card"><h3>More</h3><dl>${others.map(([name, value]) => html`<dt>${words(name)}</dt><dd>${factText(name, value)}</dd>`)}</dl></section>`}
+    ${others.length === 0 ? nothing : html`<section class="card"><h3>${msg("More")}</h3><dl>${others.map(([name, value]) => html`<dt>${words(name)}</dt><dd>${factText(name, value)}</dd>`)}</dl></section>`}
   </div>`;
 }
 
 /** Returns the streams with how full they are; nothing where the hub tells none. */
 export function streamsView(streams: unknown): TemplateResult | typeof nothing {
   if (!isFacts(streams)) return nothing;
-  return html`<h2>Streams</h2><div class="table" tabindex="0" role="region" aria-label="Streams"><table>
-    <thead><tr><th scope="col">Stream</th><th scope="col" class="number">Messages</th><th scope="col" class="number">Size</th><th scope="col">Filled</th></tr></thead>
+  return html`<h2>${msg("Streams")}</h2><div class="table" tabindex="0" role="region" aria-label=${msg("Streams")}><table>
+    <thead><tr><th scope="col">${msg("Stream")}</th><th scope="col" class="number">${msg("Messages")}</th><th scope="col" class="number">${msg("Size")}</th><th scope="col">${msg("Filled")}</th></tr></thead>
     <tbody>${Object.entries(streams).map(([name, stream]) => streamRow(name, isFacts(stream) ? stream : {}))}</tbody>
   </table></div>`;
 }
@@ -106,8 +107,8 @@ function streamRow(name: string, stream: Facts): TemplateResult {
   const state = fill >= FILL_FAILED ? "failed" : fill >= FILL_WARNING ? "warning" : "";
   return html`<tr>${label}
     <td class="number">${factText("count", stream["messages"])}</td>
-    <td class="number">${factText("bytes", stream["bytes"])} of ${factText("bytes", stream["max_bytes"])}</td>
-    <td><span class="fill ${state}"><i data-share=${Math.min(100, fill * 100)}></i></span>${percentText(fill)}${state === "" ? nothing : html` <b>nearly full</b>`}</td></tr>`;
+    <td class="number">${msg(str`${factText("bytes", stream["bytes"])} of ${factText("bytes", stream["max_bytes"])}`)}</td>
+    <td><span class="fill ${state}"><i data-share=${Math.min(100, fill * 100)}></i></span>${percentText(fill)}${state === "" ? nothing : html` <b>${msg("nearly full")}</b>`}</td></tr>`;
 }
 
 /** Returns the pipelines; a fact of one that isn't its name is shown beside it. */
@@ -117,11 +118,11 @@ export function pipelinesView(pipelines: unknown): TemplateResult | typeof nothi
   const names = [...new Set(list.flatMap((pipeline) => Object.keys(pipeline)))].filter(
     (name) => name !== "id",
   );
-  return html`<h2>Pipelines</h2>${
+  return html`<h2>${msg("Pipelines")}</h2>${
     list.length === 0
-      ? html`<p class="muted">None runs.</p>`
-      : html`<div class="table" tabindex="0" role="region" aria-label="Pipelines"><table>
-        <thead><tr><th scope="col">Pipeline</th>${names.map((name) => html`<th scope="col">${words(name)}</th>`)}</tr></thead>
+      ? html`<p class="muted">${msg("None runs.")}</p>`
+      : html`<div class="table" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table>
+        <thead><tr><th scope="col">${msg("Pipeline")}</th>${names.map((name) => html`<th scope="col">${words(name)}</th>`)}</tr></thead>
         <tbody>${list.map((pipeline) => html`<tr><td class="name">${valueText(pipeline["id"])}</td>${names.map((name) => html`<td>${factText(name, pipeline[name])}</td>`)}</tr>`)}</tbody>
       </table></div>`
   }`;
@@ -129,11 +130,11 @@ export function pipelinesView(pipelines: unknown): TemplateResult | typeof nothi
 
 /** Returns the agents; undefined ones aren't known yet. */
 export function agentsView(agents: readonly Facts[] | undefined, isFailed: boolean): TemplateResult {
-  if (agents === undefined) return html`<p class="muted">${isFailed ? "Unknown" : "Asking …"}</p>`;
+  if (agents === undefined) return html`<p class="muted">${isFailed ? msg("Unknown") : msg("Asking …")}</p>`;
   if (agents.length === 0)
-    return html`<div class="notice"><p><strong>No agent has reported yet.</strong>
-      Start one on a server whose logs should come here: <span class="mono">tailrace-agent run -c agent.yml</span></p></div>`;
-  return html`<div class="table" tabindex="0" role="region" aria-label="Agents"><table>
+    return html`<div class="notice"><p><strong>${msg("No agent has reported yet.")}</strong>
+      ${msg("Start one on a server whose logs should come here:")} <span class="mono">tailrace-agent run -c agent.yml</span></p></div>`;
+  return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Agents")}><table>
     <thead><tr>${AGENT_COLUMNS.map(([title]) => html`<th scope="col">${title}</th>`)}</tr></thead>
     <tbody>${agents.map((agent) => html`<tr>${AGENT_COLUMNS.map(([, cell]) => html`<td>${cell(agent)}</td>`)}</tr>`)}</tbody>
   </table></div>`;

@@ -1,5 +1,6 @@
 /** Status: the hub, what waits in its streams, its pipelines, and the agents that send it lines. */
 
+import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
@@ -55,13 +56,13 @@ export class StatusPage extends LitElement {
   override render(): TemplateResult {
     const status = this._status;
     return html`<div class="page">
-      <div class="title"><h1>Health</h1><span class="space"></span>
-        <button @click=${() => void this.#load()} title="Ask again (r)">${icon("refresh")}Refresh</button></div>
+      <div class="title"><h1>${msg("Health")}</h1><span class="space"></span>
+        <button @click=${() => void this.#load()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${this._fault === undefined ? nothing : faultView(this._fault)}
       ${status === undefined ? nothing : html`${factsView(status)}`}
-      <h2>Agents</h2>
+      <h2>${msg("Agents")}</h2>
       ${agentsView(this._agents, this._fault !== undefined)}
-      ${status === undefined ? nothing : html`${streamsView(status["streams"])}${pipelinesView(status["pipelines"])}<h2>This hub</h2>${identityView(status)}`}
+      ${status === undefined ? nothing : html`${streamsView(status["streams"])}${pipelinesView(status["pipelines"])}<h2>${msg("This hub")}</h2>${identityView(status)}`}
     </div>`;
   }
 

@@ -3,6 +3,7 @@
  * `tr-loaded` with the request and its answer.
  */
 
+import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import "../components/chart.ts";
 import { faultView } from "../components/fault-view.ts";
@@ -130,7 +131,7 @@ export class VisualisationPanel extends LitElement {
     try {
       const range = resolveRange(this.range, Date.now());
       if (range === undefined)
-        throw new SearchError(400, "range", "The time range can't be read.", "Choose another one.");
+        throw new SearchError(400, "range", msg("The time range can't be read."), msg("Choose another one."));
       const interval = chooseInterval(range, shown.chart === "heat" ? MAX_HEAT_TIMES : MAX_TIMES);
       const timeZone = isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
       const asked =

@@ -1,5 +1,6 @@
 /** Visualise: a chart of what a search finds, made in a form. Everything it shows follows from its address. */
 
+import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
@@ -118,7 +119,7 @@ export class VisualisePage extends LitElement {
           @tr-zone=${(event: CustomEvent<boolean>) => this.#go({}, { isUtc: event.detail })}></tr-time-range-picker>
       </div>
       <div class="work">
-        <aside aria-label="What is shown">
+        <aside aria-label=${msg("What is shown")}>
           <tr-visualisation-form .shown=${this.#shown} .fields=${this._fields}
             @tr-shown=${(event: CustomEvent<Visualisation>) => this.#go(event.detail, {})}></tr-visualisation-form>
         </aside>
@@ -141,10 +142,10 @@ export class VisualisePage extends LitElement {
       <h1>${this._saved?.title ?? metricName(this.#shown.metric)}</h1>
       <button class="small" aria-pressed=${this._hasRequest} @click=${() => {
         this._hasRequest = !this._hasRequest;
-      }}>${icon("braces")}Request</button>
-      <a class="button small" href="#/console?${link}">${icon("terminal")}Console</a>
-      <button class="small" ?disabled=${loaded === undefined} @click=${() => loaded && saveFile("visualisation.csv", "text/csv", [toCsv(loaded.data)])}>${icon("download")}CSV</button>
-      <button class="small primary" @click=${() => void this.#save()}>${icon("save")}Save</button>
+      }}>${icon("braces")}${msg("Request")}</button>
+      <a class="button small" href="#/console?${link}">${icon("terminal")}${msg("Console")}</a>
+      <button class="small" ?disabled=${loaded === undefined} @click=${() => loaded && saveFile("visualisation.csv", "text/csv", [toCsv(loaded.data)])}>${icon("download")}${msg("CSV")}</button>
+      <button class="small primary" @click=${() => void this.#save()}>${icon("save")}${msg("Save")}</button>
     </div>`;
   }
 
@@ -211,7 +212,7 @@ export class VisualisePage extends LitElement {
   async #save(): Promise<void> {
     const before = this._saved;
     const answer = await this.renderRoot.querySelector("tr-title-dialog")!.ask({
-      heading: "Save this visualisation",
+      heading: msg("Save this visualisation"),
       title: before?.title ?? metricName(this.#shown.metric),
       isSaved: before !== undefined,
     });

@@ -1,5 +1,6 @@
 /** A dashboard: saved visualisations on a grid of twelve columns, with one time range and one query for all. */
 
+import { msg, str } from "@lit/localize";
 import { parametersOf, type SavedObject } from "./saved-client.ts";
 import { DEFAULT_RANGE, type TimeRange } from "./time-range.ts";
 
@@ -130,15 +131,15 @@ export function importDashboard(text: string): DashboardFile {
   try {
     value = JSON.parse(text) as typeof value;
   } catch (cause) {
-    throw new Error("The file isn't JSON. Export a dashboard to see how one looks.", { cause });
+    throw new Error(msg("The file isn't JSON. Export a dashboard to see how one looks."), { cause });
   }
   if (value?.kind !== "tailrace-dashboard")
-    throw new Error("The file holds no dashboard. Export a dashboard to see how one looks.");
+    throw new Error(msg("The file holds no dashboard. Export a dashboard to see how one looks."));
   if (value.version !== 1)
-    throw new Error(`The file is of version ${String(value.version)}; this hub reads version 1.`);
+    throw new Error(msg(str`The file is of version ${String(value.version)}; this hub reads version 1.`));
   const { title, visualisations } = value;
   if (typeof title !== "string" || !Array.isArray(visualisations))
-    throw new Error("The file's title or visualisations are missing.");
+    throw new Error(msg("The file's title or visualisations are missing."));
   const dashboard = readDashboard((value.dashboard ?? {}) as Readonly<Record<string, unknown>>);
   const found = visualisations.filter(
     (one: Partial<DashboardFile["visualisations"][number]> | null) =>

@@ -1,7 +1,9 @@
 /** Times and numbers as people read them. */
 
-const COUNT = new Intl.NumberFormat("en");
-const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+/** Of the page, which is chosen before this is loaded; English in tests. */
+const LANGUAGE = globalThis.document?.documentElement.lang || "en";
+const COUNT = new Intl.NumberFormat(LANGUAGE);
+const SHORT = new Intl.NumberFormat(LANGUAGE, { notation: "compact", maximumFractionDigits: 1 });
 
 /** 12,345 */
 export function formatCount(count: number): string {
@@ -68,7 +70,10 @@ export function formatAgo(atMs: number, nowMs: number): string {
   ];
   const seconds = (atMs - nowMs) / 1_000;
   const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
-  return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.trunc(seconds / length), unit);
+  return new Intl.RelativeTimeFormat(LANGUAGE, { numeric: "auto" }).format(
+    Math.trunc(seconds / length),
+    unit,
+  );
 }
 
 /** The zone offset of the current quarter hour: asking for each line's costs more than the line. */

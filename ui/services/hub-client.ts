@@ -1,16 +1,17 @@
 /** The hub's own interface below /api. */
 
+import { msg, str } from "@lit/localize";
 import { SearchError } from "./search-client.ts";
 
 /** Answers are shown as they are, whatever the hub's version puts into them. */
 export type Facts = Readonly<Record<string, unknown>>;
 
 const HINTS: Readonly<Record<number, string>> = {
-  401: "Sign in again.",
-  403: "Ask an administrator for the right to do this.",
-  404: "It may have been deleted, or this hub is too old for it.",
-  409: "Load the page anew to see what is there now.",
-  503: "The hub isn't ready: try again in a moment.",
+  401: msg("Sign in again."),
+  403: msg("Ask an administrator for the right to do this."),
+  404: msg("It may have been deleted, or this hub is too old for it."),
+  409: msg("Load the page anew to see what is there now."),
+  503: msg("The hub isn't ready: try again in a moment."),
 };
 
 /** Returns the hub's state; throws SearchError. */
@@ -44,11 +45,11 @@ export async function callHub(
     });
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new SearchError(0, "unreachable", "The hub can't be reached.", "Is it running?", cause);
+    throw new SearchError(0, "unreachable", msg("The hub can't be reached."), msg("Is it running?"), cause);
   }
   const text = await response.text();
   if (!response.ok) {
-    const message = reasonOf(text) ?? `${path} answered with status ${response.status}.`;
+    const message = reasonOf(text) ?? msg(str`${path} answered with status ${response.status}.`);
     throw new SearchError(response.status, "status", message, HINTS[response.status] ?? "");
   }
   return text === "" ? undefined : (JSON.parse(text) as unknown);

@@ -1,5 +1,6 @@
 /** What people saved: searches, visualisations, dashboards, kept by the hub. */
 
+import { msg, str } from "@lit/localize";
 import { SearchError } from "./search-client.ts";
 
 export type SavedType = "search" | "visualisation" | "dashboard";
@@ -21,10 +22,10 @@ export function parametersOf({ attributes }: SavedObject): string {
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  403: "Ask an administrator for the role of an editor.",
-  404: "It may have been deleted.",
-  409: "Load the page anew to see what is there now.",
-  413: "Make it smaller.",
+  403: msg("Ask an administrator for the role of an editor."),
+  404: msg("It may have been deleted."),
+  409: msg("Load the page anew to see what is there now."),
+  413: msg("Make it smaller."),
 };
 
 /** All calls throw SearchError. */
@@ -79,7 +80,7 @@ export class SavedClient {
       response = await this.#fetch(`/api/saved${path}`, init);
     } catch (cause) {
       if (signal?.aborted) throw cause;
-      throw new SearchError(0, "unreachable", "The hub can't be reached.", "Is it running?", cause);
+      throw new SearchError(0, "unreachable", msg("The hub can't be reached."), msg("Is it running?"), cause);
     }
     const text = await response.text();
     if (!response.ok)
@@ -105,5 +106,5 @@ function reasonOf(text: string, status: number): string {
   } catch {
     // A proxy's page, say: the status has to do.
   }
-  return `The hub answered with status ${status}.`;
+  return msg(str`The hub answered with status ${status}.`);
 }

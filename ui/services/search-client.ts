@@ -1,5 +1,6 @@
 /** The search interface under the page's own origin. */
 
+import { msg, str } from "@lit/localize";
 import type { FieldCapabilities } from "./fields.ts";
 import type { Hit } from "./log-document.ts";
 
@@ -59,23 +60,31 @@ interface ErrorCause {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  index_not_found_exception:
+  index_not_found_exception: msg(
     "Choose another index at the left of the query, or wait until its first line is stored.",
-  query_shard_exception:
+  ),
+  query_shard_exception: msg(
     "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
-  parsing_exception: "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
-  parse_exception: "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
-  too_many_buckets_exception: "Choose a shorter time range.",
-  circuit_breaking_exception: "The hub is short of memory: choose a shorter time range or a narrower query.",
+  ),
+  parsing_exception: msg(
+    "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
+  ),
+  parse_exception: msg(
+    "Look at the query's quotes, parentheses and field:value pairs; ? shows the language.",
+  ),
+  too_many_buckets_exception: msg("Choose a shorter time range."),
+  circuit_breaking_exception: msg(
+    "The hub is short of memory: choose a shorter time range or a narrower query.",
+  ),
 };
 
 const STATUS_HINTS: Readonly<Record<number, string>> = {
-  0: "Is the hub running? The page tries again when you press Search.",
-  401: "Sign in again.",
-  403: "Ask an administrator for the right to read this index.",
-  429: "The hub is busy: try again in a moment.",
-  503: "The hub isn't ready: try again in a moment.",
-  504: "The search took too long: choose a shorter time range or a narrower query.",
+  0: msg("Is the hub running? The page tries again when you press Search."),
+  401: msg("Sign in again."),
+  403: msg("Ask an administrator for the right to read this index."),
+  429: msg("The hub is busy: try again in a moment."),
+  503: msg("The hub isn't ready: try again in a moment."),
+  504: msg("The search took too long: choose a shorter time range or a narrower query."),
 };
 
 export class SearchClient {
@@ -130,7 +139,7 @@ export class SearchClient {
       response = await this.#fetch(`${this.#base}${path}`, init);
     } catch (cause) {
       if (signal?.aborted) throw cause;
-      throw new SearchError(0, "unreachable", "The hub can't be reached.", STATUS_HINTS[0]!, cause);
+      throw new SearchError(0, "unreachable", msg("The hub can't be reached."), STATUS_HINTS[0]!, cause);
     }
     const text = await response.text();
     if (!response.ok) throw toSearchError(response.status, text);
@@ -148,10 +157,10 @@ export function shardFailureOf({ _shards: shards, timed_out: timedOut }: SearchR
   if (shards !== undefined && shards.failed > 0) {
     const first = shards.failures?.[0];
     const why = first?.reason?.reason ?? "no reason given";
-    return `${shards.failed} of ${shards.total} shards failed, lines are missing: ${why}`;
+    return msg(str`${shards.failed} of ${shards.total} shards failed, lines are missing: ${why}`);
   }
   return timedOut
-    ? "The search took too long and was cut: lines are missing. Choose a shorter time range."
+    ? msg("The search took too long and was cut: lines are missing. Choose a shorter time range.")
     : undefined;
 }
 
@@ -166,7 +175,12 @@ function toSearchError(status: number, text: string): SearchError {
   const root = deepestCause(cause?.root_cause?.[0] ?? cause);
   const type = root?.type ?? `status_${status}`;
   const hint = HINTS[type] ?? STATUS_HINTS[status] ?? "";
-  return new SearchError(status, type, root?.reason ?? `The hub answered with status ${status}.`, hint);
+  return new SearchError(
+    status,
+    type,
+    root?.reason ?? msg(str`The hub answered with status ${status}.`),
+    hint,
+  );
 }
 
 function deepestCause(cause: ErrorCause | undefined): ErrorCause | undefined {

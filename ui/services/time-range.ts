@@ -1,5 +1,7 @@
 /** Time ranges as the address and the picker write them: ISO times, `now` and date maths such as `now-15m/m`. */
 
+import { msg, str } from "@lit/localize";
+
 export interface TimeRange {
   /** ISO 8601 or date maths. */
   readonly from: string;
@@ -19,16 +21,16 @@ export interface QuickRange extends TimeRange {
 }
 
 export const QUICK_RANGES: readonly QuickRange[] = [
-  { label: "Last 5 minutes", from: "now-5m", to: "now" },
-  { label: "Last 15 minutes", from: "now-15m", to: "now" },
-  { label: "Last 30 minutes", from: "now-30m", to: "now" },
-  { label: "Last hour", from: "now-1h", to: "now" },
-  { label: "Last 4 hours", from: "now-4h", to: "now" },
-  { label: "Last 24 hours", from: "now-24h", to: "now" },
-  { label: "Today", from: "now/d", to: "now" },
-  { label: "Last 7 days", from: "now-7d", to: "now" },
-  { label: "Last 30 days", from: "now-30d", to: "now" },
-  { label: "Last year", from: "now-1y", to: "now" },
+  { label: msg("Last 5 minutes"), from: "now-5m", to: "now" },
+  { label: msg("Last 15 minutes"), from: "now-15m", to: "now" },
+  { label: msg("Last 30 minutes"), from: "now-30m", to: "now" },
+  { label: msg("Last hour"), from: "now-1h", to: "now" },
+  { label: msg("Last 4 hours"), from: "now-4h", to: "now" },
+  { label: msg("Last 24 hours"), from: "now-24h", to: "now" },
+  { label: msg("Today"), from: "now/d", to: "now" },
+  { label: msg("Last 7 days"), from: "now-7d", to: "now" },
+  { label: msg("Last 30 days"), from: "now-30d", to: "now" },
+  { label: msg("Last year"), from: "now-1y", to: "now" },
 ];
 
 const MATHS = /^now((?:[+-]\d{1,6}[smhdwMy])*)(?:\/([smhdwMy]))?$/;
@@ -71,8 +73,8 @@ export function rangeFault(range: TimeRange, nowMs: number): string | undefined 
   const fromMs = resolveTime(range.from, nowMs);
   if (fromMs === undefined) return `Start “${range.from}” isn't a time. Write 2026-01-31 14:00 or now-15m.`;
   const toMs = resolveTime(range.to, nowMs);
-  if (toMs === undefined) return `End “${range.to}” isn't a time. Write 2026-01-31 15:00 or now.`;
-  return toMs <= fromMs ? "The end must be later than the start." : undefined;
+  if (toMs === undefined) return msg(str`End “${range.to}” isn't a time. Write 2026-01-31 15:00 or now.`);
+  return toMs <= fromMs ? msg("The end must be later than the start.") : undefined;
 }
 
 /** Returns a range in words: a quick one's name, `Last 45 minutes`, or both ends by `format`. */
@@ -81,7 +83,7 @@ export function describeRange(range: TimeRange, format: (atMs: number) => string
   if (quick !== undefined) return quick.label;
   const last = /^now-(\d+)([smhdwMy])$/.exec(range.from);
   if (last !== null && range.to === "now")
-    return `Last ${last[1]} ${UNIT_NAMES[last[2]!]}${last[1] === "1" ? "" : "s"}`;
+    return msg(str`Last ${last[1]} ${UNIT_NAMES[last[2]!]}${last[1] === "1" ? "" : "s"}`);
   const { from, to } = range;
   return `${end(from, format, nowMs)} → ${end(to, format, nowMs)}`;
 }

@@ -1,5 +1,6 @@
 /** What a visualisation shows, and how the address writes it: `chart=bar&metric=avg:FIELD&by=terms:10:FIELD&split=5:FIELD`. */
 
+import { msg } from "@lit/localize";
 import { DEFAULT_INDEX } from "../discover-state.ts";
 
 export const CHARTS = ["line", "area", "bar", "pie", "table", "number", "heat"] as const;
@@ -79,9 +80,10 @@ export function writeVisualisation(shown: Visualisation): URLSearchParams {
 
 /** Returns what still has to be chosen before it can be shown, or undefined. */
 export function missingChoice({ metric, by, split }: Visualisation): string | undefined {
-  if (metric.kind !== "count" && metric.field === "") return "Choose the field to measure.";
-  if ((by.kind === "terms" || by.kind === "steps") && by.field === "") return "Choose the field to group by.";
-  return split !== undefined && split.field === "" ? "Choose the field to split by." : undefined;
+  if (metric.kind !== "count" && metric.field === "") return msg("Choose the field to measure.");
+  if ((by.kind === "terms" || by.kind === "steps") && by.field === "")
+    return msg("Choose the field to group by.");
+  return split !== undefined && split.field === "" ? msg("Choose the field to split by.") : undefined;
 }
 
 /** Returns the metric in words: `Average of http.response.body.bytes`. */
@@ -90,13 +92,13 @@ export function metricName({ kind, field }: Metric): string {
 }
 
 export const METRIC_NAMES: Readonly<Record<MetricKind, string>> = {
-  count: "Number of lines",
-  avg: "Average",
-  sum: "Sum",
-  min: "Smallest",
-  max: "Largest",
-  unique: "Different values",
-  p50: "Median",
+  count: msg("Number of lines"),
+  avg: msg("Average"),
+  sum: msg("Sum"),
+  min: msg("Smallest"),
+  max: msg("Largest"),
+  unique: msg("Different values"),
+  p50: msg("Median"),
   p95: "95th percentile",
   p99: "99th percentile",
 };
