@@ -191,8 +191,10 @@ function parseList(scan: Scanner, start: number): OperandNode {
   while (!scan.takes("]")) {
     items.push(parseOperand(scan));
     scan.blanks();
-    if (scan.takes(",")) scan.blanks();
-    else if (!scan.sees("]"))
+    if (scan.takes(",")) {
+      scan.blanks();
+      if (scan.sees("]")) throw scan.fault("a comma behind the last value of a list", "leave the comma out");
+    } else if (!scan.sees("]"))
       throw scan.fault(
         `${scan.nextShown()} in a list`,
         "separate the values by commas and close the list by ]",

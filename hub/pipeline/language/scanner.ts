@@ -18,9 +18,9 @@ const BLANKS = /(?:[ \t\r\n]+|#[^\n]*)+/y;
 const NAME = /[A-Za-z0-9_-]+/y;
 const BAREWORD = /[A-Za-z_][A-Za-z0-9_]+/y;
 const NUMBER = /-?[0-9]+(?:\.[0-9]*)?/y;
-const DOUBLE_QUOTED = /"((?:\\"|[^"])*)"/y;
-const SINGLE_QUOTED = /'((?:\\'|[^'])*)'/y;
-const REGEXP = /\/((?:\\\/|[^/])*)\//y;
+const DOUBLE_QUOTED = /"((?:\\"|\\(?!")|[^"\\])*)"/y;
+const SINGLE_QUOTED = /'((?:\\'|\\(?!')|[^'\\])*)'/y;
+const REGEXP = /\/((?:\\\/|\\(?!\/)|[^/\\])*)\//y;
 const SELECTOR = /(?:\[[^\][,]+\])+/y;
 
 export class Scanner {
