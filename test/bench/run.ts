@@ -12,10 +12,11 @@ import type { Benchmark, Result } from "./benchmark.ts";
 import { e2e } from "./e2e.ts";
 import { ingest } from "./ingest.ts";
 import { page } from "./page.ts";
+import { pipeline } from "./pipeline.ts";
 import { query } from "./query.ts";
 import { tail } from "./tail.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [agent, e2e, ingest, page, query, tail];
+const BENCHMARKS: readonly Benchmark[] = [agent, e2e, ingest, page, pipeline, query, tail];
 const EXIT_USAGE = 2;
 
 const { values, positionals } = parseArgs({
