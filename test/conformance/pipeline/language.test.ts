@@ -130,7 +130,17 @@ class Programs {
     const at = this.#below(text.length + 1);
     const kind = this.#below(3);
     if (kind === 0) return text.slice(0, at) + text.slice(at + 1 + this.#below(3));
-    const extra = this.#one([..."{}[]()\"'=>,!#/ \n:&", "if", "else", "=>", "and", "x", "0", "\\"]);
+    const extra = this.#one([
+      ..."{ } [ ] ( ) \" ' = > , ! # / \n : &".split(" "),
+      " ",
+      "if",
+      "else",
+      "=>",
+      "and",
+      "x",
+      "0",
+      "\\",
+    ]);
     return text.slice(0, at) + extra + text.slice(kind === 1 ? at : at + 1);
   }
 
