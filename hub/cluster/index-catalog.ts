@@ -7,15 +7,9 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import {
-  type AliasOptions,
-  decodeIndex,
-  encodeIndex,
-  type IndexMetadata,
-  newIndexUuid,
-  parseMapping,
-  wholeNumber,
-} from "./index-metadata.ts";
+import { type AliasAction, isAlias, withAlias, withoutAlias, writeIndexOf } from "./aliases.ts";
+import { DELETED_PREFIX, INDEX_PREFIX, indexKey, nameIn } from "./catalog-keys.ts";
+import { decodeIndex, encodeIndex, type IndexMetadata } from "./index-metadata.ts";
 import {
   checkIndexName,
   decodeDateMath,
@@ -23,16 +17,12 @@ import {
   type ResolveOptions,
   resolveIndices,
 } from "./index-names.ts";
-import { changeSettings, checkShardCounts } from "./index-settings.ts";
-import { applyTemplates, EVENT_TEMPLATE, type IndexDefinition, type IndexTemplate } from "./templates.ts";
+import { changeSettings } from "./index-settings.ts";
+import { newIndex } from "./new-index.ts";
+import { TemplateCatalog } from "./template-catalog.ts";
+import type { IndexDefinition, IndexTemplate } from "./templates.ts";
 
 type JsonObject = Record<string, unknown>;
-
-/** One step of a change of aliases. Names are concrete. */
-export type AliasAction =
-  | { readonly kind: "add"; readonly index: string; readonly alias: string; readonly info: AliasOptions }
-  | { readonly kind: "remove"; readonly index: string; readonly alias: string }
-  | { readonly kind: "remove_index"; readonly index: string };
 
 interface Known {
   readonly index: IndexMetadata;
@@ -45,10 +35,6 @@ export interface CatalogOptions {
   readonly now: () => number;
 }
 
-const INDEX_PREFIX = "index/";
-const TEMPLATE_PREFIX = "template/";
-/** Left behind by a deletion, so that a copy on some disk isn't taken for an index that was lost. */
-const DELETED_PREFIX = "deleted/";
 /** Tries of one change against others that change the same index. */
 const CHANGE_TRIES = 20;
 
@@ -57,13 +43,14 @@ export class IndexCatalog implements Component {
   readonly #indices = new Map<string, IndexMetadata>();
   readonly #byUuid = new Map<string, IndexMetadata>();
   readonly #revisions = new Map<string, number>();
-  readonly #templates = new Map<string, IndexTemplate>();
+  readonly #templates: TemplateCatalog;
   readonly #listeners = new Set<(index: IndexMetadata | undefined, uuid: string) => void>();
   readonly #abort = new AbortController();
   #following: Promise<void> = Promise.resolve();
 
   constructor(options: CatalogOptions) {
     this.#options = options;
+    this.#templates = new TemplateCatalog(options.bucket);
   }
 
   /** Loads everything there is, then follows changes. */
@@ -107,29 +94,11 @@ export class IndexCatalog implements Component {
     const name = decodeDateMath(rawName);
     checkIndexName(name);
     this.#refuseTaken(name);
-    const { settings, mappings, aliases } = applyTemplates(
-      name,
-      [EVENT_TEMPLATE, ...this.#templates.values()],
-      definition,
-    );
-    const { number_of_shards, number_of_replicas, creation_date: _, ...raw } = settings;
-    checkShardCounts(number_of_shards, number_of_replicas);
-    const index: IndexMetadata = {
-      name,
-      uuid: newIndexUuid(),
-      state: "open",
-      settings: {
-        numberOfShards: wholeNumber(number_of_shards, 5),
-        numberOfReplicas: wholeNumber(number_of_replicas, 1),
-        creationDate: this.#options.now(),
-        raw,
-      },
-      mapping: parseMapping(name, raw, mappings),
-      aliases,
-    };
+    const templates = Object.values(this.#templates.all());
+    const index = newIndex(name, templates, definition, this.#options.now());
     try {
       const bytes = encodeIndex(index);
-      this.#take(keyOf(name), bytes, await this.#options.bucket.create(keyOf(name), bytes));
+      this.#take(indexKey(name), bytes, await this.#options.bucket.create(indexKey(name), bytes));
     } catch (error) {
       if (toAppError(error).code !== "journal_conflict") throw error;
       await this.#reload(name);
@@ -141,7 +110,7 @@ export class IndexCatalog implements Component {
 
   /** Returns the index that writes to `name` go to; made from templates where there is none. Throws index_name_invalid. */
   async ensure(rawName: string): Promise<IndexMetadata> {
-    const known = this.#writeIndex(rawName);
+    const known = this.#indices.get(rawName) ?? writeIndexOf(this.#indices.values(), rawName);
     if (known !== undefined) return known;
     const name = decodeDateMath(rawName);
     try {
@@ -160,7 +129,7 @@ export class IndexCatalog implements Component {
       const index = this.#indices.get(name);
       if (index === undefined) throw indexMissing(name);
       await this.#options.bucket.put(DELETED_PREFIX + index.uuid, Buffer.from(String(this.#options.now())));
-      await this.#options.bucket.delete(keyOf(name));
+      await this.#options.bucket.delete(indexKey(name));
       this.#drop(name);
     }
   }
@@ -190,38 +159,23 @@ export class IndexCatalog implements Component {
             `Invalid alias name [${action.alias}], an index exists with the same name as the alias`,
           );
         }
-        await this.change(action.index, (index) => ({
-          ...index,
-          aliases: { ...index.aliases, [action.alias]: action.info },
-        }));
+        await this.change(action.index, (index) => withAlias(index, action.alias, action.info));
       } else {
-        await this.change(action.index, (index) => {
-          const { [action.alias]: _, ...aliases } = index.aliases;
-          return { ...index, aliases };
-        });
+        await this.change(action.index, (index) => withoutAlias(index, action.alias));
       }
     }
   }
 
   templates(): Readonly<Record<string, IndexTemplate>> {
-    return Object.fromEntries(this.#templates);
+    return this.#templates.all();
   }
 
-  async putTemplate(name: string, template: IndexTemplate): Promise<void> {
-    parseMapping(name, template.settings, template.mappings);
-    const bytes = Buffer.from(JSON.stringify(template));
-    this.#take(
-      TEMPLATE_PREFIX + encodeName(name),
-      bytes,
-      await this.#options.bucket.put(TEMPLATE_PREFIX + encodeName(name), bytes),
-    );
+  putTemplate(name: string, template: IndexTemplate): Promise<void> {
+    return this.#templates.put(name, template);
   }
 
-  async deleteTemplates(names: readonly string[]): Promise<void> {
-    for (const name of names) {
-      await this.#options.bucket.delete(TEMPLATE_PREFIX + encodeName(name));
-      this.#templates.delete(name);
-    }
+  deleteTemplates(names: readonly string[]): Promise<void> {
+    return this.#templates.delete(names);
   }
 
   /** Changes an index by compare-and-set; `change` may run several times and must be pure. Throws index_missing. */
@@ -232,7 +186,11 @@ export class IndexCatalog implements Component {
       if (next === known.index) return next;
       const bytes = encodeIndex(next);
       try {
-        this.#take(keyOf(name), bytes, await this.#options.bucket.update(keyOf(name), bytes, known.revision));
+        this.#take(
+          indexKey(name),
+          bytes,
+          await this.#options.bucket.update(indexKey(name), bytes, known.revision),
+        );
         return this.#indices.get(name)!;
       } catch (error) {
         if (toAppError(error).code !== "journal_conflict" || tries === CHANGE_TRIES) throw error;
@@ -254,26 +212,9 @@ export class IndexCatalog implements Component {
     if ((await this.#options.bucket.get(DELETED_PREFIX + index.uuid)) !== null) return false;
     if (known !== undefined) return false;
     const bytes = encodeIndex(index);
-    this.#take(keyOf(index.name), bytes, await this.#options.bucket.create(keyOf(index.name), bytes));
+    this.#take(indexKey(index.name), bytes, await this.#options.bucket.create(indexKey(index.name), bytes));
     this.#options.log.warn({ index: index.name }, "index metadata restored from the disk of this hub");
     return true;
-  }
-
-  #writeIndex(name: string): IndexMetadata | undefined {
-    const exact = this.#indices.get(name);
-    if (exact !== undefined) return exact;
-    const behind = [...this.#indices.values()].filter((index) => Object.hasOwn(index.aliases, name));
-    if (behind.length <= 1) return behind[0];
-    const chosen = behind.filter((index) => index.aliases[name]?.is_write_index === true);
-    if (chosen.length === 1) return chosen[0];
-    const names = behind
-      .map((index) => index.name)
-      .sort()
-      .join(", ");
-    throw new AppError(
-      "request_invalid",
-      `Alias [${name}] has more than one indices associated with it [[${names}]], can't execute a single index op`,
-    );
   }
 
   #refuseTaken(name: string): void {
@@ -283,7 +224,7 @@ export class IndexCatalog implements Component {
         data: { index_uuid: taken.uuid, index: name },
       });
     }
-    if ([...this.#indices.values()].some((index) => Object.hasOwn(index.aliases, name))) {
+    if (isAlias(this.#indices.values(), name)) {
       throw new AppError("index_name_invalid", `Invalid index name [${name}], already exists as alias`, {
         data: { index: name },
       });
@@ -293,11 +234,11 @@ export class IndexCatalog implements Component {
   #known(name: string): Known {
     const index = this.#indices.get(name);
     if (index === undefined) throw indexMissing(name);
-    return { index, revision: this.#revisions.get(keyOf(name))! };
+    return { index, revision: this.#revisions.get(indexKey(name))! };
   }
 
   async #reload(name: string): Promise<void> {
-    const entry = await this.#options.bucket.get(keyOf(name));
+    const entry = await this.#options.bucket.get(indexKey(name));
     if (entry === null) this.#drop(name);
     else this.#take(entry.key, entry.value, entry.revision);
   }
@@ -305,19 +246,14 @@ export class IndexCatalog implements Component {
   async #follow(): Promise<void> {
     for await (const { key, value, revision } of this.#options.bucket.watch(this.#abort.signal)) {
       if (value !== null) this.#take(key, value, revision);
-      else if (revision > (this.#revisions.get(key) ?? 0)) this.#forget(key);
+      else if (revision > (this.#revisions.get(key) ?? 0)) this.#forget(key, revision);
     }
   }
 
   #take(key: string, value: Uint8Array, revision: number): void {
+    this.#templates.take(key, value, revision);
     if (revision <= (this.#revisions.get(key) ?? 0)) return;
     this.#revisions.set(key, revision);
-    if (key.startsWith(TEMPLATE_PREFIX)) {
-      this.#templates.set(
-        decodeName(key.slice(TEMPLATE_PREFIX.length)),
-        JSON.parse(Buffer.from(value).toString()) as IndexTemplate,
-      );
-    }
     if (!key.startsWith(INDEX_PREFIX)) return;
     const index = decodeIndex(value);
     const before = this.#indices.get(index.name);
@@ -327,10 +263,10 @@ export class IndexCatalog implements Component {
     this.#tell(index, index.uuid);
   }
 
-  #forget(key: string): void {
-    if (key.startsWith(INDEX_PREFIX)) this.#drop(decodeName(key.slice(INDEX_PREFIX.length)));
-    if (key.startsWith(TEMPLATE_PREFIX))
-      this.#templates.delete(decodeName(key.slice(TEMPLATE_PREFIX.length)));
+  #forget(key: string, revision: number): void {
+    this.#templates.take(key, null, revision);
+    const name = nameIn(key, INDEX_PREFIX);
+    if (name !== undefined) this.#drop(name);
   }
 
   #drop(name: string): void {
@@ -344,27 +280,4 @@ export class IndexCatalog implements Component {
     if (index === undefined) this.#byUuid.delete(uuid);
     for (const listener of this.#listeners) listener(index, uuid);
   }
-}
-
-function keyOf(name: string): string {
-  return INDEX_PREFIX + encodeName(name);
-}
-
-/** Returns `name` in the characters that keys may hold; others as =XX, hexadecimal UTF-8. */
-function encodeName(name: string): string {
-  return [...Buffer.from(name)]
-    .map((byte) => {
-      const character = String.fromCharCode(byte);
-      return /[a-zA-Z0-9_-]/.test(character) ? character : `=${byte.toString(16).padStart(2, "0")}`;
-    })
-    .join("");
-}
-
-function decodeName(text: string): string {
-  const bytes: number[] = [];
-  for (let at = 0; at < text.length; at++) {
-    if (text[at] === "=") bytes.push(Number.parseInt(text.slice(at + 1, (at += 2) + 1), 16));
-    else bytes.push(text.charCodeAt(at));
-  }
-  return Buffer.from(bytes).toString();
 }

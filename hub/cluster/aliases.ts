@@ -1,0 +1,46 @@
+/** Aliases: names that stand for indices. What they are is part of each index's metadata. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import type { AliasOptions, IndexMetadata } from "./index-metadata.ts";
+
+/** One step of a change of aliases. Names are concrete. */
+export type AliasAction =
+  | { readonly kind: "add"; readonly index: string; readonly alias: string; readonly info: AliasOptions }
+  | { readonly kind: "remove"; readonly index: string; readonly alias: string }
+  | { readonly kind: "remove_index"; readonly index: string };
+
+/** Returns `index` with the alias. */
+export function withAlias(index: IndexMetadata, alias: string, info: AliasOptions): IndexMetadata {
+  return { ...index, aliases: { ...index.aliases, [alias]: info } };
+}
+
+/** Returns `index` without the alias. */
+export function withoutAlias(index: IndexMetadata, alias: string): IndexMetadata {
+  const { [alias]: _, ...aliases } = index.aliases;
+  return { ...index, aliases };
+}
+
+/** Whether one of the indices has the alias. */
+export function isAlias(indices: Iterable<IndexMetadata>, name: string): boolean {
+  for (const index of indices) if (Object.hasOwn(index.aliases, name)) return true;
+  return false;
+}
+
+/**
+ * Returns the index that writes to an alias go to; undefined where no index has it. Throws request_invalid where several
+ * have it and not exactly one of them takes the writes.
+ */
+export function writeIndexOf(indices: Iterable<IndexMetadata>, alias: string): IndexMetadata | undefined {
+  const behind = [...indices].filter((index) => Object.hasOwn(index.aliases, alias));
+  if (behind.length <= 1) return behind[0];
+  const chosen = behind.filter((index) => index.aliases[alias]?.is_write_index === true);
+  if (chosen.length === 1) return chosen[0];
+  const names = behind
+    .map((index) => index.name)
+    .sort()
+    .join(", ");
+  throw new AppError(
+    "request_invalid",
+    `Alias [${alias}] has more than one indices associated with it [[${names}]], can't execute a single index op`,
+  );
+}
