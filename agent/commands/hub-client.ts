@@ -1,9 +1,11 @@
 /** Asks a hub over HTTP, for the commands that people run: one request at a time, with the hub's certificate checked. */
 
+import type { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { connect as connectSecurely, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
+import { isIP } from "node:net";
+import { connect as connectSecurely, type TLSSocket } from "node:tls";
 import { AppError } from "#proto/kit/errors.ts";
 
 export interface HubClientOptions {
@@ -54,10 +56,11 @@ export class HubClient {
       const socket = url.protocol === "https:" ? await this.#connect(url) : undefined;
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
       const send = socket === undefined ? httpRequest : httpsRequest;
-      const options = { method, headers, timeout: TIMEOUT_MS, agent: false };
+      const options = { method, headers, timeout: TIMEOUT_MS };
       const request = send(
         url,
-        socket === undefined ? options : { ...options, createConnection: () => socket },
+        // With an agent the checked connection would be left aside for one of its own.
+        socket === undefined ? { ...options, agent: false } : { ...options, createConnection: () => socket },
       );
       request.on("timeout", () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
       request.on("error", reject);
@@ -79,12 +82,14 @@ export class HubClient {
   /** Connects and checks the certificate before anything is sent: what is sent may be a secret. */
   async #connect(url: URL): Promise<TLSSocket> {
     const { fingerprint = "", caFile } = this.#options;
+    const host = url.hostname.replace(/^\[|\]$/g, "");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const socket = connectSecurely(
       {
-        host: url.hostname,
+        host,
         port: Number(url.port || 443),
-        servername: url.hostname,
+        // An address is no server name (RFC 6066 section 3).
+        ...(isIP(host) === 0 && { servername: host }),
         rejectUnauthorized: fingerprint === "",
         ...(caFile === undefined ? {} : { ca: readFileSync(caFile) }),
       },
@@ -93,7 +98,7 @@ export class HubClient {
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no connection within ${TIMEOUT_MS} ms`)));
     socket.once("error", reject);
     await promise;
-    if (fingerprint !== "" && !hasFingerprint(socket.getPeerCertificate(true), fingerprint)) {
+    if (fingerprint !== "" && !hasFingerprint(socket.getPeerX509Certificate(), fingerprint)) {
       socket.destroy();
       const found = socket.getPeerCertificate()?.fingerprint256 ?? "none";
       throw new AppError(
@@ -105,13 +110,19 @@ export class HubClient {
   }
 }
 
-/** Looks through the chain that the server sent; a chain ends with a certificate that is its own issuer. */
-function hasFingerprint(leaf: DetailedPeerCertificate, wanted: string): boolean {
+/**
+ * Looks through the chain that the server sent, up to its end. Each certificate must be signed with the key of the next:
+ * an impostor can send the right authority along, but have nothing signed by it.
+ */
+function hasFingerprint(leaf: X509Certificate | undefined, wanted: string): boolean {
   const plain = (text: string): string => text.replaceAll(":", "").toLowerCase();
-  for (let each = leaf; ; each = each.issuerCertificate) {
+  for (let each = leaf; each !== undefined; ) {
     if (plain(each.fingerprint256) === plain(wanted)) return true;
-    if (each.issuerCertificate === undefined || each.issuerCertificate === each) return false;
+    const issuer: X509Certificate | undefined = each.issuerCertificate;
+    if (issuer === undefined || issuer.raw.equals(each.raw) || !each.verify(issuer.publicKey)) return false;
+    each = issuer;
   }
+  return false;
 }
 
 async function readAnswer(response: IncomingMessage): Promise<HubAnswer> {
