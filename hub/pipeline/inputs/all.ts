@@ -6,7 +6,9 @@ import { deadLetterQueueInput } from "./dead-letter-queue.ts";
 import { generatorInput } from "./generator.ts";
 import { heartbeatInput } from "./heartbeat.ts";
 import { httpInput } from "./http.ts";
+import { httpPollerInput } from "./http-poller.ts";
 import type { InputDefinition } from "./input.ts";
+import { otlpInput } from "./otlp.ts";
 import { pipelineInput } from "./pipeline.ts";
 import { redisInput } from "./redis.ts";
 import { stdinInput } from "./stdin.ts";
@@ -26,6 +28,8 @@ export const inputs = new PluginSet<InputDefinition>("input", [
   beatsInput,
   generatorInput,
   shipperInput,
+  httpPollerInput,
+  otlpInput,
   redisInput,
   stdinInput,
 ]);
