@@ -29,6 +29,8 @@ Commands
                       standard input
   pipeline test DIR [--update]
                       run the cases (*.test.yml) of a folder; --update writes down what they give now
+  pipeline plugins [NAME]
+                      print what plugins there are, with every option, its default and meaning
   search 'QUERY' [--index PATTERN] [--since 15m] [--size N] [--json]
                       print the log lines found, oldest first; an API key is taken from TAILRACE_API_KEY
   user add NAME [--role ROLE] [--index PATTERN …]

@@ -113,10 +113,10 @@ const MISTAKES: [name: string, text: string[], answer: string[]][] = [
     "Ruby",
     ["filter {", "  ruby {", "    code => \"event.set('a', 1)\"", "  }", "}"],
     [
-      'p.conf:2:3: error: there is no filter "ruby"',
-      " 2 |   ruby {",
-      "   |   ^^^^",
-      '   = Ruby doesn\'t run here: write the block in JavaScript, as js { code => "…" }',
+      "p.conf:3:13: error: Ruby code doesn't run here",
+      " 3 |     code => \"event.set('a', 1)\"",
+      "   |             ^^^^^^^^^^^^^^^^^^^",
+      "   = write it for the filter js: js { code => \"…\" }; event.get, event.set, event.remove, event.tag and event.cancel() are the same, Ruby's nil is undefined, strings have JavaScript's methods",
       "",
       "1 error, 0 warnings",
     ],
@@ -284,4 +284,30 @@ test("files that aren't there are named", async () => {
   ]) {
     await assert.rejects(runPipelineCommand(parsePipelineCommand(args), {}), /nowhere/);
   }
+});
+
+test("the reference names every plugin and option, and a mistyped name its neighbour", async () => {
+  const all = await runPipelineCommand(parsePipelineCommand(["plugins"]), {});
+  for (const title of [
+    "## Inputs",
+    "## Filters",
+    "## Outputs",
+    "## Codecs",
+    "### grok",
+    "`tag_on_failure`",
+  ]) {
+    assert.ok(all.output.includes(title), title);
+  }
+  const one = await runPipelineCommand(parsePipelineCommand(["plugins", "drop"]), {});
+  assert.match(one.output, /### drop[^#]*\| `percentage` \|/);
+  await assert.rejects(
+    runPipelineCommand(parsePipelineCommand(["plugins", "grook"]), {}),
+    /did you mean "grok"/,
+  );
+});
+
+test("the written reference is what the schemas say; `tailrace-hub pipeline plugins > docs/plugins.md` writes it", async () => {
+  const { output } = await runPipelineCommand(parsePipelineCommand(["plugins"]), {});
+  const written = readFileSync(join(import.meta.dirname, "../docs/plugins.md"), "utf8");
+  assert.equal(written, output);
 });

@@ -1,4 +1,4 @@
-/** `tailrace-hub pipeline check | run | test`: pipelines on a terminal, without a hub. */
+/** `tailrace-hub pipeline check | run | test | plugins`: pipelines on a terminal, without a hub. */
 
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -20,6 +20,11 @@ export type PipelineCommand = { readonly name: "pipeline" } & (
       readonly json: boolean;
     }
   | {
+      readonly action: "plugins";
+      /** Undefined: all. */
+      readonly plugin: string | undefined;
+    }
+  | {
       readonly action: "test";
       /** Folder or files of cases. */
       readonly paths: readonly string[];
@@ -35,7 +40,7 @@ export interface CommandOutcome {
   readonly isOk: boolean;
 }
 
-const ACTIONS = ["check", "run", "test"];
+const ACTIONS = ["check", "plugins", "run", "test"];
 
 /** Endings of case files; others in a folder are left alone. */
 const CASE_FILE = /[._-]?(test|cases?)\.(ya?ml|json)$/;
@@ -51,6 +56,7 @@ export function parsePipelineCommand(args: readonly string[]): PipelineCommand {
     );
   }
   const { values, positionals } = parsed(rest);
+  if (action === "plugins") return { name: "pipeline", action, plugin: positionals[0] };
   if (positionals.length === 0) throw usageError(`pipeline ${action} needs a file`);
   if (action === "check") return { name: "pipeline", action, files: positionals };
   if (action === "test")
@@ -73,6 +79,7 @@ export async function runPipelineCommand(
 ): Promise<CommandOutcome> {
   if (command.action === "check") return check(readAll(command.files), env);
   if (command.action === "run") return runSample(command, env);
+  if (command.action === "plugins") return plugins(command.plugin);
   return test(command, env);
 }
 
@@ -88,6 +95,15 @@ async function check(files: readonly PipelineFile[], env: NodeJS.ProcessEnv): Pr
       ? `${plural(errors, "error")}, ${plural(warnings, "warning")}\n`
       : `${files.map(({ path }) => path).join(", ")}: ok${warnings > 0 ? `, ${plural(warnings, "warning")}` : ""}\n`;
   return { output: told + summary, complaints: "", isOk: errors === 0 };
+}
+
+async function plugins(plugin: string | undefined): Promise<CommandOutcome> {
+  const { pluginNames, pluginReference } = await import("#hub/pipeline/program/plugin-reference.ts");
+  const names = pluginNames();
+  if (plugin !== undefined && !names.includes(plugin)) {
+    throw usageError(`there is no plugin "${plugin}"${didYouMean(plugin, names)}`);
+  }
+  return { output: pluginReference(plugin), complaints: "", isOk: true };
 }
 
 async function runSample(

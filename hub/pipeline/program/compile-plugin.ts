@@ -50,7 +50,7 @@ export interface CompiledOutput {
 }
 
 /** Options of every input. */
-const INPUT_OPTIONS = options({
+export const INPUT_OPTIONS = options({
   add_field: anyTable("fields to add to each event, names and values as formats"),
   tags: list("tags to add to each event"),
   type: optional(text("what the field type of each event is set to, unless it has one")),
@@ -59,7 +59,7 @@ const INPUT_OPTIONS = options({
 });
 
 /** Options of every output. */
-const OUTPUT_OPTIONS = options({
+export const OUTPUT_OPTIONS = options({
   id: optional(text("name of this output in metrics and messages")),
   enable_metric: flag("accepted for compatibility; outputs are always measured", true),
 });
@@ -212,7 +212,7 @@ export class PluginMaker {
 }
 
 /** Options of every codec. */
-const CODEC_OPTIONS = options({
+export const CODEC_OPTIONS = options({
   id: optional(text("name of this codec in messages")),
   enable_metric: flag("accepted for compatibility", true),
   ecs_compatibility: decorationOptions.properties.ecs_compatibility,

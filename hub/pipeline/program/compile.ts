@@ -143,11 +143,7 @@ class Compiler {
   }
 
   #unknown(node: PluginNode, set: { readonly kind: string; hint(name: string): string }): void {
-    const ruby = set.kind === "filter" && node.name === "ruby";
-    const hint = ruby
-      ? 'Ruby doesn\'t run here: write the block in JavaScript, as js { code => "…" }'
-      : set.hint(node.name);
-    this.#report("error", node.nameRange, `there is no ${set.kind} "${node.name}"`, hint);
+    this.#report("error", node.nameRange, `there is no ${set.kind} "${node.name}"`, set.hint(node.name));
   }
 
   #errors(): number {
