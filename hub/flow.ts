@@ -1,0 +1,203 @@
+/** Everything between the log and the listeners: made here, each part with its neighbours, and started by the hub. */
+
+import { resolve } from "node:path";
+import { DocumentSink } from "#hub/cluster/document-sink.ts";
+import { Documents } from "#hub/cluster/documents.ts";
+import { Fleet } from "#hub/cluster/fleet.ts";
+import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
+import { Janitor } from "#hub/cluster/janitor.ts";
+import { LogFollower } from "#hub/cluster/log-follower.ts";
+import type { ShardHost } from "#hub/cluster/shard-host.ts";
+import { Watermarks } from "#hub/cluster/watermarks.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { comparePositions, START } from "#proto/position.ts";
+import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { CertificateWatch } from "./certificate-watch.ts";
+import type { HubSettings } from "./config.ts";
+import { wireRetention } from "./engine-wiring.ts";
+import * as routes from "./log-routes.ts";
+import { AUTH_BUCKET, type OpenedAccess, openAccess } from "./open-access.ts";
+import { Pipelines } from "./pipelines.ts";
+import { ProcessedFloor } from "./processed-floor.ts";
+import { Servers } from "./servers.ts";
+
+/** What the flow stands on; journal, catalog and host are started. */
+export interface FlowGround {
+  readonly settings: HubSettings;
+  readonly log: Logger;
+  readonly version: string;
+  readonly metrics: Metrics;
+  readonly journal: Journal;
+  readonly catalog: IndexCatalog;
+  readonly host: ShardHost;
+  /** When the hub started, ms since 1970. */
+  readonly startedMs: number;
+}
+
+/** The parts, in the order of their start. */
+export interface Flow {
+  readonly servers: Servers;
+  readonly opened: OpenedAccess;
+  readonly parts: readonly (readonly [name: string, part: Component])[];
+}
+
+/** What several parts tell and ask each other. */
+interface Shared {
+  readonly findings: routes.LogFindings;
+  readonly watermarks: Watermarks;
+  readonly floor: ProcessedFloor;
+}
+
+const now = (): number => systemClock.now();
+
+/** Makes the parts; nothing is started. Compares the log with what the shards remember first. */
+export async function makeFlow(ground: FlowGround): Promise<Flow> {
+  const { log, journal, catalog, host, metrics } = ground;
+  const shared: Shared = {
+    findings: await reconcile(journal, host),
+    watermarks: new Watermarks(metrics),
+    floor: new ProcessedFloor(),
+  };
+  const port = routes.logPort(journal);
+  const documents = new Documents({ log: port, catalog, shards: host, now });
+  const { opened, servers } = await makeServers(ground, documents);
+  const sink = makeSink(ground, shared);
+  const pipelines = await openPipelines(ground, shared, sink, { opened, servers });
+  servers.pipelines = pipelines;
+  const { watermarks } = shared;
+  const fleet = new Fleet({ log, port, raw: routes.rawPort(journal), watermarks, now });
+  servers.fleet = fleet;
+  const feeding = { start: async () => documents.start(), stop: async () => documents.stop() };
+  const parts: readonly (readonly [string, Component])[] = [
+    ["shard feeding", makeFollower(ground, shared)],
+    ["documents", feeding],
+    ["access", opened],
+    ["pipeline", pipelines],
+    ["fleet", fleet],
+    ["janitor", makeJanitor(ground, shared, () => pipelines.pipeline.floor, sink)],
+    ["retention", wireRetention(ground)],
+    ["listeners", servers],
+    ["certificates", makeCertificateWatch(ground, servers)],
+  ];
+  return { servers, opened, parts };
+}
+
+/** Compares the log with what the shards remember; begins new incarnations where it was lost or rolled back. */
+async function reconcile(journal: Journal, host: ShardHost): Promise<routes.LogFindings> {
+  const known = host.known();
+  const before = await journal.state(DOC_STREAM);
+  const end = before.lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, before.lastSequence);
+  const doc = await journal.reconcile(DOC_STREAM, known.doc);
+  await journal.reconcile(RAW_STREAM, known.raw);
+  const survived = comparePositions(end, host.position) > 0 ? end : host.position;
+  return { docLost: doc.raised, survived };
+}
+
+async function makeServers(
+  ground: FlowGround,
+  documents: Documents,
+): Promise<{ opened: OpenedAccess; servers: Servers }> {
+  const { settings, journal } = ground;
+  const opened = await openAccess({
+    ...ground,
+    folder: resolve(settings["path.data"]),
+    bucket: await journal.bucket(AUTH_BUCKET),
+    documents,
+    dashboardUrl: () => servers.addresses.dashboard,
+  });
+  const servers: Servers = new Servers({ ...ground, documents, access: opened.access });
+  return { opened, servers };
+}
+
+function makeSink({ journal, catalog, metrics }: FlowGround, { findings }: Shared): DocumentSink {
+  return new DocumentSink({
+    log: routes.logPort(journal),
+    catalog,
+    metrics,
+    now,
+    positionOf: (sequence) => journal.positionOf(DOC_STREAM, sequence),
+    last: findings.survived,
+    refuse: (refused) => routes.keepRefusedDocument(journal, refused),
+  });
+}
+
+async function openPipelines(
+  { settings, journal, version, log, metrics }: FlowGround,
+  { findings, watermarks }: Shared,
+  sink: DocumentSink,
+  { opened, servers }: Pick<Flow, "opened" | "servers">,
+): Promise<Pipelines> {
+  return Pipelines.open({
+    settings,
+    journal,
+    version,
+    folder: resolve(settings["path.data"]),
+    bearer: (...asked) => opened.bearer(...asked),
+    source: routes.rawSource(journal),
+    sink,
+    deadLetters: { write: (letter) => routes.keepPipelineLetter(journal, letter) },
+    cursors: await journal.bucket("cursors"),
+    log,
+    metrics,
+    clock: systemClock,
+    listener: servers.tail,
+    events: { onCursor: (event) => watermarks.processed(event) },
+    resume: (cursor) => routes.resumption(cursor, findings),
+  });
+}
+
+function makeFollower(
+  { host, log, metrics, journal }: FlowGround,
+  { watermarks, floor }: Shared,
+): LogFollower {
+  const port = routes.logPort(journal);
+  return new LogFollower({
+    host,
+    log,
+    metrics,
+    clock: systemClock,
+    read: (after, signal) => routes.readDocs(journal, after, signal),
+    oldest: () => routes.oldestDoc(journal),
+    reply: (...message) => port.send(...message),
+    deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),
+    onCommitted: (position) => {
+      watermarks.committed(position);
+      floor.committed(position);
+    },
+  });
+}
+
+function makeJanitor(
+  { journal, log }: FlowGround,
+  { floor }: Shared,
+  pipelineFloor: () => Pipelines["pipeline"]["floor"],
+  sink: DocumentSink,
+): Janitor {
+  return new Janitor({
+    clock: systemClock,
+    log,
+    streams: [
+      { name: RAW_STREAM, done: () => floor.advance(pipelineFloor(), sink.last) },
+      { name: DOC_STREAM, done: () => floor.position },
+    ],
+    state: (stream) => journal.state(stream),
+    purge: (stream, { incarnation, sequence }) =>
+      journal.purge(stream, { incarnation, sequence: sequence + 1 }),
+  });
+}
+
+function makeCertificateWatch({ settings, log, journal }: FlowGround, servers: Servers): CertificateWatch {
+  return new CertificateWatch({
+    settings,
+    clock: systemClock,
+    log,
+    onChange: (tls) => {
+      servers.useCertificate(tls);
+      journal.reloadServer();
+    },
+  });
+}
