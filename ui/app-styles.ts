@@ -214,4 +214,13 @@ export const appStyles = css`
       background: #ffffff14;
     }
   }
+  @media print {
+    :host {
+      display: block;
+      height: auto;
+    }
+    header {
+      display: none;
+    }
+  }
 `;

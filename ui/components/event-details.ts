@@ -1,7 +1,7 @@
 /** One document with all its fields, as a table or as JSON. Fires `tr-filter`, `tr-column`, `tr-step` and `tr-close`. */
 
 import { msg, str } from "@lit/localize";
-import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { formatTime } from "../services/format.ts";
 import { filterValues, type LogDocument, valueText } from "../services/log-document.ts";
 import { eventDetailsStyles } from "./event-details-styles.ts";
@@ -21,6 +21,10 @@ const PIVOT_FIELDS = [
   "session.id",
 ];
 
+/** Fields drawn at once, about a screen; a document of a thousand must open as quickly as others. */
+const FIRST_FIELDS = 50;
+const MORE_FIELDS = 50;
+
 type View = "table" | "json";
 
 export class EventDetails extends LitElement {
@@ -31,6 +35,7 @@ export class EventDetails extends LitElement {
     surroundings: {},
     _view: { state: true },
     _copied: { state: true },
+    _shown: { state: true },
   };
 
   declare document: LogDocument | undefined;
@@ -41,6 +46,10 @@ export class EventDetails extends LitElement {
   declare surroundings: string;
   declare _view: View;
   declare _copied: boolean;
+  /** Fields that are drawn; the others follow, some each frame. */
+  declare _shown: number;
+
+  #frame = 0;
 
   static override styles = [controls, eventDetailsStyles];
 
@@ -52,6 +61,24 @@ export class EventDetails extends LitElement {
     this.surroundings = "";
     this._view = "table";
     this._copied = false;
+    this._shown = FIRST_FIELDS;
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    cancelAnimationFrame(this.#frame);
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("document")) this._shown = FIRST_FIELDS;
+  }
+
+  protected override updated(): void {
+    cancelAnimationFrame(this.#frame);
+    if (this._shown >= (this.document?.fields.size ?? 0)) return;
+    this.#frame = requestAnimationFrame(() => {
+      this._shown += MORE_FIELDS;
+    });
   }
 
   override render(): TemplateResult | typeof nothing {
@@ -97,7 +124,7 @@ export class EventDetails extends LitElement {
     return html`<table>
       <caption class="hidden-text">${msg("Fields of the line")}</caption>
       <tbody>
-        ${[...document.fields].map(([name, value]) => (value === document.message ? nothing : this.#field(name, value)))}
+        ${[...document.fields].slice(0, this._shown).map(([name, value]) => (value === document.message ? nothing : this.#field(name, value)))}
         ${this.#field("_index", document.index)}
         <tr><th scope="row">${msg("_id")}</th><td>${document.id}</td><td></td></tr>
       </tbody>

@@ -5,6 +5,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { formatTime } from "../services/format.ts";
 import { compileHighlight, splitMatches } from "../services/highlight.ts";
@@ -106,7 +107,11 @@ export class EventTable extends LitElement {
         ${columns.map((column) => this.#header(column))}
       </div>
       <div class="body" role="presentation">
-        ${this.rows.slice(first, end).map((row, i) => this.#row(row, first + i, columns, expression))}
+        ${repeat(
+          this.rows.slice(first, end),
+          (_, i) => first + i,
+          (row, i) => this.#row(row, first + i, columns, expression),
+        )}
       </div>
       <div class="foot" role="row"><span role="gridcell">${this.isLoadingMore ? msg("Loading more …") : this.footer}</span></div>
     </div>`;

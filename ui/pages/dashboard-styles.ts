@@ -162,4 +162,20 @@ export const dashboardStyles = css`
       break-inside: avoid;
     }
   }
+  :host(:fullscreen) {
+    overflow: auto;
+    background: var(--canvas);
+  }
+  @media print {
+    .bar > :not(h1) {
+      display: none;
+    }
+    .grid {
+      display: block;
+    }
+    .panel {
+      margin-bottom: 12px;
+      break-inside: avoid;
+    }
+  }
 `;

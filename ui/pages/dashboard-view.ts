@@ -108,6 +108,8 @@ export class DashboardView extends LitElement {
           @tr-zone=${({ detail }: CustomEvent<boolean>) => this.#go({ tz: detail ? "utc" : undefined })}></tr-time-range-picker>
         <button class="icon" aria-label=${msg("Ask again")} title=${msg("Ask again (r)")} @click=${this.#again}>${icon("refresh")}</button>
         <button class="icon" aria-label=${msg("Export")} title=${msg("Export as a file")} @click=${this.#export}>${icon("download")}</button>
+        <button class="icon" aria-label=${msg("Print")} title=${msg("Print")} @click=${() => print()}>${icon("print")}</button>
+        <button class="icon" aria-label=${msg("Full screen")} title=${msg("Full screen")} @click=${() => void this.#fill()}>${icon("expand")}</button>
         <button aria-pressed=${this.#isEditing} title=${msg("Edit (e)")} @click=${() => this.#edit(!this.#isEditing)}>${icon("edit")}${msg("Edit")}</button>
       </div>
       ${this.#isEditing ? this.#editor() : nothing}
@@ -194,6 +196,12 @@ export class DashboardView extends LitElement {
 
   #again(): void {
     this._round++;
+  }
+
+  /** Fills the screen with the dashboard, or ends that. */
+  async #fill(): Promise<void> {
+    if (document.fullscreenElement === null) await this.requestFullscreen();
+    else await document.exitFullscreen();
   }
 
   #edit(isEditing: boolean): void {
