@@ -1,5 +1,6 @@
 /**
- * Runs test files: `node test/run.ts [--together] [--timeout 60s] [--concurrency 3] [--name PATTERN] [--verbose] GLOB …`.
+ * Runs test files: `node test/run.ts [--together] [--timeout 60s] [--concurrency 3] [--name PATTERN] [--verbose] GLOB … [WORD …]`.
+ * A WORD has neither slash nor star: of the globs' files those are run whose path holds one (`npm run conformance -- oauth`).
  *
  * Each file has its own process, so that a leaked handle or a changed global of one can't hide in another. With
  * `--together` the files of a room share one, which spares starting Node and loading the room's modules for each file:
@@ -41,13 +42,21 @@ const { values: options, positionals: patterns } = parseArgs({
 process.chdir(ROOT);
 process.env["NODE_COMPILE_CACHE"] ??= join(ROOT, ".cache", "compile");
 const timeoutMs = parseDuration(options.timeout);
-const files = patterns.flatMap(filesOf);
+const words = patterns.filter((each) => !/[/*]/.test(each));
+const files = patterns
+  .filter((each) => !words.includes(each))
+  .flatMap(filesOf)
+  .filter(isMeant);
 const groups = options.together ? byRoom(files) : files.map((file) => [file]);
 const counts: TestCounts = { ...NO_TESTS };
 const waiting = options.together ? groups.toSorted((left, right) => sizeOf(right) - sizeOf(left)) : groups;
 
 await Promise.all(Array.from({ length: Number(options.concurrency) }, lane));
 finish();
+
+function isMeant(path: string): boolean {
+  return words.length === 0 || words.some((word) => relative(ROOT, path).includes(word));
+}
 
 /** Returns the files of a pattern, sorted. Ends the process where there are none. */
 function filesOf(pattern: string): string[] {
