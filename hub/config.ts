@@ -81,6 +81,12 @@ export const hubSchema = Type.Object(
       default: 5,
       description: "longest wait for a batch to fill, ms",
     }),
+    "search.slowlog.threshold": Type.Integer({
+      minimum: -1,
+      maximum: 3_600_000,
+      default: 1000,
+      description: "time from which on a search is logged as slow, ms; -1: never",
+    }),
     "config.reload.automatic": flag(false, "whether changes of pipeline files are taken over while running"),
     "config.reload.interval": text("5s", "how often pipeline files are looked at"),
     "alerts.webhook.allow_private": flag(

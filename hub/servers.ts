@@ -145,6 +145,7 @@ export class Servers implements Component {
       compatVersion: settings["compat.version"],
       errors: { nodeId: cluster.nodes()[0]?.id ?? "" },
       remoteHosts: settings["reindex.remote.whitelist"],
+      ...(settings["search.slowlog.threshold"] >= 0 && { slowQueryMs: settings["search.slowlog.threshold"] }),
     };
   }
 

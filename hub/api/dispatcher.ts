@@ -177,12 +177,16 @@ class Turn {
   }
 }
 
+/** Characters of a warning: clients take headers of a few kB only. */
+const MAX_WARNING_LENGTH = 1000;
+
 /** RFC 7234 section 5.5: code, agent, quoted text. What a header can't hold is escaped. */
 function warningHeaders(warnings: ReadonlySet<string>): string[] {
   const agent = "Elasticsearch-6.5.4-d2ef93d";
   const date = new Date().toUTCString();
   return [...warnings].map((text) => {
-    const quoted = text.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/g, encodeURIComponent);
+    const short = text.slice(0, MAX_WARNING_LENGTH).toWellFormed();
+    const quoted = short.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/gu, encodeURIComponent);
     return `299 ${agent} "${quoted}" "${date}"`;
   });
 }

@@ -1,9 +1,11 @@
 /** What the routes of the search interface are made of. */
 
 import type { Clock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
 import type { ErrorContext } from "./error-body.ts";
 import { countDocuments, countShards, IndexCounters } from "./index-counters.ts";
 import type { Cluster, Documents, Indices, Shards } from "./ports.ts";
+import { SlowQueries } from "./slow-queries.ts";
 import { Tasks } from "./tasks.ts";
 
 export interface ApiNeighbours {
@@ -15,6 +17,8 @@ export interface ApiNeighbours {
   /** Version told to clients, e.g. "6.5.4". */
   readonly compatVersion: string;
   readonly errors: ErrorContext;
+  /** ms from which on a search is logged as slow; never without it. */
+  readonly slowQueryMs?: number;
   /** host:port patterns that _reindex may read from; none without it. */
   readonly remoteHosts?: readonly string[];
 }
@@ -25,10 +29,11 @@ export interface ApiParts extends ApiNeighbours {
   readonly remoteHosts: readonly string[];
   /** Stopped by its owner. */
   readonly tasks: Tasks;
+  readonly slowQueries: SlowQueries;
 }
 
 /** Returns the parts of the routes over the rest of the hub. */
-export function apiParts(neighbours: ApiNeighbours): ApiParts {
+export function apiParts(neighbours: ApiNeighbours, log: Logger): ApiParts {
   const { documents, indices, shards, clock } = neighbours;
   const counters = new IndexCounters(clock);
   return {
@@ -38,5 +43,6 @@ export function apiParts(neighbours: ApiNeighbours): ApiParts {
     counters,
     remoteHosts: neighbours.remoteHosts ?? [],
     tasks: new Tasks(clock),
+    slowQueries: new SlowQueries(clock, log, neighbours.slowQueryMs ?? Number.POSITIVE_INFINITY),
   };
 }

@@ -113,6 +113,14 @@ export class ApiRequest {
     throw new AppError("parsing", "the body must be a JSON object", { data: { type: "parse_exception" } });
   }
 
+  /** The body as a JSON object with plain numbers only, as metadata is kept; {} where there is none. Throws parsing. */
+  metadata(): JsonObject {
+    const value = this.object();
+    return JSON.parse(
+      JSON.stringify(value, (_key, each: unknown) => (typeof each === "bigint" ? Number(each) : each)),
+    ) as JsonObject;
+  }
+
   /** The body as a JSON object. Throws request_invalid where there is no body. */
   requiredObject(): JsonObject {
     this.requireBody();

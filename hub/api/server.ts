@@ -91,7 +91,7 @@ export class ApiServer implements Component {
       errorBody: hubErrorBody,
     });
     this.#scrolls = new ScrollContexts(metrics);
-    this.#parts = apiParts(options.parts);
+    this.#parts = apiParts(options.parts, log);
   }
 
   /** Addresses with the real ports. Valid after `start`. */
@@ -160,7 +160,7 @@ export class ApiServer implements Component {
   #hubRoutes(searchRoutes: readonly Route[]): Route[] {
     const { status, saved, pipelines, alerts, parts, metrics, version } = this.#options;
     const own: Route[] = [
-      ...hubRoutes({ status, metrics, describe: () => document }),
+      ...hubRoutes({ status, metrics, slowQueries: this.#parts.slowQueries, describe: () => document }),
       ...(saved === undefined ? [] : savedRoutes(saved)),
       ...(pipelines === undefined ? [] : pipelineRoutes(pipelines, pipelines)),
       ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices)),

@@ -60,7 +60,8 @@ export function aliasRoutes(parts: ApiParts): Route[] {
 }
 
 async function updateAliases({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
-  const body = request.requiredObject();
+  const body = request.metadata();
+  request.requireBody();
   const { actions } = body;
   if (!Array.isArray(actions))
     throw new AppError("parsing", "[aliases] unknown field, expected [actions] as a list");
@@ -128,7 +129,7 @@ function removals(found: readonly IndexInfo[], patterns: readonly string[]): Ali
 }
 
 async function putAlias({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
-  const body = request.object();
+  const body = request.metadata();
   const alias = request.path["name"] ?? (typeof body["alias"] === "string" ? body["alias"] : undefined);
   const expression = request.path["index"] ?? (typeof body["index"] === "string" ? body["index"] : undefined);
   checkValid(

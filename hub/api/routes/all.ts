@@ -20,6 +20,7 @@ import { mgetRoutes } from "./mget.ts";
 import { nodeStatsRoutes } from "./node-stats.ts";
 import { nodeRoutes } from "./nodes.ts";
 import { notOfferedRoutes } from "./not-offered.ts";
+import { rolloverRoutes } from "./rollover.ts";
 import { allSearchRoutes } from "./search/all.ts";
 import type { ScrollContexts } from "./search/scroll-contexts.ts";
 import { segmentRoutes } from "./segments.ts";
@@ -42,6 +43,7 @@ export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route
     ...mappingRoutes(parts),
     ...settingsRoutes(parts),
     ...aliasRoutes(parts),
+    ...rolloverRoutes(parts),
     ...templateRoutes(parts),
     ...maintenanceRoutes(parts),
     ...analyzeRoutes(parts),

@@ -43,7 +43,8 @@ function getSettings({ cluster }: ApiParts, request: ApiRequest): ApiResponse {
 }
 
 async function putSettings({ cluster }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
-  const body = request.requiredObject();
+  const body = request.metadata();
+  request.requireBody();
   const unknown = Object.keys(body).find((key) => key !== "persistent" && key !== "transient");
   if (unknown !== undefined)
     throw new AppError("request_invalid", `request may hold [persistent] and [transient], not [${unknown}]`);

@@ -4,10 +4,12 @@ import type { JsonObject } from "#hub/search/json.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { HubStatus } from "../ports.ts";
 import { json, type Route } from "../route.ts";
+import type { SlowQueries } from "../slow-queries.ts";
 
 export interface HubParts {
   readonly status: HubStatus;
   readonly metrics: Metrics;
+  readonly slowQueries: SlowQueries;
   /** Returns the description of all interfaces. */
   readonly describe: () => JsonObject;
 }
@@ -15,7 +17,7 @@ export interface HubParts {
 /** The text format of Prometheus, version 0.0.4. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-export function hubRoutes({ status, metrics, describe }: HubParts): Route[] {
+export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts): Route[] {
   return [
     {
       methods: ["GET"],
@@ -32,6 +34,18 @@ export function hubRoutes({ status, metrics, describe }: HubParts): Route[] {
       action: "monitor",
       summary: "Lists the agents that were heard of.",
       handle: () => json(status.agents()),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/api/slow-queries"],
+      params: [],
+      action: "search",
+      summary: "Lists searches that took long, the newest first.",
+      handle: () =>
+        json({
+          threshold_ms: Number.isFinite(slowQueries.thresholdMs) ? slowQueries.thresholdMs : null,
+          queries: slowQueries.list(),
+        }),
     },
     {
       methods: ["GET"],

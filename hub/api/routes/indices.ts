@@ -76,7 +76,7 @@ export function indexRoutes(parts: ApiParts): Route[] {
 
 async function createIndex({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
   const name = request.segment("index");
-  const body = request.object();
+  const body = request.metadata();
   checkKeys(body);
   const { type, mapping } = splitType(body["mappings"], name);
   const hasParts = ["settings", "mappings", "aliases"].some((key) => key in body);

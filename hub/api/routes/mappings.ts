@@ -129,7 +129,7 @@ function existsType({ indices }: ApiParts, request: ApiRequest): ApiResponse {
 }
 
 async function putMapping({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
-  const body = request.object();
+  const body = request.metadata();
   checkValid(Object.keys(body).length === 0 && request.body.length === 0 && "mapping source is empty");
   const given = request.path["type"];
   if (given !== undefined) checkTypeName(given);

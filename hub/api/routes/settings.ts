@@ -70,7 +70,8 @@ function getSettings({ indices, compatVersion }: ApiParts, request: ApiRequest):
 }
 
 async function putSettings({ indices, compatVersion }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
-  const body = request.requiredObject();
+  const body = request.metadata();
+  request.requireBody();
   const given = isObject(body["settings"]) && Object.keys(body).length === 1 ? body["settings"] : body;
   const changes = flattenSettings(given);
   checkValid(Object.keys(changes).length === 0 && "no settings to update");

@@ -52,7 +52,8 @@ export function templateRoutes(parts: ApiParts): Route[] {
 
 async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
   const name = request.segment("name");
-  const body = request.requiredObject();
+  const body = request.metadata();
+  request.requireBody();
   const patterns = patternsOf(body);
   checkValid(patterns.length === 0 && "index patterns are missing");
   checkKeys(body);

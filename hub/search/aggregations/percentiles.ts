@@ -211,6 +211,7 @@ function negative(field: string, value: number): AppError {
   return new AppError(
     "request_invalid",
     `[hdr] counts values from 0 on, but a document's [${field}] is [${value}]; leave [hdr] out`,
+    { data: { type: "array_index_out_of_bounds_exception" } },
   );
 }
 

@@ -61,15 +61,25 @@ function warnColumns({ docvalue_fields: given }: JsonObject): void {
   );
 }
 
-/** Runs a search and counts it for its indices, in the groups that `stats` of its body names. */
-export function countedSearch<T>(
-  { counters }: ApiParts,
+/** Runs a search and counts it for its indices, in the groups that `stats` of its body names; a slow one is noted. */
+export async function countedSearch(
+  { counters, slowQueries }: ApiParts,
   indices: readonly IndexInfo[],
-  { stats }: JsonObject,
-  search: () => Promise<T>,
-): Promise<T> {
+  body: JsonObject,
+  search: () => Promise<SearchResponse>,
+): Promise<SearchResponse> {
+  const { stats } = body;
   const groups = Array.isArray(stats) ? stats.map(String) : typeof stats === "string" ? [stats] : [];
-  return counters.during(indices, (counts) => counters.searchCounts(counts, groups), search);
+  const response = await counters.during(indices, (counts) => counters.searchCounts(counts, groups), search);
+  const { tookMs, total, timedOut } = response;
+  slowQueries.note(
+    tookMs,
+    indices.map(({ name }) => name),
+    body,
+    total,
+    timedOut,
+  );
+  return response;
 }
 
 /** Limits of searches; `search.max_buckets` of the cluster's settings counts. */

@@ -9,12 +9,14 @@ import type { AliasInfo, IndexInfo } from "#hub/api/ports.ts";
 import { ApiRequest } from "#hub/api/request.ts";
 import type { ApiResponse, Method } from "#hub/api/route.ts";
 import { Router } from "#hub/api/router.ts";
+import { SlowQueries } from "#hub/api/slow-queries.ts";
 import { Tasks } from "#hub/api/tasks.ts";
 import { resolveIndices } from "#hub/cluster/index-names.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { IndexFixture } from "#hub/search/shard-fixture.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { allSearchRoutes } from "./all.ts";
 import { ScrollContexts } from "./scroll-contexts.ts";
@@ -104,6 +106,7 @@ function partsOf(compatVersion: string): ApiParts {
     errors: ERRORS,
     remoteHosts: [],
     tasks: new Tasks(systemClock),
+    slowQueries: new SlowQueries(systemClock, silentLogger(), Number.POSITIVE_INFINITY),
   };
 }
 

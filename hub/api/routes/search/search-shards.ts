@@ -1,9 +1,11 @@
 /** `_search_shards`: where a search would run. */
 
 import type { ApiParts } from "#hub/api/parts.ts";
+import type { IndexInfo } from "#hub/api/ports.ts";
 import type { ApiRequest } from "#hub/api/request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/resolve-options.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
+import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { meantAliases } from "./open-shards.ts";
 import { printedFilter } from "./printed-filter.ts";
 
@@ -36,20 +38,32 @@ function searchShards({ indices, cluster }: ApiParts, request: ApiRequest): ApiR
     ),
     indices: Object.fromEntries(
       found.map((index) => {
-        const aliases = meantAliases(index, expression)?.sort();
-        const filters = aliases?.map((name) => index.aliases[name]?.filter);
+        const aliases = namedAliases(index, expression);
+        // Who names the index itself, or an alias without a filter, sees all of it.
+        const filters = (meantAliases(index, expression) ?? []).map((name) => index.aliases[name]?.filter);
+        const [first] = filters;
         const filter =
-          filters?.includes(undefined) === true
+          first === undefined || filters.includes(undefined)
             ? undefined
-            : filters?.length === 1
-              ? printedFilter(filters[0]!)
-              : printedFilter({ bool: { should: filters } });
+            : printedFilter(filters.length === 1 ? first : { bool: { should: filters.toSorted(byText) } });
         return [
           index.name,
-          { ...(aliases !== undefined && { aliases, ...(filter !== undefined && { filter }) }) },
+          { ...(aliases.length > 0 && { aliases, ...(filter !== undefined && { filter }) }) },
         ];
       }),
     ),
     shards,
   });
+}
+
+/** Aliases of an index that an expression names or matches, whether it names the index too or not. */
+function namedAliases(index: IndexInfo, expression: string | undefined): string[] {
+  const tests = (expression ?? "").split(",").map((part) => compileWildcard(part));
+  return Object.keys(index.aliases)
+    .filter((name) => tests.some((test) => test.matches(name)))
+    .sort();
+}
+
+function byText(a: unknown, b: unknown): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }

@@ -1,0 +1,147 @@
+/**
+ * The search interface under malformed requests: every answer is a well-formed 2xx or a 4xx with a reason, and the hub
+ * neither ends nor keeps anything of them. For as long as TAILRACE_FUZZ_SECONDS says; TAILRACE_SEED repeats a run.
+ */
+
+import assert from "node:assert/strict";
+import { Agent, request as httpRequest } from "node:http";
+import { after, before, test } from "node:test";
+import { Random } from "#hub/engine/random.test-support.ts";
+import { startHub, type TestHub } from "#test/harness/hub.ts";
+import { chooseSeed } from "#test/harness/random.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+import { malformedRequest, type RawRequest } from "./api-requests.ts";
+
+const DURATION_MS = Number(process.env["TAILRACE_FUZZ_SECONDS"] ?? 3) * 1000;
+/** Requests that are under way at a time. */
+const IN_FLIGHT = 16;
+/** Faults that a run reports. */
+const MAX_FAULTS = 20;
+/** Nothing that is asked may take as long. */
+const ANSWER_MS = 20_000;
+/** What the hub may grow by: its caches fill, and the collector takes its time. */
+const MAX_GROWTH_BYTES = 400 * 1024 * 1024;
+
+const workspace = new Workspace();
+const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
+let hub: TestHub;
+
+before(async () => {
+  hub = await startHub({ dataDir: workspace.path("data", "hub") });
+  for (let n = 0; n < 20; n++) {
+    const document = {
+      n,
+      level: n % 2 === 0 ? "info" : "error",
+      message: `line ${n}`,
+      at: "2026-01-01T00:00:00Z",
+    };
+    await send({
+      method: "PUT",
+      path: `/lines/_doc/${n}`,
+      headers: JSON_TYPE,
+      body: JSON.stringify(document),
+    });
+  }
+  await send({ method: "POST", path: "/lines/_refresh", headers: {}, body: "" });
+});
+after(async () => {
+  agent.destroy();
+  await hub?.stop();
+  await workspace.close();
+});
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+test("malformed requests are refused with a reason or answered, never failed on", async (context) => {
+  const seed = chooseSeed();
+  const end = Date.now() + DURATION_MS;
+  const before = await contexts();
+  let sent = 0;
+  const statuses = new Map<number, number>();
+  const faults = new Map<string, string>();
+  const one = async (): Promise<void> => {
+    const asked = malformedRequest(new Random(seed + sent++));
+    const { status, text } = await send(asked);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    const fault = faultOf(asked, status, text);
+    if (fault === undefined || faults.size >= MAX_FAULTS) return;
+    // The same fault by another request isn't news.
+    const kind = text.slice(0, 200).replace(/\d+/g, "0");
+    if (!faults.has(kind))
+      faults.set(kind, `${fault}\n${JSON.stringify(asked).slice(0, 1500)}\n${text.slice(0, 800)}`);
+  };
+  const memory = await residentBytes();
+  while (Date.now() < end) await Promise.all(Array.from({ length: IN_FLIGHT }, one));
+  context.diagnostic(`${sent} requests: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))}`);
+  assert.deepEqual([...faults.values()], [], `TAILRACE_SEED=${seed}`);
+  assert.ok(hub.running, "the hub runs");
+  assert.ok((await residentBytes()) - memory < MAX_GROWTH_BYTES, "the hub's memory stays");
+  await send({ method: "DELETE", path: "/_search/scroll/_all", headers: {}, body: "" });
+  assert.deepEqual(await contexts(), before);
+  const { status } = await send({ method: "GET", path: "/lines/_search", headers: {}, body: "" });
+  assert.equal(status, 200);
+});
+
+/** What is wrong with an answer; undefined: nothing. */
+function faultOf({ method, path }: RawRequest, status: number, text: string): string | undefined {
+  // What isn't offered says so with 501; too much of a good thing with 503, as 6.5 does for buckets.
+  const reasoned = status === 501 || (status === 503 && text.includes("too_many_buckets_exception"));
+  if (status >= 500 && !reasoned) return `${status} for ${method} ${path}`;
+  if (status >= 200 && status < 300) return undefined;
+  if (method === "HEAD" || path.includes("filter_path=")) return undefined;
+  try {
+    const body = JSON.parse(text) as { error?: unknown; found?: unknown; result?: unknown };
+    if (status < 400) return `${status} is neither done nor refused`;
+    const hasReason =
+      body.error !== undefined ||
+      status === 404 ||
+      status === 409 ||
+      "failures" in body ||
+      "succeeded" in body ||
+      "timed_out" in body;
+    return hasReason ? undefined : `${status} without a reason`;
+  } catch {
+    return status === 400 || status === 431 || status === 414 ? undefined : `${status} isn't JSON`;
+  }
+}
+
+/** Open scrolls and running tasks. */
+async function contexts(): Promise<unknown> {
+  const { text } = await send({ method: "GET", path: "/_tasks?actions=indices*", headers: {}, body: "" });
+  return JSON.parse(text) as unknown;
+}
+
+async function residentBytes(): Promise<number> {
+  const response = await fetch(`${hub.dashboardUrl}/metrics`);
+  const metrics = await response.text();
+  return Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1] ?? 0);
+}
+
+function send({ method, path, headers, body }: RawRequest): Promise<{ status: number; text: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+  const { hostname, port } = new URL(hub.searchUrl);
+  const sent = httpRequest(
+    {
+      method,
+      hostname,
+      port,
+      path,
+      agent,
+      headers: { ...headers, "content-length": String(Buffer.byteLength(body)) },
+    },
+    (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+      );
+    },
+  );
+  sent.setTimeout(ANSWER_MS, () =>
+    sent.destroy(new Error(`${method} ${path}: no answer within ${ANSWER_MS} ms to ${body.slice(0, 1500)}`)),
+  );
+  sent.on("error", reject);
+  sent.end(body);
+  return promise;
+}
