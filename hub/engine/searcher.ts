@@ -40,6 +40,11 @@ export interface SegmentReader {
   terms(field: string): TermDictionary | null;
   /** Documents with a term, deleted ones included. Null where there is none. `term`: text or its UTF-8 (16 bytes for ip). */
   postings(field: string, term: string | Uint8Array, options?: PostingsOptions): PostingsCursor | null;
+  /**
+   * Documents, deleted ones included, in which a term of a text field stands `distance` places (from 1) behind another one;
+   * null for none, undefined where they have to be found by cursors.
+   */
+  near(field: string, first: string, second: string, distance: number): Bitset | null | undefined;
   /** What BM25 needs of an indexed field; null where no document has it. */
   fieldStats(field: string): FieldStats | null;
   /** One norm byte per document (see `normToLength`), 0 where the field is absent; null for fields without norms. */

@@ -23,6 +23,7 @@ export interface SearchFunctions {
     values: number,
     out: number,
   ): void;
+  nearSet(first: number, second: number, distance: number, docCount: number, bits: number): number;
   scanTerms(
     blocks: number,
     length: number,

@@ -11,6 +11,7 @@ import { type ColumnNumbers, writeColumn } from "../segment/column-writer.ts";
 import { packedBounds } from "../segment/packed-bounds.ts";
 import { PostingsList, writePostings } from "../segment/postings-writer.ts";
 import { MemorySink, SegmentFile, SegmentFileWriter } from "../segment/segment-file.ts";
+import { apply, INDEX, openShard, operation, withFolder } from "../shard.test-support.ts";
 import { ensureKernel } from "./build.ts";
 import { SearchKernel } from "./search-kernel.ts";
 
@@ -167,4 +168,40 @@ test("bounds of values are the bounds of the numbers they are packed as", () => 
       assert.equal(isWithin, value(n) >= from && value(n) <= to, `${base} ${step} ${n}`);
     }
   }
+});
+
+test("terms that stand at a distance are found as their positions say", async () => {
+  await withFolder((folder) => {
+    const random = new Random(12);
+    const shard = openShard(folder);
+    const texts = Array.from({ length: 3000 }, () =>
+      Array.from({ length: random.below(random.oneIn(50) ? 400 : 12) }, () =>
+        random.pick(["a", "b", "c", "d"]),
+      ),
+    );
+    texts.forEach((words, doc) => {
+      apply(shard, doc + 1, operation(INDEX, String(doc), { message: words.join(" ") }));
+    });
+    shard.refresh();
+    const searcher = shard.searcher();
+    const [segment] = searcher.segments;
+    assert.ok(segment !== undefined && searcher.segments.length === 1);
+    for (const [first, second, distance] of [
+      ["a", "b", 1],
+      ["b", "a", 1],
+      ["c", "d", 3],
+      ["a", "a", 2],
+      ["d", "b", 300],
+    ] as const) {
+      const found = segment.near("message", first, second, distance);
+      assert.ok(found instanceof Bitset);
+      for (const [doc, words] of texts.entries()) {
+        const isNear = words.some((word, at) => word === first && words[at + distance] === second);
+        assert.equal(found.has(doc), isNear, `${first} ${second} ${distance} in ${doc}`);
+      }
+    }
+    assert.equal(segment.near("message", "a", "nowhere", 1), null);
+    searcher.close();
+    shard.close();
+  });
 });

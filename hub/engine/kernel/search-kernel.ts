@@ -30,6 +30,27 @@ export function searchKernel(): SearchKernel | null {
   return ofThread;
 }
 
+/** A term's bytes as its dictionary says. */
+export interface TermBytes {
+  readonly docFreq: number;
+  readonly postings: Uint8Array;
+  readonly positions: Uint8Array;
+}
+
+/** Where a term of a phrase lies in the kernel's memory: state, growing buffers, room for positions. */
+interface TermPlace {
+  readonly at: number;
+  readonly postings: number;
+  readonly positions: number;
+  readonly room: number;
+}
+
+/** Size of a term's state in assembly/phrase.ts. */
+const TERM_STATE_BYTES = 1152;
+
+/** Positions that a block of 128 documents may have there; of more the twin takes care. */
+const POSITION_ROOM = 65_536;
+
 /** See the file's comment. Belongs to one thread; a result in its memory is good until the next call. */
 export class SearchKernel {
   readonly #kernel: Kernel;
@@ -45,6 +66,7 @@ export class SearchKernel {
   readonly #text: number;
   readonly #found: number;
   readonly #tables: number;
+  readonly #terms: readonly TermPlace[];
   /** Views of `numbers` and `floats`; those of shared memory stay good when it grows. */
   readonly #unpacked: Uint32Array;
   readonly #made: Float64Array;
@@ -62,6 +84,12 @@ export class SearchKernel {
     this.#room = kernel.allocateZeroed(1024);
     this.#text = kernel.allocateZeroed(TERM_ROOM_BYTES + 64);
     this.#found = kernel.allocateZeroed(4 * SCAN_TERMS);
+    this.#terms = [0, 1].map(() => ({
+      at: kernel.allocateZeroed(TERM_STATE_BYTES),
+      postings: kernel.allocateZeroed(BUFFER_BYTES),
+      positions: kernel.allocateZeroed(BUFFER_BYTES),
+      room: kernel.memory.allocate(4 * POSITION_ROOM + 64),
+    }));
     this.#tables = kernel.allocateZeroed(4 * 4 * COUNTED_VALUES);
     const { buffer } = kernel.memory.memory;
     this.#unpacked = new Uint32Array(buffer, this.#numbers, BLOCK_DOCS);
@@ -87,6 +115,38 @@ export class SearchKernel {
     const whole = postingsSet(from, postings.length, docFreq, docCount, bits, this.#room) === 1;
     words.set(new Uint32Array(kernel.memory.memory.buffer, bits, words.length));
     return whole;
+  }
+
+  /**
+   * Returns the documents in which `second` stands `distance` places (from 1) behind `first`; null where the twin has to
+   * find them, or memory is short.
+   */
+  near(first: TermBytes, second: TermBytes, distance: number, docCount: number): Uint32Array | null {
+    const kernel = this.#kernel;
+    const words = new Uint32Array(Math.ceil(docCount / 32));
+    this.#placeTerm(this.#terms[0]!, first);
+    this.#placeTerm(this.#terms[1]!, second);
+    const bits = kernel.place(this.#set, new Uint8Array(words.buffer));
+    const [a, b] = [this.#terms[0]!.at, this.#terms[1]!.at];
+    if (kernel.functions.nearSet(a, b, distance, docCount, bits) !== 1) return null;
+    words.set(new Uint32Array(kernel.memory.memory.buffer, bits, words.length));
+    return words;
+  }
+
+  /** Copies a term's bytes in and fills the start of its state as assembly/phrase.ts reads it. */
+  #placeTerm(place: TermPlace, { postings, positions, docFreq }: TermBytes): void {
+    const kernel = this.#kernel;
+    kernel.memory.bytes.fill(0, place.at, place.at + TERM_STATE_BYTES);
+    const numbers = [
+      kernel.place(place.postings, postings),
+      postings.length,
+      kernel.place(place.positions, positions),
+      positions.length,
+      docFreq,
+    ];
+    for (const [index, value] of numbers.entries()) kernel.setWord(place.at + 4 * index, value);
+    kernel.setWord(place.at + 40, place.room);
+    kernel.setWord(place.at + 44, POSITION_ROOM);
   }
 
   /** Unpacks the numbers of a block, at most 1024 of at most 32 bits, and returns them. */

@@ -2,7 +2,7 @@
 
 import { compareBytes, toBytes } from "../bytes.ts";
 import { decodeUtf8 } from "../json/scanner.ts";
-import { SCAN_TERMS, searchKernel } from "../kernel/search-kernel.ts";
+import { SCAN_TERMS, searchKernel, type TermBytes } from "../kernel/search-kernel.ts";
 import type {
   PostingsCursor,
   PostingsOptions,
@@ -11,10 +11,14 @@ import type {
   TermInfo,
   TermIterator,
 } from "../searcher.ts";
+import { Bitset } from "./bitset.ts";
 import { ByteReader, readU32 } from "./byte-buffer.ts";
 import { type DictionaryEntry, MAX_TERM_BYTES, TERMS_PER_BLOCK } from "./dictionary-writer.ts";
 import { BlockPostingsCursor, SinglePostingsCursor } from "./postings-cursor.ts";
 import type { SegmentFile } from "./segment-file.ts";
+
+/** Documents of the rarer term of a pair from which on the kernel looks for both; fewer are walked sooner. */
+const NEAR_DOCS = 256;
 
 /** The terms of one field of one segment. */
 export class Dictionary implements TermDictionary {
@@ -61,6 +65,20 @@ export class Dictionary implements TermDictionary {
 
   containing(needle: Uint8Array): TermIterator {
     return new ScanWalk(this.#walk(), this.#scan(needle));
+  }
+
+  /**
+   * Documents in which `second` stands `distance` places behind `first`; null for none, undefined where they have to be
+   * found by cursors.
+   */
+  near(first: string, second: string, distance: number): Bitset | null | undefined {
+    const kernel = searchKernel();
+    const [a, b] = [this.#seek(toBytes(first)), this.#seek(toBytes(second))];
+    if (a === null || b === null || a.docFreq === 0 || b.docFreq === 0) return null;
+    if (kernel === null || !this.#entry.positions || Math.min(a.docFreq, b.docFreq) < NEAR_DOCS)
+      return undefined;
+    const words = kernel.near(a.bytes(), b.bytes(), distance, this.#docCount);
+    return words === null ? undefined : new Bitset(this.#docCount, words);
   }
 
   /** A copy of the bytes of term number `ordinal`, 0..size - 1. */
@@ -245,6 +263,16 @@ class TermWalk implements TermIterator {
 
   text(): string {
     return decodeUtf8(this.#term, 0, this.#length);
+  }
+
+  /** The bytes of the current term, which two documents or more have. */
+  bytes(): TermBytes {
+    const { postings } = this.#entry;
+    return {
+      docFreq: this.docFreq,
+      postings: this.#file.cached(postings, this.#postingsAt, this.#postingsBytes),
+      positions: this.#file.cached(postings, this.#postingsAt + this.#postingsBytes, this.#positionsBytes),
+    };
   }
 
   postings(options?: PostingsOptions): PostingsCursor {

@@ -59,6 +59,11 @@ export class SnapshotReader implements SegmentReader {
     return dictionary.postings(this.#termOf(field, term), options);
   }
 
+  near(field: string, first: string, second: string, distance: number): Bitset | null | undefined {
+    const dictionary = this.segment.dictionary(field);
+    return dictionary === null ? null : dictionary.near(first, second, distance);
+  }
+
   fieldStats(field: string): FieldStats | null {
     const entry = this.segment.fieldEntry(field);
     if (entry?.terms === undefined || entry.terms.sumDocFreq === 0) return null;

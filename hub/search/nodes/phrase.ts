@@ -1,7 +1,7 @@
 /** Documents in which terms follow one another. */
 
 import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher.ts";
-import type { Bitset } from "#hub/engine/segment/bitset.ts";
+import { Bitset } from "#hub/engine/segment/bitset.ts";
 import type { Bm25 } from "../bm25.ts";
 import {
   type HighlightSink,
@@ -41,8 +41,7 @@ export class PhraseNode implements Query {
     const terms = this.#parts.flatMap((part) => part.terms);
     const similarity = mode.scores ? similarityOf(shard, this.#field, terms, mode.boost) : null;
     const key = `phrase ${JSON.stringify([this.#field, this.#slop, this.#parts])}`;
-    const set = (segment: SegmentReader): Bitset | null =>
-      segment.remembered(key, () => walkedSet(this.#scorer(segment, null), segment));
+    const set = (segment: SegmentReader): Bitset | null => segment.remembered(key, () => this.#find(segment));
     return {
       scorer: (segment) => this.#scorer(segment, similarity),
       count: (segment) => countLive(set(segment), segment),
@@ -57,6 +56,33 @@ export class PhraseNode implements Query {
       this.#parts.map((part) => part.terms),
       this.#slop,
     );
+  }
+
+  /** Fast path: of exact phrases of single terms the neighbours are found in pairs, and more than two are looked at then. */
+  #find(segment: SegmentReader): Bitset | null {
+    const terms = this.#parts.map((part) => part.terms);
+    if (this.#slop > 0 || terms.some(({ length }) => length !== 1))
+      return walkedSet(this.#scorer(segment, null), segment);
+    let candidates: Bitset | undefined;
+    for (let at = 1; at < terms.length; at++) {
+      const distance = this.#parts[at]!.offset - this.#parts[at - 1]!.offset;
+      const pair =
+        distance < 1 ? undefined : segment.near(this.#field, terms[at - 1]![0]!, terms[at]![0]!, distance);
+      if (pair === null) return null;
+      if (pair === undefined) return walkedSet(this.#scorer(segment, null), segment);
+      candidates = candidates === undefined ? pair : candidates.and(pair);
+    }
+    return terms.length === 2 ? candidates! : this.#kept(segment, candidates!);
+  }
+
+  /** Removes the documents that haven't all parts in one place. */
+  #kept(segment: SegmentReader, candidates: Bitset): Bitset {
+    const scorer = this.#scorer(segment, null);
+    const kept = new Bitset(segment.docCount);
+    for (let doc = candidates.nextSet(0); scorer !== null && doc >= 0; doc = candidates.nextSet(doc + 1)) {
+      if ((scorer.doc < doc ? scorer.advance(doc) : scorer.doc) === doc) kept.add(doc);
+    }
+    return kept;
   }
 
   #scorer(segment: SegmentReader, similarity: Bm25 | null): Scorer | null {

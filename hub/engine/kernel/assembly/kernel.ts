@@ -16,6 +16,7 @@ export { hashName, resumeDocument, writeDocument } from "./document";
 export { addKeyword, addNumber, addToken, endText, padNorms, present, startText, toOrdinals } from "./field";
 export { packLz4, unpackLz4 } from "./lz4";
 export { packGroup, unpackDocs, unpackGroup } from "./packing";
+export { nearSet } from "./phrase";
 export {
   countNumbers,
   postingsSet,
