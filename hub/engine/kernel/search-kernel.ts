@@ -111,8 +111,8 @@ export class SearchKernel {
     const bits = kernel.place(this.#set, new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
     // A set of an odd number of words ends within the last u64.
     kernel.memory.bytes.fill(0, bits + words.byteLength, bits + sizeBytes);
-    const { postingsSet } = kernel.functions;
-    const whole = postingsSet(from, postings.length, docFreq, docCount, bits, this.#room) === 1;
+    const whole =
+      kernel.functions.postingsSet(from, postings.length, docFreq, docCount, bits, this.#room) === 1;
     words.set(new Uint32Array(kernel.memory.memory.buffer, bits, words.length));
     return whole;
   }
@@ -158,9 +158,9 @@ export class SearchKernel {
 
   /** Writes base + n * step (or (base + n) / step) of the `count` numbers unpacked last to `out`. */
   floats(count: number, base: number, step: number, decimal: boolean, out: Float64Array): void {
-    const { toDecimals, toFloats } = this.#kernel.functions;
-    if (decimal) toDecimals(this.#numbers, count, base, step, this.#floats);
-    else toFloats(this.#numbers, count, base, step, this.#floats);
+    const { functions } = this.#kernel;
+    if (decimal) functions.toDecimals(this.#numbers, count, base, step, this.#floats);
+    else functions.toFloats(this.#numbers, count, base, step, this.#floats);
     for (let at = 0; at < count; at++) out[at] = this.#made[at]!;
   }
 
