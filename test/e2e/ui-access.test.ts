@@ -67,7 +67,7 @@ const STATES: readonly (readonly [name: string, path: string, reach: Step])[] = 
   ["an address without a page", "#/nowhere", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
   [
     "the menu of administration",
-    "#/appearance",
+    "#/nowhere",
     (page) => page.getByRole("button", { name: "Administration" }).click(),
   ],
   ["the command palette", "#/appearance", (page) => page.keyboard.press("Control+k")],

@@ -134,7 +134,7 @@ export class QueryBar extends LitElement {
     this.index = "";
     this.indices = [];
     this.isBusy = false;
-    this.action = "Search";
+    this.action = msg("Search");
     this.fields = undefined;
     this.loadValues = undefined;
     this._suggestions = [];

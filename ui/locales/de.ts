@@ -5,6 +5,9 @@ import { GERMAN_ADMINISTRATION } from "./de-administration.ts";
 
 export const GERMAN: Catalogue = {
   ...GERMAN_ADMINISTRATION,
+  "1 line in {0} ms": "1 Zeile in {0} ms",
+  "{0} lines in {1} ms": "{0} Zeilen in {1} ms",
+  "{0} loaded": "{0} geladen",
   Discover: "Entdecken",
   Live: "Live",
   Visualise: "Darstellen",

@@ -39,8 +39,12 @@ export function emptyView(newestMs: number | undefined, onJump: (newestMs: numbe
 /** Returns how many lines were found and how long it took. */
 export function summaryText({ range, total, tookMs, rows, isLoading }: DiscoverModel): string {
   if (range === undefined) return isLoading ? msg("Searching …") : "";
-  const shown = rows.length > 0 && rows.length < total ? `, ${formatCount(rows.length)} loaded` : "";
-  return `${formatCount(total)} ${total === 1 ? "line" : "lines"} in ${formatCount(tookMs)} ms${shown}`;
+  const found =
+    total === 1
+      ? msg(str`1 line in ${formatCount(tookMs)} ms`)
+      : msg(str`${formatCount(total)} lines in ${formatCount(tookMs)} ms`);
+  if (rows.length === 0 || rows.length >= total) return found;
+  return `${found}, ${msg(str`${formatCount(rows.length)} loaded`)}`;
 }
 
 /** Returns what is said below the last row. */
