@@ -8,6 +8,9 @@ import type { Codec } from "../codecs/codec.ts";
 import { codecOption, optional, options, text } from "../filters/option-types.ts";
 import { defineInput, type InputContext } from "./input.ts";
 
+/** Lines on their way into the log; they share its messages. */
+const MAX_PENDING = 1_000;
+
 export const stdinInput = defineInput({
   name: "stdin",
   description: "reads lines of the hub's standard input",
@@ -50,10 +53,15 @@ class LineInput implements Component {
     const { clock, open } = this.#context;
     const { signal } = this.#stopping;
     const channel = open({ key: randomUUID() });
+    const pending: Promise<void>[] = [];
     const lines = createInterface({ input: this.#stream, crlfDelay: Number.POSITIVE_INFINITY, signal });
     for await (const line of lines) {
       const events = this.#codec.decode(Buffer.from(line), clock.now());
-      await channel.send(events.map((event) => ({ event })));
+      const sent = channel.send(events.map((event) => ({ event })));
+      // Awaited in its turn; until then a rejection is nobody's.
+      sent.catch(() => undefined);
+      if (pending.push(sent) >= MAX_PENDING) await pending.shift();
     }
+    await Promise.all(pending);
   }
 }

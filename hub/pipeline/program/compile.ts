@@ -127,7 +127,12 @@ class Compiler {
     const made = definition === undefined ? undefined : this.#maker.output(node, definition);
     if (definition === undefined) this.#unknown(node, outputs);
     if (made === undefined) return;
-    this.#instructions.push({ kind: "output", id: made.id, output: this.#outputs.push(made) - 1 });
+    this.#instructions.push({
+      kind: "output",
+      id: made.id,
+      name: node.name,
+      output: this.#outputs.push(made) - 1,
+    });
   }
 
   #input(node: PluginNode): void {

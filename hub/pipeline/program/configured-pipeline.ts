@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
-import { copyValue, Event, isObject, Timestamp } from "#proto/event.ts";
+import { copyValue, Event, isObject } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { type CommonFields, commonFields } from "../default/shared-fields.ts";
 import { pipelineError } from "../language/diagnostics.ts";
@@ -250,9 +250,4 @@ function mergeFields(into: JsonObject, own: JsonObject): void {
       Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
     }
   }
-}
-
-/** Returns an event as an agent's line makes it, for `pipeline run`, tests and simulation. */
-export function sampleEvent(line: string, timeMs: number): Event {
-  return new Event({ "@timestamp": new Timestamp(timeMs), message: line }, timeMs);
 }

@@ -34,11 +34,11 @@ export class PluginFigures {
   #run = 0;
 
   /** `plugins`: by the number of the instruction; undefined for what is no plugin. */
-  constructor(plugins: readonly ({ readonly id: string; readonly name?: string } | undefined)[]) {
+  constructor(plugins: readonly ({ readonly id: string; readonly name: string } | undefined)[]) {
     this.#counts = plugins.map((plugin) =>
       plugin === undefined
         ? undefined
-        : { id: plugin.id, name: plugin.name ?? plugin.id, in: 0, out: 0, failures: 0, ms: 0, slowestMs: 0 },
+        : { id: plugin.id, name: plugin.name, in: 0, out: 0, failures: 0, ms: 0, slowestMs: 0 },
     );
   }
 

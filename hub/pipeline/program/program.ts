@@ -18,7 +18,7 @@ export type Instruction =
   | { readonly kind: "unless"; readonly condition: Condition; readonly target: number }
   | { readonly kind: "jump"; readonly target: number }
   /** The event goes to an output; its number counts the outputs of the pipeline. */
-  | { readonly kind: "output"; readonly id: string; readonly output: number };
+  | { readonly kind: "output"; readonly id: string; readonly name: string; readonly output: number };
 
 type FilterStep = Extract<Instruction, { kind: "filter" }>;
 
