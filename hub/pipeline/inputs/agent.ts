@@ -1,4 +1,4 @@
-/** Inputs agent, shipper and beats: what this installation's agents send. */
+/** Inputs agent and shipper: what this installation's agents send. */
 
 import { Type } from "typebox";
 import { optional, options } from "../filters/option-types.ts";
@@ -26,6 +26,3 @@ export const agentInput = defineInput({
 
 /** The agent by its specified name. */
 export const shipperInput = defineInput({ ...agentInput, name: "shipper" });
-
-/** The name that existing pipelines use. */
-export const beatsInput = defineInput({ ...agentInput, name: "beats" });

@@ -1,7 +1,8 @@
 /** All inputs. */
 
 import { PluginSet } from "../plugin-set.ts";
-import { agentInput, beatsInput, shipperInput } from "./agent.ts";
+import { agentInput, shipperInput } from "./agent.ts";
+import { beatsInput } from "./beats.ts";
 import { deadLetterQueueInput } from "./dead-letter-queue.ts";
 import { generatorInput } from "./generator.ts";
 import { heartbeatInput } from "./heartbeat.ts";
