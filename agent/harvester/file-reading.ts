@@ -3,6 +3,7 @@
  * there, and sends what stands for them.
  */
 
+import { readSync } from "node:fs";
 import type { Batch, Channel } from "#agent/outputs/output.ts";
 import type { SourceId } from "#agent/registry/row.ts";
 import type { HarvesterOptions } from "./harvester-options.ts";
@@ -59,7 +60,8 @@ export class FileReading {
     const before = Math.min(ANCHOR_BYTES, offset);
     const length = await readFully(this.options.fd, buffer, start - before, before + room, offset - before);
     if (offset !== progress.offset) return "nothing"; // a rewind came in between, and wakes the file
-    if (length < before || !fits(progress.anchor, buffer, start)) {
+    const isKnown = length >= before && fits(progress.anchor, buffer, start);
+    if (!isKnown || !this.#hasHead(buffer, start - before, start - before + length)) {
       progress.beginGeneration();
       this.sizeAtEnd = -1;
       return "rewritten";
@@ -81,12 +83,11 @@ export class FileReading {
     return false;
   }
 
-  /** Writes it. */
+  /** Writes it. Thousands of files may wait for the same write, so that none keeps a buffer meanwhile. */
   record(): Promise<void> {
-    const first = Buffer.alloc(ANCHOR_BYTES);
-    return readFully(this.options.fd, first, 0, first.length, 0).then((length) =>
-      this.progress.record(first.subarray(0, length)),
-    );
+    const first = Buffer.allocUnsafe(ANCHOR_BYTES);
+    const length = readSync(this.options.fd, first, 0, first.length, 0);
+    return this.progress.record(first.subarray(0, length));
   }
 
   /** Sends what stands for the file's bytes `start` to `end` of `buffer`. */
@@ -122,6 +123,14 @@ export class FileReading {
     const body = { buffer: slot.buffer, start: slot.buffer.length, end: slot.buffer.length, events: true };
     this.send(buffer, start, end, { slot, body, lines: 0, open: false, continued: false });
     return end < dataEnd || this.sizeAtEnd < 0;
+  }
+
+  /** At the start of the file nothing is before what is read; there its fingerprint tells whether it was replaced. */
+  #hasHead(buffer: Buffer, from: number, end: number): boolean {
+    const { row, offset } = this.progress;
+    const { bytes, hash } = row.head;
+    if (bytes === 0 || offset > ANCHOR_BYTES) return true;
+    return end - from >= bytes && anchorOf(buffer, from, from + bytes).hash === hash;
   }
 
   /** Extends the fingerprint of the file's first bytes until it covers all it should. */

@@ -34,8 +34,11 @@ export interface FileSetOptions extends CloseOptions, Omit<FileOpenerOptions, "s
 
 /** An unmounted folder must not cost its files their places; it is back within this time. */
 const CLEAN_REMOVED_DELAY_MS = 60_000;
-/** Above this many open files inactive ones are closed although they aren't committed yet. */
-const OPEN_FILES_COMFORTABLE = 4_096;
+/**
+ * So many files are open at the same time: each takes some 9 kB, and the agent has 128 MB. Further ones take turns:
+ * inactive ones are closed although they aren't committed yet.
+ */
+const OPEN_FILES_MAX = 2_000;
 
 export class FileSet {
   readonly #options: FileSetOptions;
@@ -192,7 +195,8 @@ export class FileSet {
   #consider(entry: Entry, found: Found): void {
     if (!this.#opener.worthOpening(entry, found)) return;
     const { harvesterLimit } = this.#options;
-    if (harvesterLimit > 0 && this.#open.size >= harvesterLimit) {
+    const most = harvesterLimit > 0 ? Math.min(harvesterLimit, OPEN_FILES_MAX) : OPEN_FILES_MAX;
+    if (this.#open.size >= most) {
       this.#waitingForPlace = true;
       return;
     }
@@ -273,7 +277,7 @@ export class FileSet {
 
   #closeWhatMay(): void {
     const nowMs = this.#context.clock.monotonic();
-    const pressed = this.#waitingForPlace || this.#open.size > OPEN_FILES_COMFORTABLE;
+    const pressed = this.#waitingForPlace || this.#open.size >= OPEN_FILES_MAX;
     for (const harvester of this.#open.keys()) {
       const reason = closeReason(harvester, this.#options, {
         nowMs,

@@ -24,6 +24,7 @@ export interface OrphanOptions {
  */
 export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: OrphanOptions): number {
   let lostBytes = 0;
+  const folders = new Map<string, Map<string, Found>>();
   for (const [key, row] of registry.rows()) {
     if (row.input !== inputId) continue;
     const inode = inodeOf(key);
@@ -32,8 +33,9 @@ export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: Orp
     const unsentBytes = Math.max(0, row.known - row.sent);
     if (entry === undefined) {
       index.add(newEntry(inode, Number.NaN, row.path, key, 0));
-      const moved = row.size === row.sent ? null : findMoved(inode, row.path);
-      if (moved !== null) {
+      const moved = findMoved(inode, row.path, folders);
+      const isComplete = row.size === row.sent && moved?.stat.size === row.sent;
+      if (moved !== null && !isComplete) {
         const again = newEntry(inode, tellsBirth ? moved.stat.birthtimeMs : 0, moved.path, key, 0);
         index.add(again);
         row.size = -1; // nothing has changed in it, but its last line won't grow any more
@@ -48,15 +50,25 @@ export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: Orp
   return lostBytes;
 }
 
-function findMoved(inode: string, before: string): Found | null {
+/** Looks for a file in its folder; each folder is listed once, into `folders`. */
+function findMoved(inode: string, before: string, folders: Map<string, Map<string, Found>>): Found | null {
   for (const folder of foldersOf(before)) {
-    for (const name of namesIn(folder)) {
-      const path = join(folder, name);
-      const stat = statOrNull(path);
-      if (stat?.isFile() && inodeKey(stat.dev, stat.ino) === inode) return { raw: path, path, stat };
-    }
+    const files = folders.get(folder) ?? filesIn(folder);
+    folders.set(folder, files);
+    const found = files.get(inode);
+    if (found !== undefined) return found;
   }
   return null;
+}
+
+function filesIn(folder: string): Map<string, Found> {
+  const files = new Map<string, Found>();
+  for (const name of namesIn(folder)) {
+    const path = join(folder, name);
+    const stat = statOrNull(path);
+    if (stat?.isFile()) files.set(inodeKey(stat.dev, stat.ino), { raw: path, path, stat });
+  }
+  return files;
 }
 
 /** The folder of a path and, where that is a link, the folder it leads to: rotation takes place there. */

@@ -81,15 +81,13 @@ export class Progress {
    * Puts the generation on disk, after it has got a name of `first`, its first bytes: should it be lost, a restart
    * gives the same content the same name and other content another one.
    */
-  async record(first: Buffer): Promise<void> {
+  record(first: Buffer): Promise<void> {
     const { row } = this;
-    const { generation, head } = row;
     if (row.source === null && this.#recordedBytes < 0) {
       row.source = { fileKey: this.#options.key, generation: this.#nameOf(first) };
       this.#options.onChange();
     }
-    await this.#options.persist();
-    if (row.generation === generation) this.#recordedBytes = head.bytes;
+    return this.#persist(row.generation, row.head.bytes);
   }
 
   /** Notes that bytes up to `to` are sent off; returns what tells of their acknowledgement. */
@@ -144,6 +142,11 @@ export class Progress {
     this.#offset = 0;
     this.#recordedBytes = -1;
     this.#options.onChange();
+  }
+
+  async #persist(generation: number, headBytes: number): Promise<void> {
+    await this.#options.persist();
+    if (this.row.generation === generation) this.#recordedBytes = headBytes;
   }
 
   /** Returns a number for content that begins with `first`; no other generation of the file has it. */

@@ -78,7 +78,7 @@ export const fileProperties = {
   harvester_limit: Type.Integer({
     minimum: 0,
     default: 0,
-    description: "Files open at the same time; 0: no limit.",
+    description: "Files open at the same time, at most 2,000; further ones take turns. 0: 2,000.",
   }),
   max_bytes: Type.Union([Type.String(), Type.Integer()], {
     default: "1mb",

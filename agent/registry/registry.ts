@@ -31,6 +31,7 @@ export interface RegistryOptions {
 /** Loss of this much is repeated after a crash of the machine; more often would cost more than it saves. */
 const CHECKPOINT_MS = 1_000;
 const SNAPSHOT_MS = 600_000;
+const ROWS_PER_BATCH = 500;
 
 export class Registry implements Component {
   readonly #options: RegistryOptions;
@@ -253,11 +254,6 @@ export class Registry implements Component {
     this.#dirty.clear();
     const streamDirty = this.#streamDirty;
     this.#streamDirty = false;
-    const operations = keys.map((key) => {
-      const row = this.#rows.get(key);
-      if (row === undefined) return { type: "del" as const, key: `f/${key}` };
-      return { type: "put" as const, key: `f/${key}`, value: JSON.stringify(row) };
-    });
     const names = [...this.#dirtyPositions];
     this.#dirtyPositions.clear();
     const positions = names.map((name) => ({
@@ -267,7 +263,11 @@ export class Registry implements Component {
     }));
     const stream = { type: "put" as const, key: "m/stream", value: JSON.stringify(this.#stream) };
     try {
-      const all = [...operations, ...positions, ...(streamDirty ? [stream] : [])];
+      // In parts: the text of ten thousand rows would take the memory that the agent has.
+      for (let at = 0; at + ROWS_PER_BATCH < keys.length; at += ROWS_PER_BATCH)
+        await database.batch(this.#operationsOf(keys.slice(at, at + ROWS_PER_BATCH)), {} as object);
+      const last = keys.slice(keys.length - (keys.length % ROWS_PER_BATCH || ROWS_PER_BATCH));
+      const all = [...this.#operationsOf(last), ...positions, ...(streamDirty ? [stream] : [])];
       await database.batch(all, { sync: true } as object);
       if (this.#problem !== "") this.#options.log.info("the registry can be written again");
       this.#problem = "";
@@ -283,6 +283,14 @@ export class Registry implements Component {
       return;
     }
     if (this.#options.clock.monotonic() - this.#snapshotMs > SNAPSHOT_MS) this.#writeSnapshot();
+  }
+
+  #operationsOf(keys: readonly string[]) {
+    return keys.map((key) => {
+      const row = this.#rows.get(key);
+      if (row === undefined) return { type: "del" as const, key: `f/${key}` };
+      return { type: "put" as const, key: `f/${key}`, value: JSON.stringify(row) };
+    });
   }
 
   #writeSnapshot(): void {

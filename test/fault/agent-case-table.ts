@@ -57,7 +57,14 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   ],
   [15, "N-dup-window-expired", { reason: "the hub drops ranges it has: hub/pipeline" }],
   [16, "N-agent-disk-full", { reason: "needs a file system of its own that can be filled" }],
-  [17, "N-registry-readonly", { reason: "needs a mount that turns read-only" }],
+  [
+    17,
+    "N-registry-readonly",
+    {
+      reason:
+        "a file system with files open for writing can't be made read-only here; a full one is N-agent-disk-full",
+    },
+  ],
   [
     18,
     "N-power-loss-registry",

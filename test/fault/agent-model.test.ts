@@ -1,6 +1,6 @@
 /**
  * Random deeds on an agent and its files: appended, written by halves, rotated, copied and truncated, deleted; the agent
- * and nats-server killed, disks full, the log lost. Every line that could be kept is indexed once in the end.
+ * and nats-server killed, disks full. Every line that could be kept is indexed once in the end.
  */
 
 import assert from "node:assert/strict";
@@ -39,8 +39,7 @@ class Scene {
   readonly #tmpfs: string | null;
   #agent: AgentProcess | undefined;
   #full = false;
-  #nats: NatsConnection;
-  #hub: FoldingHub;
+  readonly hub: FoldingHub;
 
   constructor(workspace: Workspace, server: TestNats, nats: NatsConnection, random: () => number) {
     this.workspace = workspace;
@@ -48,19 +47,14 @@ class Scene {
     this.random = random;
     this.world = new AgentWorld(join(workspace.folder, "logs"), WRITERS, random);
     this.#tmpfs = mountDisk(workspace);
-    this.#nats = nats;
-    this.#hub = new FoldingHub(nats, ({ text }) => this.world.arrived(text));
-    this.#hub.start();
-    workspace.defer(() => this.#hub.stop());
+    this.hub = new FoldingHub(nats, ({ text }) => this.world.arrived(text));
+    this.hub.start();
+    workspace.defer(() => this.hub.stop());
     workspace.defer(() => this.#agent?.kill9());
   }
 
   get agentUp(): boolean {
     return this.#agent !== undefined;
-  }
-
-  get hub(): FoldingHub {
-    return this.#hub;
   }
 
   async startAgent(): Promise<void> {
@@ -84,8 +78,7 @@ class Scene {
     if (die < 0.35) return this.#endAgent("kill9");
     if (die < 0.5) return this.#endAgent("stop");
     if (die < 0.75) return this.#killNats();
-    if (die < 0.85) return this.#pauseNats();
-    if (die < 0.9) return this.#loseLog();
+    if (die < 0.88) return this.#pauseNats();
     return this.#turnDisk();
   }
 
@@ -120,22 +113,6 @@ class Scene {
     await this.#steps(100);
     this.server.resume();
     return "nats-server stood still";
-  }
-
-  /** The store of the log is gone; the hub has what it has folded. */
-  async #loseLog(): Promise<string> {
-    await this.#hub.stop();
-    await this.server.kill9();
-    rmSync(join(this.server.dataDir, "jetstream"), { recursive: true });
-    await this.server.restart();
-    const nats = await openRaw(this.server.url, this.server.token);
-    this.workspace.defer(() => nats.close());
-    this.#hub = this.#hub.renewed(nats);
-    this.#hub.start();
-    this.workspace.defer(() => this.#hub.stop());
-    await this.#nats.close();
-    this.#nats = nats;
-    return "the log was lost";
   }
 
   /** Fills the disk of the registry, or makes room again. */

@@ -12,6 +12,8 @@ import { AgentHello, Compression, LogBatch, type tailrace, Watermark } from "#pr
 import { helloSubject, RAW_STREAM, watermarkSubject } from "#proto/subjects.ts";
 
 const POLL_MS = 20;
+/** The stream is never made anew. */
+const INCARNATION = 1;
 const NEWLINE = 0x0a;
 
 /** A line as it was indexed. */
@@ -42,7 +44,6 @@ export class FoldingHub {
   readonly #agents = new Set<string>();
   readonly #stop = new AbortController();
   #sequence = 0;
-  #incarnation = 1;
   #task: Promise<void> | undefined;
 
   /** `onLine` hears of each line when it is indexed. */
@@ -65,18 +66,6 @@ export class FoldingHub {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#task;
-  }
-
-  /** Returns a hub that goes on on a stream made anew: what was not folded is lost, and agents go back to what is. */
-  renewed(nats: NatsConnection): FoldingHub {
-    const next = new FoldingHub(nats, this.#onLine);
-    next.#incarnation = this.#incarnation + 1;
-    next.messages = this.messages;
-    next.repeats = this.repeats;
-    next.lines.push(...this.lines);
-    for (const [key, known] of this.#known) next.#known.set(key, known);
-    for (const agentId of this.#agents) next.#agents.add(agentId);
-    return next;
   }
 
   async #run(): Promise<void> {
@@ -130,7 +119,7 @@ export class FoldingHub {
         .filter((key) => key.startsWith(`${agentId}/`))
         .map((key) => this.#committed(key));
       if (committed.length === 0) continue;
-      const message = { incarnation: this.#incarnation, committed };
+      const message = { incarnation: INCARNATION, committed };
       this.#nats.publish(watermarkSubject(agentId), Watermark.encode(message).finish());
     }
     this.#moved.clear();
@@ -138,11 +127,11 @@ export class FoldingHub {
 
   #answer(hello: tailrace.AgentHello): tailrace.Watermark.$Properties {
     this.#agents.add(hello.agentId);
-    const rewind = hello.incarnation !== 0 && hello.incarnation !== this.#incarnation;
+    const rewind = hello.incarnation !== 0 && hello.incarnation !== INCARNATION;
     const committed = hello.fileKeys
       .map((key) => `${hello.agentId}/${key}`)
       .map((key) => this.#committed(key));
-    return { incarnation: this.#incarnation, rewind, committed };
+    return { incarnation: INCARNATION, rewind, committed };
   }
 
   #committed(key: string): tailrace.ICommitted {
