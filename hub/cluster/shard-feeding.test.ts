@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import fs, { mkdtempSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { SegmentBuffer } from "#hub/engine/segment/segment-buffer.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -289,4 +291,61 @@ test("an index deleted while messages for it are on their way takes its shards a
     ["b"],
   );
   assert.equal(count(again, "b"), 1);
+});
+
+test("a full disk fails the commit, loses nothing, and the next commit with space keeps everything", async (t) => {
+  const log = new MemoryLog();
+  const folder = temporaryFolder(t);
+  const bucket = new MemoryBucket();
+  const first = await openNode(t, log, folder, bucket);
+  await first.documents.write([put("1", { n: 1 })], options);
+  const committed = first.host.commit();
+  const full = t.mock.method(fs, "writeSync", () => {
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    full.mock.restore();
+    syncBuiltinESMExports();
+  });
+  await first.documents.write([put("2", { n: 2 })], options);
+  assert.throws(
+    () => first.host.commit(),
+    (error: AppError) => error.code === "disk_full" && error.message.includes(folder),
+  );
+  assert.equal(first.host.reopenFailed(), false, "the shard goes on as it is");
+  await first.documents.write([put("3", { n: 3 })], options);
+  assert.equal(count(first, "a"), 3, "documents are taken and found meanwhile");
+  full.mock.restore();
+  syncBuiltinESMExports();
+  assert.ok(first.host.commit().sequence > committed.sequence);
+  first.crash();
+  const second = await openNode(t, log, folder, bucket);
+  assert.equal(count(second, "a"), 3);
+  assert.deepEqual(
+    second.host
+      .known()
+      .doc.map(({ sequence }) => sequence)
+      .sort((a, b) => a - b)
+      .at(-1),
+    log.messages.length,
+  );
+});
+
+test("a shard that fails in a refresh is opened anew and the log read again from its commit", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", { n: 1 })], options);
+  node.host.commit();
+  const failed = Promise.withResolvers<void>();
+  t.mock.method(SegmentBuffer.prototype, "seal").mock.mockImplementationOnce(() => {
+    failed.resolve();
+    throw new Error("a fault in the code");
+  });
+  await node.documents.write([put("2", { n: 2 })], { ...options, refresh: "false" });
+  await failed.promise;
+  while (count(node, "a") < 2) {
+    await node.host.nextRefresh([node.catalog.get("a")!], AbortSignal.timeout(10_000));
+  }
+  assert.equal((await node.documents.get("a", "2", {}))?.version, 1);
+  assert.deepEqual(node.dead, []);
 });
