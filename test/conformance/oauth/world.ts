@@ -93,7 +93,7 @@ export class World {
       passwords: new Passwords(CHEAP),
     });
     const logger: FastifyBaseLogger = log.child({}, { serializers: { req: requestForLog } });
-    const app = fastify({ loggerInstance: logger });
+    const app = fastify({ loggerInstance: logger, forceCloseConnections: true });
     await app.register(auth.plugin);
     await app.register((scope) => Promise.resolve(addSampleApi(scope, auth, log)));
     origin = await app.listen({ host: "127.0.0.1", port: 0 });
