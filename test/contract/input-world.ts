@@ -2,7 +2,6 @@
 
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { inputs } from "#hub/pipeline/inputs/all.ts";
 import type { FedRecord, InputContext, InputDeadLetter } from "#hub/pipeline/inputs/input.ts";
 import { SourceText } from "#hub/pipeline/language/source-text.ts";
 import { compilePipeline } from "#hub/pipeline/program/compile.ts";
@@ -119,6 +118,3 @@ export async function freePort(): Promise<number> {
   await once(server, "close");
   return typeof address === "object" && address !== null ? address.port : 0;
 }
-
-/** Names of all inputs. */
-export const inputNames = inputs.all.map(({ name }) => name);
