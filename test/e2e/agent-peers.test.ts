@@ -75,7 +75,7 @@ test("logger, rsyslog, nc, redis-cli and a runtime's log folders reach the searc
         { type: "syslog", id: "socket", protocol: "unix", path: workspace.path("agent.sock") },
         { type: "tcp", id: "lines", host: `127.0.0.1:${lines}` },
         { type: "kvstore", id: "list", host: `127.0.0.1:${redis}`, key: "applog" },
-        { type: "container", id: "docker", paths: [`${logs}*/*-json.log`] },
+        { type: "container", id: "docker", paths: [`${logs}/*/*-json.log`] },
         { type: "container", id: "cri", paths: [workspace.path("pods", "*", "*", "*.log")] },
       ],
     },
