@@ -164,6 +164,7 @@ async function answer(
     return send(response, 200, { kind: "anonymous", name: "anonymous", role: "admin" });
   if (pathname === "/api/status") return send(response, 200, STATUS);
   if (pathname === "/api/agents") return send(response, 200, AGENTS);
+  if (pathname === "/api/slow-queries") return send(response, 200, SLOW_QUERIES);
   return sendFile(response, pathname === "/" ? "/index.html" : pathname);
 }
 
@@ -295,6 +296,19 @@ const STATUS = {
   indices: { count: 3, documents: 1_204_331, bytes: 481_000_000 },
 };
 
+const SLOW_QUERIES = {
+  threshold_ms: 1000,
+  queries: [
+    {
+      at: new Date().toISOString(),
+      took_ms: 2_345,
+      indices: [INDEX],
+      body: '{"query":{"query_string":{"query":"url:*cart"}}}',
+      total: 12,
+      timed_out: false,
+    },
+  ],
+};
 const AGENTS = [
   {
     id: "a1",

@@ -208,6 +208,9 @@ test("Status shows the hub and its agents; help opens by key; an unknown address
   visit("/#/status", async (page) => {
     await page.getByRole("cell", { name: "web-1", exact: true }).waitFor();
     await page.getByText("12.4 MB").waitFor();
+    const slow = page.getByRole("row", { name: /2,345 ms/ });
+    await slow.getByText(/give its beginning/).waitFor();
+    await slow.getByRole("link", { name: "Console" }).waitFor();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Help" }).waitFor();
     await page.keyboard.press("Escape");

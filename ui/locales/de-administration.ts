@@ -214,4 +214,33 @@ export const GERMAN_ADMINISTRATION: Catalogue = {
   "does nothing: it didn't match": "tut nichts: er passte nicht",
   "drops the event": "verwirft das Ereignis",
   "“{0}” is saved and runs.": "„{0}“ ist gespeichert und läuft.",
+  "Slow searches": "Langsame Suchen",
+  "This hub keeps none: give search.slowlog.threshold a number of milliseconds.":
+    "Dieser Hub merkt sich keine: geben Sie search.slowlog.threshold eine Zahl in Millisekunden.",
+  "None took {0} ms or more since the hub was started.":
+    "Keine brauchte {0} ms oder mehr, seit der Hub gestartet wurde.",
+  When: "Wann",
+  Took: "Dauer",
+  Hits: "Treffer",
+  "Why slow": "Warum langsam",
+  "timed out": "abgebrochen",
+  "Nothing in it is known to be slow: much data, or a busy hub.":
+    "Nichts darin gilt als langsam: viele Daten oder ein beschäftigter Hub.",
+  "It passes over {0} hits: use search_after to go further.":
+    "Sie übergeht {0} Treffer: mit search_after geht es weiter.",
+  "It asks for many hits at once: ask for fewer, or page with search_after.":
+    "Sie verlangt viele Treffer auf einmal: weniger verlangen oder mit search_after blättern.",
+  "It has no time range, so all segments are read: add one.":
+    "Sie hat keinen Zeitraum, darum werden alle Segmente gelesen: einen angeben.",
+  "It reads {0} indices: name fewer.": "Sie liest {0} Indizes: weniger nennen.",
+  "A wildcard at the start of a word looks at every word: give its beginning.":
+    "Ein Platzhalter am Wortanfang sieht jedes Wort an: den Anfang angeben.",
+  "A regular expression looks at many words: a term or a prefix is faster.":
+    "Ein regulärer Ausdruck sieht viele Wörter an: ein Wort oder Anfang ist schneller.",
+  "Similar words are looked for: an exact term is faster.":
+    "Ähnliche Wörter werden gesucht: ein genaues Wort ist schneller.",
+  "A script runs for every hit: store its result in a field when lines are written.":
+    "Ein Skript läuft für jeden Treffer: sein Ergebnis beim Schreiben in einem Feld ablegen.",
+  "It makes very many groups: ask for the first few.":
+    "Sie bildet sehr viele Gruppen: nur die ersten verlangen.",
 };

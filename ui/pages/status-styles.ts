@@ -55,4 +55,26 @@ export const statusStyles = css`
   .fill.failed i {
     background: var(--level-error);
   }
+  td.why {
+    min-width: 16rem;
+    white-space: normal;
+  }
+  .why p {
+    margin: 0;
+  }
+  td.search {
+    min-width: 12rem;
+  }
+  .search pre {
+    max-width: 60ch;
+    max-height: 20rem;
+    margin: 4px 0;
+    overflow: auto;
+    overflow-wrap: anywhere;
+    white-space: pre-wrap;
+  }
+  .search summary {
+    min-height: 24px;
+    cursor: pointer;
+  }
 `;

@@ -1,4 +1,4 @@
-/** Status: the hub, what waits in its streams, its pipelines, and the agents that send it lines. */
+/** Status: the hub, what waits in its streams, its pipelines, slow searches, and the agents that send it lines. */
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
@@ -9,6 +9,8 @@ import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
 import { type Facts, fetchAgents, fetchStatus } from "../services/hub-client.ts";
 import { SearchError } from "../services/search-client.ts";
+import { fetchSlowQueries, type SlowQueries } from "../services/slow-queries.ts";
+import { slowQueriesView } from "./slow-queries-view.ts";
 import { statusStyles } from "./status-styles.ts";
 import { agentsView, factsView, identityView, pipelinesView, streamsView } from "./status-views.ts";
 
@@ -18,11 +20,13 @@ export class StatusPage extends LitElement {
   static override properties = {
     _status: { state: true },
     _agents: { state: true },
+    _slow: { state: true },
     _fault: { state: true },
   };
 
   declare _status: Facts | undefined;
   declare _agents: readonly Facts[] | undefined;
+  declare _slow: SlowQueries | undefined;
   declare _fault: SearchError | undefined;
 
   static override styles = [controls, notices, pageStyles, statusStyles];
@@ -34,6 +38,7 @@ export class StatusPage extends LitElement {
     super();
     this._status = undefined;
     this._agents = undefined;
+    this._slow = undefined;
     this._fault = undefined;
     new HotkeyController(this, { r: () => void this.#load() });
   }
@@ -62,13 +67,18 @@ export class StatusPage extends LitElement {
       ${status === undefined ? nothing : html`${factsView(status)}`}
       <h2>${msg("Agents")}</h2>
       ${agentsView(this._agents, this._fault !== undefined)}
-      ${status === undefined ? nothing : html`${streamsView(status["streams"])}${pipelinesView(status["pipelines"])}<h2>${msg("This hub")}</h2>${identityView(status)}`}
+      ${status === undefined ? nothing : html`${streamsView(status["streams"])}${pipelinesView(status["pipelines"])}${slowQueriesView(this._slow)}<h2>${msg("This hub")}</h2>${identityView(status)}`}
     </div>`;
   }
 
   protected override updated(): void {
     for (const bar of this.renderRoot.querySelectorAll<HTMLElement>("[data-share]"))
       bar.style.width = `${bar.dataset["share"]}%`;
+  }
+
+  /** Not every viewer may see them, nor does every hub have them: then the rest is shown. */
+  #slowQueries(signal: AbortSignal): Promise<SlowQueries | undefined> {
+    return fetchSlowQueries(signal).catch(() => undefined);
   }
 
   async #load(): Promise<void> {
@@ -78,6 +88,7 @@ export class StatusPage extends LitElement {
       this._status = status;
       this._agents = agents;
       this._fault = undefined;
+      this._slow = await this.#slowQueries(signal);
     } catch (error) {
       if (signal.aborted) return;
       this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
