@@ -20,6 +20,15 @@ export interface StatusParts {
   readonly host: ShardHost;
   readonly journal: Journal;
   readonly fleet: () => Fleet | undefined;
+  /** All pipelines that are known; none: the built-in one runs. */
+  readonly pipelines: () => Promise<readonly PipelineFacts[]>;
+}
+
+/** What is told of a pipeline. */
+export interface PipelineFacts {
+  readonly id: string;
+  readonly origin: "files" | "page" | "built-in";
+  readonly running: boolean;
 }
 
 const DURABILITY = {
@@ -53,7 +62,7 @@ export class Status implements HubStatus {
       streams: await this.#streams(),
       ...this.#documents(),
       agents: this.agents().length,
-      pipelines: [{ id: "main" }],
+      pipelines: await this.#parts.pipelines(),
     };
   }
 

@@ -20,6 +20,9 @@ import type { HubSettings } from "./config.ts";
 const DEAD_LETTER_POLL_MS = 1_000;
 const DEAD_LETTERS_AT_ONCE = 100;
 
+/** Id of the pipeline that runs where none is configured. */
+const BUILT_IN = "main";
+
 export interface PipelinesOptions
   extends Pick<
     PipelineOptions,
@@ -71,6 +74,13 @@ export class Pipelines implements Component {
     return this.#pipeline;
   }
 
+  /** Returns which pipelines there are; without any, the built-in one takes what agents send. */
+  async facts(): Promise<{ id: string; origin: "files" | "page" | "built-in"; running: boolean }[]> {
+    const known = await this.control.list();
+    if (known.length === 0) return [{ id: BUILT_IN, origin: "built-in", running: true }];
+    return known.map(({ id, origin, isRunning }) => ({ id, origin, running: isRunning }));
+  }
+
   /** Throws settings_invalid where files of pipelines are at fault. */
   async start(): Promise<void> {
     const { settings, hub, inputs, outputs, ...options } = { ...this.#options, ...this.#reach() };
@@ -80,7 +90,7 @@ export class Pipelines implements Component {
       inputs,
       outputs,
       settings: {
-        id: "main",
+        id: BUILT_IN,
         pipelines: await this.control.initial(),
         workers: settings["pipeline.workers"],
         batchSize: settings["pipeline.bath.size"],

@@ -174,6 +174,7 @@ export class Servers implements Component {
       host,
       journal,
       fleet: () => this.fleet,
+      pipelines: async () => (await this.pipelines?.facts()) ?? [],
     });
   }
 }
