@@ -23,7 +23,7 @@ interface Picture {
   readonly path: string;
   readonly theme: "light" | "dark";
   /** Waits until there is something to see. */
-  prepare(page: Page): Promise<void>;
+  readonly prepare: (page: Page) => Promise<void>;
 }
 
 const PICTURES: readonly Picture[] = [

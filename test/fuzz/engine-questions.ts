@@ -17,7 +17,7 @@ import {
 
 export interface Question {
   readonly query: Json;
-  fits(document: Json, id: string): boolean;
+  readonly fits: (document: Json, id: string) => boolean;
 }
 
 const HOUR_MS = 3_600_000;

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
+import "#proto/no-long.ts"; // protobufjs is one for the whole process
 import protobuf from "protobufjs";
 import { Type } from "typebox";
 import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";

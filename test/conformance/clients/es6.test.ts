@@ -43,7 +43,7 @@ function connect(node: string): ClientUnderTest {
     },
     failureOf: answerFailure,
     async close() {
-      client.close();
+      await client.close();
     },
   };
 }

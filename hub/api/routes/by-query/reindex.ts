@@ -7,6 +7,7 @@ import { type ApiRequest, checkValid } from "#hub/api/request.ts";
 import type { ApiResponse, Route } from "#hub/api/route.ts";
 import { makeConditions } from "#hub/api/write-answer.ts";
 import { isObject, type JsonObject, objectOf } from "#hub/search/json.ts";
+import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";
@@ -110,9 +111,9 @@ function readDestination(json: JsonObject): Destination {
   if (operation !== undefined && operation !== "create" && operation !== "index")
     throw new AppError(
       "request_invalid",
-      `opType must be 'create' or 'index', found: [${String(operation)}]`,
+      `opType must be 'create' or 'index', found: [${valueText(operation)}]`,
     );
-  const how = routing === undefined ? "keep" : String(routing);
+  const how = routing === undefined ? "keep" : valueText(routing);
   if (how !== "keep" && how !== "discard" && !how.startsWith("="))
     throw new AppError(
       "request_invalid",
@@ -122,7 +123,7 @@ function readDestination(json: JsonObject): Destination {
     index: typeof index === "string" ? index : "",
     type: typeof type === "string" ? type : undefined,
     create: operation === "create",
-    versionType: versionType === undefined || versionType === "internal" ? undefined : String(versionType),
+    versionType: versionType === undefined || versionType === "internal" ? undefined : valueText(versionType),
     routing: how,
   };
 }

@@ -3,6 +3,7 @@
 import { writeJson } from "#hub/api/json-writer.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
@@ -71,7 +72,7 @@ export function readRemote(
   return {
     origin,
     headers: sent,
-    timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(String(timeout), 1),
+    timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(valueText(timeout), 1),
   };
 }
 
@@ -97,7 +98,7 @@ export async function openRemotePages(source: RemoteSource, signal: AbortSignal)
         { scroll: KEEP_ALIVE, scroll_id: scrollId },
         stop,
       );
-      scrollId = String(answer["_scroll_id"] ?? scrollId);
+      scrollId = valueText(answer["_scroll_id"] ?? scrollId);
       return hitsOf(answer);
     },
     async close() {

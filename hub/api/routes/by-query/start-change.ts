@@ -4,6 +4,7 @@ import type { ApiParts } from "#hub/api/parts.ts";
 import type { ApiRequest } from "#hub/api/request.ts";
 import { type ApiResponse, json } from "#hub/api/route.ts";
 import type { JsonObject } from "#hub/search/json.ts";
+import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type ChangeOptions, ChangeProgress, changeByQuery, type DocumentPages } from "./change-by-query.ts";
 
@@ -68,7 +69,7 @@ export function changeOptions(request: ApiRequest, body: JsonObject): Omit<Chang
   if (conflicts !== "abort" && conflicts !== "proceed")
     throw new AppError(
       "request_invalid",
-      `conflicts may only be "proceed" or "abort" but was [${String(conflicts)}]`,
+      `conflicts may only be "proceed" or "abort" but was [${valueText(conflicts)}]`,
     );
   const refresh = request.query["refresh"];
   return {
@@ -88,7 +89,7 @@ function maxDocsOf(request: ApiRequest, body: JsonObject): number {
   if (Number.isInteger(docs) && docs > 0) return docs;
   throw new AppError(
     "request_invalid",
-    `Validation Failed: 1: size should be greater than 0 if the request is limited to some number of documents or -1 if it isn't but it was [${String(given)}];`,
+    `Validation Failed: 1: size should be greater than 0 if the request is limited to some number of documents or -1 if it isn't but it was [${valueText(given)}];`,
     { data: { type: "action_request_validation_exception" } },
   );
 }

@@ -3,6 +3,7 @@
 import type { ApiParts } from "#hub/api/parts.ts";
 import { valuesAt } from "#hub/search/fetch/source-values.ts";
 import { isObject, type JsonObject, parseJson } from "#hub/search/json.ts";
+import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Look-ups of one request. */
@@ -38,7 +39,7 @@ function isLookup(value: unknown): value is JsonObject {
 async function lookUp(parts: ApiParts, { index, id, path, routing }: JsonObject): Promise<unknown[]> {
   if (typeof index !== "string")
     throw new AppError("request_invalid", "[terms] query lookup element requires specifying the index.");
-  const options = routing === undefined ? {} : { routing: String(routing) };
+  const options = routing === undefined ? {} : { routing: valueText(routing) };
   const document = await parts.documents.get(index, String(id), options);
   if (document === null) return [];
   return valuesAt(parseJson(Buffer.from(document.source).toString("utf8")) as JsonObject, String(path));

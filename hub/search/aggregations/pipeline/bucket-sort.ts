@@ -2,6 +2,7 @@
 
 import { isObject } from "#hub/search/json.ts";
 import { anything, integer, oneOf } from "#hub/search/options.ts";
+import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { readAggregation } from "../aggregation-parser.ts";
 import { type Bucket, type BucketPath, parsePath, valueAt } from "./pipeline.ts";
@@ -57,7 +58,10 @@ function readKeys(json: unknown, name: string): Key[] {
   return Object.entries(json).map(([path, how]) => {
     const order: unknown = isObject(how) ? how["order"] : how;
     if (order !== undefined && order !== "asc" && order !== "desc")
-      throw new AppError("parsing", `[${name}] [sort] order must be asc or desc, but is [${String(order)}]`);
+      throw new AppError(
+        "parsing",
+        `[${name}] [sort] order must be asc or desc, but is [${valueText(order)}]`,
+      );
     return { path: parsePath(path, name), descending: order === "desc" };
   });
 }
