@@ -73,7 +73,7 @@ export async function makeFlow(ground: FlowGround): Promise<Flow> {
   servers.fleet = fleet;
   const feeding = { start: async () => documents.start(), stop: async () => documents.stop() };
   const parts: readonly (readonly [string, Component])[] = [
-    ["shard feeding", makeFollower(ground, shared)],
+    ["shard feeding", makeFollower(ground, shared, documents)],
     ["documents", feeding],
     ["access", opened],
     ["pipeline", pipelines],
@@ -153,6 +153,7 @@ async function openPipelines(
 function makeFollower(
   { host, log, metrics, journal }: FlowGround,
   { watermarks, floor }: Shared,
+  documents: Documents,
 ): LogFollower {
   const port = routes.logPort(journal);
   return new LogFollower({
@@ -162,7 +163,10 @@ function makeFollower(
     clock: systemClock,
     read: (after, signal) => routes.readDocs(journal, after, signal),
     oldest: () => routes.oldestDoc(journal),
-    reply: (...message) => port.send(...message),
+    reply: (subject, data) => {
+      // This hub's own writes are answered without NATS, which keeps nothing for who reconnects.
+      if (!documents.deliver(subject, data)) port.send(subject, data);
+    },
     deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),
     onCommitted: (position) => {
       watermarks.committed(position);

@@ -12,6 +12,7 @@ import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import { type Reply, ReplyInbox } from "./reply-inbox.ts";
 import { shardOf } from "./routing.ts";
+import { LONGEST_WAIT_MS, WriteDeadline } from "./write-deadline.ts";
 
 interface Conditions {
   readonly version?: number;
@@ -78,7 +79,7 @@ export interface ShardPort {
     id: string,
   ): Omit<StoredDocument, "index" | "id" | "routing"> | null;
   refresh(indices: readonly IndexMetadata[]): Promise<void>;
-  /** Resolves when a refresh that began after the call has ended. */
+  /** Resolves when all of them had a refresh that began after the call, are gone, or `signal` is aborted. */
   nextRefresh(indices: readonly IndexMetadata[], signal: AbortSignal): Promise<void>;
 }
 
@@ -114,15 +115,38 @@ export class Documents {
     this.#inbox.stop();
   }
 
-  /** Returns one result per item, in order. Throws only where nothing was tried (unavailable). */
-  async write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]> {
+  /** See ReplyInbox.deliver. */
+  deliver(subject: string, data: Uint8Array): boolean {
+    return this.#inbox.deliver(subject, data);
+  }
+
+  /**
+   * Returns one result per item, in order. Throws only where nothing was tried (unavailable, or timeout where the
+   * metadata of an index could not be read or changed in time).
+   */
+  async write(items: readonly WriteItem[], given: WriteOptions): Promise<WriteResult[]> {
+    const options = { ...given, timeoutMs: Math.min(Math.max(given.timeoutMs, 0), LONGEST_WAIT_MS) };
+    const deadline = new WriteDeadline(options);
+    try {
+      return await this.#write(items, options, deadline);
+    } finally {
+      deadline.end();
+    }
+  }
+
+  async #write(
+    items: readonly WriteItem[],
+    options: WriteOptions,
+    deadline: WriteDeadline,
+  ): Promise<WriteResult[]> {
     const results: WriteResult[] = new Array(items.length);
     const replies = new Map<string, Reply>();
     const batches = new Map<boolean, DocBatches>();
     const prepared: (Prepared | undefined)[] = [];
     const indices = new Map<string, IndexMetadata>();
     for (const [place, item] of items.entries()) {
-      const ready = this.#prepareKnown(item, place, indices) ?? (await this.#prepare(item, place));
+      const ready =
+        this.#prepareKnown(item, place, indices) ?? (await deadline.within(this.#prepare(item, place)));
       if (ready instanceof AppError) {
         results[place] = { index: item.index, id: item.id, error: ready };
         continue;
@@ -141,11 +165,11 @@ export class Documents {
       group.add(ready.index, ready.operation, place);
     }
     try {
-      await this.#run(batches, replies, prepared, results, options);
+      await this.#run(batches, replies, prepared, results, { ...options, signal: deadline.signal });
     } finally {
       for (const reply of replies.values()) reply.close();
     }
-    await this.#refresh(prepared, options);
+    await this.#refresh(prepared, options, deadline);
     return results;
   }
 
@@ -297,6 +321,7 @@ export class Documents {
   async #refresh(
     prepared: readonly (Prepared | undefined)[],
     { refresh, signal }: WriteOptions,
+    deadline: WriteDeadline,
   ): Promise<void> {
     if (refresh === "false") return;
     const indices = [
@@ -304,8 +329,10 @@ export class Documents {
         prepared.flatMap((each) => (each === undefined ? [] : [[each.index.uuid, each.index] as const])),
       ).values(),
     ];
-    if (refresh === "true") await this.#options.shards.refresh(indices);
-    else await this.#options.shards.nextRefresh(indices, signal);
+    const { shards } = this.#options;
+    if (refresh === "wait_for") await shards.nextRefresh(indices, deadline.signal);
+    // Who has waited long enough for the regular refresh gets one of their own.
+    if (refresh === "true" || (deadline.isOver && !signal.aborted)) await shards.refresh(indices);
   }
 }
 

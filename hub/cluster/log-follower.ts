@@ -38,6 +38,12 @@ const COMMIT_EVERY_MS = 5_000;
 const TICK_MS = 100;
 const RETRY_MS = 2_000;
 
+/** What became of the operations of a message in the dead letters. */
+const REFUSED: tailrace.DocItemResult.$Properties = {
+  errorCode: "internal",
+  errorReason: "the shard could not apply the message; it is kept in the dead letters",
+};
+
 export class LogFollower implements Component {
   readonly #options: LogFollowerOptions;
   readonly #abort = new AbortController();
@@ -93,6 +99,8 @@ export class LogFollower implements Component {
       this.#session = new AbortController();
       try {
         for await (const message of read(host.position, AbortSignal.any([signal, this.#session.signal]))) {
+          // A shard was opened anew meanwhile: what it needs again lies before this message.
+          if (this.#session.signal.aborted) break;
           await this.#apply(message);
           backoff.reset();
         }
@@ -134,12 +142,7 @@ export class LogFollower implements Component {
         const items = host.apply(batch, message.position);
         this.#applied.inc();
         this.#uncommittedBytes += message.data.length;
-        if (items !== null && batch.reply !== "") {
-          this.#options.reply(
-            batch.reply,
-            DocResult.encode({ sequence: message.position.sequence, items }).finish(),
-          );
-        }
+        if (items !== null) this.#answer(batch, message.position, items);
         return;
       } catch (error) {
         const failure = toAppError(error);
@@ -147,7 +150,7 @@ export class LogFollower implements Component {
         if (!full) return await this.#fail(message, batch, failure);
         log.error({ err: failure }, "cannot index for now; free some disk space");
         await clock.sleep(backoff.next(), signal);
-        if (signal.aborted) throw error;
+        if (signal.aborted || this.#session.signal.aborted) throw error;
       }
     }
   }
@@ -167,11 +170,31 @@ export class LogFollower implements Component {
         "a message of the log cannot be applied; it is kept in the dead letters",
       );
       await deadLetter(message, failure);
+      if (batch !== undefined)
+        this.#answer(
+          batch,
+          message.position,
+          batch.operations.map(() => REFUSED),
+        );
       this.#skipped.add(positionKey(message.position));
       if (batch === undefined) return host.skip(message.position);
     }
     this.#failed = message.position;
     throw failure;
+  }
+
+  /** Tells who waits for it what became of a message. An answer that can't be sent is no reason to apply it again. */
+  #answer(
+    { reply }: tailrace.DocBatch,
+    { sequence }: Position,
+    items: tailrace.DocItemResult.$Properties[],
+  ): void {
+    if (reply === "") return;
+    try {
+      this.#options.reply(reply, DocResult.encode({ sequence, items }).finish());
+    } catch (error) {
+      this.#options.log.warn({ err: toAppError(error) }, "the answer to a write could not be sent");
+    }
   }
 
   async #tick(): Promise<void> {

@@ -41,6 +41,13 @@ export class ReplyInbox {
     this.#waiting.clear();
   }
 
+  /** Hands over an answer given by a shard of this hub; false where the question is another hub's. Needs no connection. */
+  deliver(subject: string, data: Uint8Array): boolean {
+    if (!subject.startsWith(`${this.#prefix}.`)) return false;
+    this.#waiting.get(subject)?.resolve(DocResult.decode(data));
+    return true;
+  }
+
   open(): Reply {
     const subject = `${this.#prefix}.${(this.#next++).toString(36)}`;
     const answer = Promise.withResolvers<tailrace.DocResult>();

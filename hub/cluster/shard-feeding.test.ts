@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { SegmentBuffer } from "#hub/engine/segment/segment-buffer.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import type { AppError } from "#proto/kit/errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -24,10 +24,13 @@ class MemoryLog {
   readonly #ids = new Map<string, number>();
   readonly #subscriptions = new Map<string, (data: Uint8Array, subject: string) => void>();
   #grown = Promise.withResolvers<void>();
+  /** What happens before a message is stored. */
+  beforePublish: (signal: AbortSignal | undefined) => Promise<void> = async () => undefined;
 
   port(): LogPort {
     return {
-      publish: async (_subject, data, { messageId }) => {
+      publish: async (_subject, data, { messageId, signal }) => {
+        await this.beforePublish(signal);
         const known = this.#ids.get(messageId);
         if (known !== undefined) return { sequence: known };
         const sequence = this.messages.length + 1;
@@ -348,4 +351,76 @@ test("a shard that fails in a refresh is opened anew and the log read again from
   }
   assert.equal((await node.documents.get("a", "2", {}))?.version, 1);
   assert.deepEqual(node.dead, []);
+});
+
+/** Long enough that a test which waits for it fails by its own limit. */
+const LONG = { refresh: "false", timeoutMs: 300_000, signal: new AbortController().signal } as const;
+
+function codes(results: Awaited<ReturnType<Documents["write"]>>): string[] {
+  return results.map((result) => ("error" in result ? result.error.code : result.result));
+}
+
+test("a write whose index is deleted before its shard sees it is answered at once", {
+  timeout: 10_000,
+}, async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  await node.documents.write([put("1", {})], options);
+  log.beforePublish = async () => {
+    log.beforePublish = async () => undefined;
+    await node.catalog.delete(["a"]);
+  };
+  const results = await node.documents.write([put("2", {}), put("3", {})], { ...LONG, refresh: "wait_for" });
+  assert.deepEqual(codes(results), ["index_missing", "index_missing"]);
+});
+
+test("a write that its shard cannot apply is answered when it is put aside", {
+  timeout: 10_000,
+}, async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", {})], options);
+  const apply = node.host.apply.bind(node.host);
+  node.host.apply = (batch, position) => {
+    if (batch.operations.some(({ id }) => id === "2")) throw new Error("a fault in the code");
+    return apply(batch, position);
+  };
+  const results = await node.documents.write([put("2", {})], LONG);
+  assert.deepEqual(codes(results), ["internal"]);
+  assert.equal(node.dead.length, 1);
+  assert.deepEqual(codes(await node.documents.write([put("3", {})], LONG)), ["created"]);
+});
+
+test("a write that the log or the catalog doesn't take in time says so", { timeout: 10_000 }, async (t) => {
+  const log = new MemoryLog();
+  const bucket = new MemoryBucket();
+  const node = await openNode(t, log, temporaryFolder(t), bucket);
+  await node.documents.write([put("1", {})], options);
+  const short = { ...LONG, timeoutMs: 20 };
+  log.beforePublish = async (signal) => {
+    await new Promise((resolve) => signal!.addEventListener("abort", resolve, { once: true }));
+    throw new AppError("timeout", "NATS didn't take it in time");
+  };
+  assert.deepEqual(codes(await node.documents.write([put("2", {})], short)), ["timeout"]);
+  t.mock.method(bucket, "create", () => new Promise(() => undefined));
+  await assert.rejects(
+    node.documents.write([put("2", {}, "new")], short),
+    (error: AppError) => error.code === "timeout" && error.message.includes("nothing was written"),
+  );
+});
+
+test("waiting for a refresh ends with the refresh of its own index, or with a refresh made at the deadline", {
+  timeout: 10_000,
+}, async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", {}, "often"), put("1", {}, "seldom")], options);
+  await node.catalog.putSettings("seldom", { "index.refresh_interval": "1h" });
+  const seldom = node.catalog.get("seldom")!;
+  node.host.refreshDue(systemClock.monotonic());
+  let over = false;
+  const waiting = node.host.nextRefresh([seldom], AbortSignal.timeout(5_000)).then(() => (over = true));
+  await node.host.nextRefresh([node.catalog.get("often")!], AbortSignal.timeout(5_000));
+  assert.equal(over, false, "another index's refresh is none of its own");
+  await node.documents.write([put("2", {}, "seldom")], { ...LONG, refresh: "wait_for", timeoutMs: 50 });
+  assert.equal(count(node, "seldom"), 2);
+  await waiting;
 });

@@ -46,13 +46,19 @@ interface Hosted {
   refreshedAtMs: number;
 }
 
+/** Someone who waits for a refresh of each of `pending`, by uuid. */
+interface RefreshWaiter {
+  readonly pending: Set<string>;
+  readonly done: () => void;
+}
+
 const DEFAULT_REFRESH_MS = 1_000;
 
 export class ShardHost {
   readonly #options: ShardHostOptions;
   readonly #folders: ShardFolders;
   readonly #hosted = new Map<string, Hosted[]>();
-  readonly #refreshWaiters = new Set<() => void>();
+  readonly #refreshWaiters = new Set<RefreshWaiter>();
   #position: Position;
 
   constructor(options: ShardHostOptions) {
@@ -94,8 +100,8 @@ export class ShardHost {
   }
 
   /**
-   * Hands a message to its shard. Returns the results by operation; null where the index is gone or everything
-   * was applied before. Throws what the shard throws; then the position stays.
+   * Hands a message to its shard. Returns the results by operation; null where everything was applied before, or
+   * the index is gone and nobody asks. Throws what the shard throws; then the position stays.
    */
   apply(batch: tailrace.DocBatch, position: Position): tailrace.DocItemResult.$Properties[] | null {
     const hosted = this.#hosted.get(batch.indexUuid)?.[batch.shard];
@@ -103,6 +109,8 @@ export class ShardHost {
     if (hosted !== undefined) {
       hosted.dirty = true;
       results = hosted.shard.apply(batch, position);
+    } else if (batch.reply !== "") {
+      results = this.#unhosted(batch);
     }
     this.#position = position;
     return results;
@@ -151,19 +159,17 @@ export class ShardHost {
     return position;
   }
 
-  /** Refreshes the shards whose interval has passed. */
+  /** Refreshes the indices whose interval has passed. */
   refreshDue(nowMs: number): void {
-    let refreshed = false;
     for (const [uuid, shards] of this.#hosted) {
       const intervalMs = refreshInterval(this.#options.catalog.byUuid(uuid));
+      if (shards.every(({ refreshedAtMs }) => nowMs - refreshedAtMs < intervalMs)) continue;
       for (const hosted of shards) {
-        if (nowMs - hosted.refreshedAtMs < intervalMs) continue;
         hosted.shard.refresh();
         hosted.refreshedAtMs = nowMs;
-        refreshed = true;
       }
+      this.#tellRefreshed(uuid);
     }
-    if (refreshed) this.#wakeWaiters();
   }
 
   /** Gives every shard a slice of merge work; returns true where there is more. */
@@ -188,24 +194,32 @@ export class ShardHost {
   refresh(indices: readonly IndexMetadata[]): Promise<void> {
     for (const index of indices) {
       for (const { shard } of this.#hosted.get(index.uuid) ?? []) shard.refresh();
+      this.#tellRefreshed(index.uuid);
     }
-    this.#wakeWaiters();
     return Promise.resolve();
   }
 
-  /** Resolves after the next refresh; at once where nothing refreshes by itself. */
-  nextRefresh(indices: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
-    if (indices.some((index) => refreshInterval(index) === Number.POSITIVE_INFINITY))
-      return this.refresh(indices);
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.#refreshWaiters.delete(done);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      this.#refreshWaiters.add(done);
-      signal.addEventListener("abort", done, { once: true });
-    });
+  /**
+   * Resolves when each index had a refresh that began after the call, is gone, or `signal` is aborted. Indices that
+   * don't refresh by themselves are refreshed at once.
+   */
+  async nextRefresh(given: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
+    const hosted = given.filter(({ uuid }) => this.#hosted.has(uuid));
+    const never = (index: IndexMetadata): boolean =>
+      refreshInterval(this.#options.catalog.byUuid(index.uuid)) === Number.POSITIVE_INFINITY;
+    await this.refresh(hosted.filter(never));
+    const pending = new Set(hosted.filter((index) => !never(index)).map(({ uuid }) => uuid));
+    if (pending.size === 0 || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter = { pending, done: resolve };
+    this.#refreshWaiters.add(waiter);
+    signal.addEventListener("abort", resolve as () => void, { once: true });
+    try {
+      await promise;
+    } finally {
+      this.#refreshWaiters.delete(waiter);
+      signal.removeEventListener("abort", resolve as () => void);
+    }
   }
 
   flush(): Promise<void> {
@@ -234,7 +248,7 @@ export class ShardHost {
   close(): void {
     for (const { shard } of this.#all()) shard.close();
     this.#hosted.clear();
-    this.#wakeWaiters();
+    for (const { done } of this.#refreshWaiters) done();
   }
 
   *#all(): Iterable<Hosted> {
@@ -245,6 +259,7 @@ export class ShardHost {
     if (index === undefined) {
       for (const { shard } of this.#hosted.get(uuid) ?? []) shard.close();
       if (this.#hosted.delete(uuid)) this.#folders.remove(uuid);
+      this.#tellRefreshed(uuid);
     } else if (this.#hosted.has(uuid)) {
       for (const { shard } of this.#hosted.get(uuid)!) shard.setMapping(index.mapping);
     } else {
@@ -279,8 +294,19 @@ export class ShardHost {
     if (comparePositions(position, this.#position) < 0) this.#position = position;
   }
 
-  #wakeWaiters(): void {
-    for (const wake of this.#refreshWaiters) wake();
+  /** What a message's operations are answered with whose shard isn't here. */
+  #unhosted({ indexUuid, operations }: tailrace.DocBatch): tailrace.DocItemResult.$Properties[] {
+    const isGone = this.#options.catalog.byUuid(indexUuid) === undefined;
+    const result = isGone
+      ? { errorCode: "index_missing", errorReason: "no such index" }
+      : { errorCode: "unavailable", errorReason: "the shard could not be opened; see the hub's log" };
+    return operations.map(() => result);
+  }
+
+  #tellRefreshed(uuid: string): void {
+    for (const { pending, done } of this.#refreshWaiters) {
+      if (pending.delete(uuid) && pending.size === 0) done();
+    }
   }
 }
 
