@@ -18,6 +18,8 @@ export const throttleFilter = defineFilter({
   name: "throttle",
   description:
     "decorates the events of a key before the first and behind the last number allowed in a period",
+  // Counters of several threads would each allow the number.
+  stateful: true,
   options: options({
     key: text("what events are counted by, a format"),
     before_count: Type.Integer({ default: -1, description: "events up to here are decorated; -1: none" }),
