@@ -9,6 +9,7 @@ import { heartbeatInput } from "./heartbeat.ts";
 import { httpInput } from "./http.ts";
 import { httpPollerInput } from "./http-poller.ts";
 import type { InputDefinition } from "./input.ts";
+import { jdbcInput } from "./jdbc/jdbc.ts";
 import { otlpInput } from "./otlp.ts";
 import { pipelineInput } from "./pipeline.ts";
 import { redisInput } from "./redis.ts";
@@ -30,6 +31,7 @@ export const inputs = new PluginSet<InputDefinition>("input", [
   generatorInput,
   shipperInput,
   httpPollerInput,
+  jdbcInput,
   otlpInput,
   redisInput,
   stdinInput,

@@ -1,0 +1,310 @@
+/** Input jdbc: rows of databases, once or on a schedule, from where the last run ended. */
+
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Type } from "typebox";
+import { anyTable, flag, oneOf, optional, options, text } from "#hub/pipeline/filters/option-types.ts";
+import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/inputs/input.ts";
+import { parseSchedule, runScheduled, type Schedule } from "#hub/pipeline/inputs/schedule.ts";
+import { Event, isObject, valueText } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { type Address, type Database, type Row, readConnectionString } from "./database.ts";
+import { openMysql } from "./mysql.ts";
+import { openPostgresql } from "./postgresql.ts";
+import { openSqlite } from "./sqlite.ts";
+import { bindStatement } from "./statement.ts";
+
+/** Rows held at a time, unless jdbc_fetch_size says otherwise. */
+const PORTION_ROWS = 1_000;
+
+/** A run without a schedule that failed is tried again. */
+const RETRY = { firstMs: 500, capMs: 60_000 };
+
+/** Name of sql_last_value in the state. */
+const STATE_KEY = "sql_last_value";
+
+const EPOCH = "1970-01-01T00:00:00.000Z";
+
+const compatible = (schema: ReturnType<typeof Type.Unknown>) => optional(schema);
+const ACCEPTED = "accepted for compatibility";
+
+const OPTIONS = options({
+  jdbc_connection_string: text(
+    "the database: jdbc:postgresql://host:port/name, jdbc:mysql://host:port/name (MariaDB too), jdbc:sqlite:/path",
+  ),
+  jdbc_user: optional(text("name at the database")),
+  jdbc_password: optional(text("password")),
+  jdbc_password_filepath: optional(text("file that holds the password")),
+  jdbc_driver_class: optional(text("accepted for compatibility; drivers are built in")),
+  jdbc_driver_library: optional(text("accepted for compatibility; drivers are built in")),
+  statement: optional(
+    text("SQL whose rows become events; :sql_last_value and :names of parameters stand for values"),
+  ),
+  statement_filepath: optional(text("file that holds the statement")),
+  parameters: anyTable("values of the statement's named places"),
+  use_prepared_statements: flag(
+    "the statement's places are ?, in the order of prepared_statement_bind_values",
+    false,
+  ),
+  prepared_statement_name: optional(text(ACCEPTED)),
+  prepared_statement_bind_values: Type.Array(Type.Unknown(), {
+    default: [],
+    description: 'values of the places ?; ":sql_last_value" stands for that',
+  }),
+  schedule: optional(
+    Type.Unknown({
+      description: 'when the statement runs: a cron line, or { every => "1m" }; without it once',
+    }),
+  ),
+  use_column_value: flag(
+    "sql_last_value is the tracking column's value in the last row; else the time of the last run",
+    false,
+  ),
+  tracking_column: optional(text("column that sql_last_value comes from; the statement must order by it")),
+  tracking_column_type: oneOf(["numeric", "timestamp"], "kind of the tracking column", "numeric"),
+  record_last_run: flag("remembers sql_last_value", true),
+  clean_run: flag("begins as if nothing were remembered", false),
+  last_run_metadata_path: optional(
+    text("accepted for compatibility; the hub remembers sql_last_value in its state"),
+  ),
+  lowercase_column_names: flag("writes names of columns in lower case", true),
+  target: optional(text("field that takes the columns; without it they are the event's fields")),
+  jdbc_paging_enabled: flag("runs the statement page by page where jdbc_paging_mode is explicit", false),
+  jdbc_paging_mode: oneOf(
+    ["auto", "explicit"],
+    "auto: rows are taken portion by portion of one run, no page is asked for; explicit: the statement uses :size and :offset",
+    "auto",
+  ),
+  jdbc_page_size: Type.Integer({ default: 100_000, minimum: 1, description: "rows of a page, :size" }),
+  jdbc_fetch_size: Type.Integer({
+    default: PORTION_ROWS,
+    minimum: 1,
+    maximum: 100_000,
+    description: "rows that are fetched and held at a time",
+  }),
+  jdbc_default_timezone: compatible(
+    Type.Unknown({ description: "accepted for compatibility; times without a zone are UTC" }),
+  ),
+  plugin_timezone: compatible(Type.Unknown({ description: "accepted for compatibility; times are UTC" })),
+  jdbc_validate_connection: compatible(
+    Type.Unknown({ description: "accepted for compatibility; each run connects" }),
+  ),
+  jdbc_validation_timeout: compatible(Type.Unknown({ description: ACCEPTED })),
+  jdbc_pool_timeout: compatible(Type.Unknown({ description: ACCEPTED })),
+  sequel_opts: compatible(Type.Unknown({ description: ACCEPTED })),
+  sql_log_level: compatible(Type.Unknown({ description: ACCEPTED })),
+  charset: compatible(Type.Unknown({ description: ACCEPTED })),
+  columns_charset: compatible(Type.Unknown({ description: ACCEPTED })),
+  connection_retry_attempts: compatible(
+    Type.Unknown({ description: "accepted for compatibility; the next run connects anew" }),
+  ),
+  connection_retry_attempts_wait_time: compatible(Type.Unknown({ description: ACCEPTED })),
+  statement_retry_attempts: compatible(Type.Unknown({ description: ACCEPTED })),
+  statement_retry_attempts_wait_time: compatible(Type.Unknown({ description: ACCEPTED })),
+});
+
+type Options = Type.Static<typeof OPTIONS>;
+
+/** What a run of the input needs, checked. */
+interface Task {
+  readonly values: Options;
+  readonly address: Address;
+  readonly statement: string;
+  readonly schedule: Schedule | undefined;
+}
+
+export const jdbcInput = defineInput({
+  name: "jdbc",
+  description: "reads rows of a PostgreSQL, MySQL, MariaDB or SQLite database",
+  options: OPTIONS,
+  create(values, { report, resolvePath }) {
+    const { statement, statement_filepath, use_column_value, tracking_column } = values;
+    if ((statement === undefined) === (statement_filepath === undefined))
+      report("error", "statement", "exactly one of statement and statement_filepath is needed");
+    if (use_column_value && tracking_column === undefined)
+      report("error", "use_column_value", "it needs the name of a column", 'write: tracking_column => "id"');
+    const read = (path: string): string => readFileSync(resolvePath(path), "utf8");
+    const named = readConnectionString(values.jdbc_connection_string);
+    const secret = values.jdbc_password_filepath;
+    const task: Task = {
+      values,
+      address: {
+        ...named,
+        name: named.kind === "sqlite" ? resolvePath(named.name) : named.name,
+        user: values.jdbc_user ?? named.user,
+        password: values.jdbc_password ?? (secret === undefined ? named.password : read(secret).trimEnd()),
+      },
+      statement: statement ?? (statement_filepath === undefined ? "" : read(statement_filepath)),
+      schedule: values.schedule === undefined ? undefined : parseSchedule(values.schedule),
+    };
+    return (context) => new JdbcInput(context, task);
+  },
+});
+
+class JdbcInput implements Component {
+  readonly #context: InputContext;
+  readonly #task: Task;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  /** Of the last run: text of a number, or a time. */
+  #last = "";
+
+  constructor(context: InputContext, task: Task) {
+    this.#context = context;
+    this.#task = task;
+  }
+
+  async start(): Promise<void> {
+    const { schedule, values } = this.#task;
+    const remembered = values.clean_run ? undefined : await this.#context.state.get(STATE_KEY);
+    // What was remembered for another column, or in another way, would skip rows.
+    const isSame = isObject(remembered) && remembered["of"] === this.#trackedBy();
+    this.#last = isSame ? valueText(remembered["value"]) : this.#isNumeric() ? "0" : EPOCH;
+    const channel = this.#context.open({ key: randomUUID() });
+    const work =
+      schedule === undefined
+        ? this.#once(channel)
+        : runScheduled(schedule, this.#context.clock, this.#stopping.signal, async () => {
+            await this.#try(channel);
+          });
+    this.#running = work.finally(() => channel.close());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #once(channel: InputChannel): Promise<void> {
+    const backoff = new Backoff(RETRY);
+    const { signal } = this.#stopping;
+    while (!signal.aborted && !(await this.#try(channel)))
+      await this.#context.clock.sleep(backoff.next(), signal).catch(() => undefined);
+  }
+
+  /** Returns false where the run failed; people have been told. */
+  async #try(channel: InputChannel): Promise<boolean> {
+    const { signal } = this.#stopping;
+    let database: Database | undefined;
+    try {
+      database = await this.#open();
+      await this.#run(database, channel);
+      this.#context.failing(null);
+      return true;
+    } catch (error) {
+      if (!signal.aborted) this.#context.failing(`jdbc: ${(error as Error).message}`);
+      return false;
+    } finally {
+      await database?.close().catch(() => undefined);
+    }
+  }
+
+  async #open(): Promise<Database> {
+    const { address } = this.#task;
+    const { signal } = this.#stopping;
+    if (address.kind === "sqlite") return openSqlite(address.name);
+    this.#context.checkTarget(address.host);
+    return address.kind === "mysql" ? openMysql(address, signal) : openPostgresql(address, signal);
+  }
+
+  /** Runs the statement; sql_last_value moves on when all of its rows are in the log. */
+  async #run(database: Database, channel: InputChannel): Promise<void> {
+    const { jdbc_paging_enabled, jdbc_paging_mode, jdbc_page_size, use_column_value } = this.#task.values;
+    const isPaged = jdbc_paging_enabled && jdbc_paging_mode === "explicit";
+    const startedAt = new Date(this.#context.clock.now()).toISOString();
+    let last: string | undefined = use_column_value ? undefined : startedAt;
+    for (let offset = 0; ; offset += jdbc_page_size) {
+      const statement = this.#bind(database, offset);
+      let rows = 0;
+      for await (const portion of database.query(statement, this.#task.values.jdbc_fetch_size)) {
+        rows += portion.length;
+        await this.#send(portion, channel);
+        if (use_column_value) last = this.#tracked(portion.at(-1)) ?? last;
+      }
+      if (!isPaged || rows < jdbc_page_size) break;
+    }
+    if (last !== undefined) await this.#remember(last);
+  }
+
+  #bind(database: Database, offset: number) {
+    const { parameters, prepared_statement_bind_values, use_prepared_statements, jdbc_page_size } =
+      this.#task.values;
+    const last = this.#isNumeric()
+      ? numberOf(this.#last, this.#task.address.kind)
+      : database.bindTime(this.#last);
+    const named = new Map<string, unknown>([
+      ...Object.entries(parameters),
+      ["sql_last_value", last],
+      ["size", jdbc_page_size],
+      ["offset", offset],
+    ]);
+    const positional = use_prepared_statements
+      ? prepared_statement_bind_values.map((value) => (value === ":sql_last_value" ? last : value))
+      : [];
+    return bindStatement(this.#task.statement, named, positional, (number) => database.place(number));
+  }
+
+  async #send(rows: readonly Row[], channel: InputChannel): Promise<void> {
+    const { lowercase_column_names, target } = this.#task.values;
+    const nowMs = this.#context.clock.now();
+    const events = rows.map((row) => {
+      const columns = Object.entries(row).map(([name, value]) => [
+        lowercase_column_names ? name.toLowerCase() : name,
+        fieldValue(value),
+      ]);
+      const fields = Object.fromEntries(columns) as Record<string, unknown>;
+      if (target === undefined) return { event: new Event(fields, nowMs) };
+      const event = new Event({}, nowMs);
+      event.set(fieldReference(target), fields);
+      return { event };
+    });
+    await channel.send(events);
+  }
+
+  /** Returns the tracking column's value; undefined where it is null. Throws where there is no such column. */
+  #tracked(row: Row | undefined): string | undefined {
+    const wanted = this.#task.values.tracking_column ?? "";
+    if (row === undefined) return undefined;
+    const name = Object.keys(row).find((each) => each.toLowerCase() === wanted.toLowerCase());
+    if (name === undefined)
+      throw new AppError(
+        "settings_invalid",
+        `the statement's rows have no column "${wanted}", which is tracked`,
+      );
+    const value = fieldValue(row[name]);
+    return value === null || value === undefined ? undefined : valueText(value);
+  }
+
+  async #remember(value: string): Promise<void> {
+    this.#last = value;
+    if (this.#task.values.record_last_run)
+      await this.#context.state.put(STATE_KEY, { of: this.#trackedBy(), value });
+  }
+
+  #isNumeric(): boolean {
+    const { use_column_value, tracking_column_type } = this.#task.values;
+    return use_column_value && tracking_column_type === "numeric";
+  }
+
+  #trackedBy(): string {
+    const { use_column_value, tracking_column, tracking_column_type } = this.#task.values;
+    return use_column_value ? `${tracking_column_type} ${tracking_column ?? ""}` : "time";
+  }
+}
+
+/** A value as events hold it: bytes as base64, whole numbers as text where they would lose digits. */
+function fieldValue(value: unknown): unknown {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  return value;
+}
+
+/** A remembered number as a statement takes it, with all of its digits. */
+function numberOf(text: string, kind: Address["kind"]): unknown {
+  const value = Number(text);
+  if (!/^-?\d+$/.test(text) || Number.isSafeInteger(value)) return Number.isNaN(value) ? 0 : value;
+  return kind === "sqlite" ? BigInt(text) : text;
+}
