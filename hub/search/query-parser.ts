@@ -36,6 +36,7 @@ export const COMMON_OPTIONS = {
 /** Parses the queries of one request. */
 export class QueryParser {
   readonly #types: ReadonlyMap<string, QueryType>;
+  readonly #named = new Map<string, Query>();
   #clauses = 0;
   #depth = 0;
 
@@ -43,6 +44,11 @@ export class QueryParser {
     this.#types = new Map(
       types.flatMap((type) => [type.name, ...(type.aliases ?? [])].map((name) => [name, type])),
     );
+  }
+
+  /** Queries with a `_name`, of all that were parsed so far. */
+  get named(): ReadonlyMap<string, Query> {
+    return this.#named;
   }
 
   /** Parses `{"match": {…}}`. Throws parsing. */
@@ -98,11 +104,23 @@ export class QueryParser {
       throw new AppError("request_invalid", `queries are nested deeper than ${MAX_DEPTH} levels`);
     }
     try {
-      return type.parse(body, this);
+      const query = type.parse(body, this);
+      const name = nameOf(body);
+      if (name !== undefined) this.#named.set(name, query);
+      return query;
     } finally {
       this.#depth--;
     }
   }
+}
+
+/** `_name` of a query, which stands beside its options or, in queries on one field, below the field. */
+function nameOf(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined;
+  for (const each of [body, ...Object.values(body)]) {
+    if (isObject(each) && typeof each["_name"] === "string") return each["_name"];
+  }
+  return undefined;
 }
 
 /** A query on one field: `{"<field>": <value>}` or `{"<field>": {<valueKey>: <value>, <option>: …}}`. */

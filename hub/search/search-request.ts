@@ -13,6 +13,7 @@ import { anything, flag, integer, list, number, object, readOptions, text } from
 import { QUERY_TYPES } from "./queries/all.ts";
 import type { Query, SearchLimits } from "./query.ts";
 import { QueryParser } from "./query-parser.ts";
+import { parseRescore, type Rescore } from "./rescore.ts";
 import { parseSort, type SortKey } from "./sort/sort-request.ts";
 
 /** A parsed search. Immutable; used for many shards. */
@@ -36,6 +37,8 @@ export interface SearchRequest {
   readonly timeoutMs: number | undefined;
   readonly aggregations: AggregationTree;
   readonly fetch: FetchOptions;
+  /** Second passes over the best hits of each shard, one after the other. */
+  readonly rescore: readonly Rescore[];
   /** Factors of scores by index pattern; the first that fits counts. */
   readonly indicesBoost: readonly (readonly [pattern: string, boost: number])[];
 }
@@ -69,7 +72,7 @@ const OPTIONS = {
   profile: flag("accepted", false),
   script_fields: object("not offered"),
   suggest: object("not offered"),
-  rescore: anything("not offered"),
+  rescore: anything("queries that score the best hits again"),
   collapse: object("field of whose values only the best hit is returned"),
   slice: object("not offered"),
   stats: anything("accepted"),
@@ -80,7 +83,6 @@ const OPTIONS = {
 const REFUSED: Readonly<Record<string, string>> = {
   script_fields: "scripts aren't offered",
   suggest: "suggesters aren't offered",
-  rescore: "rescoring isn't offered",
   collapse: "here only plain searches are run",
   slice: "sliced scrolls aren't offered",
 };
@@ -101,6 +103,12 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
   checkWindow(from, size, limits);
   const sort = parseSort(options.sort);
   checkSearchAfter(options.search_after, sort, from);
+  const rescore = parseRescore(options.rescore, queries);
+  const byScore =
+    sort.length === 0 || (sort.length === 1 && sort[0]!.kind === "score" && sort[0]!.descending);
+  if (rescore.length > 0 && (!byScore || options.search_after !== undefined)) {
+    throw new AppError("request_invalid", "Cannot use [sort] option in conjunction with [rescore].");
+  }
   const query =
     isObject(options.query) && Object.keys(options.query).length === 0 ? undefined : options.query;
   return {
@@ -120,6 +128,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
       options.aggs ?? options.aggregations,
     ),
     fetch: parseFetch(options, queries),
+    rescore,
     indicesBoost: readIndicesBoost(options.indices_boost),
   };
 }

@@ -15,6 +15,7 @@ import { type Hit, HitFetcher } from "./fetch/fetch-hit.ts";
 import type { JsonObject } from "./json.ts";
 import { type Query, type SearchLimits, ShardContext } from "./query.ts";
 import { compileWildcard } from "./regexp/wildcard.ts";
+import { rescored } from "./rescore.ts";
 import type { SearchRequest } from "./search-request.ts";
 import { compareRanks, type Rank } from "./sort/shard-sort.ts";
 
@@ -144,12 +145,13 @@ async function collectAll(
     try {
       const context = new ShardContext(index, shard, searcher, nowMs);
       const how = {
-        limit: request.from + request.size,
+        limit: hitsPerShard(request),
         boost: boostOf(request, index.name),
         filter,
         after: afterOf(options.cursor, shardOrder),
       };
-      collected.results.push({ shardOrder, result: await collectShard(request, context, how, control) });
+      const result = await collectShard(request, context, how, control);
+      collected.results.push({ shardOrder, result: rescored(result, request.rescore) });
     } catch (error) {
       const failure = toAppError(error);
       if (failure.code === "cancelled") throw failure;
@@ -157,6 +159,12 @@ async function collectAll(
     }
   }
   return collected;
+}
+
+/** Hits that a shard has to find: those of the answer, and those that a second pass may bring there. */
+function hitsPerShard({ from, size, rescore }: SearchRequest): number {
+  const wanted = from + size;
+  return wanted === 0 ? 0 : Math.max(wanted, ...rescore.map(({ windowSize }) => windowSize));
 }
 
 /** Hits of equal rank come by shard, then by their place in it. */

@@ -5,7 +5,7 @@ import type { RankedHit } from "../collect/ranked-hit.ts";
 import { isNumeric } from "../columns.ts";
 import { Highlighter } from "../highlight/highlighter.ts";
 import { type JsonObject, shortest } from "../json.ts";
-import type { Query, ShardContext } from "../query.ts";
+import type { Query, ShardContext, Weight } from "../query.ts";
 import { RawJson } from "../raw-json.ts";
 import { formatOf, printValue } from "../value-format.ts";
 import type { FetchOptions, FieldRequest } from "./fetch-request.ts";
@@ -28,11 +28,13 @@ export class HitFetcher {
   readonly #context: FetchContext;
   readonly #shard: ShardContext;
   readonly #highlighter: Highlighter | undefined;
+  readonly #named: readonly (readonly [name: string, weight: Weight])[];
 
   constructor(context: FetchContext, shard: ShardContext) {
     this.#context = context;
     this.#shard = shard;
-    const { highlight } = context.options;
+    const { highlight, named } = context.options;
+    this.#named = [...named].map(([name, query]) => [name, query.weight(shard, { scores: false, boost: 1 })]);
     this.#highlighter =
       highlight === undefined ? undefined : new Highlighter(highlight, context.query, shard);
   }
@@ -48,6 +50,8 @@ export class HitFetcher {
     answer["_score"] = Number.isNaN(score) ? null : score;
     this.#addParts(answer, hit);
     if (sorted) answer["sort"] = hit.sort;
+    const matched = this.#named.filter(([, weight]) => weight.scorer(segment)?.advance(doc) === doc);
+    if (matched.length > 0) answer["matched_queries"] = matched.map(([name]) => name);
     return answer;
   }
 

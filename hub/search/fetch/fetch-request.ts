@@ -3,6 +3,7 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { type HighlightRequest, parseHighlight } from "../highlight/highlight-request.ts";
 import { describe, isObject, type JsonObject } from "../json.ts";
+import type { Query } from "../query.ts";
 import type { QueryParser } from "../query-parser.ts";
 import { ALL_SOURCE, parseSourceFilter, type SourceFilter } from "./source-filter.ts";
 
@@ -17,6 +18,8 @@ export interface FetchOptions {
   readonly highlight: HighlightRequest | undefined;
   readonly version: boolean;
   readonly sequence: boolean;
+  /** Queries whose names are told where they match a hit. */
+  readonly named: ReadonlyMap<string, Query>;
 }
 
 /** A field of which values are returned. */
@@ -53,6 +56,7 @@ export function parseFetch(body: FetchBody, queries: QueryParser): FetchOptions 
     highlight: body.highlight === undefined ? undefined : parseHighlight(body.highlight, queries),
     version: body.version ?? false,
     sequence: body.seq_no_primary_term ?? false,
+    named: queries.named,
   };
 }
 

@@ -91,6 +91,7 @@ async function openScroll(
   checkValid(
     typeof body["from"] === "number" && body["from"] > 0 && "using [from] is not allowed in a scroll context",
     body["size"] === 0 && "[size] cannot be [0] in a scroll context",
+    body["rescore"] !== undefined && "using [rescore] is not allowed in a scroll context",
     body["track_total_hits"] === false && "disabling [track_total_hits] is not allowed in a scroll context",
   );
   if (isObject(body["collapse"]))
