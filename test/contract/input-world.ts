@@ -89,7 +89,8 @@ export class InputWorld {
       }),
       receive: (address, handler) => void this.handlers.set(address, handler),
       failing: (message) => void this.failures.push(message),
-      bearer: async (connection) => `token-of-${connection}`,
+      bearer: async (connection, _host, rejected) =>
+        rejected === undefined ? `token-of-${connection}` : `renewed-${rejected}`,
       checkTarget: (host) => {
         if (host === "forbidden.example") throw new AppError("forbidden", "no");
       },

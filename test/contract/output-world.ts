@@ -59,7 +59,8 @@ export class OutputWorld {
       id: "test",
       log: silentLogger(),
       clock: systemClock,
-      bearer: async (connection) => `token-of-${connection}`,
+      bearer: async (connection, _host, rejected) =>
+        rejected === undefined ? `token-of-${connection}` : `renewed-${rejected}`,
       feed: async (address, records) => {
         if (address === "nobody") throw new AppError("unavailable", "no such pipeline");
         this.fed.push({ address, records });

@@ -17,6 +17,12 @@ const FAILURE_TAG = "_http_request_failure";
 /** Pages of one answer that are followed. */
 const MAX_PAGES = 1_000;
 
+/** Longest that a service's Retry-After is heeded: longer ones are mistakes more often than wishes. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** Hosts that a token may go to without TLS, as it doesn't leave the machine. */
+const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
 const OPTIONS = options({
   urls: Type.Record(Type.String(), Type.Unknown(), {
     description:
@@ -68,9 +74,16 @@ export const httpPollerInput = defineInput({
   create(values, { codec, report }) {
     const makeCodec = codec(values.codec);
     const targets = Object.entries(values.urls).map(([name, value]) => targetOf(name, value, values));
-    for (const { name, url } of targets) {
+    for (const { name, url, connection } of targets) {
       if (!/^https?:\/\/[^/]/.test(url))
         report("error", "urls", `${name}: "${url}" is no address of HTTP`, "write https://host/path");
+      else if (connection !== undefined && !isPrivateWay(url))
+        report(
+          "error",
+          "urls",
+          `${name}: an account's token doesn't go over http`,
+          "write https://host/path",
+        );
     }
     if (targets.length === 0)
       report("error", "urls", "there is nothing to ask", 'write: urls => { "name" => "https://host/path" }');
@@ -96,6 +109,13 @@ function targetOf(name: string, value: unknown, values: Options): Target {
   };
 }
 
+/** An answer, read whole. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
 class Poller implements Component {
   readonly #context: InputContext;
   readonly #values: Options;
@@ -103,6 +123,8 @@ class Poller implements Component {
   readonly #schedule: Schedule;
   readonly #makeCodec: () => Codec;
   readonly #stopping = new AbortController();
+  /** When a service that asked for a pause may be asked again, by its target's name. */
+  readonly #pausedUntilMs = new Map<string, number>();
   #running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -132,6 +154,7 @@ class Poller implements Component {
   }
 
   async #ask(target: Target, channel: InputChannel): Promise<void> {
+    if ((this.#pausedUntilMs.get(target.name) ?? 0) > this.#context.clock.now()) return;
     const { cursor_parameter } = this.#values;
     const remembered = await this.#context.state.get(`cursor ${target.name}`);
     let url: URL | undefined = new URL(target.url);
@@ -153,6 +176,7 @@ class Poller implements Component {
   async #page(target: Target, url: URL, channel: InputChannel): Promise<URL | undefined> {
     const startedMs = this.#context.clock.monotonic();
     const { status, headers, body } = await this.#request(target, url);
+    if (status === 429 || status === 503) this.#pause(target, headers["retry-after"]);
     if (status < 200 || status >= 300)
       throw new AppError("unavailable", `${url.origin}${url.pathname} answered ${status}`);
     const [whole] =
@@ -206,21 +230,25 @@ class Poller implements Component {
     if (value !== undefined) await this.#context.state.put(`cursor ${target.name}`, valueText(value));
   }
 
-  async #request(
-    target: Target,
-    url: URL,
-  ): Promise<{ status: number; headers: Record<string, string>; body: Buffer }> {
-    const { request_timeout, max_content_length } = this.#values;
+  /** Asks; where the account's token is refused, once more with a new one (RFC 6750 section 3.1). */
+  async #request(target: Target, url: URL): Promise<Answer> {
     this.#context.checkTarget(url.hostname);
+    const { connection } = target;
     // A token or password belongs to the host that was named, not to one that an answer names.
-    const isOwnHost = url.origin === new URL(target.url).origin;
+    if (url.origin !== new URL(target.url).origin) return this.#send(target, url, {});
+    if (connection === undefined) return this.#send(target, url, basic(target));
+    const token = await this.#context.bearer(connection, url.host);
+    const answer = await this.#send(target, url, { Authorization: `Bearer ${token}` });
+    if (answer.status !== 401) return answer;
+    const renewed = await this.#context.bearer(connection, url.host, token);
+    return this.#send(target, url, { Authorization: `Bearer ${renewed}` });
+  }
+
+  async #send(target: Target, url: URL, authorization: Record<string, string>): Promise<Answer> {
+    const { request_timeout, max_content_length } = this.#values;
     const answer = await fetch(url, {
       method: target.method,
-      headers: {
-        Accept: "application/json, */*",
-        ...target.headers,
-        ...(isOwnHost && (await this.#authorization(target, url))),
-      },
+      headers: { Accept: "application/json, */*", ...target.headers, ...authorization },
       redirect: "manual",
       signal: AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(request_timeout * 1000)]),
       ...(target.body !== undefined && { body: target.body }),
@@ -240,11 +268,12 @@ class Poller implements Component {
     };
   }
 
-  async #authorization({ connection, user, password }: Target, url: URL): Promise<Record<string, string>> {
-    if (connection !== undefined)
-      return { Authorization: `Bearer ${await this.#context.bearer(connection, url.hostname)}` };
-    if (user === undefined) return {};
-    return { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+  /** Heeds Retry-After (RFC 9110 section 10.2.3): seconds or a date. */
+  #pause({ name }: Target, retryAfter: string | undefined): void {
+    if (retryAfter === undefined) return;
+    const nowMs = this.#context.clock.now();
+    const waitMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - nowMs;
+    if (waitMs > 0) this.#pausedUntilMs.set(name, nowMs + Math.min(waitMs, MAX_RETRY_AFTER_MS));
   }
 
   async #tellFailure(target: Target, reason: string, channel: InputChannel): Promise<void> {
@@ -259,6 +288,18 @@ class Poller implements Component {
     event.tag(FAILURE_TAG);
     await channel.send([{ event }]);
   }
+}
+
+function basic({ user, password }: Target): Record<string, string> {
+  return user === undefined
+    ? {}
+    : { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+}
+
+/** Returns whether others can't read what is sent there: over TLS, or on this machine. */
+function isPrivateWay(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === "https:" || LOOPBACK.has(hostname);
 }
 
 function nextPage(

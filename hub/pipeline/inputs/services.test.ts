@@ -49,6 +49,85 @@ test("http_poller asks on a schedule, follows pages, remembers how far it came a
   ]);
 });
 
+test("http_poller asks once more with a new token where the first is refused, and not again", async (t) => {
+  const seen: (string | undefined)[] = [];
+  const base = await service(t, (_url, headers) => {
+    seen.push(headers.authorization);
+    return headers.authorization === "Bearer renewed-token-of-acc" ? '{"id":1}' : 401;
+  });
+  const world = new InputWorld();
+  const input = world.make(
+    `http_poller { urls => { "api" => "${base}" } connection => "acc" schedule => { in => "1ms" } }`,
+  );
+  const lost = world.make(
+    `http_poller { urls => { "api" => "${base}" } connection => "lost" schedule => { in => "1ms" } }`,
+  );
+  for (const each of [input, lost]) await each.start();
+  await world.until(2);
+  for (const each of [input, lost]) await each.stop();
+  assert.deepEqual(
+    seen.filter((each) => each?.endsWith("acc")),
+    ["Bearer token-of-acc", "Bearer renewed-token-of-acc"],
+  );
+  assert.deepEqual(
+    seen.filter((each) => each?.endsWith("lost")),
+    ["Bearer token-of-lost", "Bearer renewed-token-of-lost"],
+  );
+  assert.match(world.failures.join(), /answered 401/);
+});
+
+test("http_poller sends a token neither along a redirect nor to the host of a next page", async (t) => {
+  const seen: (string | undefined)[] = [];
+  const other = await service(t, (_url, headers) => {
+    seen.push(headers.authorization);
+    return '{"id":2}';
+  });
+  const base = await service(t, () => JSON.stringify({ id: 1, next: `${other}/next` }));
+  const redirecting = createServer((_request, response) =>
+    response.writeHead(302, { Location: other }).end(),
+  );
+  redirecting.listen(0, "127.0.0.1");
+  await once(redirecting, "listening");
+  t.after(() => redirecting.close());
+  const from = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
+  const world = new InputWorld();
+  const input = world.make(
+    `http_poller { urls => { "pages" => "${base}" "moved" => "${from}" } connection => "acc" next_page => "next" schedule => { in => "1ms" } }`,
+  );
+  await input.start();
+  await world.until(3);
+  await input.stop();
+  assert.deepEqual(seen, [undefined]);
+  assert.match(world.failures.join(), /answered 302/);
+  assert.throws(
+    () =>
+      world.make(
+        `http_poller { urls => { "a" => "http://api.example.com/" } connection => "acc" schedule => { in => "1ms" } }`,
+      ),
+    /doesn't go over http/,
+  );
+});
+
+test("http_poller gives a service the pause it asks for", async (t) => {
+  let asked = 0;
+  const server = createServer((_request, response) => {
+    asked += 1;
+    response.writeHead(429, { "Retry-After": "3600" }).end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const other = await service(t, () => '{"id":1}');
+  const world = new InputWorld();
+  const input = world.make(
+    `http_poller { urls => { "busy" => "${base}" "idle" => "${other}" } schedule => { every => "20ms" } }`,
+  );
+  await input.start();
+  await world.until(4);
+  await input.stop();
+  assert.equal(asked, 1);
+});
+
 test("a service that fails is told as an event, with no secret in it", async (t) => {
   const base = await service(t, () => 500);
   const world = new InputWorld();

@@ -175,16 +175,18 @@ class HttpWriter implements OutputWriter {
         : bodies[0]!;
     let status: number;
     try {
-      const host = new URL(url).hostname;
-      this.#context.checkTarget(host);
-      const answer = await fetch(url, {
-        method: http_method.toUpperCase(),
-        headers: { ...(await this.#headers(host)), ...headers },
-        redirect: "manual",
-        signal: AbortSignal.any([signal, AbortSignal.timeout(request_timeout * 1000)]),
-        ...(http_method !== "get" &&
-          http_method !== "head" && { body: this.#values.http_compression ? await pack(whole) : whole }),
-      });
+      const { hostname, host } = new URL(url);
+      this.#context.checkTarget(hostname);
+      const body = this.#values.http_compression ? await pack(whole) : whole;
+      const answer = await this.#sendAuthorized(host, (authorization) =>
+        fetch(url, {
+          method: http_method.toUpperCase(),
+          headers: { ...this.#headers(), ...authorization, ...headers },
+          redirect: "manual",
+          signal: AbortSignal.any([signal, AbortSignal.timeout(request_timeout * 1000)]),
+          ...(http_method !== "get" && http_method !== "head" && { body }),
+        }),
+      );
       await answer.body?.cancel();
       ({ status } = answer);
     } catch (error) {
@@ -196,14 +198,28 @@ class HttpWriter implements OutputWriter {
     return { reason: `${url} answered ${status}` };
   }
 
-  async #headers(host: string): Promise<Record<string, string>> {
-    const { content_type, format, http_compression, connection, user, password } = this.#values;
-    const headers: Record<string, string> = { "Content-Type": content_type ?? TYPES[format]! };
-    if (http_compression) headers["Content-Encoding"] = "gzip";
-    if (connection !== undefined)
-      headers["Authorization"] = `Bearer ${await this.#context.bearer(connection, host)}`;
-    else if (user !== undefined)
-      headers["Authorization"] = `Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}`;
-    return headers;
+  /** Sends; where the account's token is refused, once more with a new one (RFC 6750 section 3.1). */
+  async #sendAuthorized(
+    host: string,
+    send: (authorization: Record<string, string>) => Promise<Response>,
+  ): Promise<Response> {
+    const { connection, user, password } = this.#values;
+    if (connection === undefined) {
+      if (user === undefined) return send({});
+      return send({ Authorization: `Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}` });
+    }
+    const token = await this.#context.bearer(connection, host);
+    const answer = await send({ Authorization: `Bearer ${token}` });
+    if (answer.status !== 401) return answer;
+    await answer.body?.cancel();
+    return send({ Authorization: `Bearer ${await this.#context.bearer(connection, host, token)}` });
+  }
+
+  #headers(): Record<string, string> {
+    const { content_type, format, http_compression } = this.#values;
+    return {
+      "Content-Type": content_type ?? TYPES[format]!,
+      ...(http_compression && { "Content-Encoding": "gzip" }),
+    };
   }
 }
