@@ -3,15 +3,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Reach } from "#hub/alerts/rule-store.ts";
 import type { Documents, Indices, Principal } from "#hub/api/ports.ts";
 import type { AccessControl, Action, IncomingCredentials } from "#hub/api/route.ts";
 import type { DashboardPlugin } from "#hub/api/server.ts";
 import type { Auth } from "#hub/auth/auth.ts";
-import { authorize, type Principal as Signed } from "#hub/auth/principal.ts";
+import { ANONYMOUS, authorize, type Principal as Signed } from "#hub/auth/principal.ts";
 import type { Viewer } from "#hub/live/live-server.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { GuardedDocuments, GuardedIndices } from "./index-guard.ts";
-import { reaches } from "./index-reach.ts";
+import { reaches, reachOf } from "./index-reach.ts";
 
 /** What the routes get of who asks; what they may do stays in here. */
 class Caller implements Principal {
@@ -87,6 +88,9 @@ export class Access implements AccessControl {
           : authenticator.stillValid(principal),
     };
   }
+
+  /** Returns which indices the present request's sender reaches; all where everybody may everything. */
+  readonly reach = (): Reach => reachOf(this.#required ? this.#principal() : ANONYMOUS);
 
   #principal(): Signed {
     const principal = this.#present.getStore();

@@ -1,7 +1,7 @@
 /** Gives the room of alerts its neighbours: shards to count in, state, channels. */
 
 import { AlertSearch } from "#hub/alerts/alert-search.ts";
-import { Alerts } from "#hub/alerts/alerts.ts";
+import { Alerts, type AlertsOptions } from "#hub/alerts/alerts.ts";
 import { Notifier } from "#hub/alerts/notifier.ts";
 import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import type { ShardHost } from "#hub/cluster/shard-host.ts";
@@ -10,10 +10,13 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { HubSettings } from "./config.ts";
+import { isWithin } from "./index-reach.ts";
 
 export interface AlertWiring {
   readonly settings: HubSettings;
   readonly bucket: StateBucket;
+  /** See AlertsOptions. */
+  readonly writer: AlertsOptions["writer"];
   readonly catalog: IndexCatalog;
   readonly host: ShardHost;
   readonly dashboardUrl: () => string;
@@ -25,15 +28,17 @@ export interface AlertWiring {
 export function wireAlerts({
   settings,
   bucket,
+  writer,
   catalog,
   host,
   dashboardUrl,
   log,
   metrics,
 }: AlertWiring): Alerts {
-  const search = new AlertSearch((expression) => {
+  const search = new AlertSearch((expression, reach) => {
     const options = { ignoreUnavailable: true, allowNoIndices: true };
-    const open = catalog.resolve(expression, options).filter(({ state }) => state === "open");
+    const found = catalog.resolve(expression, options);
+    const open = found.filter(({ name, state }) => state === "open" && isWithin(reach, name));
     const opened = host.searchers(open);
     return {
       shards: opened.map(({ index, shard, searcher }) => ({
@@ -51,5 +56,5 @@ export function wireAlerts({
     smtpUrl: settings["alerts.smtp.url"],
     smtpFrom: settings["alerts.smtp.from"],
   });
-  return new Alerts({ bucket, search, notifier, dashboardUrl, clock: systemClock, log, metrics });
+  return new Alerts({ bucket, writer, search, notifier, dashboardUrl, clock: systemClock, log, metrics });
 }

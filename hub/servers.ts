@@ -93,9 +93,10 @@ export class Servers implements Component {
   }
 
   async #makeAlerts(): Promise<Alerts> {
-    const { settings, journal } = this.#options;
+    const { settings, journal, access } = this.#options;
     return wireAlerts({
       ...this.#options,
+      writer: access.reach,
       bucket: await journal.bucket("alerts"),
       dashboardUrl: () => settings["public.url"].replace(/\/$/, "") || this.addresses.dashboard,
     });

@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, type SearchShard, searchShards } from "#hub/search/sear
 import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
+import type { Reach } from "./rule-store.ts";
 
 /** Shards of an index expression, opened for one search. */
 export interface OpenedShards {
@@ -13,8 +14,8 @@ export interface OpenedShards {
   close(): void;
 }
 
-/** Opens the shards an expression means now; none where there is no such index. */
-export type OpenShards = (expression: string) => OpenedShards;
+/** Opens the shards within reach that an expression means now; none where there is no such index. */
+export type OpenShards = (expression: string, reach: Reach) => OpenedShards;
 
 /** What a rule would have counted at a time. */
 export interface PreviewPoint {
@@ -37,20 +38,20 @@ export class AlertSearch {
   }
 
   /** Counts the lines in the window that ends at `nowMs`. Throws what a search throws; a part that failed is a failure. */
-  async count(rule: AlertRule, nowMs: number): Promise<number> {
-    const answer = await this.#search(rule, { fromMs: nowMs - windowOf(rule), toMs: nowMs }, {});
+  async count(rule: AlertRule, reach: Reach, nowMs: number): Promise<number> {
+    const answer = await this.#search(rule, reach, { fromMs: nowMs - windowOf(rule), toMs: nowMs }, {});
     return answer.total ?? 0;
   }
 
   /** Returns what the rule would have counted between two times, oldest first. */
-  async preview(rule: AlertRule, fromMs: number, toMs: number): Promise<PreviewPoint[]> {
+  async preview(rule: AlertRule, reach: Reach, fromMs: number, toMs: number): Promise<PreviewPoint[]> {
     const windowMs = windowOf(rule);
     const stepMs = Math.max(everyOf(rule), Math.ceil((toMs - fromMs) / MAX_POINTS));
     const ends: number[] = [];
     for (let atMs = fromMs; atMs <= toMs; atMs += stepMs) ends.push(atMs);
     const ranges = ends.map((atMs) => ({ key: String(atMs), from: atMs - windowMs, to: atMs }));
     const aggs = { windows: { date_range: { field: "@timestamp", format: "epoch_millis", ranges } } };
-    const answer = await this.#search(rule, { fromMs: fromMs - windowMs, toMs }, { aggs });
+    const answer = await this.#search(rule, reach, { fromMs: fromMs - windowMs, toMs }, { aggs });
     const { buckets = [] } = (answer.aggregations?.["windows"] ?? {}) as {
       buckets?: readonly { readonly key: string; readonly doc_count: number }[];
     };
@@ -63,6 +64,7 @@ export class AlertSearch {
 
   async #search(
     { index, query }: AlertRule,
+    reach: Reach,
     { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
     more: Record<string, unknown>,
   ): ReturnType<typeof searchShards> {
@@ -74,7 +76,7 @@ export class AlertSearch {
     const range = { range: { "@timestamp": { gte: fromMs, lt: toMs, format: "epoch_millis" } } };
     const body = { size: 0, track_total_hits: true, query: { bool: { must, filter: [range] } }, ...more };
     const request = parseSearchRequest(body, DEFAULT_LIMITS);
-    const opened = this.#open(index);
+    const opened = this.#open(index, reach);
     try {
       const answer = await searchShards(request, opened.shards, {
         signal: AbortSignal.timeout(TIMEOUT_MS),

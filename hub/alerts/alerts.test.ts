@@ -13,8 +13,10 @@ import { type Alert, Alerts } from "./alerts.ts";
 import { type Notice, Notifier } from "./notifier.ts";
 import { isPrivateAddress } from "./private-addresses.ts";
 import { type Channel, checkRule } from "./rule.ts";
+import type { Reach } from "./rule-store.ts";
 
 const START = Date.parse("2026-01-31T12:00:00Z");
+const EVERYTHING = { indices: ["*"], internal: true };
 const RULE = {
   title: "Errors",
   query: "level:error",
@@ -36,6 +38,9 @@ class TestClock implements Clock {
 class World {
   readonly bucket = new MemoryBucket();
   readonly clock = new TestClock();
+  /** Of who sends requests, and of the last count. */
+  writer: Reach = EVERYTHING;
+  counted: Reach | undefined;
   readonly sent: (Notice & { readonly channel: Channel })[] = [];
   count = 0;
   refusal: Error | undefined;
@@ -43,7 +48,14 @@ class World {
   hub(): Alerts {
     return new Alerts({
       bucket: this.bucket,
-      search: { count: () => Promise.resolve(this.count), preview: () => Promise.resolve([]) },
+      writer: () => this.writer,
+      search: {
+        count: (_rule, reach) => {
+          this.counted = reach;
+          return Promise.resolve(this.count);
+        },
+        preview: () => Promise.resolve([]),
+      },
       notifier: {
         send: (channel, notice) => {
           if (this.refusal !== undefined) return Promise.reject(this.refusal);
@@ -70,6 +82,18 @@ class World {
     return this.sent.map(({ event, count }) => `${event} ${count}`);
   }
 }
+
+test("a rule counts in what its last writer may read, whoever evaluates it", async () => {
+  const world = new World();
+  world.writer = { indices: ["logs-shop*"], internal: false };
+  const { id } = await world.hub().create(RULE);
+  world.writer = EVERYTHING;
+  await world.pass(world.hub(), 0, 5);
+  assert.deepEqual(world.counted, { indices: ["logs-shop*"], internal: false });
+  await world.hub().put(id, RULE);
+  await world.pass(world.hub(), 60_000, 5);
+  assert.deepEqual(world.counted, EVERYTHING);
+});
 
 test("a rule fires when the count passes its threshold, tells once, and tells again when it is over", async () => {
   const world = new World();
@@ -149,6 +173,7 @@ test("a search that fails is an event, and ends no firing", async () => {
   await world.pass(hub, 0, 6);
   const broken = new Alerts({
     bucket: world.bucket,
+    writer: () => EVERYTHING,
     search: {
       count: () => Promise.reject(new AppError("query_shard", "no such field")),
       preview: () => Promise.resolve([]),
@@ -203,8 +228,8 @@ test("lines are counted in the window, and the preview says what would have been
   try {
     const search = new AlertSearch(() => ({ shards: fixture.shards, close: () => undefined }));
     const rule = checkRule({ ...RULE, window: "10m", every: "5m", threshold: 9 });
-    assert.equal(await search.count(rule, START), 10);
-    const points = await search.preview(rule, START - 30 * 60_000, START);
+    assert.equal(await search.count(rule, EVERYTHING, START), 10);
+    const points = await search.preview(rule, EVERYTHING, START - 30 * 60_000, START);
     assert.deepEqual(
       points.map(({ count, firing }) => `${count}${firing ? "!" : ""}`),
       ["0", "0", "0", "5", "10!", "10!", "10!"],

@@ -14,10 +14,12 @@ import { type AlertSearch, checkQuery, type PreviewPoint } from "./alert-search.
 import { type AlertState, type Delivery, withEvent, withFault, withFinding } from "./alert-state.ts";
 import type { Notice, Notifier } from "./notifier.ts";
 import { type AlertRule, checkChannel, checkRule, everyOf, isBroken, isMuted, windowOf } from "./rule.ts";
-import { RuleStore, type StoredRule, type StoredState } from "./rule-store.ts";
+import { type Reach, RuleStore, type StoredRule, type StoredState } from "./rule-store.ts";
 
 export interface AlertsOptions {
   readonly bucket: StateBucket;
+  /** Returns which indices the sender of the present request reaches: those its rules count in from then on. */
+  readonly writer: () => Reach;
   readonly search: Pick<AlertSearch, "count" | "preview">;
   readonly notifier: Pick<Notifier, "send" | "close">;
   /** The dashboard's address, for links. */
@@ -86,12 +88,14 @@ export class Alerts implements Component {
 
   /** Throws request_invalid. */
   async create(body: unknown): Promise<Alert> {
-    return this.#withState(await this.#store.create(checked(body)));
+    return this.#withState(await this.#store.create(checked(body), this.#options.writer()));
   }
 
   /** Throws request_invalid, not_found, journal_conflict where `revision` isn't the newest. */
   async put(id: string, body: unknown, revision?: number): Promise<Alert> {
-    return this.#withState(await this.#store.put(id, checked(body), revision));
+    return this.#withState(
+      await this.#store.put(id, { rule: checked(body), reach: this.#options.writer() }, revision),
+    );
   }
 
   /** Throws not_found, journal_conflict. */
@@ -104,7 +108,7 @@ export class Alerts implements Component {
     if (!(spanMs > 0 && spanMs <= MAX_PREVIEW_MS))
       throw new AppError("request_invalid", `span must be up to ${MAX_PREVIEW_MS / 86_400_000}d`);
     const nowMs = this.#options.clock.now();
-    return this.#options.search.preview(checked(body), nowMs - spanMs, nowMs);
+    return this.#options.search.preview(checked(body), this.#options.writer(), nowMs - spanMs, nowMs);
   }
 
   /** Sends a test over a channel. Throws what keeps it from being taken. */
@@ -151,7 +155,8 @@ export class Alerts implements Component {
     }
   }
 
-  async #evaluate({ id, rule }: StoredRule): Promise<void> {
+  async #evaluate(stored: StoredRule): Promise<void> {
+    const { id, rule } = stored;
     if (!rule.enabled) return;
     const nowMs = this.#options.clock.now();
     const slot = Math.floor(nowMs / everyOf(rule));
@@ -159,13 +164,17 @@ export class Alerts implements Component {
     if (before.state.slot >= slot) return;
     const claimed = await this.#store.replaceState(id, before, { ...before.state, slot });
     if (claimed === undefined) return;
-    const found = await this.#find(rule, slot, nowMs);
+    const found = await this.#find(stored, slot, nowMs);
     await this.#store.changeState(id, found, claimed);
   }
 
-  async #find(rule: AlertRule, slot: number, nowMs: number): Promise<(state: AlertState) => AlertState> {
+  async #find(
+    { rule, reach }: StoredRule,
+    slot: number,
+    nowMs: number,
+  ): Promise<(state: AlertState) => AlertState> {
     try {
-      const count = await this.#options.search.count(rule, nowMs);
+      const count = await this.#options.search.count(rule, reach, nowMs);
       const channels = isMuted(rule, nowMs) ? [] : rule.channels;
       this.#evaluations.inc({ outcome: "done" });
       const finding = { slot, nowMs, count, isBroken: isBroken(rule, count), channels };

@@ -1,4 +1,6 @@
-/** Alert rules and their states: `rule/<id>` and `state/<id>` in a bucket, changed by compare-and-set. */
+/**
+ * Alert rules and their states: `rule/<id>` = {rule, reach} and `state/<id>` in a bucket, changed by compare-and-set.
+ */
 
 import { randomBytes } from "node:crypto";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -12,11 +14,21 @@ const MAX_RULES = 500;
 const MAX_CHANGE_TRIES = 10;
 const ID = /^[A-Za-z0-9_-]{1,100}$/;
 
+/** Which indices who wrote a rule may read: a rule must tell nobody of others. */
+export interface Reach {
+  /** Patterns of index names, `*` for any characters. */
+  readonly indices: readonly string[];
+  /** Whether the hub's own indices are among them. */
+  readonly internal: boolean;
+}
+
 export interface StoredRule {
   readonly id: string;
   /** Changes with each write of the rule. */
   readonly revision: number;
   readonly rule: AlertRule;
+  /** Of who wrote the rule last. */
+  readonly reach: Reach;
 }
 
 /** A state with the revision it was read at; 0: there was none. */
@@ -49,23 +61,23 @@ export class RuleStore {
   }
 
   /** Throws request_invalid where there are as many rules as may be. */
-  async create(rule: AlertRule): Promise<StoredRule> {
+  async create(rule: AlertRule, reach: Reach): Promise<StoredRule> {
     if ((await this.#bucket.keys("rule/")).length >= MAX_RULES)
       throw new AppError(
         "request_invalid",
         `there are ${MAX_RULES} alert rules, as many as may be; delete some`,
       );
     const id = randomBytes(9).toString("base64url");
-    return { id, rule, revision: await this.#bucket.create(ruleKey(id), encode(rule)) };
+    return { id, rule, reach, revision: await this.#bucket.create(ruleKey(id), encode({ rule, reach })) };
   }
 
   /** Replaces a rule, where given only at this revision. Throws journal_conflict, not_found. */
-  async put(id: string, rule: AlertRule, revision?: number): Promise<StoredRule> {
+  async put(id: string, content: Pick<StoredRule, "rule" | "reach">, revision?: number): Promise<StoredRule> {
     const before = await this.get(id);
     const next = await this.#bucket
-      .update(ruleKey(id), encode(rule), revision ?? before.revision)
+      .update(ruleKey(id), encode(content), revision ?? before.revision)
       .catch(conflict);
-    return { id, rule, revision: next };
+    return { id, ...content, revision: next };
   }
 
   /** Deletes a rule and its state. Throws journal_conflict, not_found. */
@@ -117,12 +129,15 @@ export class RuleStore {
   async #read(key: string): Promise<StoredRule | undefined> {
     const entry = await this.#bucket.get(key);
     if (entry === null) return undefined;
-    const rule = checkRule(JSON.parse(Buffer.from(entry.value).toString()));
-    return { id: key.slice("rule/".length), revision: entry.revision, rule };
+    const { rule, reach } = JSON.parse(Buffer.from(entry.value).toString()) as Pick<
+      StoredRule,
+      "rule" | "reach"
+    >;
+    return { id: key.slice("rule/".length), revision: entry.revision, rule: checkRule(rule), reach };
   }
 }
 
-function encode(value: AlertRule | AlertState): Uint8Array {
+function encode(value: Pick<StoredRule, "rule" | "reach"> | AlertState): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }
 

@@ -117,7 +117,7 @@ export function requirePerson(principal: Principal): void {
 }
 
 /** Returns true where the principal's patterns cover `index`. */
-export function mayReach(principal: Principal, index: string): boolean {
+export function mayReach(principal: Pick<Principal, "indices">, index: string): boolean {
   return principal.indices.some((pattern) => matches(pattern, index));
 }
 
