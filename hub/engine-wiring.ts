@@ -11,6 +11,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { HubSettings } from "./config.ts";
+import { INTERNAL_PREFIX } from "./index-reach.ts";
 
 /** Field that the pipeline writes the time of a document's arrival to. */
 const INGESTED = "event.ingested";
@@ -26,7 +27,10 @@ export interface RetentionWiring {
 /** Returns what deletes indices by `retention.rules`. Throws settings_invalid. */
 export function wireRetention({ settings, catalog, host, log, metrics }: RetentionWiring): Retention {
   return new Retention({
-    rules: settings["retention.rules"].map(parseRetentionRule),
+    // The audit log's own rule comes first: "* 30d" means the logs.
+    rules: [`${INTERNAL_PREFIX}audit-* ${settings["auth.audit.keep"]}`, ...settings["retention.rules"]].map(
+      parseRetentionRule,
+    ),
     indices: () => catalog.all().map((index) => retained(index, host)),
     remove: (name) => catalog.delete([name]),
     clock: systemClock,

@@ -20,6 +20,11 @@ export const authProperties = {
   }),
   "auth.session.idle": Duration("12h", "A dashboard session ends this long after its last use."),
   "auth.session.absolute": Duration("7d", "A dashboard session ends this long after sign-in in any case."),
+  "auth.audit.keep": Type.String({
+    default: "400d",
+    description:
+      'What is kept of the audit log, a month for each index: an age, a size or both, as in "400d 1gb". retention.rules don\'t apply to it.',
+  }),
   "auth.roles.editor.indices": Type.Array(Type.String(), {
     default: ["*"],
     description:
