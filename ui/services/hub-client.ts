@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { SearchError } from "./search-client.ts";
+import { leaveIfSignedOut } from "./sign-in.ts";
 
 /** Answers are shown as they are, whatever the hub's version puts into them. */
 export type Facts = Readonly<Record<string, unknown>>;
@@ -49,6 +50,7 @@ export async function callHub(
   }
   const text = await response.text();
   if (!response.ok) {
+    leaveIfSignedOut(response.status);
     const message = reasonOf(text) ?? msg(str`${path} answered with status ${response.status}.`);
     throw new SearchError(response.status, "status", message, HINTS[response.status] ?? "");
   }

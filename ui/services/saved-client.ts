@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { SearchError } from "./search-client.ts";
+import { leaveIfSignedOut } from "./sign-in.ts";
 
 export type SavedType = "search" | "visualisation" | "dashboard";
 
@@ -83,13 +84,15 @@ export class SavedClient {
       throw new SearchError(0, "unreachable", msg("The hub can't be reached."), msg("Is it running?"), cause);
     }
     const text = await response.text();
-    if (!response.ok)
+    if (!response.ok) {
+      leaveIfSignedOut(response.status);
       throw new SearchError(
         response.status,
         "saved",
         reasonOf(text, response.status),
         HINTS[response.status] ?? "",
       );
+    }
     return text === "" ? undefined : (JSON.parse(text) as unknown);
   }
 }

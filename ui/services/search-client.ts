@@ -3,6 +3,7 @@
 import { msg, str } from "@lit/localize";
 import type { FieldCapabilities } from "./fields.ts";
 import type { Hit } from "./log-document.ts";
+import { leaveIfSignedOut } from "./sign-in.ts";
 
 /** A failed call, in words for the reader: what failed and what to do. */
 export class SearchError extends Error {
@@ -142,7 +143,10 @@ export class SearchClient {
       throw new SearchError(0, "unreachable", msg("The hub can't be reached."), STATUS_HINTS[0]!, cause);
     }
     const text = await response.text();
-    if (!response.ok) throw toSearchError(response.status, text);
+    if (!response.ok) {
+      leaveIfSignedOut(response.status);
+      throw toSearchError(response.status, text);
+    }
     return JSON.parse(text) as unknown;
   }
 }

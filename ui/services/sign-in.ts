@@ -1,0 +1,31 @@
+/** Leads to the sign-in where the session ended while a page is open, and back to the same place afterwards. */
+
+/** Two answers may say the same, and a sign-in that ends in 401 again must not go round for ever. */
+const AT_MOST_EVERY_MS = 10_000;
+const LEFT_AT = "tailrace.signed-out-at";
+
+let hasEdits = false;
+
+/** Notes whether something was typed on the page that is shown: that must not be lost to a sign-in. */
+export function watchEdits(): void {
+  addEventListener("input", () => void (hasEdits = true), { capture: true, passive: true });
+  addEventListener("hashchange", () => void (hasEdits = false));
+}
+
+/** Goes to the sign-in where the hub answered with 401; where something was typed, people choose when. */
+export function leaveIfSignedOut(status: number): void {
+  if (status !== 401 || hasEdits || typeof location === "undefined") return;
+  const now = Date.now();
+  if (now - Number(sessionStorage.getItem(LEFT_AT) ?? 0) < AT_MOST_EVERY_MS) return;
+  sessionStorage.setItem(LEFT_AT, String(now));
+  location.assign(signInAddress(location));
+}
+
+/** Returns the address of the sign-in that leads back to `here`. */
+export function signInAddress({
+  pathname,
+  search,
+  hash,
+}: Pick<Location, "pathname" | "search" | "hash">): string {
+  return `/api/auth/login?return_to=${encodeURIComponent(`${pathname}${search}${hash}`)}`;
+}
