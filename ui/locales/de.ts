@@ -16,6 +16,7 @@ export const GERMAN: Catalogue = {
   Alerts: "Alarme",
   Agents: "Agenten",
   Pipelines: "Pipelines",
+  "Make a chart of these lines": "Diese Zeilen als Diagramm zeigen",
   Indices: "Indizes",
   Health: "Zustand",
   Appearance: "Aussehen",

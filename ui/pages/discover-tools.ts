@@ -94,7 +94,8 @@ export class DiscoverTools extends LitElement {
         accent-color: var(--accent);
       }
       @media (width < 900px) {
-        button span {
+        button span,
+        .button span {
           display: none;
         }
       }
@@ -140,13 +141,20 @@ export class DiscoverTools extends LitElement {
   #buttons(): TemplateResult {
     return html`<button class="plain small" title=${msg("Saved searches")} aria-haspopup="true" aria-expanded=${this._menu === "saved"} @click=${() => this.#toggle("saved")}>${icon("save")}<span>${msg("Saved")}</span></button>
       <button class="plain small" title=${msg("Export the lines found")} aria-haspopup="true" aria-expanded=${this._menu === "export"} ?disabled=${this.range === undefined} @click=${() => this.#toggle("export")}>${icon("download")}<span>${msg("Export")}</span></button>
-      <a class="button plain small" title=${msg("Be told when too many or too few lines match")} href=${this.#alertAddress}>${icon("bell")}<span>${msg("Alert")}</span></a>`;
+      <a class="button plain small" aria-label=${msg("Visualise")} title=${msg("Make a chart of these lines")} href=${this.#chartAddress}>${icon("chart")}<span>${msg("Visualise")}</span></a>
+      <a class="button plain small" aria-label=${msg("Alert")} title=${msg("Be told when too many or too few lines match")} href=${this.#alertAddress}>${icon("bell")}<span>${msg("Alert")}</span></a>`;
   }
 
   get #alertAddress(): string {
     const { query, filters, index } = this.state;
     const parameters = new URLSearchParams({ new: "1", q: toQueryText(query, filters), index });
     return formatRoute({ page: "alerts", parameters });
+  }
+
+  get #chartAddress(): string {
+    const { query, filters } = this.state;
+    const asked = { ...this.state, query: toQueryText(query, filters), filters: [], columns: [] };
+    return formatRoute({ page: "visualise", parameters: writeState(asked) });
   }
 
   #writing({ written, total }: { readonly written: number; readonly total: number }): TemplateResult {
