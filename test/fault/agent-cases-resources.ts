@@ -189,9 +189,11 @@ export const RESOURCE_CASES: Cases = {
         ...own,
       };
       const socket = connectSecurely({ host: "127.0.0.1", port, ...options });
-      socket.on("error", () => undefined);
-      socket.end(`${line}\n`);
-      await once(socket.resume(), "close");
+      const closed = Promise.withResolvers<void>();
+      socket.on("error", () => undefined); // the refusal, which the agent's lines show
+      socket.on("close", () => closed.resolve());
+      socket.resume().end(`${line}\n`);
+      await closed.promise;
     };
     await send("stranger", "TLSv1.3", "from a stranger");
     await send(null, "TLSv1.2", "without a certificate");

@@ -62,7 +62,7 @@ class Writer {
 }
 
 export class AgentWorld {
-  /** False while the registry can't be written: a crash makes the agent forget which file a copy was made of. */
+  /** False while the registry can't be written: a crash makes the agent forget its files and what copies are made of. */
   registryWrites = true;
   readonly #writers: Writer[];
   readonly #files = new Set<LogFile>();
@@ -195,10 +195,13 @@ export class AgentWorld {
     return `rotate ${writer.path}`;
   }
 
-  /** To a name outside the patterns: only for a file that the agent knows, others are none of its business then. */
+  /**
+   * To a name outside the patterns: only for a file that the agent knows, others are none of its business then. What
+   * it knows must be on disk: after a crash nothing else leads to a file that no pattern names.
+   */
   #moveOut(writer: Writer): string {
     const file = writer.current;
-    if (!existsSync(writer.path) || !this.#isKnown(file)) return "nothing";
+    if (!existsSync(writer.path) || !this.#isKnown(file) || !this.registryWrites) return "nothing";
     this.#rename(file, `${writer.path}-moved${++this.#moves}.old`);
     this.#renew(writer);
     return `move ${writer.path} out`;
