@@ -13,7 +13,7 @@ import type { Connection } from "./outputs/connection.ts";
 import type { AgentNames } from "./outputs/pipeline.ts";
 import type { LastAck } from "./publisher.ts";
 import type { Registry } from "./registry/registry.ts";
-import { sourceOf } from "./registry/row.ts";
+import { type EarlierGeneration, sourceOf } from "./registry/row.ts";
 
 export interface WatermarkOptions {
   readonly names: AgentNames;
@@ -162,11 +162,11 @@ export class WatermarkClient implements Component {
       registry.touch(key);
     }
     const row = registry.get(fileKey);
-    if (row === undefined || !row.earlier.some((each) => each.generation === generation)) return;
+    const isMeant = ({ source }: EarlierGeneration): boolean =>
+      source.fileKey === fileKey && source.generation === generation;
+    if (row === undefined || !row.earlier.some(isMeant)) return;
     row.earlier = row.earlier.map((each) =>
-      each.generation === generation && (offset > each.committed || back)
-        ? { ...each, committed: offset }
-        : each,
+      isMeant(each) && (offset > each.committed || back) ? { ...each, committed: offset } : each,
     );
     registry.touch(fileKey);
   }
