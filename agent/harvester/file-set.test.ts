@@ -75,8 +75,7 @@ class Bench {
   /** Scans once and waits until everything there is to read is read. */
   async scan(): Promise<void> {
     const options = { patterns: compilePattern(this.pattern), symlinks: false, exclude: () => false };
-    const { found, complete } = await scan(options, new AbortController().signal);
-    this.files.update(found, complete);
+    this.files.update(await scan(options, new AbortController().signal));
     while (this.files.busy) await turn();
   }
 
@@ -420,7 +419,7 @@ test("nothing is read while the output has no slot, and everything when it has",
   b.context.output.acking = false;
   writeFileSync(b.path("a.log"), LONG.repeat(20));
   const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
-  b.files.update((await scan(options, new AbortController().signal)).found, true);
+  b.files.update(await scan(options, new AbortController().signal));
   await b.context.output.until(() => b.context.output.sent.length === 1);
   for (let turns = 0; turns < 20; turns++) await turn();
   assert.equal(b.context.output.sent.length, 1);
@@ -435,7 +434,7 @@ test("after a restart reading goes on behind the last acknowledged byte, not beh
   b.context.output.acking = false;
   writeFileSync(b.path("a.log"), LONG.repeat(12));
   const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
-  b.files.update((await scan(options, new AbortController().signal)).found, true);
+  b.files.update(await scan(options, new AbortController().signal));
   await b.context.output.until(() => b.context.output.sent.length === 3);
   const [first, , third] = b.context.output.sent;
   first!.ack();
@@ -558,11 +557,11 @@ test("the lines of a file deleted while the output is away are held, and all arr
   writeFileSync(b.path("a.log"), LONG.repeat(30));
   const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
   const signal = new AbortController().signal;
-  b.files.update((await scan(options, signal)).found, true);
+  b.files.update(await scan(options, signal));
   await b.context.output.until(() => b.context.output.sent.length === 1);
   rmSync(b.path("a.log"));
   b.context.clock.ms += 3_600_000;
-  b.files.update((await scan(options, signal)).found, true);
+  b.files.update(await scan(options, signal));
   assert.deepEqual([b.files.state().files, b.files.state().openDeletedBytes], [1, LONG.length * 30]);
   b.context.output.acking = true;
   b.context.output.sent[0]!.ack();
@@ -576,7 +575,7 @@ test("a rewind in the middle of a read begins the read again, in the same genera
   await b.scan();
   appendFileSync(b.path("a.log"), "more\n");
   const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
-  b.files.update((await scan(options, new AbortController().signal)).found, true);
+  b.files.update(await scan(options, new AbortController().signal));
   b.files.rewind();
   await b.context.output.until(() => b.text.endsWith(`${LONG}more\n`));
   const { sent } = b.context.output;

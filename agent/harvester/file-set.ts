@@ -14,7 +14,7 @@ import { fileInode, inodeKey } from "./identity.ts";
 import { Notices } from "./notices.ts";
 import { adoptOrphans } from "./orphans.ts";
 import { Pump } from "./pump.ts";
-import type { Found } from "./scanner.ts";
+import { type Found, isExhaustion, type ScanResult } from "./scanner.ts";
 import { lstatOrNull, statOrNull } from "./stats.ts";
 import { Succession } from "./succession.ts";
 
@@ -39,6 +39,10 @@ const CLEAN_REMOVED_DELAY_MS = 60_000;
  * inactive ones are closed although they aren't committed yet.
  */
 const OPEN_FILES_MAX = 2_000;
+/** Where the system gives no more descriptors, so many are left to searches, the registry and connections. */
+const DESCRIPTORS_SPARED = 32;
+/** The system may give more again: files of other programs count too. */
+const DESCRIPTORS_AGAIN_MS = 60_000;
 
 export class FileSet {
   readonly #options: FileSetOptions;
@@ -50,7 +54,11 @@ export class FileSet {
   readonly #index = new FileIndex();
   readonly #open = new Map<Harvester, Entry>();
   #scan = 0;
+  #firstScanEnded = false;
+  #orphansAdopted = false;
   #waitingForPlace = false;
+  /** What the system was found to allow, and until when that counts, on the monotonic clock. */
+  #allowed = { files: OPEN_FILES_MAX, untilMs: Number.NEGATIVE_INFINITY };
   #linesClosed = 0;
   #bytesClosed = 0;
   #errors = 0;
@@ -133,11 +141,13 @@ export class FileSet {
   }
 
   /** Takes the result of a scan: opens what is new or has grown, and closes what may be closed. */
-  update(found: readonly Found[], complete: boolean): void {
+  update({ found, complete, exhausted }: Pick<ScanResult, "found" | "complete" | "exhausted">): void {
     const scan = ++this.#scan;
-    this.#waitingForPlace = false;
+    this.#waitingForPlace = exhausted;
+    if (exhausted) this.#spareDescriptors();
     for (const each of found) this.#inspect(each, scan);
-    if (complete && scan === 1) this.#adoptOrphans();
+    this.#firstScanEnded = true;
+    if (complete && !this.#orphansAdopted) this.#adoptOrphans();
     if (complete) this.#handleMissing(scan);
     this.#findSuccessors();
     this.#closeWhatMay();
@@ -195,25 +205,41 @@ export class FileSet {
   #consider(entry: Entry, found: Found): void {
     if (!this.#opener.worthOpening(entry, found)) return;
     const { harvesterLimit } = this.#options;
-    const most = harvesterLimit > 0 ? Math.min(harvesterLimit, OPEN_FILES_MAX) : OPEN_FILES_MAX;
+    const most = harvesterLimit > 0 ? Math.min(harvesterLimit, this.#allowedFiles) : this.#allowedFiles;
     if (this.#open.size >= most) {
       this.#waitingForPlace = true;
       return;
     }
     try {
-      const harvester = this.#opener.open(entry, found, this.#open.keys(), this.#scan === 1);
+      const harvester = this.#opener.open(entry, found, this.#open.keys(), !this.#firstScanEnded);
       if (harvester === null) return;
       entry.harvester = harvester;
       this.#open.set(harvester, entry);
       harvester.observe(found.stat);
       this.#pump.wake(harvester);
     } catch (error) {
-      if (["EMFILE", "ENFILE"].includes(systemCode(error))) this.#waitingForPlace = true;
+      if (isExhaustion(error)) {
+        this.#waitingForPlace = true;
+        this.#spareDescriptors();
+      }
       if (systemCode(error) !== "ENOENT") this.#fail(found.path, error);
     }
   }
 
+  /** Files that may be open at the same time, whatever the settings say. */
+  get #allowedFiles(): number {
+    const { files, untilMs } = this.#allowed;
+    return this.#context.clock.monotonic() < untilMs ? files : OPEN_FILES_MAX;
+  }
+
+  /** Without descriptors folders can't be listed either, and no file would ever make room for another. */
+  #spareDescriptors(): void {
+    const files = Math.max(1, this.#open.size - DESCRIPTORS_SPARED);
+    this.#allowed = { files, untilMs: this.#context.clock.monotonic() + DESCRIPTORS_AGAIN_MS };
+  }
+
   #adoptOrphans(): void {
+    this.#orphansAdopted = true;
     const { registry, metrics, log, id, tellsBirth } = this.#context;
     const open = (entry: Entry, found: Found): void => this.#consider(entry, found);
     const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, tellsBirth, open });
@@ -277,7 +303,7 @@ export class FileSet {
 
   #closeWhatMay(): void {
     const nowMs = this.#context.clock.monotonic();
-    const pressed = this.#waitingForPlace || this.#open.size >= OPEN_FILES_MAX;
+    const pressed = this.#waitingForPlace || this.#open.size >= this.#allowedFiles;
     for (const harvester of this.#open.keys()) {
       const reason = closeReason(harvester, this.#options, {
         nowMs,

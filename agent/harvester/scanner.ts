@@ -25,6 +25,8 @@ export interface ScanResult {
   readonly skipped: ReadonlyMap<string, string>;
   /** False where a folder could not be read: files that were not found may still be there. */
   readonly complete: boolean;
+  /** True where the system gave no descriptor to list a folder with. */
+  readonly exhausted: boolean;
 }
 
 export interface ScanOptions {
@@ -39,6 +41,11 @@ const SLICE = 500;
 /** `**` looks this deep; links can't make it endless, but a person's mistake could make it long. */
 const DEPTH_MAX = 32;
 const SKIPPED_KEPT = 100;
+
+/** Returns true for the error of a system that gives no more file descriptors. */
+export function isExhaustion(error: unknown): boolean {
+  return ["EMFILE", "ENFILE"].includes(systemCode(error));
+}
 
 /** Returns what the patterns mean now. Resolves early, incomplete, when `signal` is aborted. */
 export async function scan(options: ScanOptions, signal: AbortSignal): Promise<ScanResult> {
@@ -58,6 +65,7 @@ class Walk {
   readonly #folders = new Set<string>();
   readonly #skipped = new Map<string, string>();
   #complete = true;
+  #exhausted = false;
   #steps = 0;
 
   constructor(options: ScanOptions) {
@@ -66,7 +74,13 @@ class Walk {
 
   result(): ScanResult {
     const found = [...this.#found.values()];
-    return { found, folders: this.#folders, skipped: this.#skipped, complete: this.#complete };
+    return {
+      found,
+      folders: this.#folders,
+      skipped: this.#skipped,
+      complete: this.#complete,
+      exhausted: this.#exhausted,
+    };
   }
 
   /** Yields after each slice. */
@@ -187,6 +201,7 @@ class Walk {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return;
     this.#complete = false;
+    this.#exhausted ||= isExhaustion(error);
     this.#skip(displayPath(path), code === "EACCES" ? "permission denied" : (error as Error).message);
   }
 

@@ -173,7 +173,7 @@ export class FileInput implements Input {
     const options = { patterns: this.#patterns, symlinks: this.#symlinks, exclude: this.#exclude };
     const result = await scan(options, signal);
     if (signal.aborted) return;
-    this.#files.update(result.found, result.complete);
+    this.#files.update(result);
     this.#watcher.follow(result.folders);
     this.#tell(result);
     this.#context.metrics.scans.inc({ input: this.#context.id });
