@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import {
   appendFileSync,
@@ -12,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { connect as connectTo } from "node:net";
 import { tmpdir } from "node:os";
@@ -22,6 +24,7 @@ import { Agent } from "#agent/agent.ts";
 import { checkAgentSettings } from "#agent/config.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { parseSettings } from "#proto/kit/settings.ts";
+import { type CertificateFiles, issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { findBinary } from "#test/harness/nats.ts";
 import { until } from "#test/harness/until.ts";
 import { enroll } from "./commands/enroll.ts";
@@ -126,6 +129,47 @@ test("syslog arrives over a socket of the file system, which a killed agent may 
   await until("the message", () => shipped(place).length === 1);
   await agent.stop();
   assert.match(shipped(place)[0]!, /hello/);
+});
+
+test("enrolment takes the authority it was told of, and sends nothing to who shows that authority with a forged chain", async () => {
+  const place = newFolder();
+  const authority = makeAuthority(place, "ca");
+  mkdirSync(join(place, "forged"));
+  // The same name with another key: a chain by its names, not by its signatures.
+  const forger = makeAuthority(join(place, "forged"), "ca");
+  const asked: string[] = [];
+  const answerOf = async (issued: CertificateFiles): Promise<Error> => {
+    const chain = Buffer.concat([readFileSync(issued.certificate), readFileSync(authority.certificate)]);
+    const server = createSecureServer({ cert: chain, key: readFileSync(issued.key) }, (request, response) => {
+      asked.push(request.url ?? "");
+      request.resume();
+      response.writeHead(401).end('{"error":{"message":"token used"}}');
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const fingerprint = new X509Certificate(readFileSync(authority.certificate)).fingerprint256;
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const options = {
+      url,
+      token: "t",
+      configPath: join(place, "agent.yml"),
+      name: "",
+      fingerprint,
+      force: false,
+    };
+    const refused = await enroll(options).then(
+      () => assert.fail("nobody may be enrolled"),
+      (error: Error) => error,
+    );
+    server.closeAllConnections();
+    server.close();
+    return refused;
+  };
+  const forged = await answerOf(issueCertificate(join(place, "forged"), "hub", forger, ["127.0.0.1"]));
+  assert.match(forged.message, /isn't the one that --ca-fingerprint names.*nothing was sent/);
+  assert.deepEqual(asked, []);
+  const real = await answerOf(issueCertificate(place, "hub", authority, ["127.0.0.1"]));
+  assert.match(real.message, /refuses: token used/);
+  assert.equal(asked.length, 1);
 });
 
 test("enrolment writes settings and a key that only its owner may read, and nothing where the hub refuses", async () => {
