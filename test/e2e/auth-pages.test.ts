@@ -15,7 +15,12 @@ const PASSWORD = "correct horse battery";
 suite("the pages of access in a browser", () => {
   const workspace = new Workspace();
   const provider = new SampleProvider();
-  const hub = new TestHub({ dataDir: workspace.path("hub-data"), settings: { "auth.mode": "required" } });
+  const hub = new TestHub({
+    dataDir: workspace.path("hub-data"),
+    settings: { "auth.mode": "required", "pipeline.allowed_hosts": ["127.0.0.1"] },
+  });
+  /** All that was typed or shown once, and must stand nowhere else. */
+  const secrets: string[] = [PASSWORD];
   let browser: Browser;
   let page: Page;
 
@@ -44,6 +49,7 @@ suite("the pages of access in a browser", () => {
       "the link",
       () => /https?:\/\/\S+\/api\/auth\/setup\/\S+/.exec(readFileSync(hub.logFile, "utf8"))?.[0],
     );
+    secrets.push(link!.slice(link!.lastIndexOf("/") + 1));
     await page.goto(link!);
     await page.getByLabel(/name/i).first().fill("ada");
     for (const field of await page.locator("input[type=password]").all()) await field.fill(PASSWORD);
@@ -65,6 +71,7 @@ suite("the pages of access in a browser", () => {
     await keys.getByLabel("Role").selectOption("viewer");
     await keys.getByRole("button", { name: "Make key" }).click();
     const key = await page.locator(".secret dd").textContent();
+    secrets.push(key!);
     const asked = () =>
       fetch(`${hub.searchUrl}/_search`, { headers: { authorization: `Bearer ${key}` } }).then(
         ({ status }) => status,
@@ -94,6 +101,7 @@ suite("the pages of access in a browser", () => {
     const [again, second] = await page.locator(".secret dd").allTextContents();
     assert.equal(again, id);
     assert.notEqual(second, first);
+    secrets.push(first!, second!);
     await page.getByRole("button", { name: "Delete Reports" }).click();
     await page.locator("dialog[open]").getByRole("button", { name: "Delete client" }).click();
     await page.getByText("No application is registered.").waitFor();
@@ -104,6 +112,7 @@ suite("the pages of access in a browser", () => {
     await page.getByRole("button", { name: "Make a line" }).click();
     const line = (await page.locator(".secret dd").textContent()) ?? "";
     assert.ok(line.startsWith(`tailrace-agent enroll ${hub.dashboardUrl} `), line);
+    secrets.push(line.split(" ")[3]!);
     await page.getByRole("button", { name: /^Withdraw/ }).click();
     await page.getByRole("button", { name: /^Withdraw/ }).waitFor({ state: "detached" });
   });
@@ -127,11 +136,79 @@ suite("the pages of access in a browser", () => {
     await page.getByText("connected", { exact: true }).waitFor();
   });
 
+  /** Counts entries, not what the poller tells of its failures. */
+  const countOf = async (index: string): Promise<number> => {
+    const answer = await page.request.get(`${hub.dashboardUrl}/es/${index}/_count?q=id:*`);
+    return answer.ok() ? ((await answer.json()) as { count: number }).count : 0;
+  };
+
+  test("a pipeline polls with the account's token, and goes on without a question when the token is over", async () => {
+    provider.expiresIn = 2;
+    provider.forgetAccessTokens();
+    const text = `input {
+      http_poller { urls => { "api" => "${provider.origin}/api/log" } schedule => { every => "200ms" } connection => "audit"
+        items => "items" cursor => "id" cursor_parameter => "since" }
+    }
+    output { elasticsearch { index => "partner" } }`;
+    const made = await page.request.put(`${hub.dashboardUrl}/api/pipelines/partner`, {
+      data: { text },
+      headers: { origin: hub.dashboardUrl },
+    });
+    assert.ok(made.ok(), await made.text());
+    await until("the first entries", async () => (await countOf("partner")) === 3);
+    const asked = provider.requests("authorization_code").length;
+    const before = provider.requests("refresh_token").length;
+    await until("two more tokens", () => provider.requests("refresh_token").length >= before + 2);
+    provider.entries = 7;
+    await until("the later entries", async () => (await countOf("partner")) === 7);
+    assert.equal(provider.requests("authorization_code").length, asked, "nobody was asked");
+    await goto("connections");
+    await page.getByText("connected", { exact: true }).waitFor();
+  });
+
+  test("a grant that was revoked there reads reconnect, all else goes on, and connecting again is enough", async () => {
+    provider.forgetRefreshToken();
+    provider.forgetAccessTokens();
+    await goto("connections");
+    await page.getByText("reconnect", { exact: true }).waitFor();
+    provider.entries = 9;
+    const written = await page.request.post(`${hub.dashboardUrl}/es/other/_doc?refresh=true`, {
+      data: { id: 1 },
+      headers: { origin: hub.dashboardUrl },
+    });
+    assert.equal(written.status(), 201, await written.text());
+    assert.deepEqual([await countOf("other"), await countOf("partner")], [1, 7]);
+    assert.equal((await page.request.get(`${hub.dashboardUrl}/health`)).status(), 200);
+    await page.getByRole("button", { name: "Reconnect audit" }).click();
+    await page.getByRole("heading", { name: "Connected" }).waitFor();
+    await until("the entries since", async () => (await countOf("partner")) === 9);
+  });
+
+  test("a session that ends while a page is open leads to the sign-in, and back to the page afterwards", async () => {
+    await goto("connections");
+    await page.request.post(`${hub.dashboardUrl}/api/auth/logout`, { headers: { origin: hub.dashboardUrl } });
+    await page.waitForURL(/\/o\/oauth2\//);
+    await page.getByLabel(/name/i).first().fill("ada");
+    await page.locator("input[type=password]").fill(PASSWORD);
+    await page.getByRole("button").first().click();
+    await page.waitForURL(`${hub.dashboardUrl}/#/connections`);
+    await page.locator("tr-page-connections h1").waitFor();
+  });
+
   test("signing out leads to the sign-in, and the pages ask for it again", async () => {
     await page.evaluate("fetch('/api/auth/logout', { method: 'POST' })");
     await page.goto(`${hub.dashboardUrl}/`);
     await page.locator("input[type=password]").waitFor();
     const refused = await page.request.get(`${hub.dashboardUrl}/api/auth/accounts`);
     assert.equal(refused.status(), 401);
+  });
+
+  test("no secret of all this stands in what the hub printed, but the link that it is to print", () => {
+    const printed = readFileSync(hub.logFile, "utf8").replace(/\S+\/api\/auth\/setup\/\S+/, "");
+    assert.ok(printed.length > 0);
+    for (const secret of [...secrets, ...provider.secrets]) {
+      assert.ok(secret.length >= 8);
+      assert.equal(printed.includes(secret), false, `a secret of ${secret.length} characters was printed`);
+    }
   });
 });

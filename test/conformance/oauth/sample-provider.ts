@@ -46,7 +46,9 @@ export class SampleProvider {
   origin = "";
   readonly #server: Server;
   readonly #codes = new Map<string, Grant>();
-  readonly #access = new Set<string>();
+  /** When each access token is over, ms since 1970. */
+  readonly #access = new Map<string, number>();
+  readonly #issued: string[] = [];
   #refresh = "";
   #refreshBefore = "";
 
@@ -76,6 +78,14 @@ export class SampleProvider {
   /** Makes all access tokens worthless, as a password change does. */
   forgetAccessTokens(): void {
     this.#access.clear();
+  }
+
+  /** Entries of the API's log, oldest first; each is answered where it is newer than `since`. */
+  entries = 3;
+
+  /** What must not be told to anybody: the client's secret and all tokens that were ever issued. */
+  get secrets(): string[] {
+    return [this.clientSecret, ...this.#issued];
   }
 
   /** Makes the refresh token worthless. */
@@ -167,11 +177,13 @@ export class SampleProvider {
 
   #issue(refreshed: boolean): Record<string, unknown> {
     const access = randomBytes(16).toString("hex");
-    this.#access.add(access);
+    this.#access.set(access, Date.now() + (this.expiresIn ?? 3_600) * 1_000);
+    this.#issued.push(access);
     const fresh = !refreshed || this.rotates;
     if (fresh) {
       this.#refreshBefore = this.#refresh;
       this.#refresh = randomBytes(16).toString("hex");
+      this.#issued.push(this.#refresh);
     }
     return {
       access_token: access,
@@ -215,11 +227,19 @@ export class SampleProvider {
       return;
     }
     const token = authorization?.replace(/^Bearer /, "") ?? "";
-    if (this.#access.has(token)) {
-      json(response, 200, { data: [1, 2, 3] });
+    if ((this.#access.get(token) ?? 0) > Date.now()) {
+      json(response, 200, url.pathname === "/api/log" ? this.#log(url) : { data: [1, 2, 3] });
       return;
     }
     response.writeHead(401, { "www-authenticate": 'Bearer error="invalid_token"' }).end();
+  }
+
+  #log({ searchParams }: URL): object {
+    const since = Number(searchParams.get("since") ?? 0);
+    const numbers = Array.from({ length: this.entries }, (_, at) => at + 1).filter(
+      (number) => number > since,
+    );
+    return { items: numbers.map((id) => ({ id, message: `entry ${id}` })) };
   }
 }
 
