@@ -10,6 +10,7 @@ import { SavedObjects } from "#hub/cluster/saved-objects.ts";
 import type { ShardHost } from "#hub/cluster/shard-host.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { LiveServer } from "#hub/live/live-server.ts";
+import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import type { EventListener } from "#hub/pipeline/runtime/ports.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
@@ -71,7 +72,9 @@ export class Servers implements Component {
   async start(): Promise<void> {
     const { access, metrics, log } = this.#options;
     const alerts = await this.#makeAlerts();
-    this.#api = await this.#makeApi(alerts);
+    const ingest = new IngestPipelines(await this.#options.journal.bucket("ingest"), log);
+    await this.#lifecycle.start("ingest pipelines", ingest);
+    this.#api = await this.#makeApi(alerts, ingest);
     await this.#lifecycle.start("http", this.#api);
     this.#live = new LiveServer({
       allowedOrigins: this.#api.origins(),
@@ -108,11 +111,11 @@ export class Servers implements Component {
     return new PipelineInterface({ pipelines, journal, hubName, version, log, clock: systemClock });
   }
 
-  async #makeApi(alerts: Alerts): Promise<ApiServer> {
+  async #makeApi(alerts: Alerts, ingest: IngestPipelines): Promise<ApiServer> {
     const { settings, metrics, log, version, access, journal } = this.#options;
     const tls = readTlsFiles(settings);
     return new ApiServer({
-      parts: await this.#parts(),
+      parts: { ...(await this.#parts()), ingest },
       status: this.#status(),
       saved: new SavedObjects(await journal.bucket("saved"), systemClock),
       alerts,

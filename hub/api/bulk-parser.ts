@@ -6,6 +6,7 @@
 import { parseSourceFilter, type SourceFilter } from "#hub/search/fetch/source-filter.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { pipelineOf } from "./ingest-documents.ts";
 import type { WriteItem } from "./ports.ts";
 import { readUpdateBody } from "./routes/update.ts";
 import { optionalInteger, optionalText } from "./scalars.ts";
@@ -179,12 +180,10 @@ function writeOf(
       "routing",
     ) ?? defaults.routing;
   const pipeline = optionalText(fields["pipeline"], "pipeline") ?? defaults.pipeline;
-  if (pipeline !== undefined && pipeline !== "" && pipeline !== "_none")
-    throw new AppError("request_invalid", `pipeline with id [${pipeline}] does not exist`);
   const target = { ...conditionsOf(fields), index, ...(routing !== undefined && { routing }) };
   if (kind === "index" || kind === "create") {
     return {
-      write: { ...target, kind, ...(id !== undefined && { id }), source: document! },
+      write: { ...target, kind, ...(id !== undefined && { id }), ...pipelineOf(pipeline), source: document! },
       source: undefined,
     };
   }

@@ -13,6 +13,7 @@ import type {
   Cluster,
   Documents,
   IndexInfo,
+  IngestPipelines,
   Shards,
   StoredDocument,
   WriteItem,
@@ -148,6 +149,8 @@ export class FakeHub {
   readonly metrics = new Metrics();
   readonly uiFolder = mkdtempSync(join(tmpdir(), "tailrace-ui-"));
   ready = true;
+  /** Set before `start`. */
+  ingest: IngestPipelines | undefined;
   server!: ApiServer;
 
   async start(options: Partial<ApiServerOptions> = {}): Promise<void> {
@@ -161,6 +164,7 @@ export class FakeHub {
         clock: systemClock,
         compatVersion: "6.5.4",
         errors: { nodeId: "node-id" },
+        ...(this.ingest !== undefined && { ingest: this.ingest }),
       },
       status: {
         status: () => Promise.resolve({ version: "1" }),

@@ -4,7 +4,8 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { ErrorContext } from "./error-body.ts";
 import { countDocuments, countShards, IndexCounters } from "./index-counters.ts";
-import type { Cluster, Documents, Indices, Shards } from "./ports.ts";
+import { ingestDocuments } from "./ingest-documents.ts";
+import type { Cluster, Documents, Indices, IngestPipelines, Shards } from "./ports.ts";
 import { SlowQueries } from "./slow-queries.ts";
 import { Tasks } from "./tasks.ts";
 
@@ -21,6 +22,8 @@ export interface ApiNeighbours {
   readonly slowQueryMs?: number;
   /** host:port patterns that _reindex may read from; none without it. */
   readonly remoteHosts?: readonly string[];
+  /** Absent: there are no ingest pipelines. */
+  readonly ingest?: IngestPipelines;
 }
 
 /** The neighbours, with what is done through them counted. */
@@ -38,7 +41,7 @@ export function apiParts(neighbours: ApiNeighbours, log: Logger): ApiParts {
   const counters = new IndexCounters(clock);
   return {
     ...neighbours,
-    documents: countDocuments(documents, indices, counters),
+    documents: ingestDocuments(countDocuments(documents, indices, counters), neighbours.ingest),
     shards: countShards(shards, counters),
     counters,
     remoteHosts: neighbours.remoteHosts ?? [],

@@ -118,6 +118,8 @@ export type WriteItem = WriteConditions & {
         readonly id?: string;
         /** JSON object, UTF-8, stored as it stands. */
         readonly source: Uint8Array;
+        /** Ingest pipeline it goes through first. */
+        readonly pipeline?: string;
       }
     | {
         readonly kind: "update";
@@ -317,6 +319,41 @@ export interface GrokOutcome {
   readonly fields: readonly { readonly name: string; readonly value: string }[];
   readonly matchedPattern: string;
   readonly failedPattern: string;
+}
+
+/** Where a document that went through an ingest pipeline is to go. */
+export type IngestDestination = Partial<Record<"_index" | "_type" | "_id" | "_routing", string>>;
+
+/** What an ingest pipeline made of a document. */
+export type IngestOutcome =
+  | { readonly kind: "done"; readonly source: string; readonly destination: IngestDestination }
+  | { readonly kind: "dropped" }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Pipelines that documents sent over HTTP go through where their sender asks for it. */
+export interface IngestPipelines {
+  /** Definitions by id, in their order. */
+  all(): ReadonlyMap<string, JsonObject>;
+  /** Throws request_invalid, request_too_large. */
+  put(id: string, definition: JsonObject): Promise<void>;
+  delete(ids: readonly string[]): Promise<void>;
+  /** Resolves with one outcome per item, in order. Throws overloaded, timeout, unavailable. */
+  run(
+    items: readonly {
+      readonly pipeline: string;
+      readonly destination: IngestDestination;
+      /** JSON object, UTF-8. */
+      readonly source: Uint8Array;
+    }[],
+  ): Promise<readonly IngestOutcome[]>;
+  /** Returns the `docs` of `_simulate`. Throws request_invalid, overloaded, timeout. */
+  simulate(
+    definition: JsonObject,
+    documents: readonly { readonly source: JsonObject; readonly destination: IngestDestination }[],
+    verbose: boolean,
+  ): Promise<unknown[]>;
+  /** Grok patterns by name. */
+  patterns(): Promise<Readonly<Record<string, string>>>;
 }
 
 /** The pipelines, for administrators. */

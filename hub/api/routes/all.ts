@@ -14,6 +14,7 @@ import { clusterStateRoutes } from "./cluster-state.ts";
 import { documentRoutes } from "./documents.ts";
 import { indexRoutes } from "./indices.ts";
 import { infoRoutes } from "./info.ts";
+import { ingestRoutes } from "./ingest.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { mappingRoutes } from "./mappings.ts";
 import { mgetRoutes } from "./mget.ts";
@@ -45,6 +46,7 @@ export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route
     ...aliasRoutes(parts),
     ...rolloverRoutes(parts),
     ...templateRoutes(parts),
+    ...(parts.ingest === undefined ? [] : ingestRoutes(parts.ingest)),
     ...maintenanceRoutes(parts),
     ...analyzeRoutes(parts),
     ...clusterHealthRoutes(parts),

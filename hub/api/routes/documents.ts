@@ -6,6 +6,7 @@ import { applySettings, splitSettings } from "../body-settings.ts";
 import { errorBody } from "../error-body.ts";
 import { getDocument } from "../get-result.ts";
 import { adoptType, fitsType } from "../index-type.ts";
+import { checkPipeline, pipelineOf } from "../ingest-documents.ts";
 import type { ApiParts } from "../parts.ts";
 import type { WriteConditions, WriteItem } from "../ports.ts";
 import { type ApiRequest, checkValid } from "../request.ts";
@@ -96,7 +97,7 @@ async function indexDocument(
   kind: "index" | "create",
 ): Promise<ApiResponse> {
   request.requireBody();
-  refusePipeline(request);
+  checkPipeline(parts.ingest, request.query["pipeline"]);
   const name = request.segment("index");
   const id = request.path["id"];
   const conditions = conditionsOf(request);
@@ -111,6 +112,7 @@ async function indexDocument(
     kind,
     index: name,
     ...(id !== undefined && { id }),
+    ...pipelineOf(request.query["pipeline"]),
     source,
   };
   return writeOne(parts, request, item);
@@ -191,11 +193,4 @@ function opTypeOf(request: ApiRequest): "index" | "create" {
   const value = request.query["op_type"] ?? "index";
   if (value === "index" || value === "create") return value;
   throw new AppError("request_invalid", `opType must be 'create' or 'index', found: [${value}]`);
-}
-
-/** Documents go through pipelines by way of agents and inputs; ingest pipelines aren't offered. */
-function refusePipeline(request: ApiRequest): void {
-  const pipeline = request.query["pipeline"];
-  if (pipeline === undefined || pipeline === "" || pipeline === "_none") return;
-  throw new AppError("request_invalid", `pipeline with id [${pipeline}] does not exist`);
 }

@@ -139,11 +139,11 @@ const ERRORS: readonly (readonly [string, string, object | undefined, number, st
   ],
   [
     "PUT",
-    "/_ingest/pipeline/x",
+    "/_scripts/x",
     {},
     501,
     "unsupported_operation_exception",
-    /ingest pipelines: not offered; use the hub's pipelines/,
+    /scripts: not offered; use filters of the hub's pipelines/,
   ],
 ];
 

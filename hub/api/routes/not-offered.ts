@@ -13,17 +13,6 @@ const METHODS: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "DELETE"];
 
 const OPERATIONS: readonly NotOffered[] = [
   {
-    paths: [
-      "/_ingest",
-      "/_ingest/pipeline",
-      "/_ingest/pipeline/{id}",
-      "/_ingest/pipeline/{id}/_simulate",
-      "/_ingest/processor/grok",
-    ],
-    what: "ingest pipelines",
-    instead: "use the hub's pipelines (path.config)",
-  },
-  {
     paths: ["/_scripts/{id}", "/_scripts/{id}/{context}", "/_scripts/painless/_execute"],
     what: "scripts",
     instead: "use filters of the hub's pipelines",

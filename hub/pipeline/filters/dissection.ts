@@ -17,8 +17,11 @@ interface Part {
 
 const PART = /%\{([+?&]?)([^}]*?)(?:\/(\d+))?(->)?\}/g;
 
-/** Compiles a dissection, or returns what is wrong with it. */
-export function parseDissection(text: string): Dissection | string {
+/**
+ * Compiles a dissection, or returns what is wrong with it. `separator` stands between what is appended to a field and
+ * what it had; without it the delimiter in front of the appended part does.
+ */
+export function parseDissection(text: string, separator?: string): Dissection | string {
   const matches = [...text.matchAll(PART)];
   const first = matches[0];
   if (first === undefined) return `"${text}" has no %{field}`;
@@ -33,7 +36,7 @@ export function parseDissection(text: string): Dissection | string {
   return (subject) => {
     if (!subject.startsWith(head)) return undefined;
     const values = cut(subject, head.length, parts);
-    return values === undefined ? undefined : assemble(parts, values);
+    return values === undefined ? undefined : assemble(parts, values, separator);
   };
 }
 
@@ -51,7 +54,11 @@ function cut(subject: string, start: number, parts: readonly Part[]): string[] |
   return values;
 }
 
-function assemble(parts: readonly Part[], values: readonly string[]): Map<string, string> {
+function assemble(
+  parts: readonly Part[],
+  values: readonly string[],
+  separator: string | undefined,
+): Map<string, string> {
   const found = new Map<string, string>();
   const skipped = new Map<string, string>();
   const appended: { name: string; order: number; value: string; delimiter: string }[] = [];
@@ -59,7 +66,12 @@ function assemble(parts: readonly Part[], values: readonly string[]): Map<string
     const value = values[index]!;
     if (prefix === "?") skipped.set(name, value);
     else if (prefix === "+")
-      appended.push({ name, order, value, delimiter: parts[index - 1]?.delimiter ?? delimiter });
+      appended.push({
+        name,
+        order,
+        value,
+        delimiter: separator ?? parts[index - 1]?.delimiter ?? delimiter,
+      });
     else if (prefix === "" && name !== "") found.set(name, value);
   }
   for (const { name, value, delimiter } of appended.sort((a, b) => a.order - b.order)) {

@@ -1,10 +1,12 @@
 /** `_reindex`: documents of indices, here or elsewhere, copied into another index. */
 
 import { adoptType } from "#hub/api/index-type.ts";
+import { checkPipeline, pipelineOf } from "#hub/api/ingest-documents.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { WriteItem } from "#hub/api/ports.ts";
 import { type ApiRequest, checkValid } from "#hub/api/request.ts";
 import type { ApiResponse, Route } from "#hub/api/route.ts";
+import { optionalText } from "#hub/api/scalars.ts";
 import { makeConditions } from "#hub/api/write-answer.ts";
 import { isObject, type JsonObject, objectOf } from "#hub/search/json.ts";
 import { valueText } from "#proto/event.ts";
@@ -36,6 +38,7 @@ interface Destination {
   readonly type: string | undefined;
   readonly create: boolean;
   readonly versionType: string | undefined;
+  readonly pipeline: string | undefined;
   /** "keep", "discard" or "=<routing>". */
   readonly routing: string;
 }
@@ -60,6 +63,7 @@ async function reindex(parts: ApiParts, request: ApiRequest): Promise<ApiRespons
       !isObject(source["query"]) &&
       "query must be an object",
   );
+  checkPipeline(parts.ingest, dest.pipeline);
   const open = opener(parts, source, from, dest.index);
   const options = changeOptions(request, body);
   await adoptType(parts.indices, dest.index, dest.type);
@@ -106,8 +110,6 @@ function opener(
 function readDestination(json: JsonObject): Destination {
   checkKeys(json, ["index", "type", "op_type", "version_type", "routing", "pipeline"], "dest");
   const { index, type, op_type: operation, version_type: versionType, routing, pipeline } = json;
-  if (pipeline !== undefined)
-    throw new AppError("request_invalid", "[dest] [pipeline] isn't offered for reindex");
   if (operation !== undefined && operation !== "create" && operation !== "index")
     throw new AppError(
       "request_invalid",
@@ -123,6 +125,7 @@ function readDestination(json: JsonObject): Destination {
     index: typeof index === "string" ? index : "",
     type: typeof type === "string" ? type : undefined,
     create: operation === "create",
+    pipeline: optionalText(pipeline, "pipeline"),
     versionType: versionType === undefined || versionType === "internal" ? undefined : valueText(versionType),
     routing: how,
   };
@@ -145,6 +148,7 @@ function copyOf(found: FoundDocument, dest: Destination): WriteItem {
     index: dest.index,
     id: found.id,
     source: found.source,
+    ...pipelineOf(dest.pipeline),
     ...(routing !== undefined && { routing }),
     ...conditions,
   };

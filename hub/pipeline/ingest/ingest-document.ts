@@ -1,0 +1,144 @@
+/** A document on its way through an ingest pipeline: its source, where it is to go, and paths and templates over both. */
+
+import type { JsonObject } from "#proto/codec/json.ts";
+import { copyValue, Event, isObject, valueText } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+
+/** Where a document is to go; changed through `_index`, `_type`, `_id` and `_routing`. */
+export type Destination = Partial<Record<"_index" | "_type" | "_id" | "_routing", string>>;
+
+/** A processor can't do its work on this document. */
+export class ProcessorFault extends Error {}
+
+const DESTINATION = ["_index", "_type", "_id", "_routing"] as const;
+
+export class IngestDocument {
+  destination: Destination;
+  source: JsonObject;
+  /** Told to templates as `_ingest`. */
+  readonly ingest: JsonObject;
+  /** True: nothing is to be written. */
+  dropped = false;
+
+  /** Takes `source` over. `nowMs`: ms since 1970-01-01 UTC. */
+  constructor(source: JsonObject, destination: Destination, nowMs: number) {
+    this.source = source;
+    this.destination = destination;
+    this.ingest = { timestamp: new Date(nowMs).toISOString() };
+  }
+
+  /** Returns what stands at `a.b.0`, or undefined. */
+  get(path: string): unknown {
+    const name = destinationOf(path);
+    if (name !== undefined) return this.destination[name];
+    if (path === "_ingest") return this.ingest;
+    return lookUp(this.#rootOf(path), keysOf(path));
+  }
+
+  has(path: string): boolean {
+    return this.get(path) !== undefined;
+  }
+
+  /** Sets what stands at a path, making objects on the way. Throws ProcessorFault where a plain value is in the way. */
+  set(path: string, value: unknown): void {
+    const name = destinationOf(path);
+    if (name !== undefined) {
+      this.destination = { ...this.destination, [name]: valueText(value) };
+      return;
+    }
+    if (path === "@timestamp") {
+      // An event would make a time of it; a document keeps what it is given.
+      this.source[path] = value;
+      return;
+    }
+    try {
+      this.#event(path).set(referenceOf(path), value);
+    } catch (error) {
+      throw new ProcessorFault(`cannot set [${path}]: ${(error as Error).message}`);
+    }
+  }
+
+  /** Removes what stands at a path. Throws ProcessorFault where there is nothing. */
+  remove(path: string): unknown {
+    const name = destinationOf(path);
+    if (name !== undefined) {
+      const { [name]: before, ...rest } = this.destination;
+      this.destination = rest;
+      return before;
+    }
+    const before = this.get(path);
+    if (before === undefined)
+      throw new ProcessorFault(`field [${path}] not present as part of path [${path}]`);
+    this.#event(path).remove(referenceOf(path));
+    return before;
+  }
+
+  /** Returns a copy that shares nothing that changes. */
+  clone(): IngestDocument {
+    const copy = new IngestDocument(copyValue(this.source) as JsonObject, { ...this.destination }, 0);
+    copy.dropped = this.dropped;
+    Object.assign(copy.ingest, this.ingest);
+    return copy;
+  }
+
+  /** What a path leads into, seen as an event for the sake of its paths. */
+  #event(path: string): Event {
+    const event = new Event({}, 0);
+    event.fields = this.#rootOf(path);
+    return event;
+  }
+
+  #rootOf(path: string): JsonObject {
+    return path.startsWith("_ingest.") ? this.ingest : this.source;
+  }
+}
+
+/** A text with `{{field}}` in it. */
+export type Template = (document: IngestDocument) => string;
+
+/** Compiles a text; `{{a.b}}` and `{{{a.b}}}` stand for fields, missing ones for nothing. */
+export function compileTemplate(text: string): Template {
+  if (!text.includes("{{")) return () => text;
+  const parts = text.split(/\{\{\{?\s*([^{}]+?)\s*\}?\}\}/);
+  return (document) =>
+    parts.map((part, index) => (index % 2 === 0 ? part : valueText(document.get(part)))).join("");
+}
+
+/** Compiles a value: templates in texts, lists and objects. */
+export function compileValue(value: unknown): (document: IngestDocument) => unknown {
+  if (typeof value === "string") return compileTemplate(value);
+  if (Array.isArray(value)) {
+    const items = value.map(compileValue);
+    return (document) => items.map((item) => item(document));
+  }
+  if (isObject(value)) {
+    const members = Object.entries(value).map(([key, item]) => [key, compileValue(item)] as const);
+    return (document) => Object.fromEntries(members.map(([key, item]) => [key, item(document)]));
+  }
+  return () => value;
+}
+
+function destinationOf(path: string): (typeof DESTINATION)[number] | undefined {
+  return DESTINATION.find((name) => name === path);
+}
+
+function keysOf(path: string): string[] {
+  return path.replace(/^(?:_source|_ingest)\./, "").split(".");
+}
+
+function referenceOf(path: string): ReturnType<typeof fieldReference> {
+  const keys = keysOf(path);
+  if (keys.some((key) => key === "" || /[[\]]/.test(key)) || keys[0] === "@metadata")
+    throw new ProcessorFault(`path [${path}] is not valid`);
+  return fieldReference(keys.map((key) => `[${key}]`).join(""));
+}
+
+function lookUp(from: unknown, keys: readonly string[]): unknown {
+  let at = from;
+  for (const key of keys) {
+    if (Array.isArray(at)) at = /^\d{1,9}$/.test(key) ? (at as unknown[])[Number(key)] : undefined;
+    else if (isObject(at)) at = Object.hasOwn(at, key) ? at[key] : undefined;
+    else return undefined;
+  }
+  return at;
+}

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "#proto/codec/json.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { RegexpGuard } from "../program/regexp-guard.ts";
+import { IngestDocument } from "./ingest-document.ts";
+import { IngestPipeline } from "./ingest-pipeline.ts";
+import { IngestPipelines } from "./ingest-pipelines.ts";
+
+const guard = new RegexpGuard();
+guard.careful = true;
+const context = { clock: systemClock, guard, call: () => undefined };
+
+function run(processors: unknown[], source: JsonObject, onFailure?: unknown[]): IngestDocument {
+  const definition = { processors, ...(onFailure !== undefined && { on_failure: onFailure }) };
+  const document = new IngestDocument(structuredClone(source), { _index: "logs", _id: "1" }, 0);
+  new IngestPipeline(definition, context).run(document);
+  return document;
+}
+
+type Row = readonly [processor: JsonObject, source: JsonObject, expected: JsonObject];
+
+const ROWS: readonly Row[] = [
+  [{ set: { field: "a.b", value: "{{c}} of {{_index}}" } }, { c: 1 }, { c: 1, a: { b: "1 of logs" } }],
+  [{ set: { field: "c", value: 2, override: false } }, { c: 1 }, { c: 1 }],
+  [{ set: { field: "@timestamp", value: "now" } }, {}, { "@timestamp": "now" }],
+  [{ remove: { field: ["a", "b.c"] } }, { a: 1, b: { c: 1, d: 2 } }, { b: { d: 2 } }],
+  [{ rename: { field: "a", target_field: "b.c" } }, { a: 1 }, { b: { c: 1 } }],
+  [{ append: { field: "a", value: ["{{b}}"] } }, { a: "x", b: "y" }, { a: ["x", "y"], b: "y" }],
+  [{ convert: { field: "a", type: "integer" } }, { a: ["1", "-2"] }, { a: [1, -2] }],
+  [{ convert: { field: "a", type: "boolean", target_field: "b" } }, { a: "True" }, { a: "True", b: true }],
+  [{ convert: { field: "a", type: "auto" } }, { a: "1.5" }, { a: 1.5 }],
+  [{ json: { field: "a", add_to_root: true } }, { a: '{"b":[1]}' }, { a: '{"b":[1]}', b: [1] }],
+  [{ gsub: { field: "a", pattern: "(\\d)-", replacement: "$1." } }, { a: "1-2-x" }, { a: "1.2.x" }],
+  [{ lowercase: { field: "a" } }, { a: "ÄB" }, { a: "äb" }],
+  [{ uppercase: { field: "a", target_field: "b" } }, { a: "x" }, { a: "x", b: "X" }],
+  [{ trim: { field: "a" } }, { a: " x " }, { a: "x" }],
+  [{ split: { field: "a", separator: "\\s+" } }, { a: "x  y z " }, { a: ["x", "y", "z"] }],
+  [{ join: { field: "a", separator: "-" } }, { a: [1, 2] }, { a: "1-2" }],
+  [{ sort: { field: "a", order: "desc" } }, { a: [1, 3, 2] }, { a: [3, 2, 1] }],
+  [{ bytes: { field: "a" } }, { a: "1.5kb" }, { a: 1536 }],
+  [
+    { foreach: { field: "a", processor: { uppercase: { field: "_ingest._value" } } } },
+    { a: ["x", "y"] },
+    { a: ["X", "Y"] },
+  ],
+  [
+    { foreach: { field: "a", processor: { remove: { field: "_ingest._value.b" } } } },
+    { a: [{ b: 1, c: 2 }] },
+    { a: [{ c: 2 }] },
+  ],
+  [{ dot_expander: { field: "a.b" } }, { "a.b": 1 }, { a: { b: 1 } }],
+  [
+    {
+      grok: {
+        field: "m",
+        patterns: ["%{NUMBER:n:int}!", "%{WORD:x.w} %{GREEDY:x.r}"],
+        pattern_definitions: { GREEDY: ".*" },
+      },
+    },
+    { m: "GET /a" },
+    { m: "GET /a", x: { w: "GET", r: "/a" } },
+  ],
+  [{ grok: { field: "m", patterns: ["^%{NUMBER:n:long}"] } }, { m: "42 x" }, { m: "42 x", n: 42 }],
+  [
+    { dissect: { field: "m", pattern: "%{+t} %{+t} [%{l}] %{r}", append_separator: "T" } },
+    { m: "day time [info] rest of it" },
+    { m: "day time [info] rest of it", t: "dayTtime", l: "info", r: "rest of it" },
+  ],
+  [
+    { date: { field: "m", formats: ["dd/MMM/yyyy:HH:mm:ss Z"] } },
+    { m: "17/May/2015:10:05:03 +0200" },
+    { m: "17/May/2015:10:05:03 +0200", "@timestamp": "2015-05-17T08:05:03.000Z" },
+  ],
+  [
+    { date: { field: "m", target_field: "d", formats: ["UNIX", "ISO8601"], timezone: "Europe/Berlin" } },
+    { m: "2024-07-01T12:00:00" },
+    { m: "2024-07-01T12:00:00", d: "2024-07-01T10:00:00.000Z" },
+  ],
+  [
+    { kv: { field: "m", field_split: " ", value_split: "=", target_field: "k" } },
+    { m: "a=1 b=x" },
+    { m: "a=1 b=x", k: { a: "1", b: "x" } },
+  ],
+  [
+    { csv: { field: "m", target_fields: ["a", "b", "c"], trim: true } },
+    { m: 'x ,"y, z",' },
+    { m: 'x ,"y, z",', a: "x", b: "y, z" },
+  ],
+];
+
+for (const [processor, source, expected] of ROWS) {
+  const [type, settings] = Object.entries(processor)[0]!;
+  test(`${type} ${JSON.stringify(settings)}`, () => {
+    assert.deepEqual(JSON.parse(JSON.stringify(run([processor], source).source)), expected);
+  });
+}
+
+test("a user agent is taken apart", () => {
+  const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0";
+  const { source } = run([{ user_agent: { field: "a", properties: ["name", "major"] } }], { a: agent });
+  assert.deepEqual(source["user_agent"], { name: "Firefox", major: "120" });
+});
+
+test("integers beyond 2^53 and times of the document stay as they are", () => {
+  const { source } = run([{ convert: { field: "a", type: "long" } }], {
+    a: "9007199254740993",
+    "@timestamp": "x",
+  });
+  assert.equal(JSON.stringify(source), '{"a":9007199254740993,"@timestamp":"x"}');
+});
+
+test("a failure is ignored, taken care of, or ends the document's way", () => {
+  const lower = { field: "missing" };
+  assert.deepEqual(run([{ lowercase: { ...lower, ignore_failure: true } }], { a: 1 }).source, { a: 1 });
+  assert.deepEqual(run([{ lowercase: { ...lower, ignore_missing: true } }], { a: 1 }).source, { a: 1 });
+  const note = {
+    set: { field: "error", value: "{{_ingest.on_failure_processor_type}}: {{_ingest.on_failure_message}}" },
+  };
+  const expected = "lowercase: field [missing] not present as part of path [missing]";
+  assert.equal(run([{ lowercase: { ...lower, on_failure: [note] } }], {}).source["error"], expected);
+  const redirected = run([{ lowercase: lower }, { set: { field: "b", value: 1 } }], {}, [
+    { set: { field: "_index", value: "failed-{{_index}}" } },
+  ]);
+  assert.deepEqual([redirected.destination._index, redirected.source], ["failed-logs", {}]);
+  assert.throws(() => run([{ lowercase: lower }], {}), { message: /field \[missing\] not present/ });
+  assert.throws(() => run([{ fail: { message: "no {{a}}" } }], { a: 7 }), { message: "no 7" });
+  assert.equal(run([{ drop: {} }, { fail: { message: "not reached" } }], {}).dropped, true);
+});
+
+test("an expression that never ends fails its document in time", () => {
+  const processor = { gsub: { field: "a", pattern: "^(a+)+$", replacement: "" } };
+  assert.throws(() => run([processor], { a: `${"a".repeat(40)}!` }), { message: /not finished after/ });
+});
+
+test("what can't be a definition is refused with its place", () => {
+  const rows: [unknown, RegExp, string | undefined][] = [
+    [{ set: { field: "a", value: 1, if: "ctx.a == 1" } }, /\[if\] conditions are scripts \(painless\)/, "if"],
+    [{ sett: {} }, /No processor type exists with name \[sett\]; did you mean \[set\]/, undefined],
+    [{ script: { source: "" } }, /processor \[script\] isn't offered/, undefined],
+    [{ set: { value: 1 } }, /\[field\] required property is missing/, "field"],
+    [{ set: { field: "a", value: 1, colour: 2 } }, /\[colour\] processor \[set\] doesn't support/, "colour"],
+    [{ grok: { field: "a", patterns: ["%{NOPE:x}"] } }, /\[patterns\].*NOPE/, "patterns"],
+    [{ convert: { field: "a", type: "colour" } }, /type \[colour\] not supported/, "type"],
+    [{ gsub: { field: "a", pattern: "(", replacement: "" } }, /Invalid regex pattern/, "pattern"],
+    ["set", /a processor is an object/, undefined],
+  ];
+  for (const [processor, message, property] of rows) {
+    assert.throws(
+      () => run([processor], {}),
+      (error) =>
+        error instanceof AppError && message.test(error.message) && error.data["property_name"] === property,
+      String(message),
+    );
+  }
+});
+
+test("pipelines are stored, run in a thread, call one another and are seen by other hubs", async (t) => {
+  const bucket = new MemoryBucket();
+  const [one, other] = [
+    new IngestPipelines(bucket, silentLogger()),
+    new IngestPipelines(bucket, silentLogger()),
+  ];
+  for (const each of [one, other]) {
+    await each.start();
+    t.after(() => each.stop());
+  }
+  await one.put("inner", { processors: [{ set: { field: "inner", value: true } }] });
+  await one.put("outer", {
+    processors: [{ pipeline: { name: "inner" } }, { set: { field: "_id", value: "x" } }],
+  });
+  await one.put("loop", { processors: [{ pipeline: { name: "loop" } }] });
+  await assert.rejects(one.put("bad", { processors: [{ sett: {} }] }), { code: "request_invalid" });
+  const items = ["outer", "loop", "none"].map((pipeline) => ({
+    pipeline,
+    destination: {},
+    source: Buffer.from('{"big":12345678901234567890}'),
+  }));
+  assert.deepEqual(await one.run(items), [
+    { kind: "done", source: '{"big":12345678901234567890,"inner":true}', destination: { _id: "x" } },
+    { kind: "failed", message: "Cycle detected for pipeline: loop" },
+    { kind: "failed", message: "pipeline with id [none] does not exist" },
+  ]);
+  while (!other.all().has("loop")) await new Promise(setImmediate);
+  assert.deepEqual([...other.all().keys()], ["inner", "loop", "outer"]);
+  assert.equal((await other.run(items))[0]!.kind, "done");
+  await one.delete(["inner"]);
+  assert.equal((await one.run(items))[0]!.kind, "failed");
+  assert.match(String((await one.patterns())["WORD"]), /\\w/);
+});

@@ -1,0 +1,172 @@
+/** The thread of ingest pipelines: compiles definitions and takes documents through them. */
+
+import { parentPort } from "node:worker_threads";
+import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
+import { grokPatterns } from "../filters/grok/patterns/all.ts";
+import { RegexpGuard } from "../program/regexp-guard.ts";
+import { type Destination, IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
+
+/** Definitions by id, as JSON. */
+export type Definitions = Readonly<Record<string, string>>;
+
+/** A document to be taken through a pipeline. */
+export interface IngestTask {
+  readonly pipeline: string;
+  readonly destination: Destination;
+  /** JSON object. */
+  readonly source: string;
+}
+
+/** What became of a document. */
+export type IngestOutcome =
+  | { readonly kind: "done"; readonly source: string; readonly destination: Destination }
+  | { readonly kind: "dropped" }
+  | { readonly kind: "failed"; readonly message: string };
+
+export type IngestRequest =
+  | { readonly kind: "define"; readonly definitions: Definitions }
+  /** Answers without a fault where the definition can be used. */
+  | { readonly kind: "check"; readonly definition: string }
+  | { readonly kind: "run"; readonly tasks: readonly IngestTask[] }
+  | {
+      readonly kind: "simulate";
+      readonly definition: string;
+      readonly documents: readonly { readonly source: string; readonly destination: Destination }[];
+      readonly verbose: boolean;
+    }
+  | { readonly kind: "patterns" };
+
+export type IngestReply =
+  | { readonly value: unknown }
+  | { readonly code: ErrorCode; readonly message: string; readonly data: Readonly<Record<string, unknown>> };
+
+/** Pipelines that may call one another for one document. */
+const MAX_CALLS = 32;
+
+/** Compiled pipelines of this thread. */
+class Pipelines {
+  #definitions: Definitions = {};
+  readonly #compiled = new Map<string, IngestPipeline>();
+  readonly #running: string[] = [];
+  readonly #context: PipelineContext;
+
+  constructor() {
+    const guard = new RegexpGuard();
+    guard.careful = true;
+    this.#context = {
+      clock: systemClock,
+      guard,
+      call: (id, document) => this.run(id, document),
+    };
+  }
+
+  define(definitions: Definitions): void {
+    this.#definitions = definitions;
+    this.#compiled.clear();
+  }
+
+  /** Throws request_invalid. */
+  compile(definition: string): IngestPipeline {
+    return new IngestPipeline(JSON.parse(definition) as JsonObject, this.#context);
+  }
+
+  /** Throws ProcessorFault. */
+  run(id: string, document: IngestDocument): void {
+    if (this.#running.includes(id) || this.#running.length >= MAX_CALLS)
+      throw new ProcessorFault(`Cycle detected for pipeline: ${id}`);
+    this.#running.push(id);
+    try {
+      this.#get(id).run(document);
+    } finally {
+      this.#running.pop();
+    }
+  }
+
+  #get(id: string): IngestPipeline {
+    const known = this.#compiled.get(id);
+    if (known !== undefined) return known;
+    const definition = Object.hasOwn(this.#definitions, id) ? this.#definitions[id] : undefined;
+    if (definition === undefined) throw new ProcessorFault(`pipeline with id [${id}] does not exist`);
+    const made = this.compile(definition);
+    this.#compiled.set(id, made);
+    return made;
+  }
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  const pipelines = new Pipelines();
+  port.on("message", (request: IngestRequest) => port.postMessage(answer(pipelines, request)));
+}
+
+function answer(pipelines: Pipelines, request: IngestRequest): IngestReply {
+  try {
+    switch (request.kind) {
+      case "define":
+        pipelines.define(request.definitions);
+        return { value: true };
+      case "check":
+        pipelines.compile(request.definition);
+        return { value: true };
+      case "run":
+        return { value: request.tasks.map((task) => runTask(pipelines, task)) };
+      case "simulate":
+        return { value: simulate(pipelines, request) };
+      case "patterns":
+        return { value: Object.fromEntries(grokPatterns(false)) };
+    }
+  } catch (error) {
+    const { code, message, data } = toAppError(error);
+    return { code, message, data };
+  }
+}
+
+function runTask(pipelines: Pipelines, { pipeline, destination, source }: IngestTask): IngestOutcome {
+  const fields = parseJsonObject(source);
+  if (fields === undefined) return { kind: "failed", message: "the document is no JSON object" };
+  const document = new IngestDocument(fields, destination, systemClock.now());
+  try {
+    pipelines.run(pipeline, document);
+  } catch (error) {
+    return { kind: "failed", message: (error as Error).message };
+  }
+  if (document.dropped) return { kind: "dropped" };
+  return { kind: "done", source: JSON.stringify(document.source), destination: document.destination };
+}
+
+/** Returns the documents of the answer, as `_simulate` prints them. */
+function simulate(
+  pipelines: Pipelines,
+  { definition, documents, verbose }: Extract<IngestRequest, { kind: "simulate" }>,
+): unknown[] {
+  const pipeline = pipelines.compile(definition);
+  return documents.map(({ source, destination }) => {
+    const document = new IngestDocument(parseJsonObject(source) ?? {}, destination, systemClock.now());
+    const steps: unknown[] = [];
+    let fault: Error | undefined;
+    try {
+      pipeline.run(document, (tag, at, stepFault) => {
+        if (verbose) steps.push({ ...(tag !== undefined && { tag }), ...shown(at, stepFault) });
+      });
+    } catch (error) {
+      fault = error as Error;
+    }
+    if (verbose) return { processor_results: steps };
+    return document.dropped && fault === undefined ? null : shown(document, fault);
+  });
+}
+
+function shown(document: IngestDocument, fault: Error | undefined): object {
+  if (fault !== undefined) {
+    const cause = { type: "illegal_argument_exception", reason: fault.message };
+    return { error: { root_cause: [cause], ...cause } };
+  }
+  const { destination, ingest } = document;
+  // Text, as some numbers can't be sent between threads.
+  return {
+    doc: { ...destination, _ingest: structuredClone(ingest), _source: JSON.stringify(document.source) },
+  };
+}

@@ -1,0 +1,146 @@
+/** What a processor is, and how its settings are read. */
+
+import type { JsonObject } from "#proto/codec/json.ts";
+import { isObject } from "#proto/event.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { RegexpGuard } from "../program/regexp-guard.ts";
+import { compileTemplate, type IngestDocument, ProcessorFault, type Template } from "./ingest-document.ts";
+
+/** Works on a document. Throws ProcessorFault where it can't. */
+export type Work = (document: IngestDocument) => void;
+
+/** What processors get besides their settings. */
+export interface ProcessorContext {
+  readonly clock: Clock;
+  readonly guard: RegexpGuard;
+  /** Sends a document through another pipeline. Throws ProcessorFault where there is none or they call one another. */
+  call(pipeline: string, document: IngestDocument): void;
+  /** Compiles a processor inside of another. */
+  compile(definition: unknown): Work;
+}
+
+export type ProcessorKind = (settings: ProcessorSettings, context: ProcessorContext) => Work;
+
+/** The settings of one processor; those that nothing asked for are faults. */
+export class ProcessorSettings {
+  readonly type: string;
+  readonly #left: Map<string, unknown>;
+
+  constructor(type: string, settings: JsonObject) {
+    this.type = type;
+    this.#left = new Map(Object.entries(settings));
+  }
+
+  /** Takes a setting as it is. */
+  take(name: string): unknown {
+    const value = this.#left.get(name);
+    this.#left.delete(name);
+    return value ?? undefined;
+  }
+
+  /** Takes a text. Throws request_invalid where it is missing and has no fallback. */
+  text(name: string, fallback?: string): string {
+    const value = this.take(name) ?? fallback;
+    if (value === undefined) throw this.fault(name, "required property is missing");
+    if (typeof value === "number" || typeof value === "boolean") return String(value);
+    if (typeof value !== "string") throw this.fault(name, "property isn't a string");
+    return value;
+  }
+
+  optionalText(name: string): string | undefined {
+    const value = this.take(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== "string") throw this.fault(name, "property isn't a string");
+    return value;
+  }
+
+  flag(name: string, fallback = false): boolean {
+    const value = this.take(name);
+    if (value === undefined) return fallback;
+    if (value === true || value === "true") return true;
+    if (value === false || value === "false") return false;
+    throw this.fault(name, "property isn't a boolean");
+  }
+
+  /** Takes a list of texts, or one. */
+  texts(name: string, fallback?: readonly string[]): readonly string[] {
+    const value = this.take(name) ?? fallback;
+    if (value === undefined) throw this.fault(name, "required property is missing");
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (!list.every((item) => typeof item === "string"))
+      throw this.fault(name, "property isn't a list of strings");
+    return list;
+  }
+
+  /** Takes texts by name. */
+  table(name: string): Readonly<Record<string, string>> {
+    const value = this.take(name) ?? {};
+    if (!isObject(value) || !Object.values(value).every((item) => typeof item === "string"))
+      throw this.fault(name, "property isn't a map of strings");
+    return value as Record<string, string>;
+  }
+
+  template(name: string): Template {
+    return compileTemplate(this.text(name));
+  }
+
+  /** Throws request_invalid for settings that nothing asked for. */
+  finish(): void {
+    const [name] = this.#left.keys();
+    if (name !== undefined)
+      throw this.fault(name, `processor [${this.type}] doesn't support this configuration parameter`);
+  }
+
+  fault(name: string, message: string): AppError {
+    return new AppError("request_invalid", `[${name}] ${message}`, {
+      data: { type: "parse_exception", processor_type: this.type, property_name: name },
+    });
+  }
+}
+
+/** What a processor of one field reads and writes. */
+export interface FieldChange {
+  readonly field: string;
+  readonly target: string;
+  readonly ignoreMissing: boolean;
+}
+
+/** Takes `field`, `target_field` (default: the field, or `target`) and `ignore_missing`. */
+export function fieldChange(settings: ProcessorSettings, target?: string): FieldChange {
+  const field = settings.text("field");
+  return {
+    field,
+    target: settings.text("target_field", target ?? field),
+    ignoreMissing: settings.flag("ignore_missing"),
+  };
+}
+
+/** Returns the field's value; undefined where it is missing and may be. Throws ProcessorFault. */
+export function readField(document: IngestDocument, { field, ignoreMissing }: FieldChange): unknown {
+  const value = document.get(field);
+  if (value !== undefined && value !== null) return value;
+  if (ignoreMissing) return undefined;
+  throw new ProcessorFault(
+    value === null
+      ? `field [${field}] is null, cannot process it.`
+      : `field [${field}] not present as part of path [${field}]`,
+  );
+}
+
+/** As `readField`, of texts only. */
+export function readText(document: IngestDocument, change: FieldChange): string | undefined {
+  const value = readField(document, change);
+  if (value === undefined || typeof value === "string") return value;
+  throw new ProcessorFault(
+    `field [${change.field}] of type [${typeNameOf(value)}] cannot be cast to [java.lang.String]`,
+  );
+}
+
+/** The names that clients know from the original's messages. */
+export function typeNameOf(value: unknown): string {
+  if (Array.isArray(value)) return "java.util.ArrayList";
+  if (typeof value === "number") return Number.isInteger(value) ? "java.lang.Integer" : "java.lang.Double";
+  if (typeof value === "boolean") return "java.lang.Boolean";
+  return typeof value === "string" ? "java.lang.String" : "java.util.HashMap";
+}
