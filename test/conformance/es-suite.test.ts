@@ -6,11 +6,12 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
 import { Workspace } from "#test/harness/workspace.ts";
+import { suiteFile } from "./shared-suites.ts";
 
 /** One line of the runner's report. */
 interface SectionResult {
@@ -22,16 +23,13 @@ interface SectionResult {
 /** Reason → sections that fail for it; an id that ends in `*` stands for all that begin so. */
 type Expectations = Readonly<Record<string, readonly string[]>>;
 
-const ROOT = resolve(import.meta.dirname, "../..");
-const SHARED = process.env["TAILRACE_SHARED"] ?? resolve(ROOT, "../shared");
-const RUNNER = join(SHARED, "conformance/es-yaml.mjs");
-const MISSING = existsSync(RUNNER) ? false : `no ${RUNNER}; set TAILRACE_SHARED to the folder that holds it`;
+const RUNNER = suiteFile("es-yaml.mjs");
 /** The suite takes about 30 s on two cores. */
 const RUN_MS = 240_000;
 
 const expected = JSON.parse(readFileSync(join(import.meta.dirname, "es-suite.json"), "utf8")) as Expectations;
 
-suite("foreign suite: search interface", { skip: MISSING }, () => {
+suite("foreign suite: search interface", { skip: RUNNER.missing }, () => {
   const workspace = new Workspace();
   let hub: TestHub;
   let results: readonly SectionResult[] = [];
@@ -76,12 +74,12 @@ function fits(pattern: string, id: string): boolean {
 
 /** Runs the suite and reads its report. Rejects where it could not be run. */
 function runSuite(url: string, report: string): Promise<SectionResult[]> {
-  const args = [RUNNER, "--url", url, "--report", report];
+  const args = [RUNNER.path, "--url", url, "--report", report];
   return new Promise((done, fail) => {
     execFile(
       process.execPath,
       args,
-      { cwd: ROOT, timeout: RUN_MS, maxBuffer: 64 << 20 },
+      { cwd: resolve(import.meta.dirname, "../.."), timeout: RUN_MS, maxBuffer: 64 << 20 },
       (error, _, stderr) => {
         // 1: sections failed, which the report tells more of.
         if (error !== null && error.code !== 1) {

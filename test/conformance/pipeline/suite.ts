@@ -1,23 +1,20 @@
-/** The foreign cases that the pipeline is held against. They are no part of the project: TAILRACE_CONFORMANCE names their folder. */
+/** The foreign cases that the pipeline is held against. */
 
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import type { NameAnswer, Names } from "#hub/pipeline/filters/dns/names.ts";
 import { SourceText } from "#hub/pipeline/language/source-text.ts";
 import { type Compiled, compilePipeline } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { suiteFile } from "../shared-suites.ts";
 
 /** Returns the cases of a file of the suite, or why there are none. */
 export function readCases<T>(name: string): {
   readonly cases: readonly T[];
   readonly missing: string | false;
 } {
-  const folder = process.env["TAILRACE_CONFORMANCE"];
-  const path = join(folder ?? "", "pipeline", name);
-  if (folder === undefined)
-    return { cases: [], missing: "TAILRACE_CONFORMANCE names no folder with the foreign suites" };
-  if (!existsSync(path)) return { cases: [], missing: `there is no ${path}` };
+  const { path, missing } = suiteFile("pipeline", name);
+  if (missing !== false) return { cases: [], missing };
   return { cases: JSON.parse(readFileSync(path, "utf8")) as T[], missing: false };
 }
 
