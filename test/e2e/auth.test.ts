@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, suite, test } from "node:test";
+import { connect, nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
 import WebSocket from "ws";
 import { LIVE_PATH, LIVE_PROTOCOL } from "#proto/live.ts";
 import { Browser } from "#test/conformance/oauth/browser.ts";
@@ -124,6 +125,26 @@ suite("a hub with auth.mode: required", () => {
     ] as const) {
       assert.equal(await openSocket(url, headers), status, what);
     }
+  });
+
+  test("the agents' entrance refuses missing, wrong and unknown credentials, and those of the other interfaces", async () => {
+    const stranger = nkeys.createUser();
+    const [, key = ""] = keys.viewer.split(" ");
+    for (const [what, credentials] of [
+      ["missing", {}],
+      ["wrong token", { token: "nonsense" }],
+      ["unknown key", { authenticator: nkeyAuthenticator(stranger.getSeed()) }],
+      ["key of another interface", { token: key }],
+      ["password of a person", { user: ADMIN.name, pass: ADMIN.password }],
+    ] as const) {
+      await assert.rejects(
+        connect({ servers: hub.natsUrl, reconnect: false, ...credentials }),
+        /authorization violation/i,
+        what,
+      );
+    }
+    const own = await connect({ servers: hub.natsUrl, reconnect: false, token: hub.token });
+    await own.close();
   });
 
   test("a viewer reads and can't write, an ingest key writes and can't read", async () => {
