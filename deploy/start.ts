@@ -163,13 +163,16 @@ class Stack {
   }
 
   async #ready(name: string, child: ChildProcess): Promise<Record<string, unknown>> {
+    const { promise, resolve: settle } = Promise.withResolvers<Record<string, unknown> | undefined>();
     const lines = createInterface({ input: child.stdout! });
-    for await (const line of lines) {
-      if (line.startsWith('{"ready":true')) {
-        lines.on("line", () => undefined);
-        return JSON.parse(line) as Record<string, unknown>;
-      }
-    }
+    lines.on("line", (line) => {
+      if (line.startsWith('{"ready":true')) settle(JSON.parse(line) as Record<string, unknown>);
+      // What a person must see, such as the link that makes the first administrator.
+      else say(line.trim());
+    });
+    lines.once("close", () => settle(undefined));
+    const ready = await promise;
+    if (ready !== undefined) return ready;
     await this.stop();
     return fail(`the ${name} did not start`);
   }
@@ -188,6 +191,10 @@ async function follow(hub: HubReady, globs: readonly string[], stack: Stack): Pr
     (sum, path) => sum + (isReadable(path) ? statSync(path).size : 0),
     0,
   );
+  if (await asksForSignIn(hub)) {
+    say(`sign in to look at them: ${hub.dashboard}/`);
+    return;
+  }
   let last = -1;
   for (let quiet = 0; quiet < 8 && !stack.stopping; ) {
     const count = await documents(hub);
@@ -202,6 +209,11 @@ async function follow(hub: HubReady, globs: readonly string[], stack: Stack): Pr
   const where = range === undefined ? "" : `#/discover?from=${range.from}&to=${range.to}`;
   say(`look at them here: ${hub.dashboard}/${where}`);
   say("new lines appear as they are written; Ctrl-C stops");
+}
+
+/** Returns true where `auth.mode` is required: then only people who sign in may count lines. */
+async function asksForSignIn(hub: HubReady): Promise<boolean> {
+  return (await fetch(`${hub.http}/`)).status === 401;
 }
 
 async function documents(hub: HubReady): Promise<number> {

@@ -40,6 +40,18 @@ test("npm start reads the file named, says where to look, and goes on there the 
   assert.equal(await second.interrupt(), 0);
 });
 
+test("npm start prints the link for the first administrator where people must sign in", async (t) => {
+  const workspace = new Workspace(t);
+  const file = workspace.path("logs", "access.log");
+  writeFileSync(workspace.path("hub.yml"), `${FREE_PORTS}auth.mode: required\n`);
+  writeFileSync(file, LINE);
+  const started = start(workspace, file);
+  const link = await started.said(/(http:\S+\/api\/auth\/setup\/\S+)/);
+  assert.equal((await fetch(link)).status, 200);
+  await started.said(/(sign in to look at them)/);
+  assert.equal(await started.interrupt(), 0);
+});
+
 test("npm start names a file that isn't there", async (t) => {
   const workspace = new Workspace(t);
   const missing = start(workspace, workspace.path("no.log"));
