@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, before, suite, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { SampleProvider } from "#test/conformance/oauth/sample-provider.ts";
+import { findBarriers } from "#test/harness/axe.ts";
 import { launchBrowser } from "#test/harness/browser.ts";
 import { TestHub } from "#test/harness/hub.ts";
 import { until } from "#test/harness/until.ts";
@@ -39,6 +40,24 @@ suite("the pages of access in a browser", () => {
   async function goto(name: string): Promise<void> {
     await page.goto(`${hub.dashboardUrl}/#/${name}`);
     await page.locator(`tr-page-${name} h1`).waitFor();
+    await expectNoBarrier(name);
+  }
+
+  /** Everybody can use what is shown, in light and in dark. */
+  async function expectNoBarrier(what: string): Promise<void> {
+    const found = await findBarriers(page);
+    await page.emulateMedia({ colorScheme: "dark" });
+    found.push(...(await findBarriers(page, "colours")));
+    await page.emulateMedia({ colorScheme: null });
+    assert.deepEqual(found, [], what);
+  }
+
+  /** Presses a button of the question that is asked. */
+  async function confirm(button: string): Promise<void> {
+    const dialog = page.locator("dialog[open]");
+    await dialog.waitFor();
+    await expectNoBarrier(button);
+    await dialog.getByRole("button", { name: button }).click();
   }
 
   const formOf = (button: string | RegExp) =>
@@ -51,6 +70,7 @@ suite("the pages of access in a browser", () => {
     );
     secrets.push(link!.slice(link!.lastIndexOf("/") + 1));
     await page.goto(link!);
+    await expectNoBarrier("the first sign-in");
     await page.getByLabel(/name/i).first().fill("ada");
     for (const field of await page.locator("input[type=password]").all()) await field.fill(PASSWORD);
     await page.getByRole("button").first().click();
@@ -70,8 +90,9 @@ suite("the pages of access in a browser", () => {
     await keys.getByLabel("Name").fill("import");
     await keys.getByLabel("Role").selectOption("viewer");
     await keys.getByRole("button", { name: "Make key" }).click();
-    const key = await page.locator(".secret dd").textContent();
+    const key = await page.locator(".secret code").textContent();
     secrets.push(key!);
+    await expectNoBarrier("a key that is shown once");
     const asked = () =>
       fetch(`${hub.searchUrl}/_search`, { headers: { authorization: `Bearer ${key}` } }).then(
         ({ status }) => status,
@@ -80,10 +101,10 @@ suite("the pages of access in a browser", () => {
     await page.getByRole("button", { name: "I have kept it" }).click();
     assert.equal(await page.locator(".secret").count(), 0);
     await page.getByRole("button", { name: "Revoke import" }).click();
-    await page.locator("dialog[open]").getByRole("button", { name: "Revoke key" }).click();
+    await confirm("Revoke key");
     await until("the end of the key", async () => (await asked()) === 401);
     await page.getByRole("button", { name: "Remove vic" }).click();
-    await page.locator("dialog[open]").getByRole("button", { name: "Remove account" }).click();
+    await confirm("Remove account");
     await page.getByRole("cell", { name: "vic", exact: true }).waitFor({ state: "detached" });
   });
 
@@ -93,24 +114,25 @@ suite("the pages of access in a browser", () => {
     await form.getByLabel(/^Name/).fill("Reports");
     await form.getByLabel(/^Redirect URIs/).fill("https://reports.example/cb");
     await form.getByRole("button", { name: "Register" }).click();
-    await page.locator(".secret dd").nth(1).waitFor();
-    const [id, first] = await page.locator(".secret dd").allTextContents();
+    await page.locator(".secret code").nth(1).waitFor();
+    const [id, first] = await page.locator(".secret code").allTextContents();
     await page.getByRole("button", { name: "New secret for Reports" }).click();
-    await page.locator("dialog[open]").getByRole("button", { name: "Make secret" }).click();
+    await confirm("Make secret");
     await page.getByRole("button", { name: "End the old secret of Reports" }).waitFor();
-    const [again, second] = await page.locator(".secret dd").allTextContents();
+    const [again, second] = await page.locator(".secret code").allTextContents();
     assert.equal(again, id);
     assert.notEqual(second, first);
     secrets.push(first!, second!);
     await page.getByRole("button", { name: "Delete Reports" }).click();
-    await page.locator("dialog[open]").getByRole("button", { name: "Delete client" }).click();
+    await confirm("Delete client");
     await page.getByText("No application is registered.").waitFor();
   });
 
   test("a line for another server is made and withdrawn", async () => {
     await goto("enrolment");
     await page.getByRole("button", { name: "Make a line" }).click();
-    const line = (await page.locator(".secret dd").textContent()) ?? "";
+    const line = (await page.locator(".secret code").textContent()) ?? "";
+    await expectNoBarrier("a line for another server");
     assert.ok(line.startsWith(`tailrace-agent enroll ${hub.dashboardUrl} `), line);
     secrets.push(line.split(" ")[3]!);
     await page.getByRole("button", { name: /^Withdraw/ }).click();
@@ -199,6 +221,7 @@ suite("the pages of access in a browser", () => {
     await page.evaluate("fetch('/api/auth/logout', { method: 'POST' })");
     await page.goto(`${hub.dashboardUrl}/`);
     await page.locator("input[type=password]").waitFor();
+    await expectNoBarrier("the sign-in");
     const refused = await page.request.get(`${hub.dashboardUrl}/api/auth/accounts`);
     assert.equal(refused.status(), 401);
   });

@@ -63,6 +63,46 @@ const STATES: readonly (readonly [name: string, path: string, reach: Step])[] = 
         .waitFor(),
   ],
   ["Health", "#/status", (page) => page.getByText("web-1").first().waitFor()],
+  ["Agents", "#/agents", (page) => page.getByRole("link", { name: "web-1", exact: true }).waitFor()],
+  [
+    "an agent",
+    "#/agents",
+    async (page) => {
+      await page.getByRole("link", { name: "web-1", exact: true }).click();
+      await page.getByRole("region", { name: "Inputs" }).waitFor();
+    },
+  ],
+  ["Pipelines", "#/pipelines", (page) => page.getByRole("tab", { name: "Grok debugger" }).waitFor()],
+  ["a new pipeline", "#/pipelines?new=1", (page) => page.getByText("The pipeline is right.").waitFor()],
+  [
+    "the grok debugger",
+    "#/pipelines?view=grok",
+    (page) => page.locator("tr-grok-debugger textarea").first().waitFor(),
+  ],
+  ["Alerts", "#/alerts", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
+  ["a new alert", "#/alerts?new=1&q=error", (page) => page.getByLabel("Threshold").waitFor()],
+  [
+    "a title that is asked for",
+    "#/dashboards",
+    async (page) => {
+      await page.getByRole("button", { name: "New dashboard" }).click();
+      await page.getByRole("dialog").waitFor();
+    },
+  ],
+  [
+    "the menu of exports",
+    "#/discover",
+    async (page) => {
+      await page.getByRole("button", { name: "Export" }).click();
+      await page.getByRole("button", { name: /^CSV/ }).waitFor();
+    },
+  ],
+  ["Users with sign-in off", "#/users", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
+  [
+    "Connections with sign-in off",
+    "#/connections",
+    (page) => page.getByRole("heading", { level: 1 }).waitFor(),
+  ],
   ["Appearance", "#/appearance", (page) => page.getByRole("group", { name: "Theme" }).waitFor()],
   ["an address without a page", "#/nowhere", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
   [

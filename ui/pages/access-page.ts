@@ -37,15 +37,14 @@ export abstract class AccessPage extends LitElement {
         margin-bottom: 16px;
         border-color: var(--accent);
       }
-      .secret dl {
+      .values {
         display: grid;
         grid-template-columns: auto 1fr auto;
         align-items: center;
         gap: 6px 12px;
         margin: 10px 0 0;
       }
-      .secret dd {
-        margin: 0;
+      .values code {
         overflow-wrap: anywhere;
         font-family: var(--font-mono);
       }
@@ -130,10 +129,10 @@ export abstract class AccessPage extends LitElement {
   #secretView({ text, values }: Secret): TemplateResult {
     return html`<section class="card secret" aria-label="Shown once">
       <strong>${text} It is shown this once.</strong>
-      <dl>${values.map(
-        ([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>
+      <div class="values">${values.map(
+        ([label, value]) => html`<span>${label}</span><code>${value}</code>
           <button aria-label="Copy ${label}" @click=${() => void this.#copy(label, value)}>${icon("copy")}Copy</button>`,
-      )}</dl>
+      )}</div>
       <p><button @click=${this.#forget}>I have kept it</button></p>
     </section>`;
   }

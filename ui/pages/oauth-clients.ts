@@ -73,7 +73,7 @@ export class OAuthClientsPage extends AccessPage {
       <td class="long mono">${redirectUris.join(" ")}</td><td>${secrets}</td>
       <td class="number">
         ${rotate ? html`<button class="small" aria-label="New secret for ${name}" @click=${() => void this.#rotate(clientId, name)}>New secret</button>` : nothing}
-        ${secrets > 1 ? html`<button class="small" aria-label="End the old secret of ${name}" @click=${() => void this.#retire(clientId)}>End the old one</button>` : nothing}
+        ${secrets > 1 ? html`<button class="small" aria-label="End the old secret of ${name}" @click=${() => void this.#retire(clientId)}>End the old secret</button>` : nothing}
         <button class="plain small icon" aria-label="Delete ${name}" title="Delete" @click=${() => void this.#remove(clientId, name)}>${icon("trash")}</button></td></tr>`;
   }
 
