@@ -4,6 +4,7 @@ import { PluginSet } from "../plugin-set.ts";
 import { agentInput, shipperInput } from "./agent.ts";
 import { beatsInput } from "./beats.ts";
 import { deadLetterQueueInput } from "./dead-letter-queue.ts";
+import { fileInput } from "./file/file.ts";
 import { generatorInput } from "./generator.ts";
 import { heartbeatInput } from "./heartbeat.ts";
 import { httpInput } from "./http.ts";
@@ -28,6 +29,7 @@ export const inputs = new PluginSet<InputDefinition>("input", [
   udpInput,
   agentInput,
   beatsInput,
+  fileInput,
   generatorInput,
   shipperInput,
   httpPollerInput,
