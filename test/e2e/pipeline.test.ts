@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { placesDatabase } from "#test/fixtures/places.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { count, searchAll } from "#test/harness/search.ts";
 import { accessTime, SequenceLog } from "#test/harness/sequence-log.ts";
@@ -59,14 +60,17 @@ test("ten reloads under load, one of them with a broken file, lose and double no
   assert.equal(lines.length, log.count);
 });
 
-test("an access log goes through grok, date, useragent and conditions to the index and a file, both complete after a kill", async (t) => {
+test("an access log goes through grok, date, geoip, useragent and conditions to the index and a file, both complete after a kill", async (t) => {
   const workspace = new Workspace(t);
   const path = workspace.path("logs", "access.log");
+  const london = { city: { names: { en: "London" } }, location: { latitude: 51.5, longitude: -0.1 } };
+  writeFileSync(workspace.path("pipelines", "places.mmdb"), placesDatabase([["10.0.0.0/24", london]]));
   writeFileSync(
     workspace.path("pipelines", "access.conf"),
     `filter {
       grok { match => { "message" => "%{COMBINEDAPACHELOG}" } }
       date { match => ["timestamp", "dd/MMM/yyyy:HH:mm:ss Z"] }
+      geoip { source => "clientip" database => "places.mmdb" fields => ["city_name", "location"] }
       useragent { source => "agent" target => "ua" }
       if [response] =~ /^5/ { mutate { add_tag => "failed" } }
       else if [verb] == "HEAD" { drop { } }
@@ -108,6 +112,8 @@ test("an access log goes through grok, date, useragent and conditions to the ind
     [one["@timestamp"], one["bytes"], one["tags"], (one["ua"] as { name: string }).name],
     ["2015-05-17T10:00:00.000Z", 100, ["failed"], "Firefox"],
   );
+  const place = { ip: "10.0.0.100", city_name: "London", location: { lat: 51.5, lon: -0.1 } };
+  assert.deepEqual(one["geoip"], place);
   const inFile = (name: string) =>
     new Set(
       readFileSync(workspace.path("hub-data", "out", name), "utf8")
