@@ -15,6 +15,11 @@ export interface Original {
   readonly row: FileRow;
   /** The generation that was copied, and up to where it is sent. */
   readonly generation: EarlierGeneration;
+  /**
+   * False where the first bytes are the same and nothing further can be compared yet: the copy is still being
+   * made, or too little of the original is acknowledged.
+   */
+  readonly proven: boolean;
 }
 
 /** A new file, opened. */
@@ -50,26 +55,29 @@ export class CopyFinder {
   }
 
   /**
-   * Returns the file that `candidate` is a copy of, or null. Asked for: a related name in the same folder, the
-   * same first 1,024 bytes, and the same bytes before the place up to which the original was sent; where that
-   * isn't known, after a crash or a loss of the hub's log, an original that was replaced meanwhile must do. Files
-   * with less content are never taken for copies: repeating some lines is better than losing them.
+   * Returns the file that `candidate` is a copy of, or may be one of, or null. Asked for: a related name in the
+   * same folder, the same first 1,024 bytes, and the same bytes before the place up to which the original was
+   * sent; where that isn't known, after a crash or a loss of the hub's log, an original that was replaced
+   * meanwhile must do. Files with less content are never taken for copies: repeating some lines is better than
+   * losing them.
    */
   find(candidate: Candidate): Original | null {
     if (candidate.size < HEAD_BYTES || this.#keysByHead.size === 0) return null;
     const head = readHead(candidate.fd, HEAD_BYTES);
+    let possible: Original | null = null;
     for (const key of this.#keysByHead.get(head.hash) ?? []) {
       const row = this.#registry.get(key);
       if (row === undefined || key === candidate.key || !related(row.path, candidate.path)) continue;
       for (const generation of generations(key, row)) {
         const { offset, anchor } = generation;
-        if (generation.head.hash !== head.hash || offset > candidate.size) continue;
-        const proven = offset >= HEAD_BYTES && anchor.bytes > 0;
-        if ((proven || generation.generation < row.generation) && sameBefore(candidate.fd, offset, anchor))
-          return { key, row, generation };
+        const isCurrent = generation.generation === row.generation;
+        if (generation.head.hash !== head.hash || (offset > candidate.size && !isCurrent)) continue;
+        const isComparable = offset >= HEAD_BYTES && anchor.bytes > 0 && offset <= candidate.size;
+        if (isCurrent && !isComparable) possible ??= { key, row, generation, proven: false };
+        else if (sameBefore(candidate.fd, offset, anchor)) return { key, row, generation, proven: true };
       }
     }
-    return null;
+    return possible;
   }
 
   #noteHead(key: string, head: FileRow["head"]): void {

@@ -211,10 +211,34 @@ export class FileOpener {
       return null;
     }
     const original = this.#copies.find(candidate);
-    if (original !== null) return this.#copyRow(candidate, original, others);
+    const judgement = original === null ? "other" : this.#judgeCopy(candidate, original, others);
+    if (judgement === "wait") return null;
+    if (original !== null && judgement === "copy") return this.#copyRow(candidate, original, others);
+    this.#heldSinceMs.delete(candidate.key);
     const { id, clock } = this.#context;
     const offset = this.#options.tailFiles && firstScan && !this.#hadRows ? size : 0;
     return newRow(id, path, offset, clock.now());
+  }
+
+  /**
+   * Tells whether a file that may be a copy is to be taken for one: "wait" while that may still be proven. An
+   * original that is gone proves nothing any more; its name at the hub tells then what is a repeat.
+   */
+  #judgeCopy(
+    { key, size }: Candidate,
+    original: Original,
+    others: Iterable<Harvester>,
+  ): "copy" | "other" | "wait" {
+    if (original.proven) return "copy";
+    const now = this.#context.clock.monotonic();
+    const sinceMs = this.#heldSinceMs.get(key);
+    const open = [...others].find((each) => each.key === original.key);
+    const isGone = open === undefined && !this.#options.isPresent(inodeOf(original.key));
+    if (isGone && sinceMs !== undefined && original.generation.offset <= size) return "copy";
+    if (sinceMs === undefined && this.#heldSinceMs.size >= COPIES_HELD_MAX) return "other";
+    this.#heldSinceMs.set(key, sinceMs ?? now);
+    const isAwaited = open !== undefined && !open.idle;
+    return isAwaited || now - (sinceMs ?? now) <= COPY_HELD_MS ? "wait" : "other";
   }
 
   /**

@@ -253,6 +253,52 @@ test("rotation by copy and truncation while the agent was away repeats nothing",
   assert.equal(b.text, "only in the copy\n");
 });
 
+test("a copy of which nothing is acknowledged yet waits for the original", async () => {
+  const b = await bench();
+  b.context.output.acking = false;
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  await b.scan();
+  writeFileSync(b.path("a.log"), "new\n");
+  await b.scan();
+  b.context.output.acking = true;
+  for (const batch of b.context.output.sent) batch.ack();
+  await b.scan();
+  await b.scan();
+  assert.equal(b.text, `${LONG}new\n`);
+});
+
+test("a copy goes on under the name of an original that is gone and of which nothing was acknowledged", async () => {
+  const b = await bench();
+  b.context.output.acking = false;
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  const [first] = b.context.output.sent;
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  await b.restart();
+  rmSync(b.path("a.log"));
+  await b.scan();
+  await b.scan();
+  const [again] = b.context.output.sent;
+  assert.equal(again?.source.fileKey, first?.source.fileKey);
+  assert.equal(again?.source.generation, first?.source.generation);
+  assert.equal(b.text, LONG);
+});
+
+test("a copy that is still being made waits until it is whole", async () => {
+  const b = await bench();
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  writeFileSync(b.path("a.log.1"), LONG.slice(0, 2_000));
+  await b.scan();
+  appendFileSync(b.path("a.log.1"), `${LONG.slice(2_000)}only in the copy\n`);
+  truncateSync(b.path("a.log"));
+  await b.scan();
+  await b.scan();
+  assert.equal(b.text, `${LONG}only in the copy\n`);
+});
+
 test("a copy whose original stays is taken as read, and read on where it grows", async () => {
   const b = await bench();
   writeFileSync(b.path("a.log"), LONG);
@@ -490,6 +536,25 @@ test("with a limit of open files all of them get their turn", async () => {
     b.context.clock.ms += 2_000;
   }
   assert.deepEqual(b.text.trim().split("\n").sort(), ["0", "1", "2", "3", "4", "5", "6"]);
+});
+
+test("tail_files reads a file that a hint names before the second search from its start", async () => {
+  const b = await bench({ tailFiles: true });
+  writeFileSync(b.path("old.log"), "old\n");
+  await b.scan();
+  writeFileSync(b.path("new.log"), "new\n");
+  b.files.look(b.path("new.log"), false);
+  while (b.files.busy) await turn();
+  assert.equal(b.text, "new\n");
+});
+
+test("idle files make room where the system gave no descriptor to search with", async () => {
+  const b = await bench();
+  writeFileSync(b.path("a.log"), "a\n");
+  await b.scan();
+  b.context.clock.ms += 2_000;
+  b.files.update({ found: [], complete: false, exhausted: true });
+  assert.equal(b.files.state().files, 0);
 });
 
 test("tail_files leaves out what was there before, reads what comes, and goes on after a restart", async () => {
