@@ -122,7 +122,7 @@ export class EmbeddedServer implements Component {
     this.#lock = await takeOwnership(this.#files, this.#log, this.#clock);
     try {
       this.#token = keptToken(this.tokenFile);
-      if (this.#port > 0) await requireFreePort(this.#options.host, this.#port);
+      if (this.#port > 0) await requireFreePort(this.#options.host, this.#port, this.#clock);
       const child = await this.#launch(this.#binary);
       this.#supervision = this.#supervise(this.#binary, child);
     } catch (error) {

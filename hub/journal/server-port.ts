@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 
 /** A NATS server greets at once; whoever says nothing in this time is something else. */
@@ -10,23 +11,44 @@ const GREETING_TIMEOUT_MS = 500;
 /** A greeting is one line of a few hundred bytes. */
 const MAX_GREETING_BYTES = 64 * 1024;
 
+/** How long somebody silent may stay on the port, and between two looks. */
+const SILENT_WAIT_MS = 3_000;
+const SILENT_PAUSE_MS = 100;
+
 interface Greeting {
   readonly version: string;
   readonly jetstream: boolean;
 }
 
-/** Throws port_taken, with who has the port and the remedy, where nothing can listen on `host`:`port`. */
-export async function requireFreePort(host: string, port: number): Promise<void> {
+/**
+ * Throws port_taken, with who has the port and the remedy, where nothing can listen on `host`:`port`. Who says nothing
+ * there is given a moment to go: a client that tries to reach a server that has just ended may meet itself on its port.
+ */
+export async function requireFreePort(host: string, port: number, clock: Clock): Promise<void> {
+  const end = clock.monotonic() + SILENT_WAIT_MS;
+  for (;;) {
+    const fault = await tryListening(host, port);
+    if (fault === undefined) return;
+    const silent =
+      systemCode(fault) === "EADDRINUSE" && (await readGreeting(reachable(host), port)) === undefined;
+    if (!silent || clock.monotonic() >= end) throw await explain(host, port, fault);
+    await clock.sleep(SILENT_PAUSE_MS);
+  }
+}
+
+/** Returns why nothing can listen there. */
+async function tryListening(host: string, port: number): Promise<unknown> {
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });
     await once(server, "listening");
   } catch (error) {
-    throw await explain(host, port, error);
+    return error;
   }
   const closed = once(server, "close");
   server.close();
   await closed;
+  return undefined;
 }
 
 async function explain(host: string, port: number, error: unknown): Promise<AppError> {
