@@ -95,7 +95,7 @@ export function thirdPartyNotices(folders: readonly string[]): string {
 /** Returns the files of `folder` (in the project) that run or are read at run time. */
 export function runtimeFiles(folder: string): string[] {
   const dropped =
-    /\.(d\.[cm]?ts|map|md|markdown|flow|tsbuildinfo)$|(^|\/)(test|tests|docs|examples?|benchmarks?|\.github)\//i;
+    /\.([cm]?ts|map|md|markdown|flow|tsbuildinfo)$|(^|\/)(test|tests|docs|examples?|benchmarks?|\.github)\//i;
   const kept = /(^|\/)(licen[cs]e|notice|copying)[^/]*$/i;
   return globSync("**/*", {
     cwd: join(ROOT, folder),

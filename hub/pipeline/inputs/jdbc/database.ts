@@ -32,9 +32,6 @@ export interface Address {
   readonly tls: "off" | "on" | "verify";
 }
 
-/** Opens a connection. Rejects with unavailable. */
-export type OpenDatabase = (address: Address, signal: AbortSignal) => Promise<Database>;
-
 const PORTS = { postgresql: 5432, mysql: 3306 };
 
 /** Values of the parameters `sslmode` (PostgreSQL, MariaDB) and `sslMode` (MySQL) that ask for TLS. */
