@@ -28,12 +28,14 @@ for (const definition of codecs.all) {
 
   const decode = (bytes: Uint8Array): Event[] => [...codec.decode(bytes, 0), ...(codec.flush?.() ?? [])];
 
-  test(`${definition.name} reads back what it wrote`, { skip: !WHOLE.has(definition.name) }, () => {
-    const event = new Event({ message: "one äöü\t2" }, 0);
-    const [read, ...more] = decode(codec.encode(event));
-    assert.equal(read!.toJson(), event.toJson());
-    assert.deepEqual(more, []);
-  });
+  if (WHOLE.has(definition.name)) {
+    test(`${definition.name} reads back what it wrote`, () => {
+      const event = new Event({ message: "one äöü\t2" }, 0);
+      const [read, ...more] = decode(codec.encode(event));
+      assert.equal(read!.toJson(), event.toJson());
+      assert.deepEqual(more, []);
+    });
+  }
 
   test(`${definition.name} makes events of any bytes`, () => {
     for (const bytes of [[0xff], [0x7b], [0x5b, 0x31, 0x5d], [0x0a, 0x61], [0x00]]) {
