@@ -9,6 +9,7 @@ import { join, relative, sep } from "node:path";
 import type { BlobStore } from "#hub/journal/blob-store.ts";
 import type { StreamArchive } from "#hub/journal/stream-archive.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { FolderLock } from "#proto/kit/folder-lock.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import {
   descriptionKey,
@@ -47,7 +48,7 @@ const NOT_KEPT =
   /(^|\/)[^/]+\.(lock|pid|tmp)$|^nats\/(store|ports)\/|^nats\/nats\.conf$|^engine\/|^snapshot-held\//;
 const PERMISSIONS = 0o777;
 
-/** Throws usage_invalid, not_found …, with nothing left but chunks that the next snapshot uses. */
+/** Throws usage_invalid, data_locked while another is taken …, with nothing left but chunks that the next snapshot uses. */
 export async function createSnapshot(options: CreateOptions): Promise<Created> {
   const { name, folder, store, product, nowMs } = options;
   const key = descriptionKey(name);
@@ -57,6 +58,7 @@ export async function createSnapshot(options: CreateOptions): Promise<Created> {
       `${store.address} has a snapshot ${name} already; choose another name`,
     );
   const tally: Tally = { bytes: 0, newBytes: 0 };
+  const lock = FolderLock.acquire(folder, "snapshot"); // a second one would take the first one's files away
   const held = join(folder, HELD);
   rmSync(held, { recursive: true, force: true });
   try {
@@ -73,6 +75,7 @@ export async function createSnapshot(options: CreateOptions): Promise<Created> {
     return { snapshot, tally };
   } finally {
     rmSync(held, { recursive: true, force: true });
+    lock.release();
   }
 }
 
