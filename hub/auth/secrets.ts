@@ -9,9 +9,15 @@ const ID_BYTES = 9;
 /** Characters of a hash that stand for a secret in the audit log. */
 const FINGERPRINT_LENGTH = 8;
 
-/** Returns a new secret: 43 characters of base64url, 256 random bits. */
+/**
+ * Returns a new secret: 43 characters of base64url, 256 random bits but for what its first character loses: that is a
+ * letter or a digit, as people paste secrets behind commands, where a leading dash begins an option.
+ */
 export function newSecret(): string {
-  return randomBytes(SECRET_BYTES).toString("base64url");
+  for (;;) {
+    const secret = randomBytes(SECRET_BYTES).toString("base64url");
+    if (/^[A-Za-z0-9]/.test(secret)) return secret;
+  }
 }
 
 /**
