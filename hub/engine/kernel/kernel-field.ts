@@ -8,13 +8,16 @@ import { type BufferedField, MAX_TEXT_TERM_BYTES } from "../segment/buffered-fie
 import type { FieldEntry } from "../segment/directory.ts";
 import { latitudeSteps, longitudeSteps } from "../segment/field-buffer.ts";
 import { writeFieldColumn } from "../segment/field-column.ts";
-import { FloatList } from "../segment/growing.ts";
+import { FloatList, IntList } from "../segment/growing.ts";
 import type { SegmentFileWriter } from "../segment/segment-file.ts";
 import * as at from "./assembly/layout.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** Buffers of the field's structure. */
 const FIELD_BUFFERS = [at.FIELD_DOCS, at.FIELD_VALUE_DOCS, at.FIELD_VALUES, at.FIELD_NORMS];
+
+/** Bytes that a number beyond 2^53 takes. */
+const EXACT_BYTES = 28;
 
 /** See BufferedField. */
 export class KernelField implements BufferedField {
@@ -26,8 +29,9 @@ export class KernelField implements BufferedField {
   readonly #kernel: Kernel;
   readonly #poolAt: number;
   readonly #longitudes = new FloatList();
-  /** Set once a whole number doesn't fit 2^53: then all values are here. */
-  #exact: bigint[] | null = null;
+  /** Whole numbers beyond 2^53, and which of the column's values each is: the kernel has the nearest double there. */
+  readonly #exact: bigint[] = [];
+  readonly #exactPlaces = new IntList();
 
   constructor(kernel: Kernel, poolAt: number, field: Field, number: number) {
     this.#kernel = kernel;
@@ -47,7 +51,7 @@ export class KernelField implements BufferedField {
 
   /** Bytes held. */
   get sizeBytes(): number {
-    let total = 8 * this.#longitudes.length + 24 * (this.#exact?.length ?? 0);
+    let total = 8 * this.#longitudes.length + EXACT_BYTES * this.#exact.length;
     for (const buffer of FIELD_BUFFERS) total += this.#kernel.word(this.fieldAt + buffer + at.BUFFER_LENGTH);
     return total;
   }
@@ -86,17 +90,14 @@ export class KernelField implements BufferedField {
   }
 
   addNumber(doc: number, value: number): void {
-    // Where there are exact values, the places of the numbers stay in use for the documents they belong to.
     this.#kernel.functions.addNumber(this.fieldAt, doc, value);
-    this.#exact?.push(BigInt(value));
   }
 
   addExact(doc: number, value: bigint): void {
-    this.#exact ??= Array.from(this.#floats(at.FIELD_VALUES), BigInt);
-    const flagsAt = this.fieldAt + at.FIELD_FLAGS;
-    this.#kernel.setWord(flagsAt, this.#kernel.word(flagsAt) | at.FLAG_HOST);
-    this.#kernel.functions.addNumber(this.fieldAt, doc, Number(value));
+    const used = this.#kernel.word(this.fieldAt + at.FIELD_VALUES + at.BUFFER_LENGTH);
+    this.#exactPlaces.push(used / 8);
     this.#exact.push(value);
+    this.#kernel.functions.addNumber(this.fieldAt, doc, Number(value));
   }
 
   addPoint(doc: number, latitude: number, longitude: number): void {
@@ -114,7 +115,7 @@ export class KernelField implements BufferedField {
       docs: this.#integers(at.FIELD_VALUE_DOCS),
       values,
       longitudes: this.#longitudes.view(),
-      exact: this.#exact,
+      exact: this.#exactValues(values),
     };
     return writeFieldColumn(file, this.field, column, docCount);
   }
@@ -136,6 +137,16 @@ export class KernelField implements BufferedField {
     };
     const next = tokenizeAscii(bytes, from, to, 0, start, sink);
     functions.endText(this.fieldAt, doc, next - start, next);
+  }
+
+  /** All values, where one of them is beyond 2^53; else null. */
+  #exactValues(values: Float64Array): bigint[] | null {
+    if (this.#exact.length === 0) return null;
+    const places = this.#exactPlaces.values;
+    let next = 0;
+    return Array.from(values, (value, index) =>
+      index === places[next] ? this.#exact[next++]! : BigInt(value),
+    );
   }
 
   #place(bytes: Uint8Array, from: number, to: number): number {

@@ -37,8 +37,6 @@ import {
   ENTRY_START,
   ENTRY_STOP,
   ENTRY_TARGET,
-  FIELD_FLAGS,
-  FLAG_HOST,
   KIND_CLOSED_OBJECT,
   KIND_HOST_LEAF,
   KIND_LEAF,
@@ -306,8 +304,7 @@ function pushEntry(target: usize, action: u32, start: usize, stop: usize): usize
 function pushValue(target: usize): bool {
   const type = load<u32>(target, TARGET_TYPE);
   if (type === TYPE_TEXT || type === TYPE_KEYWORD) return pushBytes(target, type);
-  if ((load<u32>(load<u32>(target, TARGET_FIELD), FIELD_FLAGS) & FLAG_HOST) !== 0 || !readAs(type))
-    return false;
+  if (!readAs(type)) return false;
   const entry = pushEntry(target, ACTION_NUMBER, valueStart, valueStop);
   store<f64>(entry, number, ENTRY_NUMBER);
   return true;

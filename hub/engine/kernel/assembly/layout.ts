@@ -203,7 +203,5 @@ export const ACTION_HIGH = 4;
 export const DOCUMENT_DONE = -1;
 export const DOCUMENT_REFUSED = -2;
 
-/** The host's business: a field whose column the kernel can't hold. */
-export const FLAG_HOST = 8;
 /** Longest keyword, bytes. */
 export const MAX_KEYWORD_BYTES = 32766;
