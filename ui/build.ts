@@ -1,13 +1,13 @@
 /**
  * Builds the dashboard into ui/dist: scripts split by page, names with a hash of their content, one index.html.
- * Each file that compresses also lies there as `.gz`. Fails when the first page is larger than its budget or a file
- * names an address on another host.
+ * Each file also lies there compressed, as `.gz` and `.br`. Fails when the first page is larger than its budgets or
+ * a file names an address on another host.
  */
 
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -15,8 +15,12 @@ const DIST = join(HERE, "dist");
 
 /** Compressed bytes of all that Discover loads first. */
 const FIRST_LOAD_LIMIT_BYTES = 150 * 1024;
+/** Files that Discover loads first: browsers ask a plain HTTP server for six at a time. */
+const FIRST_LOAD_LIMIT_FILES = 8;
 /** Names of languages and namespaces, never asked for. */
 const HARMLESS_ADDRESSES = /^https?:\/\/(www\.w3\.org\/|lit\.dev\/)/;
+
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
 
 /** Style sheets imported by scripts become texts; the page's own stays a file. */
 const cssText: Plugin = {
@@ -25,6 +29,25 @@ const cssText: Plugin = {
     builder.onLoad({ filter: /\.css$/ }, async ({ path }) => {
       if (basename(path) === "tokens.css") return undefined;
       return { contents: await readFile(path, "utf8"), loader: "text" };
+    });
+  },
+};
+
+/**
+ * Pages are loaded behind the shell. Saying so lets the build see that what a page shares with the shell is there
+ * already: it stays in one file instead of one for each set of pages that share something.
+ */
+const pagesBehindShell: Plugin = {
+  name: "pages-behind-shell",
+  setup(builder) {
+    const pages = new Set<string>();
+    builder.onResolve({ filter: /^\.\/pages\// }, ({ kind, path, resolveDir }) => {
+      if (kind === "dynamic-import") pages.add(join(resolveDir, path));
+      return undefined;
+    });
+    builder.onLoad({ filter: /\/pages\/[\w-]+\.ts$/ }, async ({ path }) => {
+      if (!pages.has(path)) return undefined;
+      return { contents: `${await readFile(path, "utf8")}\nimport "../app.ts";\n`, loader: "ts" };
     });
   },
 };
@@ -50,7 +73,7 @@ export async function buildDashboard(): Promise<BuildResult> {
     metafile: true,
     entryNames: "[name]-[hash]",
     chunkNames: "chunk-[hash]",
-    plugins: [cssText],
+    plugins: [cssText, pagesBehindShell],
   });
   const outputs = Object.entries(metafile.outputs);
   const fileOf = (entry: string): string => {
@@ -59,6 +82,8 @@ export async function buildDashboard(): Promise<BuildResult> {
     return basename(found[0]);
   };
   const page = await firstPage(metafile, fileOf);
+  if (page.files.length > FIRST_LOAD_LIMIT_FILES)
+    throw new Error(`the first page takes ${page.files.length} files, ${FIRST_LOAD_LIMIT_FILES} are allowed`);
   await writeFile(join(DIST, "index.html"), page.html);
   await checkAddresses();
   const firstLoadBytes = await compress(["index.html", ...page.files]);
@@ -73,9 +98,7 @@ async function firstPage(
   metafile: Metafile,
   fileOf: (entry: string) => string,
 ): Promise<{ html: string; files: string[] }> {
-  const scripts = [
-    ...withImports(metafile, [fileOf("main.ts"), fileOf("app.ts"), fileOf("pages/discover.ts")]),
-  ];
+  const scripts = [...withImports(metafile, [fileOf("main.ts"), fileOf("app.ts")])];
   const theme = fileOf("theme-first.ts");
   const style = fileOf("tokens.css");
   const template = await readFile(join(HERE, "index.html"), "utf8");
@@ -99,12 +122,14 @@ function withImports(metafile: Metafile, files: readonly string[]): Set<string> 
   return found;
 }
 
-/** Writes a `.gz` beside each file; returns the compressed size of `counted`. */
+/** Writes a `.gz` and a `.br` beside each file; returns the size of `counted` as `.gz`, which every browser takes. */
 async function compress(counted: readonly string[]): Promise<number> {
   let sizeBytes = 0;
   for (const file of await readdir(DIST)) {
-    const packed = gzipSync(await readFile(join(DIST, file)), { level: 9 });
+    const content = await readFile(join(DIST, file));
+    const packed = gzipSync(content, { level: 9 });
     await writeFile(join(DIST, `${file}.gz`), packed);
+    await writeFile(join(DIST, `${file}.br`), brotliCompressSync(content, BROTLI));
     if (counted.includes(file)) sizeBytes += packed.length;
   }
   return sizeBytes;

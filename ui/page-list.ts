@@ -2,6 +2,8 @@
 
 import { msg } from "@lit/localize";
 import { html, type TemplateResult } from "lit";
+// Where people begin: it comes with the shell.
+import "./pages/discover.ts";
 
 export interface Page {
   readonly title: string;
@@ -16,7 +18,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
   discover: {
     title: msg("Discover"),
     place: "work",
-    load: () => import("./pages/discover.ts"),
+    load: () => Promise.resolve(),
     view: (parameters) => html`<tr-page-discover .parameters=${parameters}></tr-page-discover>`,
   },
   live: {

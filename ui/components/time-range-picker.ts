@@ -3,15 +3,8 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { formatTime, formatZone } from "../services/format.ts";
-import {
-  DEFAULT_RANGE,
-  describeRange,
-  moveRange,
-  QUICK_RANGES,
-  rangeFault,
-  resolveRange,
-  type TimeRange,
-} from "../services/time-range.ts";
+import { describeRange, QUICK_RANGES, rangeFault } from "../services/range-words.ts";
+import { DEFAULT_RANGE, moveRange, resolveRange, type TimeRange } from "../services/time-range.ts";
 import { icon } from "./icons.ts";
 import { controls } from "./styles.ts";
 import { timeRangePickerStyles } from "./time-range-picker-styles.ts";

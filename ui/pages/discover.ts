@@ -24,6 +24,7 @@ import {
   toQueryText,
   writeState,
 } from "../services/discover-state.ts";
+import { takeFirstSearch } from "../services/first-search.ts";
 import { highlightWords } from "../services/highlight.ts";
 import { SearchClient } from "../services/search-client.ts";
 import {
@@ -60,7 +61,9 @@ export class DiscoverPage extends LitElement {
 
   #state: DiscoverState = readState(new URLSearchParams());
   #refresh: ReturnType<typeof setInterval> | undefined;
-  readonly #client = new SearchClient();
+  /** Of the first page only: its requests were sent before this was loaded. */
+  #first = takeFirstSearch();
+  readonly #client = new SearchClient(this.#first?.fetch);
   readonly #model = new DiscoverModel(this.#client, () => this.requestUpdate());
 
   constructor() {
@@ -175,7 +178,8 @@ export class DiscoverPage extends LitElement {
     this._selected = -1;
     this._isOpen = false;
     this.renderRoot?.querySelector?.("tr-event-table")?.scrollToTop();
-    void this.#model.run(this.#state);
+    void this.#model.run(this.#state, this.#first?.nowMs);
+    this.#first = undefined;
   }
 
   /** A refresh under a reader's eyes would take the line away. */

@@ -3,7 +3,8 @@
 import { csvLine } from "./csv.ts";
 import type { DiscoverState } from "./discover-state.ts";
 import { type Hit, LogDocument, valueText } from "./log-document.ts";
-import { encodeIndex, type SearchClient, type SearchResponse, totalOf } from "./search-client.ts";
+import { type SearchClient, type SearchResponse, totalOf } from "./search-client.ts";
+import { encodeIndex } from "./search-paths.ts";
 import { buildQuery, TIME_FIELD } from "./search-request.ts";
 import type { ResolvedRange } from "./time-range.ts";
 

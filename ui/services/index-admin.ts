@@ -1,7 +1,8 @@
 /** What the page of indices asks of the search interface, and its answers as the page shows them. */
 
 import { valueText } from "./log-document.ts";
-import { encodeIndex, type SearchClient } from "./search-client.ts";
+import type { SearchClient } from "./search-client.ts";
+import { encodeIndex } from "./search-paths.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

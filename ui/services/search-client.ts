@@ -3,6 +3,7 @@
 import { msg, str } from "@lit/localize";
 import type { FieldCapabilities } from "./fields.ts";
 import type { Hit } from "./log-document.ts";
+import { encodeIndex, fieldsPath, searchPath } from "./search-paths.ts";
 import { leaveIfSignedOut } from "./sign-in.ts";
 
 /** A failed call, in words for the reader: what failed and what to do. */
@@ -88,24 +89,25 @@ const STATUS_HINTS: Readonly<Record<number, string>> = {
   504: msg("The search took too long: choose a shorter time range or a narrower query."),
 };
 
+/** What the client needs of a browser's fetch. */
+export type Fetcher = (address: string, init: RequestInit) => Promise<Response>;
+
 export class SearchClient {
-  readonly #fetch: typeof fetch;
+  readonly #fetch: Fetcher;
   readonly #base: string;
 
-  constructor(fetcher: typeof fetch = (...call) => fetch(...call), base = "/es") {
+  constructor(fetcher: Fetcher = (...call) => fetch(...call), base = "/es") {
     this.#fetch = fetcher;
     this.#base = base;
   }
 
   /** Searches an index expression; no index at all is no error but an empty answer. Throws SearchError. */
   search(index: string, body: unknown, signal?: AbortSignal): Promise<SearchResponse> {
-    const path = `/${encodeIndex(index)}/_search?ignore_unavailable=true&allow_no_indices=true`;
-    return this.call("POST", path, body, signal) as Promise<SearchResponse>;
+    return this.call("POST", searchPath(index), body, signal) as Promise<SearchResponse>;
   }
 
   fieldCapabilities(index: string, signal?: AbortSignal): Promise<FieldCapabilities> {
-    const path = `/${encodeIndex(index)}/_field_caps?fields=*&ignore_unavailable=true&allow_no_indices=true`;
-    return this.call("GET", path, undefined, signal) as Promise<FieldCapabilities>;
+    return this.call("GET", fieldsPath(index), undefined, signal) as Promise<FieldCapabilities>;
   }
 
   /** Returns a document as it is now, searchable yet or not. */
@@ -143,6 +145,8 @@ export class SearchClient {
       throw new SearchError(0, "unreachable", msg("The hub can't be reached."), STATUS_HINTS[0]!, cause);
     }
     const text = await response.text();
+    // An answer to a request sent by others can't be aborted on its way.
+    signal?.throwIfAborted();
     if (!response.ok) {
       leaveIfSignedOut(response.status);
       throw toSearchError(response.status, text);
@@ -191,11 +195,4 @@ function deepestCause(cause: ErrorCause | undefined): ErrorCause | undefined {
   let deepest = cause;
   while (deepest?.caused_by?.reason !== undefined) deepest = deepest.caused_by;
   return deepest;
-}
-
-/** Returns an index expression for a path; commas and stars stay readable. */
-export function encodeIndex(index: string): string {
-  return encodeURIComponent(index.trim() || "*")
-    .replaceAll("%2C", ",")
-    .replaceAll("%2A", "*");
 }

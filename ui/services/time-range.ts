@@ -1,7 +1,5 @@
 /** Time ranges as the address and the picker write them: ISO times, `now` and date maths such as `now-15m/m`. */
 
-import { msg, str } from "@lit/localize";
-
 export interface TimeRange {
   /** ISO 8601 or date maths. */
   readonly from: string;
@@ -16,34 +14,8 @@ export interface ResolvedRange {
 
 export const DEFAULT_RANGE: TimeRange = { from: "now-15m", to: "now" };
 
-export interface QuickRange extends TimeRange {
-  readonly label: string;
-}
-
-export const QUICK_RANGES: readonly QuickRange[] = [
-  { label: msg("Last 5 minutes"), from: "now-5m", to: "now" },
-  { label: msg("Last 15 minutes"), from: "now-15m", to: "now" },
-  { label: msg("Last 30 minutes"), from: "now-30m", to: "now" },
-  { label: msg("Last hour"), from: "now-1h", to: "now" },
-  { label: msg("Last 4 hours"), from: "now-4h", to: "now" },
-  { label: msg("Last 24 hours"), from: "now-24h", to: "now" },
-  { label: msg("Today"), from: "now/d", to: "now" },
-  { label: msg("Last 7 days"), from: "now-7d", to: "now" },
-  { label: msg("Last 30 days"), from: "now-30d", to: "now" },
-  { label: msg("Last year"), from: "now-1y", to: "now" },
-];
-
 const MATHS = /^now((?:[+-]\d{1,6}[smhdwMy])*)(?:\/([smhdwMy]))?$/;
 const STEP = /([+-])(\d+)([smhdwMy])/g;
-const UNIT_NAMES: Readonly<Record<string, string>> = {
-  s: "second",
-  m: "minute",
-  h: "hour",
-  d: "day",
-  w: "week",
-  M: "month",
-  y: "year",
-};
 
 /** Returns ms since 1970 of an ISO time or date maths, roundings in the browser's zone; undefined for anything else. */
 export function resolveTime(text: string, nowMs: number): number | undefined {
@@ -68,26 +40,6 @@ export function resolveRange(range: TimeRange, nowMs: number): ResolvedRange | u
   return { fromMs, toMs };
 }
 
-/** Returns what is wrong with a range, in words for its writer; undefined where nothing is. */
-export function rangeFault(range: TimeRange, nowMs: number): string | undefined {
-  const fromMs = resolveTime(range.from, nowMs);
-  if (fromMs === undefined) return `Start “${range.from}” isn't a time. Write 2026-01-31 14:00 or now-15m.`;
-  const toMs = resolveTime(range.to, nowMs);
-  if (toMs === undefined) return msg(str`End “${range.to}” isn't a time. Write 2026-01-31 15:00 or now.`);
-  return toMs <= fromMs ? msg("The end must be later than the start.") : undefined;
-}
-
-/** Returns a range in words: a quick one's name, `Last 45 minutes`, or both ends by `format`. */
-export function describeRange(range: TimeRange, format: (atMs: number) => string, nowMs: number): string {
-  const quick = QUICK_RANGES.find(({ from, to }) => from === range.from && to === range.to);
-  if (quick !== undefined) return quick.label;
-  const last = /^now-(\d+)([smhdwMy])$/.exec(range.from);
-  if (last !== null && range.to === "now")
-    return msg(str`Last ${last[1]} ${UNIT_NAMES[last[2]!]}${last[1] === "1" ? "" : "s"}`);
-  const { from, to } = range;
-  return `${end(from, format, nowMs)} → ${end(to, format, nowMs)}`;
-}
-
 /** Returns true where the range moves with the clock. */
 export function isRelative(range: TimeRange): boolean {
   return range.from.startsWith("now") || range.to.startsWith("now");
@@ -104,12 +56,6 @@ export function moveRange(range: ResolvedRange, direction: -1 | 0 | 1, zoom = 1)
   const middleMs = range.fromMs + lengthMs / 2 + direction * lengthMs;
   const halfMs = Math.max(500, (lengthMs * zoom) / 2);
   return absoluteRange(Math.round(middleMs - halfMs), Math.round(middleMs + halfMs));
-}
-
-function end(text: string, format: (atMs: number) => string, nowMs: number): string {
-  if (text.startsWith("now")) return text;
-  const atMs = resolveTime(text, nowMs);
-  return atMs === undefined ? text : format(atMs);
 }
 
 function shift(date: Date, amount: number, unit: string): void {

@@ -1,0 +1,57 @@
+/** Time ranges in words. */
+
+import { msg, str } from "@lit/localize";
+import { resolveTime, type TimeRange } from "./time-range.ts";
+
+export interface QuickRange extends TimeRange {
+  readonly label: string;
+}
+
+export const QUICK_RANGES: readonly QuickRange[] = [
+  { label: msg("Last 5 minutes"), from: "now-5m", to: "now" },
+  { label: msg("Last 15 minutes"), from: "now-15m", to: "now" },
+  { label: msg("Last 30 minutes"), from: "now-30m", to: "now" },
+  { label: msg("Last hour"), from: "now-1h", to: "now" },
+  { label: msg("Last 4 hours"), from: "now-4h", to: "now" },
+  { label: msg("Last 24 hours"), from: "now-24h", to: "now" },
+  { label: msg("Today"), from: "now/d", to: "now" },
+  { label: msg("Last 7 days"), from: "now-7d", to: "now" },
+  { label: msg("Last 30 days"), from: "now-30d", to: "now" },
+  { label: msg("Last year"), from: "now-1y", to: "now" },
+];
+
+const UNIT_NAMES: Readonly<Record<string, string>> = {
+  s: "second",
+  m: "minute",
+  h: "hour",
+  d: "day",
+  w: "week",
+  M: "month",
+  y: "year",
+};
+
+/** Returns what is wrong with a range, in words for its writer; undefined where nothing is. */
+export function rangeFault(range: TimeRange, nowMs: number): string | undefined {
+  const fromMs = resolveTime(range.from, nowMs);
+  if (fromMs === undefined) return `Start “${range.from}” isn't a time. Write 2026-01-31 14:00 or now-15m.`;
+  const toMs = resolveTime(range.to, nowMs);
+  if (toMs === undefined) return msg(str`End “${range.to}” isn't a time. Write 2026-01-31 15:00 or now.`);
+  return toMs <= fromMs ? msg("The end must be later than the start.") : undefined;
+}
+
+/** Returns a range in words: a quick one's name, `Last 45 minutes`, or both ends by `format`. */
+export function describeRange(range: TimeRange, format: (atMs: number) => string, nowMs: number): string {
+  const quick = QUICK_RANGES.find(({ from, to }) => from === range.from && to === range.to);
+  if (quick !== undefined) return quick.label;
+  const last = /^now-(\d+)([smhdwMy])$/.exec(range.from);
+  if (last !== null && range.to === "now")
+    return msg(str`Last ${last[1]} ${UNIT_NAMES[last[2]!]}${last[1] === "1" ? "" : "s"}`);
+  const { from, to } = range;
+  return `${end(from, format, nowMs)} → ${end(to, format, nowMs)}`;
+}
+
+function end(text: string, format: (atMs: number) => string, nowMs: number): string {
+  if (text.startsWith("now")) return text;
+  const atMs = resolveTime(text, nowMs);
+  return atMs === undefined ? text : format(atMs);
+}
