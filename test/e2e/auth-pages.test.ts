@@ -8,6 +8,7 @@ import { SampleProvider } from "#test/conformance/oauth/sample-provider.ts";
 import { findBarriers } from "#test/harness/axe.ts";
 import { launchBrowser } from "#test/harness/browser.ts";
 import { TestHub } from "#test/harness/hub.ts";
+import { holdsSecret, keepSecret, outputWithSecrets } from "#test/harness/secrets.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
@@ -20,8 +21,8 @@ suite("the pages of access in a browser", () => {
     dataDir: workspace.path("hub-data"),
     settings: { "auth.mode": "required", "pipeline.allowed_hosts": ["127.0.0.1"] },
   });
-  /** All that was typed or shown once, and must stand nowhere else. */
-  const secrets: string[] = [PASSWORD];
+  /** Every address that the browser asked for. */
+  const asked: string[] = [];
   let browser: Browser;
   let page: Page;
 
@@ -33,6 +34,8 @@ suite("the pages of access in a browser", () => {
     browser = await launchBrowser();
     workspace.defer(() => browser.close());
     page = await (await browser.newContext()).newPage();
+    page.on("request", (request) => void asked.push(request.url()));
+    keepSecret(PASSWORD);
   });
   after(() => workspace.close());
 
@@ -68,7 +71,7 @@ suite("the pages of access in a browser", () => {
       "the link",
       () => /https?:\/\/\S+\/api\/auth\/setup\/\S+/.exec(readFileSync(hub.logFile, "utf8"))?.[0],
     );
-    secrets.push(link!.slice(link!.lastIndexOf("/") + 1));
+    keepSecret(link!.slice(link!.lastIndexOf("/") + 1));
     await page.goto(link!);
     await expectNoBarrier("the first sign-in");
     await page.getByLabel(/name/i).first().fill("ada");
@@ -91,18 +94,18 @@ suite("the pages of access in a browser", () => {
     await keys.getByLabel("Role").selectOption("viewer");
     await keys.getByRole("button", { name: "Make key" }).click();
     const key = await page.locator(".secret code").textContent();
-    secrets.push(key!);
+    keepSecret(key!);
     await expectNoBarrier("a key that is shown once");
-    const asked = () =>
+    const answered = () =>
       fetch(`${hub.searchUrl}/_search`, { headers: { authorization: `Bearer ${key}` } }).then(
         ({ status }) => status,
       );
-    assert.equal(await asked(), 200);
+    assert.equal(await answered(), 200);
     await page.getByRole("button", { name: "I have kept it" }).click();
     assert.equal(await page.locator(".secret").count(), 0);
     await page.getByRole("button", { name: "Revoke import" }).click();
     await confirm("Revoke key");
-    await until("the end of the key", async () => (await asked()) === 401);
+    await until("the end of the key", async () => (await answered()) === 401);
     await page.getByRole("button", { name: "Remove vic" }).click();
     await confirm("Remove account");
     await page.getByRole("cell", { name: "vic", exact: true }).waitFor({ state: "detached" });
@@ -122,7 +125,7 @@ suite("the pages of access in a browser", () => {
     const [again, second] = await page.locator(".secret code").allTextContents();
     assert.equal(again, id);
     assert.notEqual(second, first);
-    secrets.push(first!, second!);
+    for (const secret of [first!, second!]) keepSecret(secret);
     await page.getByRole("button", { name: "Delete Reports" }).click();
     await confirm("Delete client");
     await page.getByText("No application is registered.").waitFor();
@@ -134,7 +137,7 @@ suite("the pages of access in a browser", () => {
     const line = (await page.locator(".secret code").textContent()) ?? "";
     await expectNoBarrier("a line for another server");
     assert.ok(line.startsWith(`tailrace-agent enroll ${hub.dashboardUrl} `), line);
-    secrets.push(line.split(" ")[3]!);
+    keepSecret(line.split(" ")[3]!);
     await page.getByRole("button", { name: /^Withdraw/ }).click();
     await page.getByRole("button", { name: /^Withdraw/ }).waitFor({ state: "detached" });
   });
@@ -178,12 +181,12 @@ suite("the pages of access in a browser", () => {
     });
     assert.ok(made.ok(), await made.text());
     await until("the first entries", async () => (await countOf("partner")) === 3);
-    const asked = provider.requests("authorization_code").length;
+    const consents = provider.requests("authorization_code").length;
     const before = provider.requests("refresh_token").length;
     await until("two more tokens", () => provider.requests("refresh_token").length >= before + 2);
     provider.entries = 7;
     await until("the later entries", async () => (await countOf("partner")) === 7);
-    assert.equal(provider.requests("authorization_code").length, asked, "nobody was asked");
+    assert.equal(provider.requests("authorization_code").length, consents, "nobody was asked");
     await goto("connections");
     await page.getByText("connected", { exact: true }).waitFor();
   });
@@ -226,12 +229,13 @@ suite("the pages of access in a browser", () => {
     assert.equal(refused.status(), 401);
   });
 
-  test("no secret of all this stands in what the hub printed, but the link that it is to print", () => {
-    const printed = readFileSync(hub.logFile, "utf8").replace(/\S+\/api\/auth\/setup\/\S+/, "");
-    assert.ok(printed.length > 0);
-    for (const secret of [...secrets, ...provider.secrets]) {
-      assert.ok(secret.length >= 8);
-      assert.equal(printed.includes(secret), false, `a secret of ${secret.length} characters was printed`);
+  test("no secret of all this stands in an address or in what the hub printed, but the link that it is to print", () => {
+    for (const secret of provider.secrets) keepSecret(secret);
+    assert.ok(asked.length > 100, `${asked.length} requests`);
+    for (const url of asked) {
+      if (!url.includes("/api/auth/setup/")) assert.equal(holdsSecret(url), false, new URL(url).pathname);
     }
+    assert.deepEqual(outputWithSecrets(workspace.folder), []);
+    assert.ok(readFileSync(hub.logFile, "utf8").length > 0);
   });
 });

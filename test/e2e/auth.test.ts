@@ -9,6 +9,7 @@ import WebSocket from "ws";
 import { LIVE_PATH, LIVE_PROTOCOL } from "#proto/live.ts";
 import { Browser } from "#test/conformance/oauth/browser.ts";
 import { TestHub } from "#test/harness/hub.ts";
+import { keepSecret } from "#test/harness/secrets.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
@@ -55,6 +56,8 @@ suite("a hub with auth.mode: required", () => {
       issue({ name: "narrow-ingest", role: "ingest", indices: ["public-*"] }),
     ]);
     keys = { viewer, ingest, expiring, narrow, narrowIngest };
+    for (const secret of [ADMIN.password, BASIC, ...Object.values(keys)])
+      keepSecret(secret.replace(/^\w+ /, ""));
   });
   after(() => workspace.close());
 
@@ -145,6 +148,20 @@ suite("a hub with auth.mode: required", () => {
     }
     const own = await connect({ servers: hub.natsUrl, reconnect: false, token: hub.token });
     await own.close();
+  });
+
+  test("an agent's key opens the agents' entrance only, and until it is revoked", async () => {
+    const issued = await ask("POST", `${hub.dashboardUrl}/api/auth/agents`, BASIC, { name: "web-1" });
+    assert.equal(issued.status, 201, issued.body);
+    const { seed, public_key: id } = JSON.parse(issued.body) as { seed: string; public_key: string };
+    const authenticator = nkeyAuthenticator(Buffer.from(keepSecret(seed)));
+    const enter = () => connect({ servers: hub.natsUrl, reconnect: false, authenticator });
+    const connected = (await until("the server to know the key", () => enter().catch(() => undefined)))!;
+    for (const url of interfaces()) assert.equal((await ask("GET", url, `Bearer ${seed}`)).status, 401, url);
+    const revoked = await ask("DELETE", `${hub.dashboardUrl}/api/auth/agents/${id}`, BASIC);
+    assert.equal(revoked.status, 204, revoked.body);
+    await connected.closed();
+    await assert.rejects(enter(), /authorization violation/i);
   });
 
   test("a viewer reads and can't write, an ingest key writes and can't read", async () => {

@@ -10,6 +10,7 @@ import { dirname, resolve } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { Child, type ReadyLine } from "#test/harness/child.ts";
+import { keepSecret } from "#test/harness/secrets.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
@@ -251,6 +252,7 @@ suite("an agent on another host", { skip: missing ?? false }, () => {
     const { command } = ask<{ command: string }>("POST", "5601/api/auth/agents/enrolment", {});
     const [program, ...args] = command.split(" ");
     assert.equal(program, "tailrace-agent");
+    keepSecret(args[2]!);
     run(hosts.agent, [AGENT_MAIN, ...args, "--config", config, "--name", "web-1", ...more]);
   }
 });

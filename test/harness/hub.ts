@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Child } from "./child.ts";
 import { findProcesses } from "./processes.ts";
+import { keepSecret } from "./secrets.ts";
 import { until } from "./until.ts";
 
 const LAUNCHER = resolve(import.meta.dirname, "../../hub/bin/tailrace-hub");
@@ -91,6 +92,7 @@ export class TestHub {
       cwd: dirname(this.dataDir),
     });
     this.#addresses = (await this.#child.ready(READY_MS)) as unknown as Addresses;
+    keepSecret(this.token);
   }
 
   /** Stops it as an operator would. Throws unless it ends with status 0. */

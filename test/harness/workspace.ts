@@ -4,6 +4,7 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { TestContext } from "node:test";
+import { outputWithSecrets } from "./secrets.ts";
 
 /** Where logs of failed tests are found afterwards; not under version control. */
 const ARTEFACTS = resolve(import.meta.dirname, "..", "artefacts");
@@ -40,7 +41,10 @@ export class Workspace {
     this.#ends.push(end);
   }
 
-  /** Ends everything, keeps logs where the test failed, removes the folder. */
+  /**
+   * Ends everything, keeps logs where the test failed, removes the folder. Throws where a part didn't end, and where a
+   * process printed a secret.
+   */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (let end = this.#ends.pop(); end !== undefined; end = this.#ends.pop()) {
@@ -50,10 +54,12 @@ export class Workspace {
         failures.push(error);
       }
     }
-    if (this.#context?.passed === false || failures.length > 0) this.#keepLogs();
+    const told = outputWithSecrets(this.folder);
+    if (this.#context?.passed === false || failures.length + told.length > 0) this.#keepLogs();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
     if (failures.length > 0)
       throw new AggregateError(failures, `${failures.length} parts of the test did not end`);
+    if (told.length > 0) throw new Error(`a secret of the test was printed to ${told.join(" and ")}`);
   }
 
   #keepLogs(): void {
