@@ -30,6 +30,7 @@ export class InputWorld {
   /** Set: sends fail with it, as while the input is stopped. */
   refusal: AppError | undefined;
   #waiting: (() => void)[] = [];
+  #room = Number.POSITIVE_INFINITY;
 
   /** Returns the messages sent, or the whole events as JSON where there is no message. */
   get messages(): unknown[] {
@@ -37,17 +38,58 @@ export class InputWorld {
   }
 
   /** Resolves when so many events were sent. */
-  async until(count: number): Promise<void> {
+  until(count: number): Promise<void> {
+    return this.#until(
+      () => this.sent.length >= count,
+      () => `only ${this.sent.length} of ${count} events came`,
+    );
+  }
+
+  /** Resolves when the input said last that it works. */
+  untilWorking(): Promise<void> {
+    return this.#until(
+      () => this.failures.at(-1) === null,
+      () => "it doesn't work",
+    );
+  }
+
+  /** Resolves when the input said a failure of this kind. */
+  untilFailing(kind: RegExp): Promise<void> {
+    return this.#until(
+      () => this.failures.some((failure) => failure !== null && kind.test(failure)),
+      () => `it didn't fail by ${kind}`,
+    );
+  }
+
+  /** The log takes so many events more and then no longer answers, as while it is full; undefined: it takes all. */
+  refuseAfter(count: number | undefined): void {
+    this.#room = count ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Resolves when a send found no room. */
+  untilRefused(): Promise<void> {
+    return this.#until(
+      () => this.#room < 0,
+      () => "no send was refused",
+    );
+  }
+
+  async #until(isTrue: () => boolean, complaint: () => string): Promise<void> {
     const deadline = AbortSignal.timeout(15_000);
-    while (this.sent.length < count) {
-      if (deadline.aborted)
-        throw new Error(`only ${this.sent.length} of ${count} events came: ${JSON.stringify(this.failures)}`);
+    while (!isTrue()) {
+      if (deadline.aborted) throw new Error(`${complaint()}: ${JSON.stringify(this.failures)}`);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.push(resolve);
       const timer = setTimeout(resolve, 15_000);
       await promise;
       clearTimeout(timer);
     }
+  }
+
+  #changed(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
   }
 
   /** Makes the input of a pipeline's text `name { … }`; throws where it has faults. */
@@ -79,16 +121,22 @@ export class InputWorld {
       open: ({ key, generation = 0 }) => ({
         send: async (events) => {
           if (this.refusal !== undefined) throw this.refusal;
+          this.#room -= events.length;
+          if (this.#room < 0) {
+            this.#changed();
+            throw new AppError("cancelled", "the input is stopped");
+          }
           for (const { event, offset, length } of events)
             this.sent.push({ event, offset, length, key, generation });
-          const waiting = this.#waiting;
-          this.#waiting = [];
-          for (const resolve of waiting) resolve();
+          this.#changed();
         },
         close: () => undefined,
       }),
       receive: (address, handler) => void this.handlers.set(address, handler),
-      failing: (message) => void this.failures.push(message),
+      failing: (message) => {
+        this.failures.push(message);
+        this.#changed();
+      },
       bearer: async (connection, _host, rejected) =>
         rejected === undefined ? `token-of-${connection}` : `renewed-${rejected}`,
       checkTarget: (host) => {

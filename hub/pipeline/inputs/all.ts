@@ -13,6 +13,7 @@ import type { InputDefinition } from "./input.ts";
 import { jdbcInput } from "./jdbc/jdbc.ts";
 import { otlpInput } from "./otlp.ts";
 import { pipelineInput } from "./pipeline.ts";
+import { rabbitmqInput } from "./rabbitmq.ts";
 import { redisInput } from "./redis.ts";
 import { stdinInput } from "./stdin.ts";
 import { syslogInput } from "./syslog.ts";
@@ -35,6 +36,7 @@ export const inputs = new PluginSet<InputDefinition>("input", [
   httpPollerInput,
   jdbcInput,
   otlpInput,
+  rabbitmqInput,
   redisInput,
   stdinInput,
 ]);

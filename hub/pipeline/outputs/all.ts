@@ -10,6 +10,7 @@ import { natsOutput } from "./nats.ts";
 import { nullOutput } from "./null.ts";
 import type { OutputDefinition } from "./output.ts";
 import { pipelineOutput } from "./pipeline.ts";
+import { rabbitmqOutput } from "./rabbitmq.ts";
 import { redisOutput } from "./redis.ts";
 import { stdoutOutput } from "./stdout.ts";
 import { tcpOutput } from "./tcp.ts";
@@ -21,6 +22,7 @@ export const outputs = new PluginSet<OutputDefinition>("output", [
   httpOutput,
   natsOutput,
   pipelineOutput,
+  rabbitmqOutput,
   redisOutput,
   tcpOutput,
   udpOutput,

@@ -1,0 +1,260 @@
+/** Input rabbitmq: messages of a queue, acknowledged when the log has their events. */
+
+import { randomUUID } from "node:crypto";
+import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
+import { Type } from "typebox";
+import type { JsonObject } from "#proto/codec/json.ts";
+import { isObject } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { closeRabbitmq, connectRabbitmq, RABBITMQ_OPTIONS } from "../brokers/rabbitmq.ts";
+import type { Codec } from "../codecs/codec.ts";
+import { codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { defineInput, type InputChannel, type InputContext, type InputEvent } from "./input.ts";
+
+const RECONNECT = { firstMs: 200, capMs: 30_000 };
+
+const HEADERS = fieldReference("[@metadata][rabbitmq_headers]");
+const PROPERTIES = fieldReference("[@metadata][rabbitmq_properties]");
+const PAYLOAD = fieldReference("[@metadata][rabbitmq_payload]");
+
+const OPTIONS = options({
+  ...RABBITMQ_OPTIONS,
+  queue: text("queue that is read; empty: one of its own for each connection", ""),
+  durable: flag("the queue and the exchange outlast a restart of the server", false),
+  auto_delete: flag("the queue goes with its last reader", false),
+  exclusive: flag("the queue belongs to this connection alone", false),
+  exchange: optional(text("exchange that the queue is bound to")),
+  exchange_type: optional(text("kind of the exchange, which is declared then: fanout, direct, topic …")),
+  key: text("key that the queue is bound with", "logstash"),
+  prefetch_count: Type.Integer({
+    default: 256,
+    minimum: 1,
+    maximum: 65_535,
+    description: "messages under way that aren't acknowledged yet",
+  }),
+  ack: flag("false: messages are let go of before the log has them, and may be lost", true),
+  subscription_retry_interval_seconds: optional(
+    Type.Number({ description: "accepted for compatibility: waits grow" }),
+  ),
+  metadata_enabled: oneOf(
+    ["none", "basic", "extended", "false", "true"],
+    "basic: headers and properties under [@metadata]; extended: the payload too",
+    "none",
+  ),
+  codec: codecOption("how a message is read", "json"),
+});
+
+type Options = Type.Static<typeof OPTIONS>;
+
+export const rabbitmqInput = defineInput({
+  name: "rabbitmq",
+  description: "reads a queue of RabbitMQ; a message is acknowledged when the log has it",
+  options: OPTIONS,
+  create(values, context) {
+    const makeCodec = context.codec(values.codec);
+    return (running) => new RabbitmqInput(running, values, makeCodec());
+  },
+});
+
+class RabbitmqInput implements Component {
+  readonly #context: InputContext;
+  readonly #values: Options;
+  readonly #codec: Codec;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(context: InputContext, values: Options, codec: Codec) {
+    this.#context = context;
+    this.#values = values;
+    this.#codec = codec;
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { failing, clock, checkTarget } = this.#context;
+    const backoff = new Backoff(RECONNECT);
+    while (!signal.aborted) {
+      try {
+        const connection = await connectRabbitmq(this.#values, backoff.tries, checkTarget);
+        await this.#consume(connection, () => {
+          failing(null);
+          backoff.reset();
+        });
+      } catch (error) {
+        if (!signal.aborted) failing((error as Error).message);
+      }
+      await clock.sleep(backoff.next(), signal);
+    }
+  }
+
+  /** Reads until the connection ends or the input stops; throws why it ended. */
+  async #consume(connection: ChannelModel, working: () => void): Promise<void> {
+    const ended = Promise.withResolvers<void>();
+    ended.promise.catch(() => undefined);
+    const fail = (error?: Error): void => ended.reject(error ?? new Error("RabbitMQ ended the connection"));
+    connection.on("close", fail);
+    this.#stopping.signal.addEventListener("abort", () => ended.resolve(), { once: true });
+    const events = this.#context.open({ key: randomUUID() });
+    let channel: Channel | undefined;
+    let arrivals: Arrivals | undefined;
+    try {
+      channel = await connection.createChannel();
+      channel.on("error", fail);
+      arrivals = new Arrivals((messages) => this.#take(channel!, events, messages), fail);
+      await this.#subscribe(channel, arrivals, fail);
+      working();
+      await ended.promise;
+    } finally {
+      await arrivals?.stop();
+      await closeRabbitmq(connection, channel);
+      events.close();
+    }
+  }
+
+  async #subscribe(channel: Channel, arrivals: Arrivals, fail: (error: Error) => void): Promise<void> {
+    const queue = await this.#declare(channel);
+    await channel.prefetch(this.#values.prefetch_count);
+    const { exclusive } = this.#values;
+    await channel.consume(
+      queue,
+      (message) => {
+        if (message === null) fail(new Error(`RabbitMQ gives nothing more of the queue ${queue}`));
+        else arrivals.add(message);
+      },
+      { exclusive },
+    );
+  }
+
+  /** Makes the queue and its binding what the options say; returns the queue's name. */
+  async #declare(channel: Channel): Promise<string> {
+    const { queue, passive, durable, auto_delete, exclusive, exchange, exchange_type, key } = this.#values;
+    const declared = passive
+      ? await channel.checkQueue(queue)
+      : await channel.assertQueue(queue, {
+          durable,
+          autoDelete: auto_delete,
+          exclusive,
+          arguments: this.#values.arguments,
+        });
+    if (exchange !== undefined && exchange !== "") {
+      if (exchange_type !== undefined) await channel.assertExchange(exchange, exchange_type, { durable });
+      await channel.bindQueue(declared.queue, exchange, key);
+    }
+    return declared.queue;
+  }
+
+  async #take(channel: Channel, events: InputChannel, messages: readonly ConsumeMessage[]): Promise<void> {
+    const last = messages.at(-1)!;
+    if (!this.#values.ack) channel.ack(last, true);
+    const nowMs = this.#context.clock.now();
+    const decoded = messages.flatMap((message) => this.#decode(message, nowMs));
+    if (decoded.length > 0) await events.send(decoded);
+    if (this.#values.ack) channel.ack(last, true);
+  }
+
+  /** A message stands by itself: what the codec still holds at its end belongs to it. */
+  #decode(message: ConsumeMessage, nowMs: number): InputEvent[] {
+    const { metadata_enabled: level } = this.#values;
+    const decoded = [...this.#codec.decode(message.content, nowMs), ...(this.#codec.flush?.() ?? [])];
+    if (level === "none" || level === "false") return decoded.map((event) => ({ event }));
+    const headers = plainTable(message.properties.headers ?? {});
+    const properties = propertiesOf(message);
+    return decoded.map((event) => {
+      event.set(HEADERS, headers);
+      event.set(PROPERTIES, properties);
+      if (level === "extended") event.set(PAYLOAD, message.content.toString());
+      return { event };
+    });
+  }
+}
+
+/** Hands messages over as many at a time as have come; bounded by the channel's prefetch count. */
+class Arrivals {
+  readonly #take: (messages: readonly ConsumeMessage[]) => Promise<void>;
+  readonly #fail: (error: Error) => void;
+  #waiting: ConsumeMessage[] = [];
+  #working: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(take: (messages: readonly ConsumeMessage[]) => Promise<void>, fail: (error: Error) => void) {
+    this.#take = take;
+    this.#fail = fail;
+  }
+
+  add(message: ConsumeMessage): void {
+    if (this.#isStopped) return;
+    this.#waiting.push(message);
+    this.#working ??= this.#work();
+  }
+
+  /** Waits for what is under way, so that it is acknowledged and doesn't come again; the rest goes back to the queue. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    try {
+      // One turn later: what came in one read goes together.
+      await Promise.resolve();
+      while (this.#waiting.length > 0 && !this.#isStopped) {
+        const messages = this.#waiting;
+        this.#waiting = [];
+        await this.#take(messages);
+      }
+    } catch (error) {
+      this.#isStopped = true;
+      this.#fail(error as Error);
+    } finally {
+      this.#working = undefined;
+    }
+  }
+}
+
+function propertiesOf({ fields, properties }: ConsumeMessage): JsonObject {
+  return plainTable({
+    "app-id": properties.appId,
+    "cluster-id": properties.clusterId,
+    "consumer-tag": fields.consumerTag,
+    "content-encoding": properties.contentEncoding,
+    "content-type": properties.contentType,
+    "correlation-id": properties.correlationId,
+    "delivery-mode": properties.deliveryMode,
+    exchange: fields.exchange,
+    expiration: properties.expiration,
+    "message-id": properties.messageId,
+    priority: properties.priority,
+    redeliver: fields.redelivered,
+    "reply-to": properties.replyTo,
+    "routing-key": fields.routingKey,
+    timestamp: properties.timestamp,
+    type: properties.type,
+    "user-id": properties.userId,
+  });
+}
+
+/** Returns a table of AMQP as JSON has it: bytes as text, without members that aren't set. */
+function plainTable(table: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(table)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, plainValue(value)]),
+  );
+}
+
+function plainValue(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return value.toString();
+  if (Array.isArray(value)) return value.map(plainValue);
+  return isObject(value) ? plainTable(value) : value;
+}

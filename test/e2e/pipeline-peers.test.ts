@@ -1,0 +1,96 @@
+/** Inputs and outputs of the pipeline against the servers they are for. */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { connect } from "amqplib";
+import { InputWorld, plain } from "#test/contract/input-world.ts";
+import { OutputWorld } from "#test/contract/output-world.ts";
+import { noRabbitmq, type RabbitmqServer, startRabbitmq } from "#test/harness/rabbitmq.ts";
+
+let rabbitmq: Promise<RabbitmqServer> | undefined;
+
+/** One server for all tests: it takes seconds to start. */
+function rabbitmqPort(): Promise<number> {
+  rabbitmq ??= startRabbitmq();
+  return rabbitmq.then(({ port }) => port);
+}
+
+after(async () => (await rabbitmq)?.stop());
+
+test("what output rabbitmq publishes comes out of input rabbitmq, with its headers and properties", {
+  skip: noRabbitmq,
+}, async (t) => {
+  const port = await rabbitmqPort();
+  const input = new InputWorld();
+  const reader = input.make(`rabbitmq { host => "127.0.0.1" port => ${port} queue => "first" durable => true
+    exchange => "logs" exchange_type => "topic" key => "app.*" metadata_enabled => "extended" }`);
+  await reader.start();
+  await input.untilWorking();
+  const output = new OutputWorld(`rabbitmq { host => ["127.0.0.1:1", "127.0.0.1:${port}"] exchange => "logs"
+    exchange_type => "topic" durable => true key => "app.%{kind}" mandatory => true
+    message_properties => { "content_type" => "application/json" "priority" => 3 "headers" => { "kind" => "%{kind}" } } }`);
+  t.after(() => output.writer.stop());
+  const events = Array.from({ length: 1000 }, (_, n) => ({ n, kind: "web" }));
+  await assert.rejects(output.write(events), { code: "unavailable" }, "the first host answers nothing");
+  assert.deepEqual(await output.write(events), { refused: [] });
+  await input.until(1000);
+  await reader.stop();
+  assert.deepEqual(
+    input.sent.map(({ event }) => event.fields["n"]),
+    events.map(({ n }) => n),
+  );
+  const { rabbitmq_headers, rabbitmq_properties, rabbitmq_payload } = input.sent[0]!.event.metadata;
+  assert.deepEqual(rabbitmq_headers, { kind: "web" });
+  assert.partialDeepStrictEqual(rabbitmq_properties, { "routing-key": "app.web", priority: 3 });
+  assert.match(JSON.stringify(rabbitmq_payload), /\\"n\\":0/);
+  const lost = await output.write([{ kind: "a.b" }]);
+  assert.deepEqual(lost, { refused: [{ place: 0, reason: "no queue takes the message" }] });
+});
+
+test("a message that the log didn't take stays in its queue, and none is lost when the input stops meanwhile", {
+  skip: noRabbitmq,
+}, async (t) => {
+  const port = await rabbitmqPort();
+  const connection = await connect(`amqp://127.0.0.1:${port}`);
+  t.after(() => connection.close());
+  const channel = await connection.createConfirmChannel();
+  await channel.assertQueue("second", { durable: true });
+  for (let n = 0; n < 500; n++) channel.sendToQueue("second", Buffer.from(`{"n":${n}}`));
+  await channel.waitForConfirms();
+  const world = new InputWorld();
+  const text = `rabbitmq { host => "127.0.0.1" port => ${port} queue => "second" durable => true prefetch_count => 50 }`;
+  world.refuseAfter(120);
+  const first = world.make(text);
+  await first.start();
+  await world.untilRefused();
+  await first.stop();
+  const { messageCount } = await channel.checkQueue("second");
+  assert.ok(messageCount >= 500 - world.sent.length, `${messageCount} and ${world.sent.length}`);
+  world.refuseAfter(undefined);
+  const second = world.make(text);
+  await second.start();
+  await world.until(500);
+  await second.stop();
+  assert.equal((await channel.checkQueue("second")).messageCount, 0);
+  assert.equal(new Set(world.sent.map(({ event }) => plain(event)["n"])).size, 500);
+});
+
+test("input rabbitmq says what is wrong and goes on when it is mended", { skip: noRabbitmq }, async (t) => {
+  const port = await rabbitmqPort();
+  const connection = await connect(`amqp://127.0.0.1:${port}`);
+  t.after(() => connection.close());
+  const channel = await connection.createConfirmChannel();
+  const world = new InputWorld();
+  const input = world.make(
+    `rabbitmq { host => "127.0.0.1" port => ${port} queue => "third" passive => true }`,
+  );
+  await input.start();
+  t.after(() => input.stop());
+  await world.untilFailing(/no queue 'third'/);
+  await channel.assertQueue("third");
+  channel.sendToQueue("third", Buffer.from('{"message":"here"}'));
+  await world.until(1);
+  assert.deepEqual(world.messages, ["here"]);
+  await channel.deleteQueue("third");
+  await world.untilFailing(/gives nothing more of the queue third/);
+});
