@@ -106,6 +106,7 @@ async function makeServers(
     ...ground,
     folder: resolve(settings["path.data"]),
     bucket: await journal.bucket(AUTH_BUCKET),
+    natsServer: journal.server,
     documents,
     dashboardUrl: () => servers.addresses.dashboard,
   });
@@ -201,7 +202,7 @@ function makeCertificateWatch({ settings, log, journal }: FlowGround, servers: S
     log,
     onChange: (tls) => {
       servers.useCertificate(tls);
-      journal.reloadServer();
+      journal.server.reload();
     },
   });
 }

@@ -48,7 +48,7 @@ export class Status implements HubStatus {
 
   async status(): Promise<JsonObject> {
     const { version, compatVersion, nodeName, clusterName, startedMs, clock, journal } = this.#parts;
-    const { durability } = journal;
+    const { durability } = journal.server;
     return {
       status: this.ready() ? "ok" : "starting",
       version,

@@ -74,7 +74,7 @@ export class Hub implements Component {
 
   /** Valid after `start`. */
   addresses(): HubAddresses {
-    const { url, tokenFile } = this.#journal!.address;
+    const { url, tokenFile } = this.#journal!.server.address;
     return { ...this.#servers!.addresses, nats: url, token_file: tokenFile };
   }
 

@@ -25,7 +25,7 @@ export interface AccessParts {
   readonly documents: AuditLogOptions["documents"];
   /** The dashboard's own address; asked once it listens. */
   readonly dashboardUrl: () => string;
-  readonly journal: AgentServer & { readonly embeds: boolean; readonly address: { readonly url: string } };
+  readonly natsServer: AgentServer & { readonly embeds: boolean; readonly address: { readonly url: string } };
 }
 
 /** The opened room; to be started before the listeners. */
@@ -39,7 +39,7 @@ export interface OpenedAccess extends Component {
 
 /** Throws settings_invalid for settings that contradict each other and for vault keys that are missing or wrong. */
 export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
-  const { settings, log, metrics, folder, bucket, documents, dashboardUrl, journal } = parts;
+  const { settings, log, metrics, folder, bucket, documents, dashboardUrl, natsServer } = parts;
   const node = settings["node.name"];
   const audit = new AuditLog({ documents, node, clock: systemClock, log, metrics });
   const auth = await Auth.open({
@@ -51,7 +51,7 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
     audit: audit.record,
     dashboardUrl,
     env: process.env,
-    agentAccess: () => (journal.embeds ? agentAccess(settings, journal.address.url) : null),
+    agentAccess: () => (natsServer.embeds ? agentAccess(settings, natsServer.address.url) : null),
   });
   const lifecycle = new Lifecycle((part, error) =>
     log.error({ err: error, part }, "a part of access didn't stop"),
@@ -62,8 +62,8 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
     start: async () => {
       await lifecycle.start("audit log", audit);
       await lifecycle.start("authentication", auth);
-      const gate = new AgentGate({ auth, server: journal, clock: systemClock, log });
-      if (journal.embeds) await lifecycle.start("agents' credentials", gate);
+      const gate = new AgentGate({ auth, server: natsServer, clock: systemClock, log });
+      if (natsServer.embeds) await lifecycle.start("agents' credentials", gate);
     },
     stop: () => lifecycle.stop(),
     bearer: (...asked) => auth.connections.bearer(...asked),

@@ -97,7 +97,7 @@ async function readAll(signal: AbortSignal): Promise<JournalMessage[]> {
 
 /** Lets `act` do to the server what the journal itself never does. */
 async function meddle(act: (manager: JetStreamManager) => Promise<unknown>): Promise<void> {
-  const { url, token } = journal.address;
+  const { url, token } = journal.server.address;
   const nats = await connect({ servers: url, token });
   await act(await jetstreamManager(nats));
   await nats.close();
@@ -271,7 +271,7 @@ describe("a server that is killed", () => {
     const publish = async (): Promise<void> => {
       while (next <= total) {
         const number = next++;
-        if (kills.has(number)) process.kill(journal.serverPid!, "SIGKILL");
+        if (kills.has(number)) process.kill(journal.server.pid!, "SIGKILL");
         await journal.publish("doc.1.x.0", bytes(`${number}`), { messageId: `m/${number}` });
         longestHaltMs = Math.max(longestHaltMs, performance.now() - last);
         last = performance.now();
@@ -300,7 +300,7 @@ describe("a server that is killed", () => {
     const numbers = await readUntil(RAW_STREAM, START, (messages) => {
       if (messages.length === 2) {
         killedAt = performance.now();
-        process.kill(journal.serverPid!, "SIGKILL");
+        process.kill(journal.server.pid!, "SIGKILL");
         void publishNumbers(3, 3);
       }
       resumedMs = performance.now() - killedAt;
@@ -487,9 +487,9 @@ describe("the log's history", () => {
     journal.onIncarnation((...args) => resolve(args));
     const reading = readUntil(RAW_STREAM, at(1, 17), (messages) => {
       if (messages.length === 3) {
-        process.kill(journal.serverPid!, "SIGSTOP"); // else it would write on into the copy
+        process.kill(journal.server.pid!, "SIGSTOP"); // else it would write on into the copy
         replaceStore(join(dataDir, "nats"), copy);
-        process.kill(journal.serverPid!, "SIGKILL");
+        process.kill(journal.server.pid!, "SIGKILL");
       }
       return messages.length === 5;
     });
@@ -578,7 +578,7 @@ describe("core messages", () => {
     ({ promise: next, resolve } = Promise.withResolvers<void>());
     const { promise: restored, resolve: onRestored } = Promise.withResolvers<void>();
     journal.onConnection((event) => event === "restored" && onRestored());
-    process.kill(journal.serverPid!, "SIGKILL");
+    process.kill(journal.server.pid!, "SIGKILL");
     await restored;
     journal.core.publish("agent.a.status", bytes("2"));
     await next;
@@ -589,19 +589,19 @@ describe("core messages", () => {
 describe("an existing NATS", () => {
   test("is used with its token, and streams survive the hub", async () => {
     await publishNumbers(1, 3);
-    const { url, token } = journal.address;
+    const { url, token } = journal.server.address;
     const other = newJournal({ dataDir: join(root, "unused"), external: { servers: [url], token } });
     await other.start();
     try {
       assert.equal((await other.state(RAW_STREAM)).lastSequence, 3);
-      assert.deepEqual(other.address, { url, token, tokenFile: "" });
+      assert.deepEqual(other.server.address, { url, token, tokenFile: "" });
     } finally {
       await other.stop();
     }
   });
 
   test("that refuses the token is an error that says so", async () => {
-    const other = newJournal({ external: { servers: [journal.address.url], token: "wrong" } });
+    const other = newJournal({ external: { servers: [journal.server.address.url], token: "wrong" } });
     await assert.rejects(other.start(), { code: "nats_refused", message: /nats\.token/ });
     await other.stop();
   });

@@ -3,23 +3,20 @@
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
-import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { type Position, START } from "#proto/position.ts";
-import { Connection, type ConnectionEvent, type NatsTarget } from "./connection.ts";
+import { Connection, type ConnectionEvent } from "./connection.ts";
 import { CoreMessaging } from "./core-messaging.ts";
 import { type DeadLetter, type KeptDeadLetter, keepDeadLetter, readDeadLetters } from "./dead-letters.ts";
-import { EmbeddedServer, ownTarget } from "./embedded-server.ts";
 import { FullStreams } from "./full-streams.ts";
 import type { Incarnation } from "./incarnations.ts";
 import { JournalMetrics } from "./journal-metrics.ts";
+import { JournalServer, type JournalServerOptions } from "./journal-server.ts";
 import { LogHistory, type Reconciliation } from "./log-history.ts";
-import { NatsBucket } from "./nats-bucket.ts";
+import { OpenBuckets } from "./open-buckets.ts";
 import { type Published, Publisher, type PublishOptions } from "./publisher.ts";
 import { type JournalMessage, Reader, type ReaderSource, type ReadOptions } from "./reader.ts";
-import type { AgentUser, ServerTls } from "./server-config.ts";
-import { checkServerVersion, type Durability, parseServerVersion } from "./server-version.ts";
 import { streamDefinitions } from "./stream-limits.ts";
 import { type StoredMessage, type StreamState, StreamStore } from "./stream-store.ts";
 import { StreamWatch } from "./stream-watch.ts";
@@ -35,42 +32,21 @@ const POLL_MS = 5_000;
 /** Readers look around when nothing came for this long. */
 const IDLE_MS = 2_000;
 
-export interface JournalOptions {
-  /** The hub's data folder. */
-  readonly dataDir: string;
-  /** Address and port of the embedded server; port 0: the system chooses one. */
-  readonly host: string;
-  readonly port: number;
-  /** Set: the embedded server speaks TLS. */
-  readonly tls?: ServerTls;
-  /** Set: this NATS is used and none is embedded. */
-  readonly external?: NatsTarget;
+export interface JournalOptions extends JournalServerOptions {
   /** Limit of RAW and of DOC each, bytes; without it min(10 GB, 20 % of the free disk). */
   readonly maxBytes?: number;
   /** Copies of streams and buckets; 3 in a cluster of NATS servers, else 1. */
   readonly replicas?: number;
   /** Name of this hub, shown by NATS' tools. */
   readonly name: string;
-  readonly log: Logger;
   readonly metrics: Metrics;
-  readonly clock?: Clock;
   /** How often streams are looked at, ms; 5 s without it. */
   readonly pollMs?: number;
-  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** A stream with its newest incarnation. */
 export interface JournalState extends StreamState {
   readonly incarnation: number;
-}
-
-/** Where agents find NATS. */
-export interface JournalAddress {
-  readonly url: string;
-  /** Empty where clients need other credentials or none. */
-  readonly token: string;
-  /** File with the token, readable by this user; empty with an external NATS. */
-  readonly tokenFile: string;
 }
 
 /**
@@ -80,14 +56,15 @@ export interface JournalAddress {
 export class Journal implements Component {
   /** Messages of core NATS. */
   readonly core: CoreMessaging;
+  /** The NATS that all of it is kept in. */
+  readonly server: JournalServer;
   readonly #options: JournalOptions;
   readonly #clock: Clock;
   readonly #metrics: JournalMetrics;
-  readonly #server: EmbeddedServer | undefined;
   readonly #connection: Connection;
   readonly #publisher: Publisher;
   readonly #streams: StreamStore;
-  readonly #buckets = new Map<string, Promise<NatsBucket>>();
+  readonly #buckets: OpenBuckets;
   readonly #readers = new Set<Reader>();
   readonly #full: FullStreams;
   readonly #onIncarnation = new Set<(stream: string, incarnation: number) => void>();
@@ -97,21 +74,21 @@ export class Journal implements Component {
   #opened: { readonly history: LogHistory; readonly watch: StreamWatch } | undefined;
 
   constructor(options: JournalOptions) {
-    const { log, name, external } = options;
-    this.#options = options;
-    this.#clock = options.clock ?? systemClock;
-    const clock = this.#clock;
+    const { log, name, replicas = 1, clock = systemClock } = options;
     const metrics = new JournalMetrics(options.metrics);
+    this.#options = options;
+    this.#clock = clock;
     this.#metrics = metrics;
-    this.#server = external === undefined ? embeddedServer(options, metrics) : undefined;
-    const target = (): NatsTarget => external ?? ownTarget(this.#server!, options.tls);
-    const connection = new Connection({ name, log, clock, target });
+    this.server = new JournalServer(options, () => metrics.serverRestarted());
+    const connection = new Connection({ name, log, clock, target: () => this.server.target });
     this.#connection = connection;
     this.#streams = new StreamStore(connection);
     this.core = new CoreMessaging(connection, log);
     this.#full = new FullStreams(metrics);
     const onFull = (subject: string, begins: boolean): void => this.#full.count(subject, begins);
-    this.#publisher = new Publisher({ connection, metrics, clock, onFull });
+    const publisher = new Publisher({ connection, metrics, clock, onFull });
+    this.#publisher = publisher;
+    this.#buckets = new OpenBuckets({ connection, publisher, streams: this.#streams, clock, log, replicas });
   }
 
   /** Throws nats_missing, nats_refused, port_taken, data_locked, unavailable or timeout; nothing is left running then. */
@@ -122,10 +99,10 @@ export class Journal implements Component {
       log.error({ err: error, part }, "a part of the log didn't stop"),
     );
     this.#lifecycle = lifecycle;
-    if (this.#server !== undefined) await lifecycle.start("nats-server", this.#server);
+    await this.server.start(lifecycle);
     await lifecycle.start("connection", this.#connection);
     try {
-      this.#checkServer();
+      this.server.check(this.#connection);
       this.#opened = await this.#prepare();
     } catch (error) {
       await lifecycle.stop();
@@ -143,41 +120,8 @@ export class Journal implements Component {
     this.#buckets.clear();
   }
 
-  /** Where agents connect. Valid after `start`. */
-  get address(): JournalAddress {
-    const server = this.#server;
-    if (server !== undefined) return { url: server.url, token: server.token, tokenFile: server.tokenFile };
-    const { servers, token = "" } = this.#options.external!;
-    return { url: servers.join(","), token, tokenFile: "" };
-  }
-
-  /** True where the hub runs its own nats-server, which `setAgents` and `reloadServer` are for. */
-  get embeds(): boolean {
-    return this.#server !== undefined;
-  }
-
-  /** See EmbeddedServer.setAgents. */
-  setAgents(agents: readonly AgentUser[]): void {
-    this.#server?.setAgents(agents);
-  }
-
-  /** Makes the embedded server read its certificate anew. */
-  reloadServer(): void {
-    this.#server?.reload();
-  }
-
-  /** What a PubAck is worth; "process" for an external NATS, whose settings aren't known. */
-  get durability(): Durability {
-    return this.#server?.durability ?? "process";
-  }
-
   get connected(): boolean {
     return this.#connection.connected;
-  }
-
-  /** Process id of the embedded server while it runs. */
-  get serverPid(): number | undefined {
-    return this.#server?.pid;
   }
 
   /** Largest message, bytes. */
@@ -223,7 +167,7 @@ export class Journal implements Component {
    * lost or rolled back since. Must be called after `start` with everything that is remembered.
    */
   reconcile(stream: string, known: readonly Position[]): Promise<Reconciliation> {
-    return this.#history.reconcile(stream, known, this.#serverStartedAtMs());
+    return this.#history.reconcile(stream, known, this.server.startedAtMs);
   }
 
   /** Removes the messages before `below`, which nobody may need again; see Reader.position. */
@@ -241,10 +185,7 @@ export class Journal implements Component {
 
   /** Returns the bucket, made where there is none. Name: letters, digits, - and _. */
   bucket(name: string): Promise<StateBucket> {
-    const open = this.#buckets.get(name) ?? this.#openBucket(name);
-    this.#buckets.set(name, open);
-    open.catch(() => this.#buckets.delete(name));
-    return open;
+    return this.#buckets.open(name);
   }
 
   /** Keeps what no output will take; see keepDeadLetter. */
@@ -302,28 +243,12 @@ export class Journal implements Component {
     return this.#opened;
   }
 
-  /** Infinite where the server isn't ours: all its messages count as old. */
-  #serverStartedAtMs(): number {
-    return this.#server?.startedAtMs ?? Number.POSITIVE_INFINITY;
-  }
-
-  /** An external NATS must know what the log needs. */
-  #checkServer(): void {
-    const { info } = this.#connection.nats;
-    const where = this.address.url;
-    const version = parseServerVersion(info?.version ?? "");
-    if (version !== undefined) checkServerVersion(version, where);
-    if (info?.jetstream !== true) {
-      throw new AppError("nats_refused", `NATS at ${where} has JetStream switched off; start it with "-js"`);
-    }
-  }
-
   async #prepare(): Promise<{ history: LogHistory; watch: StreamWatch }> {
     const { log, maxBytes, dataDir, replicas = 1, pollMs = POLL_MS } = this.#options;
     const connection = this.#connection;
     const definitions = await streamDefinitions({
       maxBytes,
-      dataDir: this.#server === undefined ? undefined : dataDir,
+      dataDir: this.server.embeds ? dataDir : undefined,
       maxPayloadBytes: connection.nats.info?.max_payload ?? 0,
       replicas,
     });
@@ -348,10 +273,8 @@ export class Journal implements Component {
       clock: this.#clock,
       log,
       pollMs,
-      restoreBuckets: async () => {
-        for (const bucket of this.#buckets.values()) await (await bucket).ensure();
-      },
-      serverStartedAtMs: () => this.#serverStartedAtMs(),
+      restoreBuckets: () => this.#buckets.restore(),
+      serverStartedAtMs: () => this.server.startedAtMs,
       readers: (stream) =>
         [...this.#readers].filter((each) => each.stream === stream).map((each) => each.position),
     });
@@ -377,30 +300,4 @@ export class Journal implements Component {
       lastMatching: async (stream, filter) => (await streams.lastMessage(stream, filter))?.sequence ?? 0,
     };
   }
-
-  #openBucket(name: string): Promise<NatsBucket> {
-    return NatsBucket.open({
-      name,
-      connection: this.#connection,
-      publisher: this.#publisher,
-      streams: this.#streams,
-      clock: this.#clock,
-      log: this.#options.log,
-      replicas: this.#options.replicas ?? 1,
-    });
-  }
-}
-
-function embeddedServer(options: JournalOptions, metrics: JournalMetrics): EmbeddedServer {
-  const { dataDir, host, port, tls, log, clock, env } = options;
-  return new EmbeddedServer({
-    dataDir,
-    host,
-    port,
-    log,
-    onRestart: () => metrics.serverRestarted(),
-    ...(tls === undefined ? {} : { tls }),
-    ...(clock === undefined ? {} : { clock }),
-    ...(env === undefined ? {} : { env }),
-  });
 }
