@@ -63,7 +63,7 @@ export interface Input extends Component {
 }
 
 /** One kind of input: its settings, their documentation, and how to make it. */
-export interface InputPlugin<S extends TObject = TObject> {
+export interface InputPlugin<S extends TObject = TObject, Values = NoInfer<Static<S>>> {
   /** `type` of the settings. */
   readonly type: string;
   /** One sentence for the settings reference. */
@@ -73,8 +73,8 @@ export interface InputPlugin<S extends TObject = TObject> {
   /** Settings beside the common ones; each with a description, and a default unless it is required. */
   readonly schema: S;
   /** Checks what the schema can't say. Throws settings_invalid without a place. */
-  validate(settings: Static<S>): void;
-  create(settings: Static<S>, context: InputContext): Input;
+  validate(settings: Values): void;
+  create(settings: Values, context: InputContext): Input;
 }
 
 /** Keeps the type of a plugin's settings while it is defined. */

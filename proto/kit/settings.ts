@@ -70,7 +70,7 @@ export function checkSettings<T extends TObject>(
   schema: T,
   entries: Entries,
   aliases: Aliases = [],
-): Static<T> {
+): NoInfer<Static<T>> {
   const merged = mergeAliases(entries, aliases);
   const known = Object.keys(schema.properties);
   const settings: Record<string, unknown> = {};
@@ -90,7 +90,7 @@ export function checkSettings<T extends TObject>(
     else if (schema.required?.includes(key))
       throw new AppError("settings_invalid", `setting "${key}" is missing`);
   }
-  return settings as Static<T>;
+  return settings as NoInfer<Static<T>>;
 }
 
 /** Checks one value; numbers and booleans written as text are converted. Throws settings_invalid. */

@@ -22,12 +22,12 @@ export interface Codec {
   readonly flushAfterMs?: number;
 }
 
-export interface CodecDefinition<O extends TObject = TObject> {
+export interface CodecDefinition<O extends TObject = TObject, Values = NoInfer<Static<O>>> {
   readonly name: string;
   /** One sentence: what the bytes are. */
   readonly description: string;
   readonly options: O;
-  create(options: Static<O>): Codec;
+  create(options: Values): Codec;
 }
 
 /** Returns the definition; gives `create` the type of its options. */

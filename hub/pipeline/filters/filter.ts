@@ -54,14 +54,14 @@ export interface FilterContext {
   readonly report: (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
 }
 
-export interface FilterDefinition<O extends TObject = TObject> {
+export interface FilterDefinition<O extends TObject = TObject, Values = NoInfer<Static<O>>> {
   readonly name: string;
   /** One sentence: what it does to an event. */
   readonly description: string;
   readonly options: O;
   /** True: it keeps something of events for later ones. */
   readonly stateful?: boolean;
-  create(options: Static<O>, context: FilterContext): Filter;
+  create(options: Values, context: FilterContext): Filter;
 }
 
 /** Returns the definition; gives `create` the type of its options. */

@@ -124,7 +124,7 @@ export interface InputOptionsContext {
   readonly report: (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
 }
 
-export interface InputDefinition<O extends TObject = TObject> {
+export interface InputDefinition<O extends TObject = TObject, Values = NoInfer<Static<O>>> {
   readonly name: string;
   /** One sentence: where events come from. */
   readonly description: string;
@@ -135,10 +135,7 @@ export interface InputDefinition<O extends TObject = TObject> {
    * Reads the options and opens nothing; returns what makes the input, or undefined where nothing is to be run.
    * Every input has the options `add_field`, `tags` and `type` besides its own; the runtime applies them.
    */
-  create(
-    options: Static<O>,
-    context: InputOptionsContext,
-  ): ((context: InputContext) => Component) | undefined;
+  create(options: Values, context: InputOptionsContext): ((context: InputContext) => Component) | undefined;
 }
 
 /** Returns the definition; gives `create` the type of its options. */

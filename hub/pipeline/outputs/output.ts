@@ -106,15 +106,15 @@ export interface OutputContext {
   readonly report: (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
 }
 
-export interface OutputDefinition<O extends TObject = TObject> {
+export interface OutputDefinition<O extends TObject = TObject, Values = NoInfer<Static<O>>> {
   readonly name: string;
   /** One sentence: where events go. */
   readonly description: string;
   readonly options: O;
   /** Makes the half of a worker thread; also called once where a pipeline is only checked. */
-  create(options: Static<O>, context: OutputContext): Shaper;
+  create(options: Values, context: OutputContext): Shaper;
   /** Makes the half of the main thread, with the options that `create` accepted; absent or undefined: the shaper routes documents. */
-  writer?(options: Static<O>, context: WriterContext): OutputWriter | undefined;
+  writer?(options: Values, context: WriterContext): OutputWriter | undefined;
 }
 
 /** Returns the definition; gives `create` the type of its options. */
