@@ -3,8 +3,8 @@
 import { parseIp } from "#hub/engine/document/ip.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { parseDateMath } from "./dates/date-math.ts";
-import type { TimeZone } from "./dates/time-zone.ts";
 import {
   checkSearchable,
   fieldOf,

@@ -3,9 +3,9 @@
 import { parseIp } from "#hub/engine/document/ip.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { UTC } from "#proto/kit/time-zone.ts";
 import { parseBlock } from "./address.ts";
 import { parseDateMath } from "./dates/date-math.ts";
-import { UTC } from "./dates/time-zone.ts";
 import { scalarText } from "./json.ts";
 import { AllNode, IdsNode, NoneNode } from "./nodes/documents.ts";
 import { NumericRangeNode } from "./nodes/numeric-range.ts";

@@ -3,10 +3,10 @@
 import { Timestamp, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
+import { findTimeZone, fixedOffset, type TimeZone } from "#proto/kit/time-zone.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
 import { list, optional, options, text } from "./option-types.ts";
 import { compileTimeParser } from "./time-parser.ts";
-import { parseOffset, TimeZone } from "./time-zone.ts";
 
 /** Returns ms since 1970-01-01 UTC, or undefined where the text doesn't fit. */
 type DateParser = (value: string, zone: TimeZone, nowMs: number) => number | undefined;
@@ -86,24 +86,11 @@ function zones(
   { report }: FilterContext,
 ): (event: Parameters<Format>[0]) => TimeZone | undefined {
   const format = compileFormat(timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
-  const known = new Map<string, TimeZone | undefined>();
-  const named = (name: string): TimeZone | undefined => {
-    if (!known.has(name)) known.set(name, tryZone(name));
-    return known.get(name);
-  };
-  if (!format.isConstant) return (event) => named(format(event));
-  const zone = tryZone(timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+  if (!format.isConstant) return (event) => findTimeZone(format(event));
+  const zone = findTimeZone(timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
   if (zone === undefined)
     report("error", "timezone", `"${timezone}" is no time zone`, "write for example Europe/Berlin or +02:00");
   return () => zone;
-}
-
-function tryZone(name: string): TimeZone | undefined {
-  try {
-    return new TimeZone(name);
-  } catch {
-    return undefined;
-  }
 }
 
 function dateParser(format: string, locale: string): DateParser {
@@ -122,7 +109,7 @@ function dateParser(format: string, locale: string): DateParser {
         const parsed = parser(value, nowMs);
         if (parsed === undefined) return undefined;
         if (parsed.offsetMs !== undefined) return parsed.civilMs - parsed.offsetMs;
-        return (parsed.zone ?? zone).toUtcMs(parsed.civilMs);
+        return (parsed.zone ?? zone).toUtc(parsed.civilMs);
       };
     }
   }
@@ -164,5 +151,5 @@ function parseIso(value: string, zone: TimeZone): number | undefined {
   ) {
     return undefined;
   }
-  return offset === undefined ? zone.toUtcMs(civil) : civil - parseOffset(offset)!;
+  return offset === undefined ? zone.toUtc(civil) : civil - fixedOffset(offset)!;
 }

@@ -1,7 +1,7 @@
 /** Joda-Time patterns compiled to parsers. */
 
 import { type PatternToken, parseTimePattern } from "#proto/codec/time-pattern.ts";
-import { parseOffset, TimeZone } from "./time-zone.ts";
+import { findTimeZone, fixedOffset, type TimeZone } from "#proto/kit/time-zone.ts";
 
 /** What a text said. Fields that it didn't say stay undefined. */
 interface TimeFields {
@@ -46,9 +46,6 @@ const ZONE_NAMES: Readonly<Record<string, string>> = {
   BST: "+01:00",
 };
 
-const ZONES_LIMIT = 256;
-const zones = new Map<string, TimeZone | undefined>();
-
 /** Compiles `pattern`; names of months and days are those of `locale` ("en", "de-DE"). Throws settings_invalid. */
 export function compileTimeParser(pattern: string, locale: string): TimeParser {
   const tokens = parseTimePattern(pattern);
@@ -83,7 +80,7 @@ function finish(fields: TimeFields, nowMs: number): ParsedTime | undefined {
   const isReal = month >= 1 && month <= 12 && day >= 1 && hour <= 24 && minute < 60 && second < 60;
   if (!isReal || new Date(civilMs).getUTCDate() !== day) return undefined;
   if (fields.zone === undefined) return { civilMs: inYear(civilMs, year), offsetMs, zone: undefined };
-  const zone = zoneNamed(fields.zone);
+  const zone = findTimeZone(ZONE_NAMES[fields.zone] ?? fields.zone);
   return zone === undefined ? undefined : { civilMs, offsetMs: undefined, zone };
 }
 
@@ -98,19 +95,6 @@ function guessYear(month: number, nowMs: number): number {
   const year = now.getUTCFullYear();
   if (month === 12 && now.getUTCMonth() === 0) return year - 1;
   return month === 1 && now.getUTCMonth() === 11 ? year + 1 : year;
-}
-
-function zoneNamed(name: string): TimeZone | undefined {
-  if (zones.has(name)) return zones.get(name);
-  let zone: TimeZone | undefined;
-  try {
-    zone = new TimeZone(ZONE_NAMES[name] ?? name);
-  } catch {
-    zone = undefined;
-  }
-  if (zones.size >= ZONES_LIMIT) zones.clear();
-  zones.set(name, zone);
-  return zone;
 }
 
 function fieldReader(token: PatternToken, next: PatternToken | undefined, locale: string): FieldReader {
@@ -228,7 +212,7 @@ function nameReader(
 
 const readOffset: FieldReader = (text, at, fields) => {
   const length = text[at] === "Z" ? 1 : text[at + 3] === ":" ? 6 : 5;
-  const offset = parseOffset(text.slice(at, at + length));
+  const offset = fixedOffset(text.slice(at, at + length));
   if (offset === undefined) return -1;
   fields.offsetMs = offset;
   return at + length;

@@ -1,9 +1,10 @@
 /** `auto_date_histogram`: times in as many buckets as wanted, of the unit that fits. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { columnField, NumericValues, numericColumn } from "../columns.ts";
 import { type CalendarUnit, calendarRounding, type Rounding } from "../dates/rounding.ts";
-import { type TimeZone, timeZone } from "../dates/time-zone.ts";
+import { timeZone } from "../dates/time-zone.ts";
 import type { JsonObject } from "../json.ts";
 import { anything, integer, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";

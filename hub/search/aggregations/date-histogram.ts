@@ -1,11 +1,12 @@
 /** `date_histogram`: times in calendar units or fixed intervals. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { columnField, NumericValues, numericColumn } from "../columns.ts";
 import { parseDateMath } from "../dates/date-math.ts";
 import { calendarRounding, calendarUnit, fixedRounding, type Rounding } from "../dates/rounding.ts";
-import { type TimeZone, timeZone } from "../dates/time-zone.ts";
+import { timeZone } from "../dates/time-zone.ts";
 import { isObject, type JsonObject, scalarText } from "../json.ts";
 import { anything, flag, integer, object, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";

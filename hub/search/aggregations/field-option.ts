@@ -2,8 +2,8 @@
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { UTC } from "#proto/kit/time-zone.ts";
 import { parseDateMath } from "../dates/date-math.ts";
-import { UTC } from "../dates/time-zone.ts";
 import { scalarText } from "../json.ts";
 import type { ShardContext } from "../query.ts";
 

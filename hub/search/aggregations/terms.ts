@@ -3,9 +3,9 @@
 import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { UTC } from "#proto/kit/time-zone.ts";
 import { columnField, isNumeric } from "../columns.ts";
 import { parseDateMath } from "../dates/date-math.ts";
-import { UTC } from "../dates/time-zone.ts";
 import { readBoolean } from "../field-terms.ts";
 import { type JsonObject, scalarText } from "../json.ts";
 import { anything, flag, integer, oneOf, text } from "../options.ts";

@@ -2,8 +2,8 @@
 
 import { dateFormat } from "#hub/engine/mapping/date-format.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { addUnits, type CalendarUnit, floorLocal } from "./rounding.ts";
-import type { TimeZone } from "./time-zone.ts";
 
 export interface DateMathOptions {
   /** `||`-separated formats of the text. */

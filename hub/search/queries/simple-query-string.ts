@@ -1,6 +1,6 @@
 /** `simple_query_string`: the text of a search box; nothing in it is a fault. */
 
-import { UTC } from "../dates/time-zone.ts";
+import { UTC } from "#proto/kit/time-zone.ts";
 import { readFieldNames } from "../field-names.ts";
 import { minimumShouldMatch } from "../minimum-should-match.ts";
 import { MappedNode } from "../nodes/wrap.ts";

@@ -1,6 +1,6 @@
 /** `term`: documents with exactly this value. */
 
-import { UTC } from "../dates/time-zone.ts";
+import { UTC } from "#proto/kit/time-zone.ts";
 import { exactQuery } from "../field-terms.ts";
 import { MappedNode } from "../nodes/wrap.ts";
 import { type QueryType, readFieldBody, withBoost } from "../query-parser.ts";

@@ -1,7 +1,7 @@
 /** The tree of a query string to queries on the fields of a shard. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import type { TimeZone } from "../dates/time-zone.ts";
+import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { expandFields, type FieldName } from "../field-names.ts";
 import { fieldOf } from "../field-terms.ts";
 import { bestOf } from "../nodes/best-of.ts";

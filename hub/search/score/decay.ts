@@ -3,10 +3,10 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { UTC } from "#proto/kit/time-zone.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { isNumeric, numericColumn } from "../columns.ts";
 import { parseDateMath } from "../dates/date-math.ts";
-import { UTC } from "../dates/time-zone.ts";
 import { distanceMetres, type GeoPoint, parseDistance, parsePoint } from "../geo.ts";
 import { type JsonObject, objectOf, scalarText } from "../json.ts";
 import { anything, number, oneOf, readOptions, required } from "../options.ts";

@@ -1,0 +1,148 @@
+/** Offsets of time zones from UTC, with the hours at which they change. */
+
+const DAY_MS = 86_400_000;
+
+/** Days that a zone remembers; a request over more of them computes some again. */
+const DAY_LIMIT = 40_000;
+
+/** What a zone's offset is within one UTC day. */
+interface Day {
+  readonly before: number;
+  readonly after: number;
+  /** First ms with the offset `after`. */
+  readonly changeMs: number;
+}
+
+/** A time zone: converts between UTC and local time, both as ms since 1970-01-01. */
+export class TimeZone {
+  /** "UTC", "+01:00" or "Europe/Berlin". */
+  readonly name: string;
+  /** Offset in ms where it never changes. */
+  readonly fixedMs: number | undefined;
+  readonly #format: Intl.DateTimeFormat | undefined;
+  readonly #days = new Map<number, Day>();
+
+  /** Throws RangeError for unknown names; `findTimeZone` keeps zones and doesn't throw. */
+  constructor(name: string) {
+    this.name = name;
+    this.fixedMs = fixedOffset(name);
+    if (this.fixedMs !== undefined) return;
+    this.#format = new Intl.DateTimeFormat("en-US", {
+      timeZone: name,
+      hourCycle: "h23",
+      era: "short",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+  }
+
+  /** Offset in ms at a time in UTC: local = utc + offset. */
+  offsetAt(utcMs: number): number {
+    if (this.fixedMs !== undefined) return this.fixedMs;
+    const number = Math.floor(utcMs / DAY_MS);
+    let day = this.#days.get(number);
+    if (day === undefined) {
+      day = this.#readDay(number * DAY_MS);
+      if (this.#days.size >= DAY_LIMIT) this.#days.clear();
+      this.#days.set(number, day);
+    }
+    return utcMs < day.changeMs ? day.before : day.after;
+  }
+
+  toLocal(utcMs: number): number {
+    return utcMs + this.offsetAt(utcMs);
+  }
+
+  /** The first UTC time with this local time; a local time that a change skips becomes the moment of the change. */
+  toUtc(localMs: number): number {
+    if (this.fixedMs !== undefined) return localMs - this.fixedMs;
+    const earlier = this.offsetAt(localMs - DAY_MS);
+    const later = this.offsetAt(localMs + DAY_MS);
+    const first = localMs - Math.max(earlier, later);
+    if (this.toLocal(first) === localMs) return first;
+    const second = localMs - Math.min(earlier, later);
+    if (this.toLocal(second) === localMs) return second;
+    return this.#changeBetween(first, second);
+  }
+
+  /** "Z" or "+01:00" at a time in UTC. */
+  suffix(utcMs: number): string {
+    const minutes = Math.round(this.offsetAt(utcMs) / 60_000);
+    if (minutes === 0) return "Z";
+    const size = Math.abs(minutes);
+    const two = (value: number): string => String(value).padStart(2, "0");
+    return `${minutes < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+  }
+
+  #readDay(startMs: number): Day {
+    const before = this.#measure(startMs);
+    const after = this.#measure(startMs + DAY_MS - 1);
+    const changeMs =
+      before === after ? Number.POSITIVE_INFINITY : this.#changeBetween(startMs, startMs + DAY_MS - 1);
+    return { before, after, changeMs };
+  }
+
+  /** First ms in (low, high] whose offset is that of `high`. */
+  #changeBetween(low: number, high: number): number {
+    const wanted = this.#measure(high);
+    let [below, at] = [low, high];
+    while (at - below > 1) {
+      const middle = Math.floor((below + at) / 2);
+      if (this.#measure(middle) === wanted) at = middle;
+      else below = middle;
+    }
+    return at;
+  }
+
+  #measure(utcMs: number): number {
+    const whole = Math.floor(utcMs / 1000) * 1000;
+    const parts: Record<string, string> = {};
+    for (const { type, value } of this.#format!.formatToParts(whole)) parts[type] = value;
+    const year = parts["era"] === "BC" ? 1 - Number(parts["year"]) : Number(parts["year"]);
+    const local = new Date(0);
+    local.setUTCFullYear(year, Number(parts["month"]) - 1, Number(parts["day"]));
+    local.setUTCHours(Number(parts["hour"]), Number(parts["minute"]), Number(parts["second"]));
+    return local.getTime() - whole;
+  }
+}
+
+export const UTC = new TimeZone("UTC");
+
+/** By name; null stands for a name that means none. */
+const zones = new Map<string, TimeZone | null>([["UTC", UTC]]);
+
+/** Names that are kept; there are about 600 zones. */
+const ZONE_LIMIT = 1000;
+
+/** Returns the zone of a name or an offset ("+01:00", "Europe/Berlin"); undefined where there is none. */
+export function findTimeZone(name: string): TimeZone | undefined {
+  let zone = zones.get(name);
+  if (zone === undefined) {
+    zone = tryZone(name);
+    if (zones.size >= ZONE_LIMIT) zones.clear();
+    zones.set(name, zone);
+  }
+  return zone ?? undefined;
+}
+
+/** Returns ms of "Z", "UTC", "+02:00", "+0200", "+2", "UTC+2", or undefined where it is none or beyond 18 hours. */
+export function fixedOffset(name: string): number | undefined {
+  if (/^(?:utc|gmt|z)$/i.test(name)) return 0;
+  const match = /^(?:utc|gmt)?([+-])(\d{1,2}):?(\d{2})?$/i.exec(name);
+  if (match === null) return undefined;
+  const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0);
+  if (minutes > 18 * 60) return undefined;
+  return (match[1] === "-" ? -minutes : minutes) * 60_000;
+}
+
+function tryZone(name: string): TimeZone | null {
+  try {
+    return new TimeZone(name);
+  } catch {
+    return null;
+  }
+}
