@@ -1,6 +1,11 @@
-/** The files that scans have found, by inode and by path. */
+/**
+ * The files of one input that are known, by inode and by path. An inode number is given to another file at once, so
+ * a file whose inode was taken is kept beside the one that has it now: its row is still needed, as copies of it may
+ * wait for their turn.
+ */
 
 import type { Harvester } from "./harvester.ts";
+import { birthMsOf } from "./identity.ts";
 
 /** A file that some scan has found. */
 export interface Entry {
@@ -20,10 +25,16 @@ export interface Entry {
   missingSinceMs: number | null;
 }
 
+/** Times of birth that a cheap stat and a key tell of one file differ by less, ms. */
+const BIRTH_TOLERANCE_MS = 0.001;
+
 export class FileIndex {
   readonly #entries = new Map<string, Entry>();
   readonly #byPath = new Map<string, Entry>();
+  /** Files whose inode another one has now, by key. */
+  readonly #replaced = new Map<string, Entry>();
 
+  /** Returns the file that has an inode now. */
   get(inode: string): Entry | undefined {
     return this.#entries.get(inode);
   }
@@ -32,16 +43,34 @@ export class FileIndex {
     return this.#byPath.get(path);
   }
 
-  values(): IterableIterator<Entry> {
-    return this.#entries.values();
+  *values(): Generator<Entry> {
+    yield* this.#entries.values();
+    yield* this.#replaced.values();
   }
 
   /** Adds a file. An open file keeps its inode, so an entry that is replaced here is a closed one. */
   add(entry: Entry): void {
     const before = this.#entries.get(entry.inode);
     if (before !== undefined) this.#unlink(before);
+    if (before !== undefined && before.key !== "") this.#replaced.set(before.key, before);
     this.#entries.set(entry.inode, entry);
     this.#byPath.set(entry.path, entry);
+  }
+
+  /** Adds a file of which nothing is left but its row: its inode is another one's. */
+  addReplaced(entry: Entry): void {
+    this.#replaced.set(entry.key, entry);
+  }
+
+  /** Notes which file an entry is; it may be one that seemed to be gone. */
+  identify(entry: Entry, key: string): void {
+    entry.key = key;
+    this.#replaced.delete(key);
+  }
+
+  /** Returns true where the inode of the file is another one's now: it never comes back. */
+  isReplaced(entry: Entry): boolean {
+    return this.#replaced.get(entry.key) === entry;
   }
 
   /** Notes the path under which a file was found. */
@@ -52,13 +81,24 @@ export class FileIndex {
   }
 
   remove(entry: Entry): void {
-    this.#entries.delete(entry.inode);
+    if (this.isReplaced(entry)) this.#replaced.delete(entry.key);
+    if (this.#entries.get(entry.inode) === entry) this.#entries.delete(entry.inode);
     this.#unlink(entry);
   }
 
   #unlink(entry: Entry): void {
     if (this.#byPath.get(entry.path) === entry) this.#byPath.delete(entry.path);
   }
+}
+
+/** Returns true where the entry is the file `key`, though it may not have been opened yet. */
+export function isFile({ key, birthtimeMs }: Pick<Entry, "key" | "birthtimeMs">, wanted: string): boolean {
+  return key === "" ? bornAt(wanted, birthtimeMs) : key === wanted;
+}
+
+/** Returns true where the file `key` was born at this time, as a cheap stat tells it. */
+export function bornAt(key: string, birthtimeMs: number): boolean {
+  return Math.abs(birthMsOf(key) - birthtimeMs) < BIRTH_TOLERANCE_MS;
 }
 
 /** Returns an entry for a file just found, or known from the registry. */

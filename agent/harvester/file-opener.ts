@@ -5,7 +5,7 @@ import type { InputContext } from "#agent/inputs/input.ts";
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import { type Candidate, CopyFinder, type Original } from "./copies.ts";
-import type { Entry } from "./file-index.ts";
+import type { Entry, FileIndex } from "./file-index.ts";
 import { Harvester } from "./harvester.ts";
 import type { EventCutting } from "./harvester-options.ts";
 import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey } from "./identity.ts";
@@ -29,8 +29,10 @@ export interface FileOpenerOptions {
   /** 0: none. */
   readonly ignoreOlderMs: number;
   readonly tailFiles: boolean;
-  /** Returns true for an inode that the last search found. */
-  readonly isPresent: (inode: string) => boolean;
+  /** The files that are known. */
+  readonly index: FileIndex;
+  /** Returns true for a file, named by its key, that the last search found. */
+  readonly isPresent: (key: string) => boolean;
   /** Where events may go on in the next file; null: they don't. */
   readonly succession: Succession | null;
   /** Longest line that stays whole, bytes. */
@@ -93,7 +95,7 @@ export class FileOpener {
       const stat = fstatSync(fd, { bigint: true });
       const replaced = inodeKey(Number(stat.dev), Number(stat.ino)) !== entry.inode;
       if (replaced || !stat.isFile()) return null;
-      entry.key = fileKey(stat, this.#context.tellsBirth);
+      this.#options.index.identify(entry, fileKey(stat, this.#context.tellsBirth));
       const candidate = { key: entry.key, path: found.path, fd, size: Number(stat.size) };
       const row = this.#claimRow(entry, found, candidate, others, firstScan);
       if (row !== null) harvester = this.#createHarvester(candidate, row);
@@ -103,9 +105,9 @@ export class FileOpener {
     return harvester;
   }
 
-  /** Forgets a file that is gone. */
-  forget(key: string, row: FileRow): void {
-    this.#copies.forget(key, row);
+  /** Forgets a file that is gone. `row`: what the registry had of it. */
+  forget(key: string, row: FileRow | undefined): void {
+    if (row !== undefined) this.#copies.forget(key, row);
     this.#heldSinceMs.delete(key);
   }
 
@@ -233,7 +235,7 @@ export class FileOpener {
     const now = this.#context.clock.monotonic();
     const sinceMs = this.#heldSinceMs.get(key);
     const open = [...others].find((each) => each.key === original.key);
-    const isGone = open === undefined && !this.#options.isPresent(inodeOf(original.key));
+    const isGone = open === undefined && !this.#options.isPresent(original.key);
     if (isGone && sinceMs !== undefined && original.generation.offset <= size) return "copy";
     if (sinceMs === undefined && this.#heldSinceMs.size >= COPIES_HELD_MAX) return "other";
     this.#heldSinceMs.set(key, sinceMs ?? now);
@@ -272,7 +274,7 @@ export class FileOpener {
       "file is the copy of one already read; going on behind that",
     );
     const made = newRow(id, path, offset, clock.now());
-    if (covered || (!truncated && this.#options.isPresent(inodeOf(originalKey)))) return made;
+    if (covered || (!truncated && this.#options.isPresent(originalKey))) return made;
     const { source, committed, anchor, head } = generation;
     return { ...made, source, committed: Math.min(committed, offset), anchor, head };
   }

@@ -7,8 +7,8 @@ import { unlinkSync } from "node:fs";
 import type { InputContext, InputState } from "#agent/inputs/input.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 import { type CloseOptions, closeReason } from "./close-policy.ts";
-import { type Entry, FileIndex, newEntry } from "./file-index.ts";
-import { FileOpener, type FileOpenerOptions } from "./file-opener.ts";
+import { type Entry, FileIndex, isFile, newEntry } from "./file-index.ts";
+import { FileOpener, type FileOpenerOptions, inodeOf } from "./file-opener.ts";
 import type { Harvester } from "./harvester.ts";
 import { fileInode, inodeKey } from "./identity.ts";
 import { Notices } from "./notices.ts";
@@ -18,7 +18,9 @@ import { type Found, isExhaustion, type ScanResult } from "./scanner.ts";
 import { lstatOrNull, statOrNull } from "./stats.ts";
 import { Succession } from "./succession.ts";
 
-export interface FileSetOptions extends CloseOptions, Omit<FileOpenerOptions, "succession" | "isPresent"> {
+export interface FileSetOptions
+  extends CloseOptions,
+    Omit<FileOpenerOptions, "succession" | "isPresent" | "index"> {
   /** 0: never. */
   readonly cleanInactiveMs: number;
   readonly cleanRemoved: boolean;
@@ -72,9 +74,12 @@ export class FileSet {
     this.#succession = options.joinsRotated
       ? new Succession({ inputId: context.id, registry, index: this.#index, tellsBirth, clock })
       : null;
-    const isPresent = (inode: string): boolean => (this.#index.get(inode)?.scan ?? -1) >= this.#scan - 1;
+    const isPresent = (key: string): boolean => {
+      const entry = this.#index.get(inodeOf(key));
+      return entry !== undefined && isFile(entry, key) && entry.scan >= this.#scan - 1;
+    };
     this.#opener = new FileOpener(
-      { ...options, isPresent, succession: this.#succession },
+      { ...options, index: this.#index, isPresent, succession: this.#succession },
       context,
       this.#notices,
     );
@@ -280,10 +285,11 @@ export class FileSet {
   }
 
   #forget(entry: Entry): void {
+    const isReplaced = this.#index.isReplaced(entry);
     this.#index.remove(entry);
     const { registry } = this.#context;
     const row = registry.get(entry.key);
-    if (row === undefined || !this.#options.cleanRemoved) return;
+    if (row !== undefined && !this.#options.cleanRemoved && !isReplaced) return;
     this.#opener.forget(entry.key, row);
     registry.delete(entry.key);
   }
@@ -293,6 +299,7 @@ export class FileSet {
     for (const entry of this.#index.values()) {
       const row = registry.get(entry.key);
       if (row === undefined || entry.harvester !== null || row.size !== row.sent) continue;
+      if (this.#index.isReplaced(entry)) continue; // goes soon
       if (clock.now() - row.mtimeMs <= this.#options.cleanInactiveMs) continue;
       entry.passedOver = { mtimeMs: row.mtimeMs };
       this.#opener.forget(entry.key, row);

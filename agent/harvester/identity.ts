@@ -50,6 +50,11 @@ export function systemTellsBirth(folder: string): boolean {
   }
 }
 
+/** Returns the time of birth in a file key, ms since 1970-01-01 UTC; 0 where the system doesn't tell it. */
+export function birthMsOf(key: string): number {
+  return Number(BigInt(`0x${key.split("-")[2] ?? "0"}`)) / 1e6;
+}
+
 /** Returns the inode number in a file key. */
 export function fileInode(key: string): bigint {
   return BigInt(`0x${key.split("-")[1] ?? "0"}`);

@@ -3,7 +3,7 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Registry } from "#agent/registry/registry.ts";
-import { type Entry, type FileIndex, newEntry } from "./file-index.ts";
+import { bornAt, type Entry, type FileIndex, isFile, newEntry } from "./file-index.ts";
 import { inodeOf } from "./file-opener.ts";
 import { inodeKey } from "./identity.ts";
 import type { Found } from "./scanner.ts";
@@ -20,7 +20,8 @@ export interface OrphanOptions {
 
 /**
  * Puts them into the index, so that they are forgotten in time, and opens those that were given another name
- * in their folder. Returns the bytes that are known to be lost with the rest.
+ * in their folder. Their rows stay for that time: copies that were seen already may go on where they ended.
+ * Returns the bytes that are known to be lost with the rest.
  */
 export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: OrphanOptions): number {
   let lostBytes = 0;
@@ -29,11 +30,13 @@ export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: Orp
     if (row.input !== inputId) continue;
     const inode = inodeOf(key);
     const entry = index.get(inode);
-    if (entry !== undefined && (entry.key === key || entry.key === "")) continue;
-    const unsentBytes = Math.max(0, row.known - row.sent);
-    if (entry === undefined) {
-      index.add(newEntry(inode, Number.NaN, row.path, key, 0));
-      const moved = findMoved(inode, row.path, folders);
+    if (entry !== undefined && isFile(entry, key)) continue;
+    const orphan = newEntry(inode, Number.NaN, row.path, key, 0);
+    if (entry !== undefined) {
+      index.addReplaced(orphan);
+    } else {
+      index.add(orphan);
+      const moved = findMoved(key, row.path, folders, tellsBirth);
       const isComplete = row.size === row.sent && moved?.stat.size === row.sent;
       if (moved !== null && !isComplete) {
         const again = newEntry(inode, tellsBirth ? moved.stat.birthtimeMs : 0, moved.path, key, 0);
@@ -42,21 +45,24 @@ export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: Orp
         open(again, moved);
         if (again.harvester !== null) continue;
       }
-    } else {
-      registry.delete(key); // its inode belongs to another file now
     }
-    lostBytes += unsentBytes;
+    lostBytes += Math.max(0, row.known - row.sent);
   }
   return lostBytes;
 }
 
 /** Looks for a file in its folder; each folder is listed once, into `folders`. */
-function findMoved(inode: string, before: string, folders: Map<string, Map<string, Found>>): Found | null {
+function findMoved(
+  key: string,
+  before: string,
+  folders: Map<string, Map<string, Found>>,
+  tellsBirth: boolean,
+): Found | null {
   for (const folder of foldersOf(before)) {
     const files = folders.get(folder) ?? filesIn(folder);
     folders.set(folder, files);
-    const found = files.get(inode);
-    if (found !== undefined) return found;
+    const found = files.get(inodeOf(key));
+    if (found !== undefined && bornAt(key, tellsBirth ? found.stat.birthtimeMs : 0)) return found;
   }
   return null;
 }

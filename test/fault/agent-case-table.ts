@@ -87,7 +87,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
     "N-oom",
     {
       reason:
-        "takes minutes: npm run bench -- agent reports the memory; long lines in agent/harvester/file-set.test.ts",
+        "takes minutes: npm run bench -- agent reports the memory; long lines in agent/harvester/file-lines.test.ts",
     },
   ],
   [24, "N-random-soak", { file: "test/fault/kill-schedule.test.ts", test: "every line is there once after" }],
@@ -95,7 +95,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
     25,
     "R-rename-create",
     {
-      file: "agent/harvester/file-set.test.ts",
+      file: "agent/harvester/rotation.test.ts",
       test: "a renamed file is read on and its successor from the start",
     },
   ],
@@ -103,7 +103,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
     26,
     "R-rename-out-of-glob",
     {
-      file: "agent/harvester/file-set.test.ts",
+      file: "agent/harvester/rotation.test.ts",
       test: "what is written to a file after it was moved out of the patterns arrives",
     },
   ],
@@ -111,7 +111,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
     27,
     "R-rename-during-outage",
     {
-      file: "agent/harvester/file-set.test.ts",
+      file: "agent/harvester/rotation.test.ts",
       test: "a chain of renames between two scans loses and repeats nothing",
     },
   ],
@@ -119,7 +119,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
     28,
     "R-rename-while-stopped",
     {
-      file: "agent/harvester/file-set.test.ts",
+      file: "agent/harvester/rotation.test.ts",
       test: "a file moved within its folder while the agent was away is read on",
     },
   ],
@@ -127,7 +127,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
     29,
     "R-delete-during-outage",
     {
-      file: "agent/harvester/file-set.test.ts",
+      file: "agent/harvester/rotation.test.ts",
       test: "the lines of a file deleted while the output is away are held",
     },
   ],
@@ -135,27 +135,27 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   [
     31,
     "R-copytruncate-running",
-    { file: "agent/harvester/file-set.test.ts", test: "rotation by copy and truncation repeats nothing" },
+    { file: "agent/harvester/copies.test.ts", test: "rotation by copy and truncation repeats nothing" },
   ],
   [
     32,
     "R-copytruncate-regrow",
-    { file: "agent/harvester/file-set.test.ts", test: "a file truncated and rewritten with" },
+    { file: "agent/harvester/rotation.test.ts", test: "a file truncated and rewritten with" },
   ],
   [
     33,
     "R-copytruncate-same-head",
-    { file: "agent/harvester/file-set.test.ts", test: "a file truncated and rewritten with" },
+    { file: "agent/harvester/rotation.test.ts", test: "a file truncated and rewritten with" },
   ],
   [
     34,
     "R-copytruncate-copy-matched",
-    { file: "agent/harvester/file-set.test.ts", test: "a copy whose original stays is taken as read" },
+    { file: "agent/harvester/copies.test.ts", test: "a copy whose original stays is taken as read" },
   ],
   [
     35,
     "R-truncate-to-zero-and-same-size",
-    { file: "agent/harvester/file-set.test.ts", test: "a file truncated and rewritten with" },
+    { file: "agent/harvester/rotation.test.ts", test: "a file truncated and rewritten with" },
   ],
   [
     36,
@@ -168,25 +168,25 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   [
     37,
     "R-compress-before-read",
-    { file: "agent/harvester/file-set.test.ts", test: "a deleted file is read to its end and held open" },
+    { file: "agent/harvester/rotation.test.ts", test: "a deleted file is read to its end and held open" },
   ],
   [
     38,
     "R-inode-reuse",
     {
-      file: "agent/harvester/file-set.test.ts",
+      file: "agent/harvester/rotation.test.ts",
       test: "a new file that got the inode of a deleted one is read from its start",
     },
   ],
   [
     39,
     "R-inode-reuse-while-stopped",
-    { file: "agent/harvester/file-set.test.ts", test: "while the agent was away is read from its start" },
+    { file: "agent/harvester/rotation.test.ts", test: "while the agent was away is read from its start" },
   ],
   [
     40,
     "R-rename-chain",
-    { file: "agent/harvester/file-set.test.ts", test: "a chain of renames between two scans" },
+    { file: "agent/harvester/rotation.test.ts", test: "a chain of renames between two scans" },
   ],
   [41, "R-date-named", { reason: "48 hours of files; the same as R-rename-create and D-close_inactive" }],
   [
@@ -200,12 +200,12 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   [
     43,
     "R-atomic-replace",
-    { file: "agent/harvester/file-set.test.ts", test: "a file replaced by renaming another one over it" },
+    { file: "agent/harvester/rotation.test.ts", test: "a file replaced by renaming another one over it" },
   ],
   [
     44,
     "R-hardlink",
-    { file: "agent/harvester/file-set.test.ts", test: "two names of one file are read once" },
+    { file: "agent/harvester/rotation.test.ts", test: "two names of one file are read once" },
   ],
   [
     45,
@@ -227,17 +227,17 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   [
     50,
     "L-partial-line",
-    { file: "agent/harvester/file-set.test.ts", test: "a line without an end waits for its rest" },
+    { file: "agent/harvester/file-lines.test.ts", test: "a line without an end waits for its rest" },
   ],
   [
     51,
     "L-partial-at-eof-then-rotate",
-    { file: "agent/harvester/file-set.test.ts", test: "the unfinished last line of a rotated file is sent" },
+    { file: "agent/harvester/rotation.test.ts", test: "the unfinished last line of a rotated file is sent" },
   ],
   [
     52,
     "L-split-utf8",
-    { file: "agent/harvester/file-set.test.ts", test: "around the size of buffers, arrive unchanged" },
+    { file: "agent/harvester/file-lines.test.ts", test: "around the size of buffers, arrive unchanged" },
   ],
   [
     53,
@@ -248,17 +248,17 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   [
     55,
     "L-invalid-utf8",
-    { file: "agent/harvester/file-set.test.ts", test: "lines are sent as they are, with exact offsets" },
+    { file: "agent/harvester/file-lines.test.ts", test: "lines are sent as they are, with exact offsets" },
   ],
   [
     56,
     "L-huge-line",
-    { file: "agent/harvester/file-set.test.ts", test: "a line of 50 MB passes in bounded memory" },
+    { file: "agent/harvester/file-lines.test.ts", test: "a line of 50 MB passes in bounded memory" },
   ],
   [
     57,
     "L-line-equal-buffer",
-    { file: "agent/harvester/file-set.test.ts", test: "around the size of buffers, arrive unchanged" },
+    { file: "agent/harvester/file-lines.test.ts", test: "around the size of buffers, arrive unchanged" },
   ],
   [58, "L-empty-lines", { file: "agent/lines/line-format.test.ts", test: "empty lines are no events" }],
   [59, "L-bom", { file: "agent/harvester/file-events.test.ts", test: "a byte order mark is left out" }],
@@ -273,7 +273,11 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
     "L-max-payload",
     { file: "agent/watermark.test.ts", test: "lines beyond one batch are shipped whole" },
   ],
-  [63, "L-2GB/5GB-file", { file: "agent/harvester/file-set.test.ts", test: "offsets beyond 2^32 are exact" }],
+  [
+    63,
+    "L-2GB/5GB-file",
+    { file: "agent/harvester/file-lines.test.ts", test: "offsets beyond 2^32 are exact" },
+  ],
   [64, "L-sparse-file", { file: "agent/harvester/file-events.test.ts", test: "a hole of 20 MB of NULs" }],
   [
     65,
@@ -295,7 +299,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   [
     70,
     "L-ansi, tabs, emoji, RTL",
-    { file: "agent/harvester/file-set.test.ts", test: "lines are sent as they are, with exact offsets" },
+    { file: "agent/harvester/file-lines.test.ts", test: "lines are sent as they are, with exact offsets" },
   ],
   [
     71,
@@ -333,7 +337,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   [
     78,
     "D-directory-removed",
-    { file: "agent/harvester/file-set.test.ts", test: "a deleted file is read to its end" },
+    { file: "agent/harvester/rotation.test.ts", test: "a deleted file is read to its end" },
   ],
   [
     79,

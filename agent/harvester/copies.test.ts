@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { appendFileSync, copyFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { bench, LONG } from "./testing.ts";
+
+test("rotation by copy and truncation repeats nothing and keeps what only the copy has", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  appendFileSync(b.path("a.log"), "only in the copy\n");
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  writeFileSync(b.path("a.log"), "new\n");
+  await b.scan();
+  await b.scan();
+  await b.scan();
+  assert.deepEqual(b.text.split("\n").sort(), `${LONG}only in the copy\nnew\n`.split("\n").sort());
+});
+
+test("rotation by copy and truncation while the agent was away repeats nothing", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  await b.restart();
+  appendFileSync(b.path("a.log"), "only in the copy\n");
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  truncateSync(b.path("a.log"));
+  await b.scan();
+  await b.scan();
+  assert.equal(b.text, "only in the copy\n");
+});
+
+test("a copy of which nothing is acknowledged yet waits for the original", async (t) => {
+  const b = await bench(t);
+  b.context.output.acking = false;
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  await b.scan();
+  writeFileSync(b.path("a.log"), "new\n");
+  await b.scan();
+  b.context.output.acking = true;
+  for (const batch of b.context.output.sent) batch.ack();
+  await b.scan();
+  await b.scan();
+  assert.equal(b.text, `${LONG}new\n`);
+});
+
+test("a copy goes on under the name of an original that is gone and of which nothing was acknowledged", async (t) => {
+  const b = await bench(t);
+  b.context.output.acking = false;
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  const [first] = b.context.output.sent;
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  await b.restart();
+  rmSync(b.path("a.log"));
+  await b.scan();
+  await b.scan();
+  const [again] = b.context.output.sent;
+  assert.equal(again?.source.fileKey, first?.source.fileKey);
+  assert.equal(again?.source.generation, first?.source.generation);
+  assert.equal(b.text, LONG);
+});
+
+test("a copy goes on under the name of an original whose inode another file has", async (t) => {
+  const b = await bench(t);
+  b.context.output.acking = false;
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  const [first] = b.context.output.sent;
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  rmSync(b.path("a.log"));
+  writeFileSync(b.path("a.log"), "another\n");
+  await b.restart("a.log");
+  await b.scan();
+  await b.scan();
+  const [, again] = b.context.output.sent;
+  assert.deepEqual(again?.source.fileKey, first?.source.fileKey);
+  assert.deepEqual(again?.source.generation, first?.source.generation);
+  assert.equal(b.text, `another\n${LONG}`);
+});
+
+test("a copy that is still being made waits until it is whole", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  writeFileSync(b.path("a.log.1"), LONG.slice(0, 2_000));
+  await b.scan();
+  appendFileSync(b.path("a.log.1"), `${LONG.slice(2_000)}only in the copy\n`);
+  truncateSync(b.path("a.log"));
+  await b.scan();
+  await b.scan();
+  assert.equal(b.text, `${LONG}only in the copy\n`);
+});
+
+test("a copy whose original stays is taken as read, and read on where it grows", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  copyFileSync(b.path("a.log"), b.path("a.log.copy"));
+  await b.scan();
+  b.context.clock.ms += 11_000;
+  await b.scan();
+  appendFileSync(b.path("a.log.copy"), "grown\n");
+  await b.scan();
+  assert.equal(b.text, `${LONG}grown\n`);
+});
+
+test("two files that happen to hold the same few lines are both sent", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), "started\n");
+  await b.scan();
+  writeFileSync(b.path("a.log.1"), "started\n");
+  await b.scan();
+  assert.equal(b.text, "started\nstarted\n");
+});
