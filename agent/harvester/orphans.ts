@@ -31,20 +31,19 @@ export function adoptOrphans({ inputId, registry, index, tellsBirth, open }: Orp
     const inode = inodeOf(key);
     const entry = index.get(inode);
     if (entry !== undefined && isFile(entry, key)) continue;
-    const orphan = newEntry(inode, Number.NaN, row.path, key, 0);
-    if (entry !== undefined) {
-      index.addReplaced(orphan);
+    const moved = findMoved(key, row.path, folders, tellsBirth);
+    const isComplete = row.size === row.sent && moved?.stat.size === row.sent;
+    if (moved !== null && !isComplete) {
+      const again = newEntry(inode, tellsBirth ? moved.stat.birthtimeMs : 0, moved.path, key, 0);
+      index.add(again);
+      row.size = -1; // nothing has changed in it, but its last line won't grow any more
+      open(again, moved);
+      if (again.harvester !== null) continue;
     } else {
-      index.add(orphan);
-      const moved = findMoved(key, row.path, folders, tellsBirth);
-      const isComplete = row.size === row.sent && moved?.stat.size === row.sent;
-      if (moved !== null && !isComplete) {
-        const again = newEntry(inode, tellsBirth ? moved.stat.birthtimeMs : 0, moved.path, key, 0);
-        index.add(again);
-        row.size = -1; // nothing has changed in it, but its last line won't grow any more
-        open(again, moved);
-        if (again.harvester !== null) continue;
-      }
+      const orphan = newEntry(inode, Number.NaN, row.path, key, 0);
+      // Of several files that had the inode one after the other, one stands for it.
+      if (index.get(inode) === undefined) index.add(orphan);
+      else index.addReplaced(orphan);
     }
     lostBytes += Math.max(0, row.known - row.sent);
   }

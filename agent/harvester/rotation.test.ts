@@ -14,6 +14,8 @@ import {
 } from "node:fs";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { type FileRow, newRow } from "#agent/registry/row.ts";
+import { inodeOf } from "./file-opener.ts";
 import { compilePattern } from "./pattern.ts";
 import { scan } from "./scanner.ts";
 import { bench, DEFAULTS, LONG } from "./testing.ts";
@@ -221,6 +223,21 @@ test("a row whose inode another file got while the agent was away is forgotten i
     [...b.context.registry.rows()].map(([, { path }]) => path),
     [b.path("b.log")],
   );
+});
+
+test("a file moved while the agent was away is read on though the registry knows others that had its inode", async (t) => {
+  const b = await bench(t, {}, {}, "*.log");
+  writeFileSync(b.path("a.log"), "1\n");
+  await b.scan();
+  const [[key, row]] = [...b.context.registry.rows()] as [[string, FileRow]];
+  b.context.registry.delete(key);
+  b.context.registry.put(`${inodeOf(key)}-1`, newRow("test", b.path("old.log"), 7, 0));
+  b.context.registry.put(key, row);
+  await b.restart();
+  renameSync(b.path("a.log"), b.path("a.old"));
+  appendFileSync(b.path("a.old"), "2\n");
+  await b.scan();
+  assert.equal(b.text, "2\n");
 });
 
 test("a file outside the patterns that has the inode of a known one is left alone", async (t) => {
