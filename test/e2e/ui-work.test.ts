@@ -1,66 +1,20 @@
-/** The pages people work on (console, indices, visualise, dashboards, export) in a browser, over a real hub. */
+/** The pages people work on (console, indices, export) in a browser, over a real pages.hub. */
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { launchBrowser, openPage } from "#test/harness/browser.ts";
-import { startHub, type TestHub } from "#test/harness/hub.ts";
+import type { Page } from "playwright-core";
 import { Workspace } from "#test/harness/workspace.ts";
-import { buildDashboard } from "#ui/build.ts";
+import { openWorkPages, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
 
-const INDEX = "logs-shop";
-const LINES = 240;
 const workspace = new Workspace();
-let hub: TestHub;
-let browser: Browser;
+let pages: WorkPages;
 
 before(async () => {
-  await buildDashboard();
-  hub = await startHub({ dataDir: workspace.path("hub") });
-  workspace.defer(() => hub.destroy());
-  await fill(hub.searchUrl);
-  browser = await launchBrowser();
-  workspace.defer(() => browser.close());
+  pages = await openWorkPages(workspace);
 });
 
 after(() => workspace.close());
-
-/** An hour of requests: three status codes, six pages. */
-async function fill(url: string): Promise<void> {
-  const nowMs = Date.now();
-  const lines = Array.from({ length: LINES }, (_, number) => {
-    const source = {
-      "@timestamp": new Date(nowMs - number * 15_000).toISOString(),
-      message: `GET /page/${number % 6} took ${number} ms`,
-      status: number % 10 === 0 ? "500" : number % 4 === 0 ? "404" : "200",
-      page: `/page/${number % 6}`,
-      took: number,
-    };
-    return `{"index":{"_id":"${number}"}}\n${JSON.stringify(source)}\n`;
-  });
-  const response = await fetch(`${url}/${INDEX}/_doc/_bulk?refresh=true`, {
-    method: "POST",
-    headers: { "content-type": "application/x-ndjson" },
-    body: lines.join(""),
-  });
-  assert.equal(response.status, 200);
-  assert.equal(((await response.json()) as { errors: boolean }).errors, false);
-}
-
-/** Opens a page, runs `check`, and expects that nothing complained but what is `expected` to. */
-async function visit(path: string, check: (page: Page) => Promise<void>, expected?: RegExp): Promise<void> {
-  const { page, complaints } = await openPage(browser, `${hub.dashboardUrl}/${path}`);
-  try {
-    await check(page);
-    assert.deepEqual(
-      complaints.filter((complaint) => !expected?.test(complaint)),
-      [],
-    );
-  } finally {
-    await page.close();
-  }
-}
 
 /** Replaces the console's text. */
 async function write(page: Page, text: string): Promise<void> {
@@ -97,7 +51,7 @@ const REQUESTS: readonly (readonly [string, RegExp])[] = [
 ];
 
 test("the console runs every kind of request the search interface has, as it is written down", () =>
-  visit("#/console", async (page) => {
+  pages.visit("#/console", async (page) => {
     for (const [text, status] of REQUESTS) {
       await write(page, text);
       await page.keyboard.press("Control+Enter");
@@ -109,7 +63,7 @@ test("the console runs every kind of request the search interface has, as it is 
   }));
 
 test("the console completes paths and bodies, formats, and remembers", () =>
-  visit("#/console", async (page) => {
+  pages.visit("#/console", async (page) => {
     await write(page, "");
     await page.keyboard.type("g");
     await page.keyboard.press("Tab");
@@ -134,7 +88,7 @@ test("the console completes paths and bodies, formats, and remembers", () =>
     await page.keyboard.press("Control+Enter");
     await answer(page).getByText("200 OK").waitFor();
     await answer(page)
-      .getByText(String(LINES / 10), { exact: false })
+      .getByText(String(SHOP_LINES / 10), { exact: false })
       .first()
       .waitFor();
     await page.getByRole("button", { name: "History" }).click();
@@ -145,19 +99,19 @@ test("the console completes paths and bodies, formats, and remembers", () =>
   }));
 
 test("the console asks before it deletes, and says what that would be", () =>
-  visit("#/console", async (page) => {
+  pages.visit("#/console", async (page) => {
     await write(page, "DELETE logs-*");
     await page.keyboard.press("Control+Enter");
     const dialog = page.getByRole("dialog");
-    await dialog.getByText(`${LINES} documents`).waitFor();
+    await dialog.getByText(`${SHOP_LINES} documents`).waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "hidden" });
-    const left = await fetch(`${hub.searchUrl}/${INDEX}/_count`);
-    assert.equal(((await left.json()) as { count: number }).count, LINES);
+    const left = await fetch(`${pages.hub.searchUrl}/${SHOP_INDEX}/_count`);
+    assert.equal(((await left.json()) as { count: number }).count, SHOP_LINES);
   }));
 
 test("what a request answers with an error is said in words", () =>
-  visit(
+  pages.visit(
     "#/console",
     async (page) => {
       await write(page, "GET nowhere/_search");
@@ -169,12 +123,12 @@ test("what a request answers with an error is said in words", () =>
   ));
 
 test("an index shows its fields, tests its analysers, takes an alias, and is deleted by its typed name", async () => {
-  await fetch(`${hub.searchUrl}/throwaway/_doc/1?refresh=true`, {
+  await fetch(`${pages.hub.searchUrl}/throwaway/_doc/1?refresh=true`, {
     method: "PUT",
     headers: { "content-type": "application/json" },
     body: '{"title": "Away with it", "size": {"width": 1}}',
   });
-  await visit("#/indices", async (page) => {
+  await pages.visit("#/indices", async (page) => {
     await page.getByRole("searchbox", { name: "Search indices" }).fill("throw*");
     await page.getByRole("link", { name: "throwaway" }).click();
     await page.getByText("4 fields").or(page.getByText("3 fields")).waitFor();
@@ -200,75 +154,22 @@ test("an index shows its fields, tests its analysers, takes an alias, and is del
   });
 });
 
-test("a visualisation is made in a form, saved, put on a dashboard, exported and imported", () =>
-  visit("#/visualise?index=logs-shop&from=now-2h", async (page) => {
-    const plot = page.locator("tr-chart .plot");
-    await plot.waitFor();
-    await page.getByLabel("Field, or nothing").fill("status");
-    await page.keyboard.press("Enter");
-    await page.locator("tr-chart .legend").getByText("404").waitFor();
-    await page.getByLabel("Group by", { exact: true }).selectOption("terms");
-    await page.getByLabel("Field", { exact: true }).fill("page");
-    await page.keyboard.press("Enter");
-    await page.locator("tr-chart text").getByText("/page/3").waitFor();
-    for (const chart of ["Lines", "Area", "Ring", "Heat map", "Table", "Number", "Bars"])
-      await page.getByRole("button", { name: chart, exact: true }).click();
-    assert.match(page.url(), /by=terms:10:page&split=5:status/);
-    await page.getByRole("button", { name: "Request" }).click();
-    await page.locator("tr-json-view").getByText('"page"').waitFor();
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByLabel("Title").fill("Pages by status");
-    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-    await page.getByRole("heading", { name: "Pages by status" }).waitFor();
-
-    await page.goto(`${hub.dashboardUrl}/#/dashboards`);
-    await page.getByRole("button", { name: "New dashboard" }).click();
-    await page.getByLabel("Title").fill("Shop");
-    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-    await page.getByLabel("Add a visualisation").selectOption({ label: "Pages by status" });
-    await page.getByRole("button", { name: "Wider: Pages by status" }).click();
-    await page.locator(".panel.w8 text").getByText("/page/3").waitFor();
-    await page.getByRole("button", { name: "Save dashboard" }).click();
-    await page.getByRole("button", { name: "Save dashboard" }).waitFor({ state: "detached" });
-    await page.getByRole("searchbox", { name: "Query for all panels" }).fill("page:\\/page\\/1");
-    await page.keyboard.press("Enter");
-    await page.locator(".panel text").getByText("/page/3").waitFor({ state: "detached" });
-    await page.locator(".panel text").getByText("/page/1").waitFor();
-
-    const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Export" }).click();
-    const path = await (await download).path();
-    await page.getByRole("link", { name: "All dashboards" }).click();
-    await page.locator("input[type=file]").setInputFiles({
-      name: "shop.json",
-      mimeType: "application/json",
-      buffer: await readFile(path),
-    });
-    await page.locator(".panel text").getByText("/page/1").waitFor();
-    const list = await fetch(`${hub.dashboardUrl}/api/saved/dashboard`);
-    const { objects } = (await list.json()) as { objects: { title: string }[] };
-    assert.deepEqual(
-      objects.map(({ title }) => title),
-      ["Shop", "Shop"],
-    );
-  }));
-
 test("Discover saves a search and writes all its lines into a file", () =>
-  visit("#/discover?index=logs-shop&from=now-2h&q=status:500&cols=page", async (page) => {
-    await page.getByText(`${LINES / 10} lines in`).waitFor();
+  pages.visit("#/discover?index=logs-shop&from=now-2h&q=status:500&cols=page", async (page) => {
+    await page.getByText(`${SHOP_LINES / 10} lines in`).waitFor();
     await page.getByRole("button", { name: "Export" }).click();
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: /^CSV/ }).click();
     const file = await readFile(await (await download).path(), "utf8");
     const lines = file.trimEnd().split("\r\n");
     assert.equal(lines[0], "@timestamp,page");
-    assert.equal(lines.length, LINES / 10 + 1);
+    assert.equal(lines.length, SHOP_LINES / 10 + 1);
     await page.getByRole("button", { name: "Saved" }).click();
     await page.getByRole("button", { name: /Save this search/ }).click();
     await page.getByLabel("Title").fill("Failures");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved as “Failures”").waitFor();
-    await page.goto(`${hub.dashboardUrl}/#/discover`);
+    await page.goto(`${pages.hub.dashboardUrl}/#/discover`);
     await page.getByRole("button", { name: "Saved" }).click();
     await page.getByRole("link", { name: "Failures" }).click();
     await page.waitForURL(/q=status:500/);
@@ -277,7 +178,7 @@ test("Discover saves a search and writes all its lines into a file", () =>
 const PATHS = [
   "#/console",
   "#/indices",
-  `#/indices?index=${INDEX}&tab=analyse`,
+  `#/indices?index=${SHOP_INDEX}&tab=analyse`,
   "#/visualise?from=now-2h",
   "#/dashboards",
   "#/status",
@@ -288,10 +189,10 @@ test("no page of work is wider than its screen", async () => {
     { width: 390, height: 844 },
     { width: 1440, height: 900 },
   ]) {
-    const context = await browser.newContext({ viewport });
+    const context = await pages.browser.newContext({ viewport });
     const page = await context.newPage();
     for (const path of PATHS) {
-      await page.goto(`${hub.dashboardUrl}/${path}`);
+      await page.goto(`${pages.hub.dashboardUrl}/${path}`);
       await page.locator("main > *").first().waitFor();
       await page.waitForLoadState("networkidle");
       const width = await page.evaluate<number>("document.documentElement.scrollWidth");

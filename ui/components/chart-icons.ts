@@ -11,6 +11,7 @@ const PATHS = {
   table: svg`<rect x="3.5" y="5" width="17" height="14" rx="1.5"/><path d="M3.5 10h17M3.5 14.5h17M10 5v14"/>`,
   number: svg`<path d="M6 8.5 9 6v12M13.5 8.5C14 7 15 6 16.5 6c4 0 3.6 4.5 1 7L13.5 18h6"/>`,
   heat: svg`<path d="M4 4h5v5H4ZM15 4h5v5h-5ZM9.5 9.5h5v5h-5ZM4 15h5v5H4ZM15 15h5v5h-5Z"/>`,
+  map: svg`<circle cx="12" cy="12" r="8.5"/><path d="M3.5 12h17M12 3.5c5 5 5 12 0 17M12 3.5c-5 5-5 12 0 17"/>`,
 } as const;
 
 /** Returns the sign of a kind. */

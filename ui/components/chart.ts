@@ -3,9 +3,9 @@
  * same numbers can be had as a table.
  */
 
-import { msg } from "@lit/localize";
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, svg, type TemplateResult } from "lit";
-import { formatCount, formatShort } from "../services/format.ts";
+import { formatMeasure } from "../services/format.ts";
 import { type ChartData, groupSums } from "../services/visualise/series.ts";
 import type { Chart } from "../services/visualise/visualisation.ts";
 import { heatLeft, plotHeat } from "./chart-heat.ts";
@@ -113,8 +113,8 @@ export class ChartView extends LitElement {
   }
 
   #number({ total }: ChartData): TemplateResult {
-    return html`<div class="number" role="img" aria-label="${this.label}: ${total ?? "nothing"}">
-      <b title=${total ?? ""}>${total === undefined ? "–" : numberText(total)}</b><span>${this.label}</span></div>`;
+    return html`<div class="number" role="img" aria-label="${this.label}: ${total ?? msg("nothing")}">
+      <b title=${total ?? ""}>${total === undefined ? "–" : formatMeasure(total)}</b><span>${this.label}</span></div>`;
   }
 
   #table({ groups, series }: ChartData): TemplateResult {
@@ -151,13 +151,20 @@ export class ChartView extends LitElement {
     const shown = found.toSorted((a, b) => b.value! - a.value!).slice(0, READOUT_LINES);
     return html`<output class="readout ${this._isLeft ? "left" : ""}"><strong>${title}</strong>
       ${shown.map(({ name, value, colour }) => html`<div><i class="key ${colourClass(colour)}"></i><span>${name}</span><b>${cellText(value)}</b></div>`)}
-      ${shown.length === 0 ? "nothing" : nothing}${found.length > shown.length ? `and ${found.length - shown.length} more` : nothing}</output>`;
+      ${shown.length === 0 ? msg("nothing") : nothing}${found.length > shown.length ? msg(str`and ${found.length - shown.length} more`) : nothing}</output>`;
   }
 
   #summary({ groups, series }: ChartData): string {
     const sums = groupSums({ groups, series, isTime: false, total: undefined });
     const top = sums.indexOf(Math.max(...sums));
-    return `${this.label}, ${groups.length} groups${series.length > 1 ? ` in ${series.length} series` : ""}, most at ${groups[top]?.label}: ${numberText(sums[top] ?? 0)}. Arrow keys choose a group.`;
+    const most = formatMeasure(sums[top] ?? 0);
+    return series.length > 1
+      ? msg(
+          str`${this.label}, ${groups.length} groups in ${series.length} series, most at ${groups[top]?.label}: ${most}. Arrow keys choose a group.`,
+        )
+      : msg(
+          str`${this.label}, ${groups.length} groups, most at ${groups[top]?.label}: ${most}. Arrow keys choose a group.`,
+        );
   }
 
   #count(): number {
@@ -231,12 +238,7 @@ function percentText(part: number): string {
 }
 
 function cellText(value: number | undefined): string {
-  return value === undefined ? "–" : numberText(value);
-}
-
-function numberText(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 1e9) return formatCount(value);
-  return Math.abs(value) >= 1e6 ? formatShort(value) : formatCount(Number(value.toPrecision(5)));
+  return value === undefined ? "–" : formatMeasure(value);
 }
 
 customElements.define("tr-chart", ChartView);

@@ -3,6 +3,7 @@
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import type { Field } from "../services/fields.ts";
+import { MAX_RING_KM, type Ring } from "../services/visualise/map-view.ts";
 import {
   CHARTS,
   type Chart,
@@ -25,6 +26,7 @@ const CHART_NAMES: Readonly<Record<Chart, string>> = {
   table: msg("Table"),
   number: msg("Number"),
   heat: msg("Heat map"),
+  map: msg("Map"),
 };
 const GROUPINGS: readonly (readonly [Grouping["kind"], string])[] = [
   ["time", msg("Time")],
@@ -32,6 +34,7 @@ const GROUPINGS: readonly (readonly [Grouping["kind"], string])[] = [
   ["steps", msg("Steps of a number")],
   ["none", msg("Nothing")],
 ];
+const POINTS = /^geo_point$/;
 const NUMBERS = /^(long|integer|short|byte|double|float|half_float|scaled_float)$/;
 
 export class VisualisationForm extends LitElement {
@@ -89,6 +92,21 @@ export class VisualisationForm extends LitElement {
         width: 20px;
         height: 20px;
       }
+      .check {
+        display: flex;
+        align-items: center;
+        gap: 6px;
+        min-height: 24px;
+      }
+      .check input {
+        width: 16px;
+        height: 16px;
+      }
+      .halves {
+        display: grid;
+        grid-template-columns: 1fr 1fr;
+        gap: 8px;
+      }
       .pair {
         display: grid;
         grid-template-columns: minmax(0, 1fr) 5rem;
@@ -108,12 +126,12 @@ export class VisualisationForm extends LitElement {
       <fieldset><legend>${msg("Chart")}</legend>
         <div class="charts" role="group" aria-label=${msg("Chart")}>${CHARTS.map(
           (kind) =>
-            html`<button type="button" aria-pressed=${chart === kind} @click=${() => this.#fire({ chart: kind })}>${chartIcon(kind)}${CHART_NAMES[kind]}</button>`,
+            html`<button type="button" aria-pressed=${chart === kind} @click=${() => this.#fire(withChart(this.shown, kind, this.#fieldOfPlaces()))}>${chartIcon(kind)}${CHART_NAMES[kind]}</button>`,
         )}</div>
       </fieldset>
       ${this.#metric()}
-      ${chart === "number" ? nothing : html`${this.#grouping()}${this.#split()}`}
-      <datalist id="numbers">${this.#options(true)}</datalist><datalist id="fields">${this.#options(false)}</datalist>`;
+      ${chart === "number" ? nothing : chart === "map" ? html`${this.#places()}${this.#ring()}` : html`${this.#grouping()}${this.#split()}`}
+      <datalist id="numbers">${this.#options(NUMBERS)}</datalist><datalist id="fields">${this.#options(/./)}</datalist><datalist id="points">${this.#options(POINTS)}</datalist>`;
   }
 
   #metric(): TemplateResult {
@@ -123,7 +141,7 @@ export class VisualisationForm extends LitElement {
       <select aria-label=${msg("Measure")} @change=${(event: Event) => this.#fire({ metric: { ...metric, kind: textIn(event) as MetricKind } })}>
         ${METRICS.map((kind) => html`<option value=${kind} ?selected=${kind === metric.kind}>${METRIC_NAMES[kind]}</option>`)}
       </select>
-      ${metric.kind === "count" ? nothing : this.#fieldInput("of the field", metric.field, !isAny, (field) => this.#fire({ metric: { ...metric, field } }))}
+      ${metric.kind === "count" ? nothing : this.#fieldInput(msg("of the field"), metric.field, isAny ? "fields" : "numbers", (field) => this.#fire({ metric: { ...metric, field } }))}
     </fieldset>`;
   }
 
@@ -135,14 +153,14 @@ export class VisualisationForm extends LitElement {
       </select>
       ${
         by.kind === "terms"
-          ? html`<div class="pair">${this.#fieldInput("Field", by.field, false, (field) => this.#fire({ by: { ...by, field } }))}
+          ? html`<div class="pair">${this.#fieldInput(msg("Field"), by.field, "fields", (field) => this.#fire({ by: { ...by, field } }))}
               ${this.#number(msg("At most"), by.size, MAX_GROUPS, (size) => this.#fire({ by: { ...by, size } }))}</div>`
           : nothing
       }
       ${
         by.kind === "steps"
-          ? html`<div class="pair">${this.#fieldInput("Field", by.field, true, (field) => this.#fire({ by: { ...by, field } }))}
-              ${this.#number("Step", by.interval, undefined, (interval) => this.#fire({ by: { ...by, interval } }))}</div>`
+          ? html`<div class="pair">${this.#fieldInput(msg("Field"), by.field, "numbers", (field) => this.#fire({ by: { ...by, field } }))}
+              ${this.#number(msg("Step"), by.interval, undefined, (interval) => this.#fire({ by: { ...by, interval } }))}</div>`
           : nothing
       }
     </fieldset>`;
@@ -152,7 +170,7 @@ export class VisualisationForm extends LitElement {
     const { split } = this.shown;
     return html`<fieldset><legend>${msg("Split by")}</legend>
       <div class="pair">
-        ${this.#fieldInput(msg("Field, or nothing"), split?.field ?? "", false, (field) =>
+        ${this.#fieldInput(msg("Field, or nothing"), split?.field ?? "", "fields", (field) =>
           this.#fire({ split: field === "" ? undefined : { field, size: split?.size ?? 5 } }),
         )}
         ${this.#number(msg("At most"), split?.size ?? 5, MAX_SPLITS, (size) => split !== undefined && this.#fire({ split: { ...split, size } }))}
@@ -160,8 +178,34 @@ export class VisualisationForm extends LitElement {
     </fieldset>`;
   }
 
-  #fieldInput(label: string, value: string, isNumber: boolean, set: (field: string) => void): TemplateResult {
-    return html`<label>${label}<input class="mono" list=${isNumber ? "numbers" : "fields"} autocomplete="off" spellcheck="false"
+  #places(): TemplateResult {
+    const { by, view } = this.shown;
+    const field = by.kind === "places" ? by.field : "";
+    return html`<fieldset><legend>${msg("Places")}</legend>
+      ${this.#fieldInput(msg("Field of places"), field, "points", (name) => this.#fire({ by: { kind: "places", field: name }, view: undefined }))}
+      <button type="button" class="small" ?disabled=${view === undefined} @click=${() => this.#fire({ view: undefined })}>${msg("Show all places")}</button>
+    </fieldset>`;
+  }
+
+  #ring(): TemplateResult {
+    const { ring, view } = this.shown;
+    const begin = { km: 500, lat: view?.lat ?? 0, lon: view?.lon ?? 0 };
+    const part = (label: string, name: keyof Ring, min: number, max: number): TemplateResult =>
+      html`<label>${label}<input type="number" min=${min} max=${max} step="any" .value=${String(ring![name])}
+        @change=${(event: Event) => acceptNumber(event, ring![name], (value) => this.#fire({ ring: { ...ring!, [name]: value } }))} /></label>`;
+    return html`<fieldset><legend>${msg("Distance")}</legend>
+      <label class="check"><input type="checkbox" .checked=${ring !== undefined} @change=${() => this.#fire({ ring: ring === undefined ? begin : undefined })} />${msg("Ring of distance")}</label>
+      ${ring === undefined ? nothing : html`${part(msg("Kilometres"), "km", 0.001, MAX_RING_KM)}<div class="halves">${part(msg("Latitude"), "lat", -90, 90)}${part(msg("Longitude"), "lon", -180, 180)}</div>`}
+    </fieldset>`;
+  }
+
+  #fieldInput(
+    label: string,
+    value: string,
+    list: "numbers" | "fields" | "points",
+    set: (field: string) => void,
+  ): TemplateResult {
+    return html`<label>${label}<input class="mono" list=${list} autocomplete="off" spellcheck="false"
       .value=${value} @change=${(event: Event) => set(textIn(event).trim())} /></label>`;
   }
 
@@ -172,25 +216,43 @@ export class VisualisationForm extends LitElement {
     set: (value: number) => void,
   ): TemplateResult {
     return html`<label>${label}<input type="number" min=${max === undefined ? "0" : "1"} max=${max ?? nothing} step=${max === undefined ? "any" : "1"}
-      .value=${String(value)} @change=${(event: Event) => {
-        const input = event.currentTarget as HTMLInputElement;
-        if (input.checkValidity() && input.valueAsNumber > 0) set(input.valueAsNumber);
-        else input.value = String(value);
-      }} /></label>`;
+      .value=${String(value)} @change=${(event: Event) => acceptNumber(event, value, (number) => number > 0 && set(number))} /></label>`;
   }
 
-  #options(isNumber: boolean): TemplateResult[] {
+  #options(types: RegExp): TemplateResult[] {
     return this.fields
-      .filter(
-        ({ type, aggregatableName }) => aggregatableName !== undefined && (!isNumber || NUMBERS.test(type)),
-      )
+      .filter(({ type, aggregatableName }) => aggregatableName !== undefined && types.test(type))
       .map(({ aggregatableName, type }) => html`<option value=${aggregatableName!}>${type}</option>`);
+  }
+
+  #fieldOfPlaces(): string {
+    return this.fields.find(({ type }) => POINTS.test(type))?.name ?? "";
   }
 
   #fire(change: Partial<Visualisation>): void {
     const detail = { ...this.shown, ...change };
     this.dispatchEvent(new CustomEvent<Visualisation>("tr-shown", { detail }));
   }
+}
+
+/** Takes a number that its input allows; else the input gets back what it was. */
+function acceptNumber(event: Event, before: number, set: (value: number) => void): void {
+  const input = event.currentTarget as HTMLInputElement;
+  if (input.checkValidity() && Number.isFinite(input.valueAsNumber)) set(input.valueAsNumber);
+  else input.value = String(before);
+}
+
+/** A map has places, and nothing else has: what doesn't fit the other kind begins anew. */
+function withChart(
+  { chart: before, by }: Visualisation,
+  chart: Chart,
+  field: string,
+): Partial<Visualisation> {
+  if (chart === before) return {};
+  if (chart === "map") return { chart, by: { kind: "places", field }, split: undefined };
+  if (before === "map" && by.kind === "places")
+    return { chart, by: { kind: "time" }, view: undefined, ring: undefined };
+  return { chart };
 }
 
 function textIn(event: Event): string {

@@ -1,6 +1,7 @@
 /**
  * One visualisation with its data: asks for them when what is shown, the time range or `round` changes. Fires
- * `tr-loaded` with the request and its answer.
+ * `tr-loaded` with the request and its answer, and `tr-view` when a map was moved: who keeps that prevents the default,
+ * which is that the panel does.
  */
 
 import { msg } from "@lit/localize";
@@ -8,9 +9,12 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import "../components/chart.ts";
 import { faultView } from "../components/fault-view.ts";
 import { controls, notices } from "../components/styles.ts";
+import { toSearchError } from "../services/hub-client.ts";
 import { chooseInterval } from "../services/interval.ts";
 import { SearchClient, SearchError, type SearchResponse, shardFailureOf } from "../services/search-client.ts";
 import { DEFAULT_RANGE, resolveRange, type TimeRange } from "../services/time-range.ts";
+import { fitView, type MapView, precisionOf, WORLD } from "../services/visualise/map-view.ts";
+import { type PlaceData, readPlaces } from "../services/visualise/places.ts";
 import { visualisationRequest } from "../services/visualise/request.ts";
 import { type ChartData, readSeries, type VisualisationAnswer } from "../services/visualise/series.ts";
 import {
@@ -38,11 +42,13 @@ export class VisualisationPanel extends LitElement {
     filter: {},
     round: { type: Number },
     isUtc: { type: Boolean },
+    isTable: { type: Boolean },
     _data: { state: true },
     _fault: { state: true },
     _warning: { state: true },
     _isLoading: { state: true },
     _view: { state: true },
+    _mapView: { state: true },
   };
 
   declare shown: Visualisation;
@@ -52,12 +58,16 @@ export class VisualisationPanel extends LitElement {
   /** Another number: ask again. */
   declare round: number;
   declare isUtc: boolean;
-  declare _data: ChartData | undefined;
+  /** The numbers instead of the chart. */
+  declare isTable: boolean;
+  declare _data: ChartData | PlaceData | undefined;
   declare _fault: SearchError | undefined;
   declare _warning: string | undefined;
   declare _isLoading: boolean;
   /** What `_data` belong to. */
   declare _view: Visualisation;
+  /** Of a map that says none: the one that fits its places, or where its reader went. */
+  declare _mapView: MapView | undefined;
 
   static override styles = [
     controls,
@@ -70,7 +80,8 @@ export class VisualisationPanel extends LitElement {
         min-width: 0;
         min-height: 0;
       }
-      tr-chart {
+      tr-chart,
+      tr-world-map {
         flex: 1;
       }
       .loading {
@@ -95,11 +106,13 @@ export class VisualisationPanel extends LitElement {
     this.filter = "";
     this.round = 0;
     this.isUtc = false;
+    this.isTable = false;
     this._data = undefined;
     this._fault = undefined;
     this._warning = undefined;
     this._isLoading = false;
     this._view = DEFAULT_VISUALISATION;
+    this._mapView = undefined;
   }
 
   override disconnectedCallback(): void {
@@ -108,6 +121,8 @@ export class VisualisationPanel extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("shown") && placesOf(changed.get("shown")) !== placesOf(this.shown))
+      this._mapView = undefined;
     const asked = ["shown", "range", "filter", "round", "isUtc"] as const;
     if (asked.some((name) => changed.has(name))) void this.#load();
   }
@@ -116,41 +131,76 @@ export class VisualisationPanel extends LitElement {
     const missing = missingChoice(this.shown);
     if (missing !== undefined) return html`<p class="choice">${missing}</p>`;
     if (this._fault !== undefined) return faultView(this._fault);
-    const { chart, metric } = this._view;
     return html`${this._warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${this._warning}</p></div>`}
-      <tr-chart class=${this._isLoading && this._data !== undefined ? "loading" : ""} .data=${this._data} .chart=${chart} .label=${metricName(metric)} aria-busy=${this._isLoading}></tr-chart>`;
+      ${this.#chart()}`;
+  }
+
+  #chart(): TemplateResult {
+    const { chart, metric, view, ring } = this._view;
+    const data = this._data;
+    const state = this._isLoading && data !== undefined ? "loading" : "";
+    const label = metricName(metric);
+    if (chart === "map" && !this.isTable && data !== undefined && "places" in data)
+      return html`<tr-world-map class=${state} .data=${data} .view=${view ?? this._mapView} .ring=${ring} .metric=${metric} .label=${label} aria-busy=${this._isLoading} @tr-view=${this.#onView}></tr-world-map>`;
+    return html`<tr-chart class=${state} .data=${data} .chart=${this.isTable || chart === "map" ? "table" : chart} .label=${label} aria-busy=${this._isLoading}></tr-chart>`;
+  }
+
+  #onView({ detail }: CustomEvent<MapView>): void {
+    if (!this.dispatchEvent(new CustomEvent<MapView>("tr-view", { detail, cancelable: true }))) return;
+    this._mapView = detail;
+    void this.#load();
   }
 
   async #load(): Promise<void> {
     this.#abort.abort();
     this.#abort = new AbortController();
     const { signal } = this.#abort;
-    const { shown, isUtc } = this;
+    const { shown } = this;
     if (missingChoice(shown) !== undefined) return;
     this._isLoading = true;
     try {
-      const range = resolveRange(this.range, Date.now());
-      if (range === undefined)
-        throw new SearchError(400, "range", msg("The time range can't be read."), msg("Choose another one."));
-      const interval = chooseInterval(range, shown.chart === "heat" ? MAX_HEAT_TIMES : MAX_TIMES);
-      const timeZone = isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
-      const asked =
-        shown.chart === "number" ? ({ ...shown, by: { kind: "none" }, split: undefined } as const) : shown;
-      const request = visualisationRequest(asked, { range, interval, timeZone, filter: this.filter });
-      const response = await this.#client.search(shown.index, request, signal);
-      const answer = response as unknown as VisualisationAnswer;
-      this._data = readSeries(asked, answer, metricName(shown.metric), isUtc);
+      if (shown.chart === "map") await import("../components/world-map.ts");
+      const detail = await this.#ask(shown, signal);
+      this._data = detail.data;
       this._view = shown;
       this._fault = undefined;
-      this._warning = shardFailureOf(response);
-      const detail = { request, response, data: this._data };
+      this._warning = shardFailureOf(detail.response);
       this.dispatchEvent(new CustomEvent<LoadedDetail>("tr-loaded", { detail }));
     } catch (error) {
       if (signal.aborted) return;
-      this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+      this._fault = toSearchError(error);
     }
     this._isLoading = false;
   }
+
+  async #ask(shown: Visualisation, signal: AbortSignal): Promise<LoadedDetail> {
+    const { isUtc, filter } = this;
+    const range = resolveRange(this.range, Date.now());
+    if (range === undefined)
+      throw new SearchError(400, "range", msg("The time range can't be read."), msg("Choose another one."));
+    const interval = chooseInterval(range, shown.chart === "heat" ? MAX_HEAT_TIMES : MAX_TIMES);
+    const timeZone = isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const asked =
+      shown.chart === "number"
+        ? ({ ...shown, by: { kind: "none" }, split: undefined } as const)
+        : { ...shown, view: shown.view ?? this._mapView };
+    const request = visualisationRequest(asked, { range, interval, timeZone, filter });
+    const response = await this.#client.search(shown.index, request, signal);
+    const answer = response as unknown as VisualisationAnswer;
+    const name = metricName(shown.metric);
+    if (asked.by.kind !== "places")
+      return { request, response, data: readSeries(asked, answer, name, isUtc) };
+    const data = readPlaces(answer, shown.metric, name);
+    if (asked.view !== undefined || data.bounds === undefined) return { request, response, data };
+    this._mapView = fitView(data.bounds);
+    if (precisionOf(this._mapView) === precisionOf(WORLD)) return { request, response, data };
+    return this.#ask(shown, signal);
+  }
+}
+
+/** What a map's part of the world was chosen for. */
+function placesOf(shown: Visualisation | undefined): string {
+  return shown === undefined ? "" : `${shown.index} ${shown.by.kind === "places" ? shown.by.field : ""}`;
 }
 
 customElements.define("tr-visualisation-panel", VisualisationPanel);

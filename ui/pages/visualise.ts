@@ -19,6 +19,7 @@ import { saveFile } from "../services/save-file.ts";
 import { parametersOf, SavedClient, type SavedObject } from "../services/saved-client.ts";
 import { SearchClient, SearchError } from "../services/search-client.ts";
 import type { TimeRange } from "../services/time-range.ts";
+import type { MapView } from "../services/visualise/map-view.ts";
 import { toCsv } from "../services/visualise/series.ts";
 import {
   metricName,
@@ -42,6 +43,7 @@ export class VisualisePage extends LitElement {
     _fault: { state: true },
     _round: { state: true },
     _hasRequest: { state: true },
+    _isTable: { state: true },
   };
 
   /** Of the address. */
@@ -54,6 +56,8 @@ export class VisualisePage extends LitElement {
   declare _fault: SearchError | undefined;
   declare _round: number;
   declare _hasRequest: boolean;
+  /** The numbers are shown in the chart's place. */
+  declare _isTable: boolean;
 
   static override styles = [controls, notices, visualiseStyles];
 
@@ -74,6 +78,7 @@ export class VisualisePage extends LitElement {
     this._fault = undefined;
     this._round = 0;
     this._hasRequest = false;
+    this._isTable = false;
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector("tr-query-bar")?.focusQuery(),
       t: () => void this.renderRoot.querySelector("tr-time-range-picker")?.open(),
@@ -126,7 +131,7 @@ export class VisualisePage extends LitElement {
         <section class="main">
           ${this.#head()}
           ${this._fault === undefined ? nothing : faultView(this._fault)}
-          <tr-visualisation-panel .shown=${this.#shown} .range=${range} .isUtc=${isUtc} .round=${this._round} @tr-loaded=${this.#onLoaded}></tr-visualisation-panel>
+          <tr-visualisation-panel .shown=${this.#shown} .range=${range} .isUtc=${isUtc} .round=${this._round} .isTable=${this._isTable} @tr-loaded=${this.#onLoaded} @tr-view=${this.#onView}></tr-visualisation-panel>
           ${this._hasRequest && this._loaded !== undefined ? html`<tr-json-view .text=${JSON.stringify(this._loaded.request)}></tr-json-view>` : nothing}
         </section>
       </div>
@@ -140,6 +145,9 @@ export class VisualisePage extends LitElement {
     });
     return html`<div class="head">
       <h1>${this._saved?.title ?? metricName(this.#shown.metric)}</h1>
+      <button class="small" aria-pressed=${this._isTable} @click=${() => {
+        this._isTable = !this._isTable;
+      }}>${icon("list")}${msg("Numbers")}</button>
       <button class="small" aria-pressed=${this._hasRequest} @click=${() => {
         this._hasRequest = !this._hasRequest;
       }}>${icon("braces")}${msg("Request")}</button>
@@ -149,7 +157,7 @@ export class VisualisePage extends LitElement {
     </div>`;
   }
 
-  #go(shown: Partial<Visualisation>, time: Partial<Time>): void {
+  #go(shown: Partial<Visualisation>, time: Partial<Time>, replaces = false): void {
     const parameters = writeVisualisation({ ...this.#shown, ...shown });
     const state = {
       ...DEFAULT_STATE,
@@ -163,7 +171,7 @@ export class VisualisePage extends LitElement {
     for (const [key, value] of writeState(state)) parameters.set(key, value);
     const id = this.parameters.get("id");
     if (id !== null) parameters.set("id", id);
-    navigate({ page: "visualise", parameters });
+    navigate({ page: "visualise", parameters }, replaces);
   }
 
   #again(): void {
@@ -173,6 +181,12 @@ export class VisualisePage extends LitElement {
   #onSearch({ detail }: CustomEvent<SearchDetail>): void {
     if (detail.query === this.#shown.query && detail.index === this.#shown.index) this.#again();
     else this.#go(detail, {});
+  }
+
+  /** The part of the world that is looked at is in the address, but no step back. */
+  #onView(event: CustomEvent<MapView>): void {
+    event.preventDefault();
+    this.#go({ view: event.detail }, {}, true);
   }
 
   #onLoaded({ detail }: CustomEvent<LoadedDetail>): void {
@@ -185,9 +199,18 @@ export class VisualisePage extends LitElement {
     this.#fieldsOf = index;
     try {
       this._fields = [...readFields(await this.#client.fieldCapabilities(index)).values()];
+      this.#choosePlaces();
     } catch {
       // The form takes any name all the same.
     }
+  }
+
+  /** A map that was asked for before the fields were known begins with the first one of places. */
+  #choosePlaces(): void {
+    const { by } = this.#shown;
+    const field = this._fields.find(({ type }) => type === "geo_point")?.name;
+    if (by.kind === "places" && by.field === "" && field !== undefined)
+      this.#go({ by: { kind: "places", field } }, {}, true);
   }
 
   /** An address that names only a saved visualisation shows it. */

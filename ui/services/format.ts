@@ -15,6 +15,12 @@ export function formatShort(count: number): string {
   return SHORT.format(count);
 }
 
+/** A measured number: 12,345 or 1.2346 or 12.3M. */
+export function formatMeasure(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 1e9) return formatCount(value);
+  return Math.abs(value) >= 1e6 ? formatShort(value) : formatCount(Number(value.toPrecision(5)));
+}
+
 /** `1.4 MB` of bytes, in powers of 1,000. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];

@@ -3,6 +3,8 @@
 import type { Interval } from "../interval.ts";
 import { buildQuery, TIME_FIELD } from "../search-request.ts";
 import type { ResolvedRange } from "../time-range.ts";
+import { WORLD } from "./map-view.ts";
+import { placesRequest } from "./places.ts";
 import type { Metric, Split, Visualisation } from "./visualisation.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -34,13 +36,16 @@ export function visualisationRequest(shown: Visualisation, around: Surroundings)
   const text = [query.trim(), filters].filter((one) => one !== "" && one !== "*");
   const joined = text.length > 1 ? text.map((one) => `(${one})`).join(" AND ") : (text[0] ?? "");
   const measured = metricAggregation(metric);
+  const hits = { size: 0, query: buildQuery({ query: joined, filters: [] }, around.range) };
+  if (by.kind === "places")
+    return { ...hits, aggs: placesRequest(by.field, shown.view ?? WORLD, shown.ring, measured) };
   const splitting = split === undefined ? undefined : termsOf(split, metric);
   const grouping = groupingOf(shown, around);
   const isOutside = by.kind === "terms";
   const outer = isOutside ? { name: "by", body: grouping } : { name: "split", body: splitting };
   const inner = isOutside ? { name: "split", body: splitting } : { name: "by", body: grouping };
   const aggs = nest(outer, nest(inner, measured, measured), measured);
-  return { size: 0, query: buildQuery({ query: joined, filters: [] }, around.range), ...(aggs && { aggs }) };
+  return { ...hits, ...(aggs && { aggs }) };
 }
 
 interface Level {
@@ -56,7 +61,7 @@ function nest({ name, body }: Level, inside: Body | undefined, measured: Body | 
 }
 
 function groupingOf({ by, metric }: Visualisation, around: Surroundings): Body | undefined {
-  if (by.kind === "none") return undefined;
+  if (by.kind === "none" || by.kind === "places") return undefined;
   if (by.kind === "terms") return termsOf(by, metric);
   if (by.kind === "steps") return { histogram: { field: by.field, interval: by.interval, min_doc_count: 0 } };
   const { range, interval, timeZone } = around;

@@ -30,7 +30,8 @@ interface MetricAnswer {
   readonly values?: Readonly<Record<string, number | string | null>>;
 }
 
-interface BucketAnswer {
+/** A bucket of an answer, or the whole of it. */
+export interface BucketAnswer {
   readonly key: number | string;
   readonly key_as_string?: string;
   readonly doc_count: number;
@@ -54,12 +55,7 @@ export function readSeries(
 ): ChartData {
   const { by } = shown;
   const isCount = shown.metric.kind === "count";
-  const { total } = answer.hits;
-  const whole: BucketAnswer = {
-    ...answer.aggregations,
-    key: name,
-    doc_count: typeof total === "number" ? total : total.value,
-  };
+  const whole: BucketAnswer = { ...answer.aggregations, key: name, doc_count: totalOf(answer) };
   const label = (bucket: BucketAnswer): string =>
     by.kind === "time" ? timeLabel(Number(bucket.key), isUtc) : nameOf(bucket);
   const table = new NumberTable(label);
@@ -116,7 +112,13 @@ function timeLabel(atMs: number, isUtc: boolean): string {
   return formatTime(atMs, isUtc).slice(0, 19);
 }
 
-function measure({ doc_count, metric }: BucketAnswer, isCount: boolean): number | undefined {
+/** Returns the number of lines found. */
+export function totalOf({ hits: { total } }: VisualisationAnswer): number {
+  return typeof total === "number" ? total : total.value;
+}
+
+/** Returns what was measured of a bucket, or undefined where there was nothing to measure. */
+export function measure({ doc_count, metric }: BucketAnswer, isCount: boolean): number | undefined {
   if (isCount) return doc_count;
   const value = metric?.value ?? Object.values(metric?.values ?? {})[0];
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;

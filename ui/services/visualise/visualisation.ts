@@ -1,9 +1,13 @@
-/** What a visualisation shows, and how the address writes it: `chart=bar&metric=avg:FIELD&by=terms:10:FIELD&split=5:FIELD`. */
+/**
+ * What a visualisation shows, and how the address writes it: `chart=bar&metric=avg:FIELD&by=terms:10:FIELD&split=5:FIELD`,
+ * for a map `chart=map&by=places:FIELD&view=ZOOM:LAT:LON&ring=KM:LAT:LON`.
+ */
 
-import { msg } from "@lit/localize";
+import { msg, str } from "@lit/localize";
 import { DEFAULT_INDEX } from "../discover-state.ts";
+import { type MapView, type Ring, readMapView, readRing, writeMapView, writeRing } from "./map-view.ts";
 
-export const CHARTS = ["line", "area", "bar", "pie", "table", "number", "heat"] as const;
+export const CHARTS = ["line", "area", "bar", "pie", "table", "number", "heat", "map"] as const;
 export type Chart = (typeof CHARTS)[number];
 
 export const METRICS = ["count", "avg", "sum", "min", "max", "unique", "p50", "p95", "p99"] as const;
@@ -15,10 +19,11 @@ export interface Metric {
   readonly field: string;
 }
 
-/** How documents are grouped: by time, by a field's most frequent values, by steps of a number, or not. */
+/** How documents are grouped: by time, by a field's most frequent values, by steps of a number, by places, or not. */
 export type Grouping =
   | { readonly kind: "none" }
   | { readonly kind: "time" }
+  | { readonly kind: "places"; readonly field: string }
   | { readonly kind: "terms"; readonly field: string; readonly size: number }
   | { readonly kind: "steps"; readonly field: string; readonly interval: number };
 
@@ -35,6 +40,10 @@ export interface Visualisation {
   readonly metric: Metric;
   readonly by: Grouping;
   readonly split: Split | undefined;
+  /** Of a map; undefined: all places there are. */
+  readonly view: MapView | undefined;
+  /** Of a map. */
+  readonly ring: Ring | undefined;
 }
 
 /** Values a split or a grouping may have: more can't be told apart. */
@@ -48,6 +57,8 @@ export const DEFAULT_VISUALISATION: Visualisation = {
   metric: { kind: "count", field: "" },
   by: { kind: "time" },
   split: undefined,
+  view: undefined,
+  ring: undefined,
 };
 
 /** Returns the visualisation an address stands for; what it doesn't say, or says wrongly, is the default. */
@@ -58,29 +69,35 @@ export function readVisualisation(parameters: URLSearchParams): Visualisation {
     index: parameters.get("index") || DEFAULT_VISUALISATION.index,
     query: parameters.get("q") ?? "",
     metric: readMetric(parameters.get("metric") ?? ""),
-    by: readGrouping(parameters.get("by") ?? ""),
-    split: readSplit(parameters.get("split") ?? ""),
+    by: isMap(chart) ? readPlaces(parameters.get("by") ?? "") : readGrouping(parameters.get("by") ?? ""),
+    split: isMap(chart) ? undefined : readSplit(parameters.get("split") ?? ""),
+    view: isMap(chart) ? readMapView(parameters.get("view") ?? "") : undefined,
+    ring: isMap(chart) ? readRing(parameters.get("ring") ?? "") : undefined,
   };
 }
 
 /** Returns the parameters of a visualisation, defaults left out. */
 export function writeVisualisation(shown: Visualisation): URLSearchParams {
   const parameters = new URLSearchParams();
-  const { chart, index, query, metric, by, split } = shown;
+  const { chart, index, query, metric, by, split, view, ring } = shown;
   if (query !== "") parameters.set("q", query);
   if (index !== DEFAULT_INDEX) parameters.set("index", index);
   if (chart !== DEFAULT_VISUALISATION.chart) parameters.set("chart", chart);
   if (metric.kind !== "count") parameters.set("metric", `${metric.kind}:${metric.field}`);
   if (by.kind === "none") parameters.set("by", "none");
+  if (by.kind === "places") parameters.set("by", `places:${by.field}`);
   if (by.kind === "terms") parameters.set("by", `terms:${by.size}:${by.field}`);
   if (by.kind === "steps") parameters.set("by", `steps:${by.interval}:${by.field}`);
   if (split !== undefined) parameters.set("split", `${split.size}:${split.field}`);
+  if (view !== undefined) parameters.set("view", writeMapView(view));
+  if (ring !== undefined) parameters.set("ring", writeRing(ring));
   return parameters;
 }
 
 /** Returns what still has to be chosen before it can be shown, or undefined. */
 export function missingChoice({ metric, by, split }: Visualisation): string | undefined {
   if (metric.kind !== "count" && metric.field === "") return msg("Choose the field to measure.");
+  if (by.kind === "places" && by.field === "") return msg("Choose the field of places.");
   if ((by.kind === "terms" || by.kind === "steps") && by.field === "")
     return msg("Choose the field to group by.");
   return split !== undefined && split.field === "" ? msg("Choose the field to split by.") : undefined;
@@ -88,7 +105,7 @@ export function missingChoice({ metric, by, split }: Visualisation): string | un
 
 /** Returns the metric in words: `Average of http.response.body.bytes`. */
 export function metricName({ kind, field }: Metric): string {
-  return kind === "count" ? METRIC_NAMES.count : `${METRIC_NAMES[kind]} of ${field}`;
+  return kind === "count" ? METRIC_NAMES.count : msg(str`${METRIC_NAMES[kind]} of ${field}`);
 }
 
 export const METRIC_NAMES: Readonly<Record<MetricKind, string>> = {
@@ -99,12 +116,20 @@ export const METRIC_NAMES: Readonly<Record<MetricKind, string>> = {
   max: msg("Largest"),
   unique: msg("Different values"),
   p50: msg("Median"),
-  p95: "95th percentile",
-  p99: "99th percentile",
+  p95: msg("95th percentile"),
+  p99: msg("99th percentile"),
 };
 
 function isChart(text: string | null): text is Chart {
   return (CHARTS as readonly (string | null)[]).includes(text);
+}
+
+function isMap(chart: string | null): boolean {
+  return chart === "map";
+}
+
+function readPlaces(text: string): Grouping {
+  return { kind: "places", field: /^places:(.*)$/.exec(text)?.[1] ?? "" };
 }
 
 function readMetric(text: string): Metric {

@@ -1,0 +1,106 @@
+/** Visualisations and dashboards in a browser, over a real hub. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { Workspace } from "#test/harness/workspace.ts";
+import { openWorkPages, putLines, type WorkPages } from "./ui-work-pages.ts";
+
+const workspace = new Workspace();
+let pages: WorkPages;
+
+before(async () => {
+  pages = await openWorkPages(workspace);
+  await fillPlaces(pages.hub.searchUrl);
+});
+
+after(() => workspace.close());
+
+/** Forty lines from Berlin, ten from Potsdam beside it, five from Sydney. */
+async function fillPlaces(url: string): Promise<void> {
+  await fetch(`${url}/visits`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: '{"mappings":{"_doc":{"properties":{"place":{"type":"geo_point"}}}}}',
+  });
+  const at = (count: number, lat: number, lon: number): object[] =>
+    Array.from({ length: count }, () => ({ "@timestamp": new Date().toISOString(), place: { lat, lon } }));
+  await putLines(url, "visits", [...at(40, 52.52, 13.4), ...at(10, 52.4, 13.06), ...at(5, -33.87, 151.2)]);
+}
+
+test("a visualisation is made in a form, saved, put on a dashboard, exported and imported", () =>
+  pages.visit("#/visualise?index=logs-shop&from=now-2h", async (page) => {
+    const plot = page.locator("tr-chart .plot");
+    await plot.waitFor();
+    await page.getByLabel("Field, or nothing").fill("status");
+    await page.keyboard.press("Enter");
+    await page.locator("tr-chart .legend").getByText("404").waitFor();
+    await page.getByLabel("Group by", { exact: true }).selectOption("terms");
+    await page.getByLabel("Field", { exact: true }).fill("page");
+    await page.keyboard.press("Enter");
+    await page.locator("tr-chart text").getByText("/page/3").waitFor();
+    for (const chart of ["Lines", "Area", "Ring", "Heat map", "Table", "Number", "Bars"])
+      await page.getByRole("button", { name: chart, exact: true }).click();
+    assert.match(page.url(), /by=terms:10:page&split=5:status/);
+    await page.getByRole("button", { name: "Request" }).click();
+    await page.locator("tr-json-view").getByText('"page"').waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByLabel("Title").fill("Pages by status");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Pages by status" }).waitFor();
+
+    await page.goto(`${pages.hub.dashboardUrl}/#/dashboards`);
+    await page.getByRole("button", { name: "New dashboard" }).click();
+    await page.getByLabel("Title").fill("Shop");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByLabel("Add a visualisation").selectOption({ label: "Pages by status" });
+    await page.getByRole("button", { name: "Wider: Pages by status" }).click();
+    await page.locator(".panel.w8 text").getByText("/page/3").waitFor();
+    await page.getByRole("button", { name: "Save dashboard" }).click();
+    await page.getByRole("button", { name: "Save dashboard" }).waitFor({ state: "detached" });
+    await page.getByRole("searchbox", { name: "Query for all panels" }).fill("page:\\/page\\/1");
+    await page.keyboard.press("Enter");
+    await page.locator(".panel text").getByText("/page/3").waitFor({ state: "detached" });
+    await page.locator(".panel text").getByText("/page/1").waitFor();
+
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export" }).click();
+    const path = await (await download).path();
+    await page.getByRole("link", { name: "All dashboards" }).click();
+    await page.locator("input[type=file]").setInputFiles({
+      name: "shop.json",
+      mimeType: "application/json",
+      buffer: await readFile(path),
+    });
+    await page.locator(".panel text").getByText("/page/1").waitFor();
+    const list = await fetch(`${pages.hub.dashboardUrl}/api/saved/dashboard`);
+    const { objects } = (await list.json()) as { objects: { title: string }[] };
+    assert.deepEqual(
+      objects.map(({ title }) => title),
+      ["Shop", "Shop"],
+    );
+  }));
+
+test("a map shows where lines come from, near places as one circle, by mouse and by keys", () =>
+  pages.visit("#/visualise?index=visits&from=now-2h", async (page) => {
+    await page.getByRole("button", { name: "Map", exact: true }).click();
+    const map = page.locator("tr-world-map");
+    await map.locator("circle.place").nth(1).waitFor();
+    assert.equal(await map.locator("circle.place").count(), 2);
+    assert.match(page.url(), /chart=map&by=places:place/);
+    await map.locator(".plot").focus();
+    await page.keyboard.press("ArrowRight");
+    await map.locator(".readout b").getByText("50").waitFor();
+    for (let i = 0; i < 7; i++) await page.keyboard.press(i === 0 ? "Enter" : "+");
+    await map.locator("text").getByText("10").waitFor();
+    await page.waitForURL(/view=/);
+    await page.getByLabel("Ring of distance").check();
+    await page.getByLabel("Kilometres").fill("8");
+    await page.keyboard.press("Enter");
+    await map.getByText("40 lines within 8 km").waitFor();
+    await page.getByRole("button", { name: "Numbers" }).click();
+    await page.getByRole("rowheader", { name: "52.52° N, 13.40° E" }).waitFor();
+    await page.getByRole("button", { name: "Numbers" }).click();
+    await page.getByRole("button", { name: "Show all places" }).click();
+    await map.locator("text").getByText("50").waitFor();
+  }));
