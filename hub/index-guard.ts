@@ -62,6 +62,11 @@ export class GuardedIndices implements Indices {
     return this.#inner.create(name, definition);
   }
 
+  checkName(name: string): void {
+    this.requireReach(name);
+    this.#inner.checkName(name);
+  }
+
   async ensure(name: string): Promise<IndexInfo> {
     this.requireReach(name);
     return this.#inner.ensure(name);

@@ -37,10 +37,11 @@ export function parseAlias(options: JsonObject): AliasInfo {
 /** Throws index_name_invalid for names that no alias may have. */
 export function checkAliasName(name: string): void {
   const refuse = (why: string): never => {
-    throw new AppError("index_name_invalid", `Invalid alias name [${name}]: ${why}`, {
+    throw new AppError("index_name_invalid", `Invalid alias name [${name.toWellFormed()}]: ${why}`, {
       data: { type: "invalid_alias_name_exception" },
     });
   };
+  if (!name.isWellFormed()) refuse("must be well-formed Unicode, without half of a surrogate pair");
   if (name === "" || name === "." || name === "..") refuse("must not be '.' or '..'");
   if (/[\\/*?"<>| ,#]/.test(name))
     refuse('must not contain the following characters [ , ", *, \\, <, |, ,, >, /, ?]');

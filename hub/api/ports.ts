@@ -77,6 +77,8 @@ export interface Indices {
   get(name: string): IndexInfo | undefined;
   /** Indices that an expression means (names, aliases, wildcards, exclusions, date math), by name. Throws index_missing. */
   resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[];
+  /** Throws index_name_invalid where no write could ever go to `name`. */
+  checkName(name: string): void;
   /** Creates an index; templates that match come first. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
   create(name: string, definition: IndexDefinition): Promise<IndexInfo>;
   /** Returns the index `name`, made with its templates where it is missing; an alias gives its write index. Throws index_name_invalid. */

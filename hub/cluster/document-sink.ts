@@ -6,6 +6,7 @@ import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { DocOperation } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
+import { checkText } from "./doc-operation.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
 import { KnownShapes } from "./known-shapes.ts";
@@ -36,9 +37,9 @@ export interface ProcessedDocument {
   /** 1-based place in the sources, 0 for none. */
   readonly sourceIndex: number;
   readonly offset: number;
-  /** Default "append": there is no document of that id yet, by construction. */
   /** What jsonShape (#proto/codec/json-shape.ts) says of `source`, where a worker has asked it. */
   readonly shape?: number;
+  /** Default "append": there is no document of that id yet, by construction. */
   readonly action?: "append" | "index" | "create" | "update" | "upsert" | "delete";
 }
 
@@ -110,15 +111,17 @@ export class DocumentSink {
 
   /** Fast path: the index of a document of a known shape, where one before it went there. */
   #knownPlace(
-    { index, shape }: ProcessedDocument,
+    document: ProcessedDocument,
     indices: ReadonlyMap<string, IndexMetadata | AppError>,
   ): IndexMetadata | undefined {
+    const { index, shape } = document;
     const known = indices.get(index);
     const isKnown =
       known !== undefined &&
       !(known instanceof AppError) &&
       shape !== undefined &&
-      this.#shapes.has(known, shape);
+      this.#shapes.has(known, shape) &&
+      document.id.isWellFormed();
     return isKnown ? known : undefined;
   }
 
@@ -129,6 +132,7 @@ export class DocumentSink {
   ): Promise<IndexMetadata | AppError> {
     const { catalog } = this.#options;
     try {
+      checkText(document.id, "_id");
       const known = indices.get(document.index) ?? (await catalog.ensure(document.index));
       if (known instanceof AppError) return known;
       if (known.state === "close") throw new AppError("index_closed", `index [${known.name}] is closed`);

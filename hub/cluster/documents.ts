@@ -3,8 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, isErrorCode, toAppError } from "#proto/kit/errors.ts";
-import { DocOperation, type tailrace } from "#proto/messages.ts";
+import type { tailrace } from "#proto/messages.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
+import { docOperation } from "./doc-operation.ts";
 import { DocumentIds } from "./document-ids.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
@@ -216,17 +217,26 @@ export class Documents {
     item: WriteItem,
     place: number,
     indices: ReadonlyMap<string, IndexMetadata>,
-  ): Prepared | undefined {
+  ): Prepared | AppError | undefined {
     if (item.kind !== "index" && item.kind !== "create") return undefined;
     const index = indices.get(item.index);
     if (index === undefined || !this.#shapes.has(index, jsonShape(item.source))) return undefined;
-    return { index, operation: this.#operationOf(item, place) };
+    try {
+      return { index, operation: this.#operation(item, place) };
+    } catch (error) {
+      return toAppError(error);
+    }
+  }
+
+  #operation(item: WriteItem, place: number): tailrace.DocOperation.$Properties {
+    return docOperation(item, place, () => this.#ids.next());
   }
 
   /** Finds the index and resolves new fields. Returns why an item can't be written. */
   async #prepare(item: WriteItem, place: number): Promise<Prepared | AppError> {
     const { catalog } = this.#options;
     try {
+      const operation = this.#operation(item, place);
       let index = item.kind === "delete" ? this.#deleteTarget(item.index) : await catalog.ensure(item.index);
       if (index.state === "close")
         throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
@@ -236,7 +246,7 @@ export class Documents {
         await catalog.putMapping(index.name, fields);
         index = catalog.get(index.name) ?? index;
       }
-      return { index, operation: this.#operationOf(item, place) };
+      return { index, operation };
     } catch (error) {
       const failure = toAppError(error);
       if (failure.retryable) throw error;
@@ -249,32 +259,6 @@ export class Documents {
     const [index] = this.#options.catalog.resolve(name, {});
     if (index === undefined) throw new AppError("index_missing", "no such index", { data: { index: name } });
     return index;
-  }
-
-  #operationOf(item: WriteItem, ordinal: number): tailrace.DocOperation.$Properties {
-    const { Kind, VersionType } = DocOperation;
-    const kinds = { index: Kind.INDEX, create: Kind.CREATE, update: Kind.UPDATE, delete: Kind.DELETE };
-    const versionTypes = {
-      internal: VersionType.INTERNAL,
-      external: VersionType.EXTERNAL,
-      external_gte: VersionType.EXTERNAL_GTE,
-    };
-    return {
-      kind: kinds[item.kind],
-      ordinal,
-      id: item.id ?? this.#ids.next(),
-      appendOnly: item.id === undefined,
-      routing: item.routing ?? "",
-      ...("source" in item && { source: item.source }),
-      ...(item.kind === "update" && {
-        upsert: item.upsert ?? new Uint8Array(),
-        docAsUpsert: item.docAsUpsert,
-        detectNoop: item.detectNoop,
-      }),
-      ...(item.version !== undefined && { hasVersion: true, version: item.version }),
-      versionType: versionTypes[item.versionType ?? "internal"],
-      ...(item.ifSeqNo !== undefined && { ifSeqNo: item.ifSeqNo, ifPrimaryTerm: item.ifPrimaryTerm ?? 1 }),
-    };
   }
 
   async #run(

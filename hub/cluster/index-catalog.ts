@@ -89,6 +89,12 @@ export class IndexCatalog implements Component {
     return resolveIndices(this.#indices, expression, options);
   }
 
+  /** Throws index_name_invalid where no write could ever go to `name`. */
+  checkName(name: string): void {
+    if (!this.#indices.has(name) && !isAlias(this.#indices.values(), name))
+      checkIndexName(decodeDateMath(name));
+  }
+
   /** Creates an index from its templates and `definition`. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
   async create(rawName: string, definition: IndexDefinition): Promise<IndexMetadata> {
     const name = decodeDateMath(rawName);

@@ -18,6 +18,8 @@ for (const [name, why] of [
   ["_a", "start with"],
   ["-a", "start with"],
   ["x".repeat(256), "too long"],
+  ["é".repeat(120), "counts for three"],
+  ["\ud800", "well-formed Unicode"],
 ] as const) {
   test(`the index name ${JSON.stringify(name.slice(0, 8))} is refused: ${why}`, () => {
     assert.throws(() => checkIndexName(name), {

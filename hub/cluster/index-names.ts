@@ -1,17 +1,23 @@
 /** Names of indices: what is allowed, and which ones an expression of a request means. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { indexKey } from "./catalog-keys.ts";
 
 /** Characters no index name may hold, with the one that 6.5 still lets pass left out (':'). */
 const FORBIDDEN = ["\\", "/", "*", "?", '"', "<", ">", "|", " ", ","];
 
+/** Longest key of a bucket. */
+const MAX_KEY_LENGTH = 512;
+
 /** Throws index_name_invalid with the rule that `name` breaks. */
 export function checkIndexName(name: string): void {
   const refuse = (why: string): never => {
-    throw new AppError("index_name_invalid", `Invalid index name [${name}], ${why}`, {
-      data: { index: name },
+    const shown = name.toWellFormed();
+    throw new AppError("index_name_invalid", `Invalid index name [${shown}], ${why}`, {
+      data: { index: shown },
     });
   };
+  if (!name.isWellFormed()) refuse("must be well-formed Unicode, without half of a surrogate pair");
   if (name === "" || name === "." || name === "..") refuse("must not be '.' or '..'");
   if (FORBIDDEN.some((character) => name.includes(character))) {
     refuse('must not contain the following characters [ , ", *, \\, <, |, ,, >, /, ?]');
@@ -21,6 +27,8 @@ export function checkIndexName(name: string): void {
   if (name !== name.toLowerCase()) refuse("must be lowercase");
   const bytes = Buffer.byteLength(name);
   if (bytes > 255) refuse(`index name is too long, (${bytes} > 255)`);
+  if (indexKey(name).length > MAX_KEY_LENGTH)
+    refuse("index name is too long, as each character beyond a-z, 0-9, _ and - counts for three");
 }
 
 export interface ResolveOptions {

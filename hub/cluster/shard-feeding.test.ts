@@ -192,6 +192,9 @@ test("items fail one by one", async (t) => {
       put("1", { n: 1 }),
       put("2", { n: "no number" }),
       put("3", { n: 3 }, "Bad Name"),
+      put("3", { n: 3 }, "half-\ud800"),
+      put("half-\ud800", { n: 1 }),
+      { ...put("3", { n: 1 }), routing: "half-\udc00" },
       { kind: "create", index: "a", id: "1", source: Buffer.from("{}") },
       { kind: "delete", index: "a", id: "9" },
       {
@@ -210,6 +213,9 @@ test("items fail one by one", async (t) => {
     "created",
     "mapping_parse",
     "index_name_invalid",
+    "index_name_invalid",
+    "request_invalid",
+    "request_invalid",
     "version_conflict",
     "not_found",
     "document_missing",
@@ -251,21 +257,22 @@ test("documents of the pipeline that are written again are there once", async (t
 
 test("a document for an index that cannot be is put aside and the rest goes on", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
-  const document = (index: string, ordinal: number) => ({
+  const document = (index: string, ordinal: number, id = `id-${ordinal}`) => ({
     index,
-    id: `id-${ordinal}`,
+    id,
     source: Buffer.from("{}"),
     ordinal,
     sourceIndex: 0,
     offset: ordinal,
   });
   const origin = { rawIncarnation: 1, partition: 0, rawSequence: 1 };
-  await node.sink.write(origin, [], [document("Not Allowed", 0), document("logs-a", 1)]);
+  const halfId = document("logs-a", 2, "half-\ud800");
+  await node.sink.write(origin, [], [document("Not Allowed", 0), document("logs-a", 1), halfId]);
   await node.documents.write([put("barrier", {}, "logs-a")], options);
   assert.equal(count(node, "logs-a"), 2);
   assert.deepEqual(
     node.dead.map(({ code }) => code),
-    ["index_name_invalid"],
+    ["index_name_invalid", "request_invalid"],
   );
 });
 

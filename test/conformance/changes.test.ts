@@ -67,6 +67,31 @@ suite("changes by query", () => {
     assert.deepEqual([passed.status, passed.body["version_conflicts"]], [200, 150]);
   });
 
+  test("_reindex refuses a name that no index can have before it reads anything", async () => {
+    for (const index of ["half-\ud800", "Upper", "a b", "_x"]) {
+      const { status, text } = await ask("POST", "/_reindex", {
+        source: { index: "source" },
+        dest: { index },
+      });
+      assert.equal(status, 400, text);
+      assert.match(text, /invalid_index_name_exception/);
+    }
+  });
+
+  test("_reindex ends at the page of which documents were refused, and lists them", async () => {
+    await ask("PUT", "/typed", {
+      mappings: { _doc: { properties: { n: { type: "date", format: "yyyy" } } } },
+    });
+    const { status, body } = await ask("POST", "/_reindex", {
+      source: { index: "source", size: 20, sort: [{ n: "desc" }], query: { range: { n: { lt: 50 } } } },
+      dest: { index: "typed" },
+    });
+    assert.equal(status, 400);
+    const failures = body["failures"] as { cause: { type: string } }[];
+    assert.deepEqual([body["batches"], failures.length], [1, 20]);
+    assert.equal(failures[0]!.cause.type, "mapper_parsing_exception");
+  });
+
   test("_reindex reads from no place that the settings don't name", async () => {
     const source = { index: "x", remote: { host: "http://example.com:9200" } };
     const { status, text } = await ask("POST", "/_reindex", { source, dest: { index: "y" } });

@@ -63,6 +63,7 @@ async function reindex(parts: ApiParts, request: ApiRequest): Promise<ApiRespons
       !isObject(source["query"]) &&
       "query must be an object",
   );
+  parts.indices.checkName(dest.index);
   checkPipeline(parts.ingest, dest.pipeline);
   const open = opener(parts, source, from, dest.index);
   const options = changeOptions(request, body);

@@ -1,0 +1,48 @@
+/** A write of the document interface as the operation that stands in a message of DOC. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { DocOperation, type tailrace } from "#proto/messages.ts";
+import type { WriteItem } from "./documents.ts";
+
+const { Kind, VersionType } = DocOperation;
+const KINDS = { index: Kind.INDEX, create: Kind.CREATE, update: Kind.UPDATE, delete: Kind.DELETE };
+const VERSION_TYPES = {
+  internal: VersionType.INTERNAL,
+  external: VersionType.EXTERNAL,
+  external_gte: VersionType.EXTERNAL_GTE,
+};
+
+/** Returns the operation at `ordinal` of its write; `newId` makes the id of a document that came without one. Throws request_invalid. */
+export function docOperation(
+  item: WriteItem,
+  ordinal: number,
+  newId: () => string,
+): tailrace.DocOperation.$Properties {
+  checkText(item.id, "_id");
+  checkText(item.routing, "routing");
+  return {
+    kind: KINDS[item.kind],
+    ordinal,
+    id: item.id ?? newId(),
+    appendOnly: item.id === undefined,
+    routing: item.routing ?? "",
+    ...("source" in item && { source: item.source }),
+    ...(item.kind === "update" && {
+      upsert: item.upsert ?? new Uint8Array(),
+      docAsUpsert: item.docAsUpsert,
+      detectNoop: item.detectNoop,
+    }),
+    ...(item.version !== undefined && { hasVersion: true, version: item.version }),
+    versionType: VERSION_TYPES[item.versionType ?? "internal"],
+    ...(item.ifSeqNo !== undefined && { ifSeqNo: item.ifSeqNo, ifPrimaryTerm: item.ifPrimaryTerm ?? 1 }),
+  };
+}
+
+/** Throws request_invalid for text that has no UTF-8: a message of DOC that holds it could never be read. */
+export function checkText(text: string | undefined, field: "_id" | "routing"): void {
+  if (text === undefined || text.isWellFormed()) return;
+  throw new AppError(
+    "request_invalid",
+    `[${field}] holds half a surrogate pair, which no UTF-8 can hold: [${text.toWellFormed()}]; send well-formed Unicode`,
+  );
+}
