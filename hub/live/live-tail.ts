@@ -8,10 +8,11 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Cursor, LiveLimits, TailOpen } from "#proto/live.ts";
 import { EventDocument, type LiveEvent } from "./filter/event-document.ts";
 import { compileFilter, type Filter } from "./filter/filter.ts";
-import { GramIndex } from "./filter/grams.ts";
+import { FilterIndex } from "./filter/filter-index.ts";
 import type { LiveMetrics } from "./live-metrics.ts";
+import type { PendingRow } from "./pending-ring.ts";
 import { RecentEvents } from "./recent-events.ts";
-import { type RenderedRow, renderRow } from "./rendered-row.ts";
+import { NO_FIELDS, renderRow } from "./rendered-row.ts";
 import { Subscription, type TailSink } from "./subscription.ts";
 
 export type { LiveEvent } from "./filter/event-document.ts";
@@ -19,6 +20,8 @@ export type { LiveEvent } from "./filter/event-document.ts";
 /** After the last viewer the hub listens on, so that one who comes back soon has missed nothing. */
 const LINGER_MS = 30_000;
 const STATS_INTERVAL_MS = 1_000;
+/** Tails that are due within so long are served together. */
+const MIN_FLUSH_MS = 5;
 
 /** Tails with the same filter: it is asked once for all of them. */
 interface FilterGroup {
@@ -43,9 +46,12 @@ export class LiveTail {
   readonly #epoch = randomBytes(6).toString("base64url");
   readonly #recent = new RecentEvents();
   readonly #groups = new Map<string, FilterGroup>();
-  readonly #index = new GramIndex<FilterGroup>();
+  readonly #index = new FilterIndex<FilterGroup>();
   readonly #groupOf = new Map<Subscription, FilterGroup>();
-  readonly #pending = new Set<Subscription>();
+  /** Tails with rows to send and when they are due, monotonic ms; the first is due first. */
+  readonly #pending = new Map<Subscription, number>();
+  /** Those that have a whole batch. */
+  readonly #full = new Set<Subscription>();
   #flushTimer: NodeJS.Timeout | undefined;
   #statsTimer: NodeJS.Timeout | undefined;
   #lingerTimer: NodeJS.Timeout | undefined;
@@ -70,7 +76,8 @@ export class LiveTail {
     if (!this.#listening) return;
     const nowMs = performance.now();
     for (const event of events) this.#offerOne(event, this.#recent.push(event), nowMs);
-    for (const subscription of this.#pending) if (subscription.isBatchFull) subscription.flush(false);
+    for (const subscription of this.#full) subscription.flush(false);
+    this.#full.clear();
   }
 
   /** Opens a tail. Throws `parsing` for a filter that isn't right and `overloaded` with too many tails. */
@@ -91,7 +98,7 @@ export class LiveTail {
       onPending: () => this.#markPending(subscription),
     });
     group.subscriptions.add(subscription);
-    if (!this.#groups.has(group.key)) this.#index.add(group, group.filter.grams);
+    if (!this.#groups.has(group.key)) this.#index.add(group, group.filter);
     this.#groups.set(group.key, group);
     this.#groupOf.set(subscription, group);
     this.#metrics.tails.set(this.#groupOf.size);
@@ -112,6 +119,7 @@ export class LiveTail {
       this.#index.delete(group);
     }
     this.#pending.delete(subscription);
+    this.#full.delete(subscription);
     this.#metrics.tails.set(this.#groupOf.size);
     if (this.#groupOf.size > 0) return;
     clearInterval(this.#statsTimer);
@@ -129,12 +137,16 @@ export class LiveTail {
 
   #offerOne(event: LiveEvent, sequence: number, nowMs: number): void {
     const document = new EventDocument(event);
-    let row: RenderedRow | undefined;
-    this.#index.forEachCandidate(event.source, ({ filter, subscriptions }) => {
-      if (!filter.matches(document)) return;
-      row ??= renderRow(document, this.#limits.messageSize);
-      for (const subscription of subscriptions) subscription.accept(document, row, sequence, nowMs);
+    let match: PendingRow | undefined;
+    this.#index.forEachMatch(document, ({ subscriptions }) => {
+      match ??= this.#render(document, sequence, nowMs);
+      for (const subscription of subscriptions) subscription.accept(document, match);
     });
+  }
+
+  /** Returns a match as all its viewers share it. */
+  #render(document: EventDocument, sequence: number, offeredMs: number): PendingRow {
+    return { row: renderRow(document, this.#limits.messageSize), extra: NO_FIELDS, sequence, offeredMs };
   }
 
   #groupFor(open: TailOpen): FilterGroup {
@@ -175,22 +187,30 @@ export class LiveTail {
       typeof from === "string" ? matches : matches.slice(Math.max(0, matches.length - from.last));
     const nowMs = performance.now();
     for (const { document, sequence } of wanted)
-      subscription.replay(document, renderRow(document, this.#limits.messageSize), sequence, nowMs);
+      subscription.replay(document, this.#render(document, sequence, nowMs));
   }
 
   #markPending(subscription: Subscription): void {
-    this.#pending.add(subscription);
+    if (subscription.isBatchFull) this.#full.add(subscription);
+    if (this.#pending.has(subscription)) return;
+    this.#pending.set(subscription, performance.now() + this.#limits.batchDelayMs);
     this.#flushTimer ??= setTimeout(() => this.#flush(), this.#limits.batchDelayMs);
   }
 
+  /** Each tail has its own time: a thousand at once would make the last of them wait for all others. */
   #flush(): void {
     this.#flushTimer = undefined;
-    for (const subscription of this.#pending) {
+    const nowMs = performance.now();
+    for (const [subscription, dueMs] of this.#pending) {
+      if (dueMs > nowMs) {
+        this.#flushTimer = setTimeout(() => this.#flush(), Math.max(MIN_FLUSH_MS, dueMs - nowMs));
+        return;
+      }
+      this.#pending.delete(subscription);
       subscription.flush(true);
-      if (!subscription.isPending) this.#pending.delete(subscription);
+      // What a full socket has left is tried again.
+      if (subscription.isPending) this.#pending.set(subscription, nowMs + this.#limits.batchDelayMs);
     }
-    // What a full socket has left is tried again.
-    if (this.#pending.size > 0) this.#flushTimer = setTimeout(() => this.#flush(), this.#limits.batchDelayMs);
   }
 
   #sendStats(): void {

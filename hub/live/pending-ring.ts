@@ -3,6 +3,7 @@
 import type { GapReason } from "#proto/live.ts";
 import type { RenderedRow } from "./rendered-row.ts";
 
+/** A row that waits. Shared by all viewers who asked for no further fields. */
 export interface PendingRow {
   readonly row: RenderedRow;
   /** The asked-for fields as JSON. */
@@ -21,9 +22,6 @@ export interface PendingGap {
 }
 
 type Entry = PendingRow | PendingGap;
-
-/** Text around a row's own pieces: number of the source and commas. */
-const ROW_OVERHEAD_BYTES = 16;
 
 export class PendingRing {
   readonly #maxRows: number;
@@ -138,7 +136,7 @@ export class PendingRing {
 }
 
 function rowSize({ row, extra }: PendingRow): number {
-  return row.head.length + row.body.length + row.tail.length + extra.length + ROW_OVERHEAD_BYTES;
+  return row.sizeBytes + extra.length;
 }
 
 function mergeGaps(into: PendingGap, gap: PendingGap): void {

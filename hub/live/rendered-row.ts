@@ -6,6 +6,13 @@ import type { EventDocument } from "./filter/event-document.ts";
 /** Where applications put their level, the most usual first. */
 const LEVEL_FIELDS = ["log.level", "level", "severity", "loglevel"];
 
+const BEYOND_LATIN1 = /[\u0100-\uffff]/;
+/** The other pieces of a row, their objects and its place in a ring. */
+const ROW_OVERHEAD_BYTES = 250;
+
+/** The fields of a row for which none were asked, or which has none of them. */
+export const NO_FIELDS = "null";
+
 /** A row's JSON in three pieces; the number of the source goes behind `head`, the fields behind `body`. */
 export interface RenderedRow {
   readonly timestampMs: number;
@@ -14,6 +21,8 @@ export interface RenderedRow {
   readonly head: string;
   readonly body: string;
   readonly tail: string;
+  /** What the row takes in memory, about: texts with letters beyond Latin-1 take two bytes a character. */
+  readonly sizeBytes: number;
 }
 
 /** Returns the row of an event, its message cut at `messageSize` characters. */
@@ -22,12 +31,14 @@ export function renderRow(document: EventDocument, messageSize: number): Rendere
   const message = document.message;
   const flags = message.length > messageSize ? ROW_TRUNCATED : 0;
   const shown = flags === 0 ? message : message.slice(0, messageSize).toWellFormed();
+  const body = `,${JSON.stringify(shown)},`;
   return {
     timestampMs,
     source: JSON.stringify([index, text(document, "host.name"), text(document, "log.file.path")]),
     head: `[${JSON.stringify(id)},${timestampMs},${level(document)},`,
-    body: `,${JSON.stringify(shown)},`,
+    body,
     tail: `,${flags}]`,
+    sizeBytes: body.length * (BEYOND_LATIN1.test(body) ? 2 : 1) + ROW_OVERHEAD_BYTES,
   };
 }
 
@@ -41,9 +52,9 @@ export function renderFields(document: EventDocument, fields: readonly string[],
     found[field] = value;
     count += 1;
   }
-  if (count === 0) return "null";
+  if (count === 0) return NO_FIELDS;
   const json = JSON.stringify(found);
-  return json.length > sizeLimit ? "null" : json;
+  return json.length > sizeLimit ? NO_FIELDS : json;
 }
 
 function level(document: EventDocument): Level {

@@ -3,8 +3,8 @@
 import type { GapReason, LiveLimits, TailOpen } from "#proto/live.ts";
 import type { EventDocument } from "./filter/event-document.ts";
 import type { LiveMetrics } from "./live-metrics.ts";
-import { type PendingGap, PendingRing } from "./pending-ring.ts";
-import { type RenderedRow, renderFields } from "./rendered-row.ts";
+import { type PendingGap, PendingRing, type PendingRow } from "./pending-ring.ts";
+import { renderFields } from "./rendered-row.ts";
 
 /** The viewer's end. */
 export interface TailSink {
@@ -71,33 +71,35 @@ export class Subscription {
     return this.#ring.rows >= this.#limits.batchRows || this.#ring.sizeBytes >= this.#limits.batchSizeBytes;
   }
 
-  /** Takes a match. `nowMs` is monotonic. */
-  accept(document: EventDocument, row: RenderedRow, sequence: number, nowMs: number): void {
+  /** Takes a match of the event that passes now. */
+  accept(document: EventDocument, match: PendingRow): void {
     if (!this.#mayRead(document.event.index)) return;
-    if (!this.#isWithinRate(nowMs)) {
-      this.#matched += 1;
-      this.#metrics.rowsMatched.inc();
-      this.#skip({ n: 1, fromTs: row.timestampMs, toTs: row.timestampMs, why: "rate_cap" });
+    if (this.#isWithinRate(match.offeredMs)) {
+      this.#enqueue(document, match);
       return;
     }
-    this.#enqueue(document, row, sequence, nowMs);
+    const { timestampMs } = match.row;
+    this.#matched += 1;
+    this.#metrics.rowsMatched.inc();
+    this.#skip({ n: 1, fromTs: timestampMs, toTs: timestampMs, why: "rate_cap" });
   }
 
   /** Takes a match of the past, whatever the rate. */
-  replay(document: EventDocument, row: RenderedRow, sequence: number, nowMs: number): void {
-    if (!this.#mayRead(document.event.index)) return;
-    this.#enqueue(document, row, sequence, nowMs);
+  replay(document: EventDocument, match: PendingRow): void {
+    if (this.#mayRead(document.event.index)) this.#enqueue(document, match);
   }
 
-  #enqueue(document: EventDocument, row: RenderedRow, sequence: number, nowMs: number): void {
+  #enqueue(document: EventDocument, match: PendingRow): void {
     this.#matched += 1;
     this.#metrics.rowsMatched.inc();
-    const extra =
-      this.#fields.length === 0 ? "null" : renderFields(document, this.#fields, this.#limits.messageSize);
     const why: GapReason = this.#paused ? "paused" : "slow_client";
-    const dropped = this.#ring.push({ row, extra, sequence, offeredMs: nowMs }, why);
-    this.#countDropped(dropped, why);
+    const row = this.#fields.length === 0 ? match : this.#withFields(document, match);
+    this.#countDropped(this.#ring.push(row, why), why);
     if (this.isPending) this.#onPending();
+  }
+
+  #withFields(document: EventDocument, match: PendingRow): PendingRow {
+    return { ...match, extra: renderFields(document, this.#fields, this.#limits.messageSize) };
   }
 
   /** Marks a place behind which rows are missing, their number unknown. */

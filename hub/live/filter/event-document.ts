@@ -1,5 +1,7 @@
 /** One processed event as filters and rows see it: decoded at most once, however many viewers look at it. */
 
+import { wordsOf } from "./pattern.ts";
+
 /** An event that has passed the pipeline. */
 export interface LiveEvent {
   readonly index: string;
@@ -70,15 +72,21 @@ export class EventDocument {
     const known = this.#texts.get(field);
     if (known !== undefined) return known;
     const values: string[] = [];
-    collect(valueAt(this.fields, field.split(".", MAX_PATH_PARTS)), values);
+    collect(this.value(field), values);
     const texts = values.length === 0 ? NO_TEXTS : values;
     this.#texts.set(field, texts);
     return texts;
   }
 
+  /** Returns the words of a dotted field's values, lower case; none where it is missing. */
+  words(field: string): readonly string[] {
+    const texts = this.texts(field);
+    return texts.length === 1 ? wordsOf(texts[0]!) : texts.flatMap(wordsOf);
+  }
+
   /** Returns the value of a dotted field as it stands; undefined where it is missing. */
   value(field: string): unknown {
-    return valueAt(this.fields, field.split(".", MAX_PATH_PARTS));
+    return valueAt(this.fields, partsOf(field), 0);
   }
 }
 
@@ -95,18 +103,31 @@ function decode(source: Uint8Array): Fields {
   }
 }
 
-/** Follows nested objects and dotted keys, in any mixture; the longest key wins. */
-function valueAt(value: unknown, parts: readonly string[]): unknown {
-  if (parts.length === 0) return value;
+/** The parts of names that were asked for: filters ask for few, each for every event. */
+const knownParts = new Map<string, readonly string[]>();
+const MAX_KNOWN_PARTS = 10_000;
+
+function partsOf(field: string): readonly string[] {
+  let parts = knownParts.get(field);
+  if (parts !== undefined) return parts;
+  parts = field.split(".", MAX_PATH_PARTS);
+  if (knownParts.size >= MAX_KNOWN_PARTS) knownParts.clear();
+  knownParts.set(field, parts);
+  return parts;
+}
+
+/** Follows nested objects and dotted keys from part `from` on, in any mixture; the longest key wins. */
+function valueAt(value: unknown, parts: readonly string[], from: number): unknown {
+  if (from === parts.length) return value;
   if (Array.isArray(value)) {
-    const found = value.map((item) => valueAt(item, parts)).filter((item) => item !== undefined);
+    const found = value.map((item) => valueAt(item, parts, from)).filter((item) => item !== undefined);
     return found.length === 0 ? undefined : found;
   }
   if (typeof value !== "object" || value === null) return undefined;
-  for (let count = parts.length; count > 0; count--) {
-    const key = count === 1 ? parts[0]! : parts.slice(0, count).join(".");
+  for (let end = parts.length; end > from; end--) {
+    const key = end === from + 1 ? parts[from]! : parts.slice(from, end).join(".");
     if (!Object.hasOwn(value, key)) continue;
-    const found = valueAt((value as Fields)[key], parts.slice(count));
+    const found = valueAt((value as Fields)[key], parts, end);
     if (found !== undefined) return found;
   }
   return undefined;

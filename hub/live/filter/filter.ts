@@ -3,12 +3,20 @@
 import type { EventDocument } from "./event-document.ts";
 import { gramsOf } from "./grams.ts";
 import { parseFilter } from "./parser.ts";
-import { compileContains, compileValue } from "./pattern.ts";
+import { compileContains, compileValue, wordsOf } from "./pattern.ts";
 import type { Bound, FilterNode, Pattern } from "./syntax.ts";
 
 type Predicate = (document: EventDocument) => boolean;
 
+/** A whole word of a field's value, lower case. */
+export interface FieldWord {
+  readonly field: string;
+  readonly word: string;
+}
+
 export interface Filter {
+  /** Each match has one of these; none where nothing is known. */
+  readonly words: readonly FieldWord[];
   /** Grams that the JSON of each match holds; none where nothing is known. */
   readonly grams: readonly number[];
   matches(document: EventDocument): boolean;
@@ -21,6 +29,7 @@ export function compileFilter(query: string, indexPatterns: readonly string[]): 
   const literal = requiredLiteral(tree);
   const takesIndex = compileIndexPatterns(indexPatterns);
   return {
+    words: requiredWords(tree),
     grams: gramsOf(literal),
     matches(document) {
       if (!takesIndex(document.event.index)) return false;
@@ -137,6 +146,37 @@ function requiredLiteral(node: FilterNode): string {
     default:
       return "";
   }
+}
+
+/** Returns words of which each match has one, the fewest that are known; none where nothing is. */
+function requiredWords(node: FilterNode): readonly FieldWord[] {
+  switch (node.type) {
+    case "and":
+      return node.children
+        .map(requiredWords)
+        .reduce(
+          (best, words) =>
+            words.length > 0 && (best.length === 0 || words.length < best.length) ? words : best,
+          [],
+        );
+    case "or": {
+      const words = node.children.map(requiredWords);
+      return words.every((one) => one.length > 0) ? words.flat() : [];
+    }
+    case "term": {
+      const word = wholeWord(node);
+      return word === "" ? [] : [{ field: node.field, word }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Returns the longest word that a value must have to match, "" where parts of words match too. */
+function wholeWord({ field, pattern }: { readonly field: string; readonly pattern: Pattern }): string {
+  const only = pattern[0] ?? "";
+  if (pattern.length !== 1 || field === "_index" || field === "message" || only.includes("?")) return "";
+  return wordsOf(only).reduce(longer, "");
 }
 
 /** Returns the longest run of characters that JSON writes as they are. */

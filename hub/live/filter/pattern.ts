@@ -78,6 +78,18 @@ function compileWords(piece: Piece): (value: string) => boolean {
   };
 }
 
+/** Returns the words of a lower-case text: the runs of letters and digits, at whose ends a value's words end. */
+export function wordsOf(text: string): readonly string[] {
+  const words: string[] = [];
+  let start = 0;
+  for (let place = 0; place <= text.length; place++) {
+    if (isWord(text, place)) continue;
+    if (place > start) words.push(text.slice(start, place));
+    start = place + 1;
+  }
+  return words;
+}
+
 /** Letters and digits; everything outside ASCII counts as a letter. */
 function isWord(text: string, place: number): boolean {
   const code = text.charCodeAt(place);
