@@ -4,8 +4,14 @@ import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { percentile } from "./benchmark.ts";
+import { keeps, percentile } from "./benchmark.ts";
 import { fts5LinesPerCpuSecond, readLinesPerCpuSecond } from "./reference.ts";
+
+test("a value keeps its target or it doesn't", () => {
+  assert.equal(keeps(150, { atMost: 150 }), true);
+  assert.equal(keeps(151, { atMost: 150 }), false);
+  assert.equal(keeps(54.9, { atLeast: 55 }), false);
+});
 
 test("percentiles are values that were measured", () => {
   assert.equal(percentile([5, 1, 9, 3], 0.5), 3);

@@ -11,6 +11,16 @@ export interface Result {
   readonly unit: string;
   /** What `reference` did with the same data in the same run; null where nothing compares. */
   readonly reference: { readonly name: string; readonly value: number } | null;
+  /** What it has to be on an idle machine; undefined: nothing was promised. */
+  readonly target?: Target;
+}
+
+/** A bound that belongs to what is measured. */
+export type Target = { readonly atMost: number } | { readonly atLeast: number };
+
+/** Returns true where a value keeps its target. */
+export function keeps(value: number, target: Target): boolean {
+  return "atMost" in target ? value <= target.atMost : value >= target.atLeast;
 }
 
 export interface BenchmarkContext {

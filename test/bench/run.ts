@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- NAME [--json] [--scale 0.1] [--docs N] [--keep FOLDER]`: measures and prints
- * `{name, machine, results: [{case, value, unit, reference, ratio}]}`. Without a name it lists the benchmarks.
+ * `{name, machine, results: [{case, value, unit, reference, ratio}]}`, and where a case has a target whether it
+ * `passed`. Without a name it lists the benchmarks.
  */
 
 import { cpus, release, totalmem } from "node:os";
@@ -8,7 +9,7 @@ import { parseArgs } from "node:util";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { agent } from "./agent.ts";
-import type { Benchmark, Result } from "./benchmark.ts";
+import { type Benchmark, keeps, type Result } from "./benchmark.ts";
 import { e2e } from "./e2e.ts";
 import { ingest } from "./ingest.ts";
 import { page } from "./page.ts";
@@ -66,6 +67,7 @@ function print(benchmark: string, results: readonly Result[]): void {
     reference: result.reference === null ? null : result.reference.value,
     referenceName: result.reference?.name ?? null,
     ratio: ratio(result),
+    ...(result.target === undefined ? {} : { passed: keeps(result.value, result.target) }),
   }));
   const machine = {
     cpu: cpus()[0]?.model ?? "unknown",
@@ -88,7 +90,14 @@ function readable(result: Result): string {
     result.reference === null
       ? ""
       : `  (${ratio(result)!.toFixed(2)} × ${result.reference.name}: ${figure(result.reference.value)})`;
-  return `${result.case.padEnd(32)} ${figure(result.value).padStart(12)} ${result.unit}${beside}`;
+  return `${result.case.padEnd(32)} ${figure(result.value).padStart(12)} ${result.unit}${beside}${judged(result)}`;
+}
+
+function judged({ value, target }: Result): string {
+  if (target === undefined) return "";
+  const bound =
+    "atMost" in target ? `at most ${figure(target.atMost)}` : `at least ${figure(target.atLeast)}`;
+  return `  ${keeps(value, target) ? "pass" : "FAIL"}: ${bound}`;
 }
 
 function figure(value: number): string {

@@ -1,27 +1,24 @@
 /** Live lines: how smoothly a page shows them, and how soon a hub brings them to a thousand viewers. */
 
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { WebSocket } from "ws";
-import { type HubMessage, LIVE_PATH, LIVE_PROTOCOL } from "#proto/live.ts";
 import { launchBrowser } from "#test/harness/browser.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 import { buildDashboard } from "#ui/build.ts";
-import { type Benchmark, percentile, type Result } from "./benchmark.ts";
+import type { Benchmark, Result, Target } from "./benchmark.ts";
 import { countFrames } from "./frames.ts";
-import type { TailHubRequest } from "./tail-hub.ts";
+import { TailHub } from "./tail-hub-process.ts";
+import { measureSlowViewers, measureViewers, SLOW_VIEWERS, VIEWED_RATE } from "./tail-viewers.ts";
 
 const PAGE_RATES = [10_000, 50_000];
+/** Up to so many lines a second a page is to move as smoothly as an empty one; above, not to freeze. */
+const SMOOTH_RATE = 10_000;
+const SMOOTH: Target = { atLeast: 55 };
+const NONE: Target = { atMost: 0 };
 const PAGE_MS = 10_000;
 /** Lines come for so long before frames are counted. */
 const WARM_MS = 2_000;
 const VIEWERS = 1_000;
-const VIEWED_RATE = 5_000;
 const VIEWED_MS = 10_000;
-const SLOW_VIEWERS = 50;
-const MIB = 1024 ** 2;
 
 export const tail: Benchmark = {
   name: "tail",
@@ -44,42 +41,6 @@ export const tail: Benchmark = {
   },
 };
 
-/** The live side of a hub as a process. */
-class TailHub {
-  readonly url: string;
-  readonly #child: ChildProcess;
-
-  private constructor(child: ChildProcess, url: string) {
-    this.#child = child;
-    this.url = url;
-  }
-
-  static async start(workspace: Workspace): Promise<TailHub> {
-    const child = fork(join(import.meta.dirname, "tail-hub.ts"), { execArgv: ["--expose-gc"] });
-    workspace.defer(() => child.kill());
-    const [{ url }] = (await once(child, "message")) as [{ url: string }];
-    return new TailHub(child, url);
-  }
-
-  async offer(rate: number, forMs: number): Promise<number> {
-    return (await this.#ask({ rate, forMs }))["offered"]!;
-  }
-
-  async rssBytes(): Promise<number> {
-    return (await this.#ask({ rss: true }))["rss"]!;
-  }
-
-  stop(): void {
-    this.#child.kill();
-  }
-
-  async #ask(request: TailHubRequest): Promise<Readonly<Record<string, number>>> {
-    const answered = once(this.#child, "message");
-    this.#child.send(request);
-    return ((await answered) as [Record<string, number>])[0];
-  }
-}
-
 async function measurePage(
   workspace: Workspace,
   browser: Browser,
@@ -97,19 +58,20 @@ async function measurePage(
   const { seen, skipped } = await settledCounts(page);
   await page.close();
   hub.stop();
-  const result = (name: string, value: number, unit: string): Result => ({
+  const result = (name: string, value: number, unit: string, target?: Target): Result => ({
     case: `${rate} lines/s: ${name}`,
     value,
     unit,
     reference: null,
+    ...(target === undefined ? {} : { target }),
   });
   return [
-    result("frames", frames.perSecond, "per second"),
+    result("frames", frames.perSecond, "per second", rate <= SMOOTH_RATE ? SMOOTH : undefined),
     result("longest frame", frames.longestMs, "ms"),
-    result("frozen", frames.frozenSeconds, "seconds"),
+    result("frozen", frames.frozenSeconds, "seconds", NONE),
     result("lines shown", seen, "lines"),
     result("lines skipped and counted", skipped, "lines"),
-    result("lines neither shown nor counted", offered - seen - skipped, "lines"),
+    result("lines neither shown nor counted", offered - seen - skipped, "lines", NONE),
   ];
 }
 
@@ -128,87 +90,4 @@ async function settledCounts(page: Page): Promise<{ seen: number; skipped: numbe
     if (now.seen === before.seen && now.skipped === before.skipped) return now;
     before = now;
   }
-}
-
-async function measureViewers(workspace: Workspace, count: number, forMs: number): Promise<Result[]> {
-  const hub = await TailHub.start(workspace);
-  const delaysMs: number[] = [];
-  let skipped = 0;
-  const sockets: WebSocket[] = [];
-  for (let number = 0; number < count; number++) {
-    const socket = await view(hub.url, `f${Math.floor(number / 100)}:g${number % 100}x`, (message, send) => {
-      if (message.t === "tail.gap") skipped += message.n;
-      if (message.t !== "tail.rows") return;
-      const nowMs = Date.now();
-      for (const row of message.rows) delaysMs.push(nowMs - row[1]);
-      send({ t: "tail.credit", sub: 1, add: message.rows.length });
-    });
-    sockets.push(socket);
-  }
-  const offered = await hub.offer(VIEWED_RATE, forMs);
-  const expected = (offered / 100) * count;
-  const deadlineMs = performance.now() + 5_000;
-  while (delaysMs.length + skipped < expected * 0.99 && performance.now() < deadlineMs)
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  for (const socket of sockets) socket.terminate();
-  hub.stop();
-  const result = (name: string, value: number, unit: string): Result => ({
-    case: `${count} viewers: ${name}`,
-    value,
-    unit,
-    reference: null,
-  });
-  return [
-    result("event → socket, p50", percentile(delaysMs, 0.5), "ms"),
-    result("event → socket, p99", percentile(delaysMs, 0.99), "ms"),
-    result("rows brought", delaysMs.length, "rows"),
-    result("rows skipped and counted", skipped, "rows"),
-  ];
-}
-
-/** Viewers of everything who read nothing: what each costs the hub. */
-async function measureSlowViewers(workspace: Workspace, forMs: number): Promise<Result> {
-  const hub = await TailHub.start(workspace);
-  await hub.offer(VIEWED_RATE, 1_000);
-  const reader = await view(hub.url, "", () => undefined);
-  await hub.offer(VIEWED_RATE, 2_000);
-  const beforeBytes = await hub.rssBytes();
-  const sockets: WebSocket[] = [];
-  for (let number = 0; number < SLOW_VIEWERS; number++) {
-    const socket = await view(hub.url, `NOT viewer${number}`, () => undefined);
-    socket.pause();
-    sockets.push(socket);
-  }
-  await hub.offer(VIEWED_RATE, forMs);
-  const grownBytes = (await hub.rssBytes()) - beforeBytes;
-  for (const socket of [reader, ...sockets]) socket.terminate();
-  hub.stop();
-  return {
-    case: "memory per slow viewer",
-    value: grownBytes / SLOW_VIEWERS / MIB,
-    unit: "MiB",
-    reference: null,
-  };
-}
-
-/** Opens a tail and resolves when the hub has opened it. */
-async function view(
-  url: string,
-  query: string,
-  onMessage: (message: HubMessage, send: (message: unknown) => void) => void,
-): Promise<WebSocket> {
-  const socket = new WebSocket(`${url.replace("http", "ws")}${LIVE_PATH}`, LIVE_PROTOCOL, { origin: url });
-  const send = (message: unknown): void => socket.send(JSON.stringify(message));
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  socket.on("open", () =>
-    send({ t: "tail.open", sub: 1, index: [], q: query, credit: 5_000, maxRate: 20_000 }),
-  );
-  socket.on("error", reject);
-  socket.on("message", (data: Buffer) => {
-    const message = JSON.parse(data.toString()) as HubMessage;
-    if (message.t === "tail.opened") resolve();
-    onMessage(message, send);
-  });
-  await promise;
-  return socket;
 }

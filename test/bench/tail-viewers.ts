@@ -1,0 +1,103 @@
+/** A thousand viewers of one hub: how soon it brings them their lines, and what those who don't read cost it. */
+
+import { WebSocket } from "ws";
+import { type HubMessage, LIVE_PATH, LIVE_PROTOCOL, START_CREDIT_ROWS } from "#proto/live.ts";
+import type { Workspace } from "#test/harness/workspace.ts";
+import { percentile, type Result, type Target } from "./benchmark.ts";
+import { TailHub } from "./tail-hub-process.ts";
+
+export const VIEWED_RATE = 5_000;
+export const SLOW_VIEWERS = 50;
+const MIB = 1024 ** 2;
+const P99_MS: Target = { atMost: 150 };
+const SLOW_VIEWER_MIB: Target = { atMost: 4 };
+
+/** Measures `count` viewers, whose filters each match one line in a hundred. */
+export async function measureViewers(workspace: Workspace, count: number, forMs: number): Promise<Result[]> {
+  const hub = await TailHub.start(workspace);
+  const delaysMs: number[] = [];
+  let skipped = 0;
+  const sockets: WebSocket[] = [];
+  for (let number = 0; number < count; number++) {
+    let used = 0;
+    const socket = await view(hub.url, `f${Math.floor(number / 100)}:g${number % 100}x`, (message, send) => {
+      if (message.t === "tail.gap") skipped += message.n;
+      if (message.t !== "tail.rows") return;
+      const nowMs = Date.now();
+      for (const row of message.rows) delaysMs.push(nowMs - row[1]);
+      used += message.rows.length;
+      if (used < START_CREDIT_ROWS / 2) return;
+      send({ t: "tail.credit", sub: 1, add: used });
+      used = 0;
+    });
+    sockets.push(socket);
+  }
+  const offered = await hub.offer(VIEWED_RATE, forMs);
+  const expected = (offered / 100) * count;
+  const deadlineMs = performance.now() + 5_000;
+  while (delaysMs.length + skipped < expected * 0.99 && performance.now() < deadlineMs)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  for (const socket of sockets) socket.terminate();
+  hub.stop();
+  const result = (name: string, value: number, unit: string, target?: Target): Result => ({
+    case: `${count} viewers: ${name}`,
+    value,
+    unit,
+    reference: null,
+    ...(target === undefined ? {} : { target }),
+  });
+  return [
+    result("event → socket, p50", percentile(delaysMs, 0.5), "ms"),
+    result("event → socket, p99", percentile(delaysMs, 0.99), "ms", P99_MS),
+    result("rows brought", delaysMs.length, "rows"),
+    result("rows skipped and counted", skipped, "rows"),
+  ];
+}
+
+/** Measures viewers of everything who read nothing: what each costs the hub. */
+export async function measureSlowViewers(workspace: Workspace, forMs: number): Promise<Result> {
+  const hub = await TailHub.start(workspace);
+  await hub.offer(VIEWED_RATE, 1_000);
+  const reader = await view(hub.url, "", () => undefined);
+  await hub.offer(VIEWED_RATE, 2_000);
+  const beforeBytes = await hub.rssBytes();
+  const sockets: WebSocket[] = [];
+  for (let number = 0; number < SLOW_VIEWERS; number++) {
+    const socket = await view(hub.url, `NOT viewer${number}`, () => undefined);
+    socket.pause();
+    sockets.push(socket);
+  }
+  await hub.offer(VIEWED_RATE, forMs);
+  const grownBytes = (await hub.rssBytes()) - beforeBytes;
+  for (const socket of [reader, ...sockets]) socket.terminate();
+  hub.stop();
+  return {
+    case: "memory per slow viewer",
+    value: grownBytes / SLOW_VIEWERS / MIB,
+    unit: "MiB",
+    reference: null,
+    target: SLOW_VIEWER_MIB,
+  };
+}
+
+/** Opens a tail and resolves when the hub has opened it. */
+async function view(
+  url: string,
+  query: string,
+  onMessage: (message: HubMessage, send: (message: unknown) => void) => void,
+): Promise<WebSocket> {
+  const socket = new WebSocket(`${url.replace("http", "ws")}${LIVE_PATH}`, LIVE_PROTOCOL, { origin: url });
+  const send = (message: unknown): void => socket.send(JSON.stringify(message));
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  socket.on("open", () =>
+    send({ t: "tail.open", sub: 1, index: [], q: query, credit: START_CREDIT_ROWS, maxRate: 20_000 }),
+  );
+  socket.on("error", reject);
+  socket.on("message", (data: Buffer) => {
+    const message = JSON.parse(data.toString()) as HubMessage;
+    if (message.t === "tail.opened") resolve();
+    onMessage(message, send);
+  });
+  await promise;
+  return socket;
+}
