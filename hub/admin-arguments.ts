@@ -1,9 +1,14 @@
 /** Command lines of `user`, `client` and `agent`: what was asked, or what to write instead. */
 
-import { parseArgs } from "node:util";
 import { isRole, ROLES, type Role } from "#hub/auth/principal.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { usageError } from "./usage-error.ts";
+import {
+  overridesOf,
+  PLACE_OPTIONS,
+  type PlaceValues,
+  parseOptions,
+  usageError,
+} from "./command-arguments.ts";
 
 const USER_ACTIONS = ["add", "passwd", "list", "remove"] as const;
 const CLIENT_ACTIONS = ["add", "list", "rotate", "remove"] as const;
@@ -47,26 +52,15 @@ export type AgentCommand = Place & {
   readonly expiresIn: string;
 };
 
-const PLACE_OPTIONS = {
-  config: { type: "string", short: "c" },
-  E: { type: "string", short: "E", multiple: true },
-  "path.data": { type: "string" },
-  json: { type: "boolean" },
-} as const;
+const COMMON_OPTIONS = { ...PLACE_OPTIONS, json: { type: "boolean" } } as const;
 
 /** Returns the command of the arguments behind `user`. Throws usage_invalid. */
 export function parseUserCommand(args: readonly string[]): UserCommand {
-  const { values, positionals } = parsed(() =>
-    parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        ...PLACE_OPTIONS,
-        role: { type: "string" },
-        index: { type: "string", multiple: true },
-      },
-    }),
-  );
+  const { values, positionals } = parseOptions(args, {
+    ...COMMON_OPTIONS,
+    role: { type: "string" },
+    index: { type: "string", multiple: true },
+  });
   const { role = "viewer", index = ["*"] } = values;
   if (!isRole(role)) throw usageError(`--role ${role}: choose ${ROLES.join(", ")}`);
   const { action, subject } = actionOf("user", USER_ACTIONS, positionals, "NAME");
@@ -75,18 +69,12 @@ export function parseUserCommand(args: readonly string[]): UserCommand {
 
 /** Returns the command of the arguments behind `client`. Throws usage_invalid. */
 export function parseClientCommand(args: readonly string[]): ClientCommand {
-  const { values, positionals } = parsed(() =>
-    parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        ...PLACE_OPTIONS,
-        kind: { type: "string" },
-        "redirect-uri": { type: "string", multiple: true },
-        scope: { type: "string", multiple: true },
-      },
-    }),
-  );
+  const { values, positionals } = parseOptions(args, {
+    ...COMMON_OPTIONS,
+    kind: { type: "string" },
+    "redirect-uri": { type: "string", multiple: true },
+    scope: { type: "string", multiple: true },
+  });
   const kind = KINDS.find((each) => each === (values.kind ?? "confidential"));
   if (kind === undefined) throw usageError(`--kind ${values.kind}: choose ${KINDS.join(", ")}`);
   const { action, subject } = actionOf("client", CLIENT_ACTIONS, positionals, "NAME or CLIENT_ID");
@@ -103,24 +91,14 @@ export function parseClientCommand(args: readonly string[]): ClientCommand {
 
 /** Returns the command of the arguments behind `agent`. Throws usage_invalid. */
 export function parseAgentCommand(args: readonly string[]): AgentCommand {
-  const { values, positionals } = parsed(() =>
-    parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { ...PLACE_OPTIONS, id: { type: "string" }, expires: { type: "string" } },
-    }),
-  );
+  const { values, positionals } = parseOptions(args, {
+    ...COMMON_OPTIONS,
+    id: { type: "string" },
+    expires: { type: "string" },
+  });
   const { action, subject } = actionOf("agent", AGENT_ACTIONS, positionals, "NAME");
   const { id = "", expires = "" } = values;
   return { name: "agent", action, subject, agentId: id, expiresIn: expires, ...placeOf(values) };
-}
-
-function parsed<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (cause) {
-    throw usageError((cause as Error).message.split(". ")[0] ?? "", cause);
-  }
 }
 
 function actionOf<A extends string>(
@@ -140,13 +118,8 @@ function actionOf<A extends string>(
   return { action, subject };
 }
 
-function placeOf(values: {
-  readonly config?: string | undefined;
-  readonly E?: string[] | undefined;
-  readonly "path.data"?: string | undefined;
-  readonly json?: boolean | undefined;
-}): Place {
-  const data = values["path.data"];
-  const overrides = [...(values.E ?? []), ...(data === undefined ? [] : [`path.data=${data}`])];
-  return { config: values.config, overrides, json: values.json === true };
+function placeOf(
+  values: PlaceValues & { readonly config?: string | undefined; readonly json?: boolean | undefined },
+): Place {
+  return { config: values.config, overrides: overridesOf(values), json: values.json === true };
 }

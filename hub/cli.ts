@@ -1,6 +1,5 @@
 /** The hub's command line: what was asked, or what to write instead. */
 
-import { parseArgs } from "node:util";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import {
   type AgentCommand,
@@ -10,10 +9,10 @@ import {
   parseUserCommand,
   type UserCommand,
 } from "./admin-arguments.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
 import { type PipelineCommand, parsePipelineCommand } from "./pipeline-command.ts";
 import { parseSearchCommand, type SearchCommand } from "./search-command.ts";
 import { parseSnapshotCommand, type SnapshotCommand } from "./snapshot/arguments.ts";
-import { usageError } from "./usage-error.ts";
 
 export const HELP = `Usage: tailrace-hub [run] [-c hub.yml] [-E key=value …]
        tailrace-hub pipeline ACTION … | search 'QUERY' | user ACTION … | client ACTION … | agent ACTION …
@@ -89,6 +88,14 @@ export type HubCommand =
       readonly readyJson: boolean;
     };
 
+const OPTIONS = {
+  ...PLACE_OPTIONS,
+  "ready-json": { type: "boolean" },
+  "print-schema": { type: "boolean" },
+  version: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
 const COMMANDS = ["run", "pipeline", "search", "user", "client", "agent", "snapshot"];
 
 /** Returns the command of `args` (without node and script). Throws usage_invalid. */
@@ -101,7 +108,7 @@ export function parseHubCommand(args: readonly string[]): HubCommand {
   if (first === "user" && !wantsHelp) return parseUserCommand(rest);
   if (first === "client" && !wantsHelp) return parseClientCommand(rest);
   if (first === "agent" && !wantsHelp) return parseAgentCommand(rest);
-  const { values, positionals } = wantsHelp ? parse(["--help"]) : parse(args);
+  const { values, positionals } = parseOptions(wantsHelp ? ["--help"] : args, OPTIONS);
   if (values.help === true) return { name: "help" };
   if (values.version === true) return { name: "version" };
   if (values["print-schema"] === true) return { name: "print-schema" };
@@ -110,27 +117,10 @@ export function parseHubCommand(args: readonly string[]): HubCommand {
     throw usageError(`unknown command "${command}"${didYouMean(command, COMMANDS)}`);
   if (command !== "run") throw usageError(`write "${command}" first, its options behind it`);
   if (extra !== undefined) throw usageError(`"${extra}" is one argument too many`);
-  const overrides = [...(values.E ?? [])];
-  if (values["path.data"] !== undefined) overrides.push(`path.data=${values["path.data"]}`);
-  return { name: "run", config: values.config, overrides, readyJson: values["ready-json"] === true };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        config: { type: "string", short: "c" },
-        E: { type: "string", short: "E", multiple: true },
-        "path.data": { type: "string" },
-        "ready-json": { type: "boolean" },
-        "print-schema": { type: "boolean" },
-        version: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-  } catch (error) {
-    throw usageError((error as Error).message.split(". ")[0] ?? "", error);
-  }
+  return {
+    name: "run",
+    config: values.config,
+    overrides: overridesOf(values),
+    readyJson: values["ready-json"] === true,
+  };
 }

@@ -2,12 +2,17 @@
 
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { parseArgs } from "node:util";
 import { readConfigs, readText } from "#hub/pipeline/definitions/pipeline-files.ts";
 import type { PipelineFile } from "#hub/pipeline/runtime/worker-protocol.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { usageError } from "./usage-error.ts";
+import { parseOptions, usageError } from "./command-arguments.ts";
+
+const OPTIONS = {
+  input: { type: "string" },
+  json: { type: "boolean" },
+  update: { type: "boolean" },
+} as const;
 
 export type PipelineCommand = { readonly name: "pipeline" } & (
   | { readonly action: "check"; readonly files: readonly string[] }
@@ -55,7 +60,7 @@ export function parsePipelineCommand(args: readonly string[]): PipelineCommand {
         : `unknown command "pipeline ${action}"${didYouMean(action, ACTIONS)}`,
     );
   }
-  const { values, positionals } = parsed(rest);
+  const { values, positionals } = parseOptions(rest, OPTIONS);
   if (action === "plugins") return { name: "pipeline", action, plugin: positionals[0] };
   if (positionals.length === 0) throw usageError(`pipeline ${action} needs a file`);
   if (action === "check") return { name: "pipeline", action, files: positionals };
@@ -201,16 +206,4 @@ function eventOf(line: string, number: number): Record<string, unknown> {
 
 function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { input: { type: "string" }, json: { type: "boolean" }, update: { type: "boolean" } },
-    });
-  } catch (error) {
-    throw usageError((error as Error).message.split(". ")[0] ?? "", error);
-  }
 }

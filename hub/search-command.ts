@@ -1,10 +1,9 @@
 /** `tailrace-hub search 'QUERY'`: lines of the logs on a terminal, asked of the search interface. */
 
-import { parseArgs } from "node:util";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
 import { type HubSettings, loadHubSettings } from "./config.ts";
-import { usageError } from "./usage-error.ts";
 
 export interface SearchCommand {
   readonly name: "search";
@@ -31,9 +30,17 @@ const TIMEOUT_MS = 60_000;
 /** Holds an API key or access token; on the command line others would see it. */
 const KEY_VARIABLE = "TAILRACE_API_KEY";
 
+const OPTIONS = {
+  ...PLACE_OPTIONS,
+  index: { type: "string" },
+  since: { type: "string" },
+  size: { type: "string" },
+  json: { type: "boolean" },
+} as const;
+
 /** Returns the command of the arguments behind `search`. Throws usage_invalid. */
 export function parseSearchCommand(args: readonly string[]): SearchCommand {
-  const { values, positionals } = parsedArguments(args);
+  const { values, positionals } = parseOptions(args, OPTIONS);
   const [query = "*", extra] = positionals;
   if (extra !== undefined) throw usageError(`"${extra}" is one argument too many; quote the query`);
   const { size = DEFAULT_SIZE, since = "15m", index = "logs-*" } = values;
@@ -49,7 +56,7 @@ export function parseSearchCommand(args: readonly string[]): SearchCommand {
     size: count,
     json: values.json === true,
     config: values.config,
-    overrides: values.E ?? [],
+    overrides: overridesOf(values),
   };
 }
 
@@ -66,25 +73,6 @@ export async function runSearchCommand(
     .reverse()
     .map(({ _source }) => (command.json ? JSON.stringify(_source) : lineOf(_source)));
   return lines.map((line) => `${line}\n`).join("");
-}
-
-function parsedArguments(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        config: { type: "string", short: "c" },
-        E: { type: "string", short: "E", multiple: true },
-        index: { type: "string" },
-        since: { type: "string" },
-        size: { type: "string" },
-        json: { type: "boolean" },
-      },
-    });
-  } catch (error) {
-    throw usageError((error as Error).message.split(". ")[0] ?? "", error);
-  }
 }
 
 function durationOf(text: string): number {

@@ -1,8 +1,7 @@
 /** Command lines of `snapshot`: what was asked, or what to write instead. */
 
-import { parseArgs } from "node:util";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { usageError } from "../usage-error.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "../command-arguments.ts";
 
 const ACTIONS = ["create", "list", "restore"] as const;
 
@@ -19,7 +18,7 @@ export interface SnapshotCommand {
 
 /** Returns the command of the arguments behind `snapshot`. Throws usage_invalid. */
 export function parseSnapshotCommand(args: readonly string[]): SnapshotCommand {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parseOptions(args, { ...PLACE_OPTIONS, name: { type: "string" } });
   const [action = "", address, extra] = positionals;
   const known = ACTIONS.find((each) => each === action);
   if (known === undefined)
@@ -28,31 +27,12 @@ export function parseSnapshotCommand(args: readonly string[]): SnapshotCommand {
     );
   if (address === undefined) throw usageError(`snapshot ${known} needs a folder or s3://bucket/prefix`);
   if (extra !== undefined) throw usageError(`"${extra}" is one argument too many`);
-  const overrides = [...(values.E ?? [])];
-  if (values["path.data"] !== undefined) overrides.push(`path.data=${values["path.data"]}`);
   return {
     name: "snapshot",
     action: known,
     address,
     snapshot: values.name,
     config: values.config,
-    overrides,
+    overrides: overridesOf(values),
   };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        config: { type: "string", short: "c" },
-        E: { type: "string", short: "E", multiple: true },
-        "path.data": { type: "string" },
-        name: { type: "string" },
-      },
-    });
-  } catch (error) {
-    throw usageError((error as Error).message.split(". ")[0] ?? "", error);
-  }
 }
