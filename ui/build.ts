@@ -33,21 +33,27 @@ const cssText: Plugin = {
   },
 };
 
+/** What these load comes before the shell. */
+const BEFORE_SHELL: ReadonlySet<string> = new Set(["main.ts", "language.ts"]);
+
 /**
- * Pages are loaded behind the shell. Saying so lets the build see that what a page shares with the shell is there
- * already: it stays in one file instead of one for each set of pages that share something.
+ * Pages and large parts of them are loaded behind the shell. Saying so lets the build see that what they share with
+ * the shell is there already: it stays in one file instead of one for each set of pages that share something.
  */
-const pagesBehindShell: Plugin = {
-  name: "pages-behind-shell",
+const loadedBehindShell: Plugin = {
+  name: "loaded-behind-shell",
   setup(builder) {
-    const pages = new Set<string>();
-    builder.onResolve({ filter: /^\.\/pages\// }, ({ kind, path, resolveDir }) => {
-      if (kind === "dynamic-import") pages.add(join(resolveDir, path));
+    const loaded = new Map<string, string>();
+    builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ kind, path, importer, resolveDir }) => {
+      const file = join(resolveDir, path);
+      if (kind === "dynamic-import" && !BEFORE_SHELL.has(basename(importer)))
+        loaded.set(file, relative(dirname(file), join(HERE, "app.ts")));
       return undefined;
     });
-    builder.onLoad({ filter: /\/pages\/[\w-]+\.ts$/ }, async ({ path }) => {
-      if (!pages.has(path)) return undefined;
-      return { contents: `${await readFile(path, "utf8")}\nimport "../app.ts";\n`, loader: "ts" };
+    builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const shell = loaded.get(path);
+      if (shell === undefined) return undefined;
+      return { contents: `${await readFile(path, "utf8")}\nimport "./${shell}";\n`, loader: "ts" };
     });
   },
 };
@@ -73,7 +79,7 @@ export async function buildDashboard(): Promise<BuildResult> {
     metafile: true,
     entryNames: "[name]-[hash]",
     chunkNames: "chunk-[hash]",
-    plugins: [cssText, pagesBehindShell],
+    plugins: [cssText, loadedBehindShell],
   });
   const outputs = Object.entries(metafile.outputs);
   const fileOf = (entry: string): string => {
