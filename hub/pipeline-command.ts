@@ -91,7 +91,7 @@ export async function runPipelineCommand(
 async function check(files: readonly PipelineFile[], env: NodeJS.ProcessEnv): Promise<CommandOutcome> {
   const { inspectPipeline } = await import("#hub/pipeline/program/check.ts");
   const { formatDiagnostic } = await import("#hub/pipeline/language/diagnostics.ts");
-  const diagnostics = inspectPipeline(files, env);
+  const diagnostics = await inspectPipeline(files, env);
   const count = (severity: string): number => diagnostics.filter((each) => each.severity === severity).length;
   const [errors, warnings] = [count("error"), count("warning")];
   const told = diagnostics.map((each) => `${formatDiagnostic(each)}\n\n`).join("");
@@ -104,11 +104,11 @@ async function check(files: readonly PipelineFile[], env: NodeJS.ProcessEnv): Pr
 
 async function plugins(plugin: string | undefined): Promise<CommandOutcome> {
   const { pluginNames, pluginReference } = await import("#hub/pipeline/program/plugin-reference.ts");
-  const names = pluginNames();
+  const names = await pluginNames();
   if (plugin !== undefined && !names.includes(plugin)) {
     throw usageError(`there is no plugin "${plugin}"${didYouMean(plugin, names)}`);
   }
-  return { output: pluginReference(plugin), complaints: "", isOk: true };
+  return { output: await pluginReference(plugin), complaints: "", isOk: true };
 }
 
 async function runSample(
@@ -119,7 +119,7 @@ async function runSample(
   const text = input === "-" ? readFileSync(0, "utf8") : readSample(input);
   const lines = text.split(/\r?\n/).filter((line) => line !== "");
   const samples = lines.map((line, place) => (json ? eventOf(line, place + 1) : { message: line }));
-  const simulations = simulate({ files: readAll(files), samples, variables: env, withSteps: false });
+  const simulations = await simulate({ files: readAll(files), samples, variables: env, withSteps: false });
   const events = simulations.flatMap(({ results }) =>
     results.map(({ event }) => `${JSON.stringify(event)}\n`),
   );
@@ -141,11 +141,11 @@ async function test(
     const cases = new CaseFile(path, readText(path));
     const files = readAll(cases.pipeline);
     if (update) {
-      writeFileSync(path, cases.updated(files, env));
+      writeFileSync(path, await cases.updated(files, env));
       lines.push(`${path}: updated`);
       continue;
     }
-    for (const { name, differences, refused } of cases.run(files, env)) {
+    for (const { name, differences, refused } of await cases.run(files, env)) {
       count++;
       const isOk = differences.length === 0 && refused.length === 0;
       if (!isOk) failed++;

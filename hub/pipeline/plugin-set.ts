@@ -1,4 +1,4 @@
-/** The plugins of one kind, found by name. */
+/** The plugins of one kind, found by name and loaded where a pipeline names them: some bring large libraries along. */
 
 import { nearestName } from "#proto/kit/nearest.ts";
 
@@ -10,29 +10,46 @@ export interface Named {
 export class PluginSet<T extends Named> {
   /** "filter", "output", "input" or "codec". */
   readonly kind: string;
-  readonly #byName = new Map<string, T>();
+  readonly #loaders: ReadonlyMap<string, () => Promise<T>>;
+  readonly #loaded = new Map<string, T>();
 
-  /** Throws where two plugins have the same name. */
-  constructor(kind: string, plugins: readonly T[]) {
+  /** `loaders` by the plugins' names. */
+  constructor(kind: string, loaders: Readonly<Record<string, () => Promise<T>>>) {
     this.kind = kind;
-    for (const plugin of plugins) {
-      if (this.#byName.has(plugin.name)) throw new Error(`two ${kind} plugins are named ${plugin.name}`);
-      this.#byName.set(plugin.name, plugin);
-    }
+    this.#loaders = new Map(Object.entries(loaders));
   }
 
+  /** Loads the plugins of these names, all without them; names that no plugin has are passed over. */
+  async load(names: Iterable<string> = this.#loaders.keys()): Promise<void> {
+    await Promise.all([...new Set(names)].map((name) => this.#load(name)));
+  }
+
+  /** Returns a plugin; undefined: there is none. It must have been loaded. */
   get(name: string): T | undefined {
-    return this.#byName.get(name);
+    const plugin = this.#loaded.get(name);
+    if (plugin === undefined && this.#loaders.has(name)) {
+      throw new Error(`the ${this.kind} ${name} was asked for before it was loaded`);
+    }
+    return plugin;
   }
 
+  /** Those that are loaded, in the order of their names. */
   get all(): readonly T[] {
-    return [...this.#byName.values()];
+    return [...this.#loaded.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Returns what to write instead of an unknown name. */
   hint(name: string): string {
-    const nearest = nearestName(name, this.#byName.keys());
+    const nearest = nearestName(name, this.#loaders.keys());
     if (nearest !== undefined) return `did you mean "${nearest}"?`;
-    return `there are: ${[...this.#byName.keys()].sort((a, b) => (a < b ? -1 : 1)).join(", ")}`;
+    return `there are: ${[...this.#loaders.keys()].sort((a, b) => (a < b ? -1 : 1)).join(", ")}`;
+  }
+
+  async #load(name: string): Promise<void> {
+    const load = this.#loaders.get(name);
+    if (load === undefined || this.#loaded.has(name)) return;
+    const plugin = await load();
+    if (plugin.name !== name) throw new Error(`the ${this.kind} ${plugin.name} is listed as ${name}`);
+    this.#loaded.set(name, plugin);
   }
 }

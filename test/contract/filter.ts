@@ -5,9 +5,12 @@ import { test } from "node:test";
 import type { FilterDefinition } from "#hub/pipeline/filters/filter.ts";
 import { SourceText } from "#hub/pipeline/language/source-text.ts";
 import { compilePipeline, runEvents } from "#hub/pipeline/program/compile.ts";
+import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
 import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
 import { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+
+await loadAllPlugins();
 
 /** A filter with options under which it works. */
 export interface FilterSubject {

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import type { FedRecord, InputContext, InputDeadLetter } from "#hub/pipeline/inputs/input.ts";
 import { SourceText } from "#hub/pipeline/language/source-text.ts";
 import { compilePipeline } from "#hub/pipeline/program/compile.ts";
+import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
 import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
 import type { JsonObject } from "#proto/codec/json.ts";
 import type { Event } from "#proto/event.ts";
@@ -12,6 +13,8 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+
+await loadAllPlugins();
 
 export interface SentEvent {
   readonly event: Event;

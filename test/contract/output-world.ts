@@ -3,11 +3,14 @@
 import { SourceText } from "#hub/pipeline/language/source-text.ts";
 import type { OutputRecord, OutputWriter, WriteRest, WriterContext } from "#hub/pipeline/outputs/output.ts";
 import { compilePipeline } from "#hub/pipeline/program/compile.ts";
+import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
 import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
 import { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+
+await loadAllPlugins();
 
 export class OutputWorld {
   readonly fed: { readonly address: string; readonly records: readonly OutputRecord[] }[] = [];

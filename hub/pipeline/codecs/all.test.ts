@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { Event } from "#proto/event.ts";
 import { codecs } from "./all.ts";
 
+await codecs.load();
+
 /** Options that a codec needs. */
 const NEEDED: Readonly<Record<string, Record<string, unknown>>> = {
   multiline: { pattern: "^\\s", what: "previous" },

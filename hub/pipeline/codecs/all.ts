@@ -1,31 +1,20 @@
-/** All codecs. */
+/** All codecs, by name. */
 
 import { PluginSet } from "../plugin-set.ts";
-import { combinedCodec, commonCodec } from "./access-log.ts";
-import { cefCodec } from "./cef.ts";
 import type { CodecDefinition } from "./codec.ts";
-import { csvCodec } from "./csv.ts";
-import { dotsCodec } from "./dots.ts";
-import { esBulkCodec } from "./es-bulk.ts";
-import { jsonCodec, jsonLinesCodec } from "./json.ts";
-import { lineCodec } from "./line.ts";
-import { msgpackCodec } from "./msgpack.ts";
-import { multilineCodec } from "./multiline.ts";
-import { plainCodec } from "./plain.ts";
-import { rubydebugCodec } from "./rubydebug.ts";
 
-export const codecs = new PluginSet<CodecDefinition>("codec", [
-  cefCodec,
-  combinedCodec,
-  commonCodec,
-  csvCodec,
-  dotsCodec,
-  esBulkCodec,
-  jsonCodec,
-  jsonLinesCodec,
-  lineCodec,
-  msgpackCodec,
-  multilineCodec,
-  plainCodec,
-  rubydebugCodec,
-]);
+export const codecs = new PluginSet<CodecDefinition>("codec", {
+  cef: async () => (await import("./cef.ts")).cefCodec,
+  combined: async () => (await import("./access-log.ts")).combinedCodec,
+  common: async () => (await import("./access-log.ts")).commonCodec,
+  csv: async () => (await import("./csv.ts")).csvCodec,
+  dots: async () => (await import("./dots.ts")).dotsCodec,
+  es_bulk: async () => (await import("./es-bulk.ts")).esBulkCodec,
+  json: async () => (await import("./json.ts")).jsonCodec,
+  json_lines: async () => (await import("./json.ts")).jsonLinesCodec,
+  line: async () => (await import("./line.ts")).lineCodec,
+  msgpack: async () => (await import("./msgpack.ts")).msgpackCodec,
+  multiline: async () => (await import("./multiline.ts")).multilineCodec,
+  plain: async () => (await import("./plain.ts")).plainCodec,
+  rubydebug: async () => (await import("./rubydebug.ts")).rubydebugCodec,
+});

@@ -245,5 +245,5 @@ export class PipelineControl implements Component {
 /** Throws settings_invalid. The language is loaded only where there is something to check. */
 async function check(definitions: readonly PipelineDefinition[]): Promise<void> {
   const { planPipelines } = await import("../program/plan.ts");
-  planPipelines(definitions, process.env);
+  await planPipelines(definitions, process.env);
 }

@@ -1,67 +1,37 @@
-/** All filters. */
+/** All filters, by name. */
 
 import { PluginSet } from "../plugin-set.ts";
-import { aggregateFilter } from "./aggregate/aggregate.ts";
-import { cidrFilter } from "./cidr.ts";
-import { cloneFilter } from "./clone.ts";
-import { csvFilter } from "./csv.ts";
-import { dateFilter } from "./date.ts";
-import { deDotFilter } from "./de-dot.ts";
-import { dissectFilter } from "./dissect.ts";
-import { dnsFilter } from "./dns/dns.ts";
-import { dropFilter } from "./drop.ts";
-import { elapsedFilter } from "./elapsed.ts";
 import type { FilterDefinition } from "./filter.ts";
-import { fingerprintFilter } from "./fingerprint.ts";
-import { geoipFilter } from "./geoip.ts";
-import { grokFilter } from "./grok/grok.ts";
-import { jsonFilter } from "./json.ts";
-import { kvFilter } from "./kv.ts";
-import { metricsFilter } from "./metrics.ts";
-import { mutateFilter } from "./mutate.ts";
-import { pruneFilter } from "./prune.ts";
-import { redactFilter } from "./redact.ts";
-import { jsFilter } from "./script/js.ts";
-import { rubyFilter } from "./script/ruby.ts";
-import { splitFilter } from "./split.ts";
-import { syslogPriFilter } from "./syslog-pri.ts";
-import { throttleFilter } from "./throttle.ts";
-import { translateFilter } from "./translate.ts";
-import { truncateFilter } from "./truncate.ts";
-import { urldecodeFilter } from "./urldecode.ts";
-import { useragentFilter } from "./useragent.ts";
-import { uuidFilter } from "./uuid.ts";
-import { xmlFilter } from "./xml/xml.ts";
 
-export const filters = new PluginSet<FilterDefinition>("filter", [
-  aggregateFilter,
-  dnsFilter,
-  elapsedFilter,
-  geoipFilter,
-  jsFilter,
-  metricsFilter,
-  redactFilter,
-  rubyFilter,
-  xmlFilter,
-  cidrFilter,
-  cloneFilter,
-  csvFilter,
-  dateFilter,
-  deDotFilter,
-  dissectFilter,
-  dropFilter,
-  fingerprintFilter,
-  grokFilter,
-  jsonFilter,
-  kvFilter,
-  mutateFilter,
-  pruneFilter,
-  splitFilter,
-  syslogPriFilter,
-  throttleFilter,
-  translateFilter,
-  truncateFilter,
-  urldecodeFilter,
-  useragentFilter,
-  uuidFilter,
-]);
+export const filters = new PluginSet<FilterDefinition>("filter", {
+  aggregate: async () => (await import("./aggregate/aggregate.ts")).aggregateFilter,
+  cidr: async () => (await import("./cidr.ts")).cidrFilter,
+  clone: async () => (await import("./clone.ts")).cloneFilter,
+  csv: async () => (await import("./csv.ts")).csvFilter,
+  date: async () => (await import("./date.ts")).dateFilter,
+  de_dot: async () => (await import("./de-dot.ts")).deDotFilter,
+  dissect: async () => (await import("./dissect.ts")).dissectFilter,
+  dns: async () => (await import("./dns/dns.ts")).dnsFilter,
+  drop: async () => (await import("./drop.ts")).dropFilter,
+  elapsed: async () => (await import("./elapsed.ts")).elapsedFilter,
+  fingerprint: async () => (await import("./fingerprint.ts")).fingerprintFilter,
+  geoip: async () => (await import("./geoip.ts")).geoipFilter,
+  grok: async () => (await import("./grok/grok.ts")).grokFilter,
+  js: async () => (await import("./script/js.ts")).jsFilter,
+  json: async () => (await import("./json.ts")).jsonFilter,
+  kv: async () => (await import("./kv.ts")).kvFilter,
+  metrics: async () => (await import("./metrics.ts")).metricsFilter,
+  mutate: async () => (await import("./mutate.ts")).mutateFilter,
+  prune: async () => (await import("./prune.ts")).pruneFilter,
+  redact: async () => (await import("./redact.ts")).redactFilter,
+  ruby: async () => (await import("./script/ruby.ts")).rubyFilter,
+  split: async () => (await import("./split.ts")).splitFilter,
+  syslog_pri: async () => (await import("./syslog-pri.ts")).syslogPriFilter,
+  throttle: async () => (await import("./throttle.ts")).throttleFilter,
+  translate: async () => (await import("./translate.ts")).translateFilter,
+  truncate: async () => (await import("./truncate.ts")).truncateFilter,
+  urldecode: async () => (await import("./urldecode.ts")).urldecodeFilter,
+  useragent: async () => (await import("./useragent.ts")).useragentFilter,
+  uuid: async () => (await import("./uuid.ts")).uuidFilter,
+  xml: async () => (await import("./xml/xml.ts")).xmlFilter,
+});

@@ -6,7 +6,10 @@ import { test } from "node:test";
 import { Event } from "#proto/event.ts";
 import { SourceText } from "../language/source-text.ts";
 import { compilePipeline, runEvents } from "../program/compile.ts";
+import { loadAllPlugins } from "../program/load-plugins.ts";
 import { RegexpGuard } from "../program/regexp-guard.ts";
+
+await loadAllPlugins();
 
 const NOW = Date.UTC(2024, 0, 5);
 const clock = { now: () => NOW, monotonic: () => performance.now(), sleep: () => Promise.resolve() };

@@ -8,7 +8,10 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { placesDatabase } from "#test/fixtures/places.ts";
 import { SourceText } from "../language/source-text.ts";
 import { compilePipeline, runEvents } from "../program/compile.ts";
+import { loadAllPlugins } from "../program/load-plugins.ts";
 import { RegexpGuard } from "../program/regexp-guard.ts";
+
+await loadAllPlugins();
 
 const folder = mkdtempSync(join(tmpdir(), "tailrace-lookups-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,42 +1,25 @@
-/** All inputs. */
+/** All inputs, by name. */
 
 import { PluginSet } from "../plugin-set.ts";
-import { agentInput, shipperInput } from "./agent.ts";
-import { beatsInput } from "./beats.ts";
-import { deadLetterQueueInput } from "./dead-letter-queue.ts";
-import { fileInput } from "./file/file.ts";
-import { generatorInput } from "./generator.ts";
-import { heartbeatInput } from "./heartbeat.ts";
-import { httpInput } from "./http.ts";
-import { httpPollerInput } from "./http-poller.ts";
 import type { InputDefinition } from "./input.ts";
-import { jdbcInput } from "./jdbc/jdbc.ts";
-import { otlpInput } from "./otlp.ts";
-import { pipelineInput } from "./pipeline.ts";
-import { rabbitmqInput } from "./rabbitmq.ts";
-import { redisInput } from "./redis.ts";
-import { stdinInput } from "./stdin.ts";
-import { syslogInput } from "./syslog.ts";
-import { tcpInput } from "./tcp.ts";
-import { udpInput } from "./udp.ts";
 
-export const inputs = new PluginSet<InputDefinition>("input", [
-  deadLetterQueueInput,
-  heartbeatInput,
-  httpInput,
-  pipelineInput,
-  syslogInput,
-  tcpInput,
-  udpInput,
-  agentInput,
-  beatsInput,
-  fileInput,
-  generatorInput,
-  shipperInput,
-  httpPollerInput,
-  jdbcInput,
-  otlpInput,
-  rabbitmqInput,
-  redisInput,
-  stdinInput,
-]);
+export const inputs = new PluginSet<InputDefinition>("input", {
+  shipper: async () => (await import("./agent.ts")).shipperInput,
+  agent: async () => (await import("./agent.ts")).agentInput,
+  beats: async () => (await import("./beats.ts")).beatsInput,
+  dead_letter_queue: async () => (await import("./dead-letter-queue.ts")).deadLetterQueueInput,
+  file: async () => (await import("./file/file.ts")).fileInput,
+  generator: async () => (await import("./generator.ts")).generatorInput,
+  heartbeat: async () => (await import("./heartbeat.ts")).heartbeatInput,
+  http: async () => (await import("./http.ts")).httpInput,
+  http_poller: async () => (await import("./http-poller.ts")).httpPollerInput,
+  jdbc: async () => (await import("./jdbc/jdbc.ts")).jdbcInput,
+  otlp: async () => (await import("./otlp.ts")).otlpInput,
+  pipeline: async () => (await import("./pipeline.ts")).pipelineInput,
+  rabbitmq: async () => (await import("./rabbitmq.ts")).rabbitmqInput,
+  redis: async () => (await import("./redis.ts")).redisInput,
+  stdin: async () => (await import("./stdin.ts")).stdinInput,
+  syslog: async () => (await import("./syslog.ts")).syslogInput,
+  tcp: async () => (await import("./tcp.ts")).tcpInput,
+  udp: async () => (await import("./udp.ts")).udpInput,
+});

@@ -1,33 +1,20 @@
-/** All outputs. */
+/** All outputs, by name. */
 
 import { PluginSet } from "../plugin-set.ts";
-import { csvOutput } from "./csv.ts";
-import { elasticsearchOutput } from "./elasticsearch.ts";
-import { emailOutput } from "./email.ts";
-import { fileOutput } from "./file.ts";
-import { httpOutput } from "./http.ts";
-import { natsOutput } from "./nats.ts";
-import { nullOutput } from "./null.ts";
 import type { OutputDefinition } from "./output.ts";
-import { pipelineOutput } from "./pipeline.ts";
-import { rabbitmqOutput } from "./rabbitmq.ts";
-import { redisOutput } from "./redis.ts";
-import { stdoutOutput } from "./stdout.ts";
-import { tcpOutput } from "./tcp.ts";
-import { udpOutput } from "./udp.ts";
 
-export const outputs = new PluginSet<OutputDefinition>("output", [
-  csvOutput,
-  emailOutput,
-  httpOutput,
-  natsOutput,
-  pipelineOutput,
-  rabbitmqOutput,
-  redisOutput,
-  tcpOutput,
-  udpOutput,
-  elasticsearchOutput,
-  fileOutput,
-  nullOutput,
-  stdoutOutput,
-]);
+export const outputs = new PluginSet<OutputDefinition>("output", {
+  csv: async () => (await import("./csv.ts")).csvOutput,
+  elasticsearch: async () => (await import("./elasticsearch.ts")).elasticsearchOutput,
+  email: async () => (await import("./email.ts")).emailOutput,
+  file: async () => (await import("./file.ts")).fileOutput,
+  http: async () => (await import("./http.ts")).httpOutput,
+  nats: async () => (await import("./nats.ts")).natsOutput,
+  null: async () => (await import("./null.ts")).nullOutput,
+  pipeline: async () => (await import("./pipeline.ts")).pipelineOutput,
+  rabbitmq: async () => (await import("./rabbitmq.ts")).rabbitmqOutput,
+  redis: async () => (await import("./redis.ts")).redisOutput,
+  stdout: async () => (await import("./stdout.ts")).stdoutOutput,
+  tcp: async () => (await import("./tcp.ts")).tcpOutput,
+  udp: async () => (await import("./udp.ts")).udpOutput,
+});

@@ -71,7 +71,7 @@ async function attempt(task: Task): Promise<Outcome> {
   try {
     if (task.kind === "simulate") {
       const { simulate } = await import("./simulate.ts");
-      return { value: simulate({ ...task.options, variables: process.env }) };
+      return { value: await simulate({ ...task.options, variables: process.env }) };
     }
     const { debugGrok } = await import("./grok-debug.ts");
     return { value: debugGrok(task.question) };

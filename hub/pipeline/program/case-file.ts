@@ -56,17 +56,19 @@ export class CaseFile {
   }
 
   /** Runs all cases. Throws settings_invalid where the pipeline can't be used. */
-  run(files: readonly PipelineFile[], variables: Variables): CaseResult[] {
-    return this.#cases.map((each) => {
-      const { events, refused } = outcome(each, files, variables);
-      return { name: each.name, differences: compare(each.expected, events), refused };
-    });
+  async run(files: readonly PipelineFile[], variables: Variables): Promise<CaseResult[]> {
+    const results: CaseResult[] = [];
+    for (const each of this.#cases) {
+      const { events, refused } = await outcome(each, files, variables);
+      results.push({ name: each.name, differences: compare(each.expected, events), refused });
+    }
+    return results;
   }
 
   /** Returns the file's text with what the cases give now as what is expected; all else stays. */
-  updated(files: readonly PipelineFile[], variables: Variables): string {
+  async updated(files: readonly PipelineFile[], variables: Variables): Promise<string> {
     for (const each of this.#cases) {
-      const { events } = outcome(each, files, variables);
+      const { events } = await outcome(each, files, variables);
       each.node.set("expected", this.#document.createNode(events));
     }
     return this.#document.toString();
@@ -102,12 +104,12 @@ export class CaseFile {
   }
 }
 
-function outcome(
+async function outcome(
   { samples, expected, ignore }: Case,
   files: readonly PipelineFile[],
   variables: Variables,
-): { readonly events: EventJson[]; readonly refused: string[] } {
-  const simulations = simulate({ files, samples, variables, withSteps: false });
+): Promise<{ readonly events: EventJson[]; readonly refused: string[] }> {
+  const simulations = await simulate({ files, samples, variables, withSteps: false });
   const events = simulations.flatMap(({ results }) => results.map(({ event }) => event));
   const isTimed = samples.some((sample) => IGNORED in sample);
   return {

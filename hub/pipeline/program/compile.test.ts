@@ -6,8 +6,11 @@ import { formatDiagnostic } from "../language/diagnostics.ts";
 import { SourceText } from "../language/source-text.ts";
 import { inspectPipeline } from "./check.ts";
 import { compilePipeline, runEvents } from "./compile.ts";
+import { loadAllPlugins } from "./load-plugins.ts";
 import { RegexpGuard } from "./regexp-guard.ts";
 import { simulate } from "./simulate.ts";
+
+await loadAllPlugins();
 
 /** A reference to the environment as pipelines write it. */
 function variable(name: string): string {
@@ -111,9 +114,9 @@ const FAULTS: [text: string, message: RegExp, hint: RegExp][] = [
 ];
 
 for (const [marked, message, hint] of FAULTS) {
-  test(`check names what is wrong in ${marked.replace("«", "").slice(0, 60)}`, () => {
+  test(`check names what is wrong in ${marked.replace("«", "").slice(0, 60)}`, async () => {
     const files = [{ path: "p.conf", text: marked.replace("«", "") }];
-    const [diagnostic] = inspectPipeline(files, {});
+    const [diagnostic] = await inspectPipeline(files, {});
     assert.ok(diagnostic !== undefined);
     assert.match(diagnostic.message, message);
     assert.match(diagnostic.hint, hint);
@@ -121,10 +124,10 @@ for (const [marked, message, hint] of FAULTS) {
   });
 }
 
-test("an option written twice is put together", () => {
+test("an option written twice is put together", async () => {
   const text =
     'filter { mutate { replace => { "a" => "1" } replace => { "b" => "2" } add_tag => "x" add_tag => "y" } }';
-  const [result] = simulate({
+  const [result] = await simulate({
     files: [{ path: "p.conf", text }],
     samples: [{ message: "line" }],
     variables: {},

@@ -7,6 +7,7 @@ import type { DocumentPacker } from "../runtime/packed-documents.ts";
 import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
 import type { PipelineDefinition } from "../runtime/worker-protocol.ts";
 import { ConfiguredPipeline } from "./configured-pipeline.ts";
+import { loadPlugins } from "./load-plugins.ts";
 import type { PluginFigure } from "./plugin-figures.ts";
 import type { RegexpGuard } from "./regexp-guard.ts";
 
@@ -30,8 +31,14 @@ export class PipelineSet implements MessageProcessor {
   readonly #pipelines: readonly ConfiguredPipeline[];
   readonly #ofAgents: readonly ConfiguredPipeline[];
 
-  /** Throws settings_invalid. */
-  constructor({ pipelines, fallback, variables, clock, guard }: PipelineSetOptions) {
+  /** Loads what the pipelines name and compiles them. Throws settings_invalid. */
+  static async make(options: PipelineSetOptions): Promise<PipelineSet> {
+    const files = options.pipelines.flatMap((pipeline) => pipeline.files);
+    await loadPlugins(files.map(({ path, text }) => new SourceText(path, text)));
+    return new PipelineSet(options);
+  }
+
+  private constructor({ pipelines, fallback, variables, clock, guard }: PipelineSetOptions) {
     let firstOutput = 0;
     this.#fallback = fallback;
     this.#pipelines = pipelines.map(({ id, files }) => {

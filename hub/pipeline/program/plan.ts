@@ -7,6 +7,7 @@ import type { Variables } from "../language/variables.ts";
 import type { PipelineDefinition } from "../runtime/worker-protocol.ts";
 import { compilePipeline } from "./compile.ts";
 import type { CompiledInput, CompiledOutput } from "./compile-plugin.ts";
+import { loadPlugins } from "./load-plugins.ts";
 import { RegexpGuard } from "./regexp-guard.ts";
 
 export interface PlannedInput {
@@ -31,16 +32,22 @@ export interface Plan {
 }
 
 /** Returns the plan of the pipelines. Throws settings_invalid naming everything that is wrong with any of them. */
-export function planPipelines(pipelines: readonly PipelineDefinition[], variables: Variables): Plan {
+export async function planPipelines(
+  pipelines: readonly PipelineDefinition[],
+  variables: Variables,
+): Promise<Plan> {
   const guard = new RegexpGuard();
   const options = { variables, clock: systemClock, random: Math.random, guard };
-  const compiled = pipelines.map(({ id, files, isManaged = false }) => ({
+  const read = pipelines.map(({ id, files, isManaged = false }) => ({
     id,
     isManaged,
-    ...compilePipeline(
-      files.map(({ path, text }) => new SourceText(path, text)),
-      options,
-    ),
+    sources: files.map(({ path, text }) => new SourceText(path, text)),
+  }));
+  await loadPlugins(read.flatMap(({ sources }) => sources));
+  const compiled = read.map(({ id, isManaged, sources }) => ({
+    id,
+    isManaged,
+    ...compilePipeline(sources, options),
   }));
   const diagnostics = compiled.flatMap((each) => each.diagnostics);
   if (diagnostics.some(({ severity }) => severity === "error")) throw pipelineError(diagnostics);

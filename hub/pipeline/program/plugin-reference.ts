@@ -7,6 +7,7 @@ import { decorationOptions } from "../filters/decorations.ts";
 import { inputs } from "../inputs/all.ts";
 import { outputs } from "../outputs/all.ts";
 import { CODEC_OPTIONS, INPUT_OPTIONS, OUTPUT_OPTIONS } from "./compile-plugin.ts";
+import { loadAllPlugins } from "./load-plugins.ts";
 
 interface Documented {
   readonly name: string;
@@ -21,19 +22,14 @@ interface Kind {
   readonly common: TObject;
 }
 
-const KINDS: readonly Kind[] = [
-  { title: "Inputs", plugins: inputs.all, common: INPUT_OPTIONS },
-  { title: "Filters", plugins: filters.all, common: decorationOptions },
-  { title: "Outputs", plugins: outputs.all, common: OUTPUT_OPTIONS },
-  { title: "Codecs", plugins: codecs.all, common: CODEC_OPTIONS },
-];
-
 /** Returns the reference as Markdown; `name`: only of plugins of this name. */
-export function pluginReference(name?: string): string {
-  const kinds = KINDS.map((kind) => ({
-    ...kind,
-    plugins: kind.plugins.filter((plugin) => name === undefined || plugin.name === name),
-  })).filter(({ plugins }) => plugins.length > 0);
+export async function pluginReference(name?: string): Promise<string> {
+  const kinds = (await allKinds())
+    .map((kind) => ({
+      ...kind,
+      plugins: kind.plugins.filter((plugin) => name === undefined || plugin.name === name),
+    }))
+    .filter(({ plugins }) => plugins.length > 0);
   const sections = kinds.map(({ title, plugins, common }) =>
     [
       `## ${title}`,
@@ -50,8 +46,19 @@ export function pluginReference(name?: string): string {
 }
 
 /** Returns the names of all plugins. */
-export function pluginNames(): string[] {
-  return [...new Set(KINDS.flatMap(({ plugins }) => plugins.map(({ name }) => name)))];
+export async function pluginNames(): Promise<string[]> {
+  const kinds = await allKinds();
+  return [...new Set(kinds.flatMap(({ plugins }) => plugins.map(({ name }) => name)))];
+}
+
+async function allKinds(): Promise<Kind[]> {
+  await loadAllPlugins();
+  return [
+    { title: "Inputs", plugins: inputs.all, common: INPUT_OPTIONS },
+    { title: "Filters", plugins: filters.all, common: decorationOptions },
+    { title: "Outputs", plugins: outputs.all, common: OUTPUT_OPTIONS },
+    { title: "Codecs", plugins: codecs.all, common: CODEC_OPTIONS },
+  ];
 }
 
 function optionTable(options: TObject, common?: TObject): string {

@@ -7,6 +7,7 @@ import { SourceText } from "../language/source-text.ts";
 import type { Variables } from "../language/variables.ts";
 import type { PipelineFile } from "../runtime/worker-protocol.ts";
 import { compilePipeline } from "./compile.ts";
+import { loadPlugins } from "./load-plugins.ts";
 import { RegexpGuard, RegexpTimeout } from "./regexp-guard.ts";
 
 /** A whole simulation may take this long: its expressions may be somebody's first try. */
@@ -61,10 +62,16 @@ export interface SimulateOptions {
 }
 
 /** Throws settings_invalid where the pipeline can't be used. */
-export function simulate({ files, samples, variables, withSteps }: SimulateOptions): Simulation[] {
+export async function simulate({
+  files,
+  samples,
+  variables,
+  withSteps,
+}: SimulateOptions): Promise<Simulation[]> {
   const guard = new RegexpGuard();
   const clock = systemClock;
   const sources = files.map(({ path, text }) => new SourceText(path, text));
+  await loadPlugins(sources);
   const compiled = compilePipeline(sources, { variables, clock, random: Math.random, guard });
   if (compiled.diagnostics.some(({ severity }) => severity === "error"))
     throw pipelineError(compiled.diagnostics);

@@ -62,7 +62,7 @@ async function configured(
 ): Promise<PipelineSet | undefined> {
   if (pipelines.length === 0) return undefined;
   const { PipelineSet } = await import("../program/pipeline-set.ts");
-  return new PipelineSet({ pipelines, fallback, variables: process.env, clock: systemClock, guard });
+  return PipelineSet.make({ pipelines, fallback, variables: process.env, clock: systemClock, guard });
 }
 
 /** Does a batch within one limit; a batch that takes longer is done again with a limit around each expression. */

@@ -4,9 +4,12 @@ import { readFileSync } from "node:fs";
 import type { NameAnswer, Names } from "#hub/pipeline/filters/dns/names.ts";
 import { SourceText } from "#hub/pipeline/language/source-text.ts";
 import { type Compiled, compilePipeline } from "#hub/pipeline/program/compile.ts";
+import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
 import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { suiteFile } from "../shared-suites.ts";
+
+await loadAllPlugins();
 
 /** Returns the cases of a file of the suite, or why there are none. */
 export function readCases<T>(name: string): {
