@@ -164,6 +164,15 @@ export interface TermIterator {
 /** long: all whole numbers; unsigned_long: 0..2^64-1; double: all other numbers; date: ms since 1970; boolean: 0 and 1. */
 export type NumericKind = "long" | "unsigned_long" | "double" | "date" | "boolean";
 
+/** Neighbouring column blocks [from, to) of a segment, and the documents wanted of them. */
+export interface DocRun {
+  readonly from: number;
+  readonly to: number;
+  /** One bit per document from that of block `wordsFrom` on, to the end of the run at least; null: all are wanted. */
+  readonly words: Uint32Array | null;
+  readonly wordsFrom: number;
+}
+
 interface Column {
   /** Documents with at least one value. */
   readonly docCount: number;
@@ -205,6 +214,8 @@ export interface NumericColumn extends Column {
    * `safe`, values are compared as they are rounded.
    */
   match(block: number, from: number, to: number, mask: Uint32Array): void;
+  /** Like `match`, of all blocks: writes to `set`, which has a bit for each document of the segment. */
+  matchAll(from: number, to: number, set: Bitset): void;
 }
 
 /** Room for the values of one block; reused between blocks. */
@@ -235,10 +246,10 @@ export interface KeywordColumn extends Column {
   /** All ordinals of the block, as NumericColumn.decodeValues. */
   decodeValues(block: number, out: ValueBlock): number;
   /**
-   * Adds one to counts[offset + ordinal] for each document of the block: all, or those in `mask` (COLUMN_BLOCK bits).
-   * Returns false, and does nothing, where documents have several values.
+   * Adds one to counts[offset + ordinal] for each document of a run. Returns false, and does nothing, where documents have
+   * several values.
    */
-  count(block: number, mask: Uint32Array | null, counts: Int32Array, offset: number): boolean;
+  count(run: DocRun, counts: Int32Array, offset: number): boolean;
 }
 
 export interface GeoColumn extends Column {

@@ -135,11 +135,21 @@ export class Kernel {
     this.setWord(bufferAt + BUFFER_LENGTH, length);
   }
 
+  /** Address of the growing buffer at `bufferAt`. */
+  start(bufferAt: number): number {
+    return this.word(bufferAt + BUFFER_AT);
+  }
+
+  /** Returns the address of the growing buffer at `bufferAt` with room for `length` bytes, which may hold anything. */
+  room(bufferAt: number, length: number): number {
+    this.setLength(bufferAt, 0);
+    if (length > this.word(bufferAt + BUFFER_CAPACITY)) this.#grow(bufferAt, length);
+    return this.start(bufferAt);
+  }
+
   /** Writes `bytes[from..to)` over the growing buffer at `bufferAt`; returns their address. */
   place(bufferAt: number, bytes: Uint8Array, from = 0, to = bytes.length): number {
-    this.setLength(bufferAt, 0);
-    if (to - from > this.word(bufferAt + BUFFER_CAPACITY)) this.#grow(bufferAt, to - from);
-    const at = this.word(bufferAt + BUFFER_AT);
+    const at = this.room(bufferAt, to - from);
     const isWhole = from === 0 && to === bytes.length;
     this.memory.bytes.set(isWhole ? bytes : bytes.subarray(from, to), at);
     return at;

@@ -1,4 +1,4 @@
-/** The kernel's functions for searches (assembly/search.ts says what each does); `…` numbers are addresses. */
+/** The kernel's functions for searches (assembly/column.ts, search.ts and phrase.ts say what each does); `…` numbers are addresses. */
 
 export interface SearchFunctions {
   postingsSet(
@@ -12,17 +12,15 @@ export interface SearchFunctions {
   unpackNumbers(data: number, count: number, bits: number, out: number): void;
   toFloats(numbers: number, count: number, base: number, step: number, out: number): void;
   toDecimals(numbers: number, count: number, base: number, step: number, out: number): void;
-  rangeMask(numbers: number, count: number, low: number, high: number, mask: number): void;
-  spreadMask(values: number, presence: number, out: number): void;
-  countNumbers(
-    numbers: number,
-    count: number,
-    mask: number,
-    base: number,
-    step: number,
+  matchBlocks(run: number, first: number, from: number, to: number, narrow: number, words: number): number;
+  countBlocks(
+    run: number,
+    first: number,
+    words: number,
     values: number,
-    out: number,
-  ): void;
+    table: number,
+    stride: number,
+  ): number;
   nearSet(first: number, second: number, distance: number, docCount: number, bits: number): number;
   scanTerms(
     blocks: number,

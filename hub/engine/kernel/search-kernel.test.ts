@@ -8,7 +8,6 @@ import { Bitset } from "../segment/bitset.ts";
 import { BlockColumn } from "../segment/block-column.ts";
 import { ByteBuffer } from "../segment/byte-buffer.ts";
 import { type ColumnNumbers, writeColumn } from "../segment/column-writer.ts";
-import { packedBounds } from "../segment/packed-bounds.ts";
 import { PostingsList, writePostings } from "../segment/postings-writer.ts";
 import { MemorySink, SegmentFile, SegmentFileWriter } from "../segment/segment-file.ts";
 import { apply, INDEX, openShard, operation, withFolder } from "../shard.test-support.ts";
@@ -118,7 +117,8 @@ describe("columns", () => {
     for (let slot = 0; slot < docs; slot++) if (random.oneIn(3)) some[slot >>> 5]! |= 1 << (slot & 31);
     for (const mask of [null, some]) {
       const [mine, theirs] = [new Int32Array(1100), new Int32Array(1100)];
-      assert.equal(there.count(block, mask, mine, 50), here.count(block, mask, theirs, 50));
+      const run = { from: block, to: block + 1, words: mask, wordsFrom: block };
+      assert.equal(there.count(run, mine, 50), here.count(run, theirs, 50));
       assert.deepEqual(mine, theirs);
     }
   }
@@ -152,23 +152,39 @@ test("the documents of a term become the set that its cursor walks", () => {
   }
 });
 
-test("bounds of values are the bounds of the numbers they are packed as", () => {
-  const random = new Random(9);
-  for (let round = 0; round < 2000; round++) {
-    const decimal = random.oneIn(3);
-    const step = decimal ? 10 ** random.below(7) : 1 + random.below(2 ** random.below(31));
-    const base = random.below(2 ** 31) - 2 ** 30;
-    const value = (n: number): number => (decimal ? (base + n) / step : base + n * step);
-    const [a, b] = [random.below(1000), random.below(1000)];
-    const nudge = random.oneIn(2) ? 0 : step / 3;
-    const [from, to] = [value(Math.min(a, b)) - nudge, value(Math.max(a, b)) + nudge];
-    const bounds = packedBounds(base, step, decimal, from, to);
-    for (let n = 0; n < 1010; n += 1 + random.below(5)) {
-      const isWithin = bounds !== null && n >= bounds[0] && n <= bounds[1];
-      assert.equal(isWithin, value(n) >= from && value(n) <= to, `${base} ${step} ${n}`);
+for (const shape of SHAPES) {
+  test(`${shape.name}: runs of blocks are compared and counted as their twin does`, () => {
+    const docCount = 70 * COLUMN_BLOCK + 333;
+    const { here, there } = build(shape, docCount, 7);
+    const random = new Random(8);
+    const span = here.entry.max - here.entry.min;
+    for (let round = 0; round < 12; round++) {
+      const from = here.entry.min + span * (random.below(120) / 100 - 0.1);
+      const bounds = [from, from + span * (random.below(100) / 100)] as const;
+      const narrow = random.oneIn(2);
+      const mine = narrow ? someOf(docCount, random) : new Uint32Array(Math.ceil(docCount / 32));
+      const theirs = mine.slice();
+      const first = random.below(10);
+      here.matchAll(first, here.blockCount, bounds, theirs, narrow);
+      there.matchAll(first, here.blockCount, bounds, mine, narrow);
+      assert.deepEqual(mine, theirs, `${bounds[0]}..${bounds[1]} from block ${first}`);
     }
-  }
-});
+    if (shape.numbers !== "signed" || here.entry.min < 0 || here.entry.max > 10_000) return;
+    for (const set of [null, someOf(docCount, random)]) {
+      const [mine, theirs] = [new Int32Array(10_100), new Int32Array(10_100)];
+      const run = { from: 3, to: 70, words: set, wordsFrom: 0 };
+      assert.equal(there.count(run, mine, 50), here.count(run, theirs, 50));
+      assert.deepEqual(mine, theirs);
+    }
+  });
+}
+
+/** Some of the documents of a segment, none in some blocks. */
+function someOf(docCount: number, random: Random): Uint32Array {
+  const set = new Bitset(docCount);
+  for (let doc = 0; doc < docCount; doc++) if ((doc >>> 10) % 3 > 0 && random.oneIn(3)) set.add(doc);
+  return set.words;
+}
 
 test("terms that stand at a distance are found as their positions say", async () => {
   await withFolder((folder) => {

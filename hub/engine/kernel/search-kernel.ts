@@ -4,17 +4,11 @@
  */
 
 import { BUFFER_BYTES } from "./assembly/layout.ts";
+import { ColumnKernel } from "./column-kernel.ts";
 import { Kernel } from "./kernel.ts";
 
 /** Memory of all searches of a thread; beyond it they are done by the twins. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
-
-/** Documents of a column's block, and the words of their mask. */
-const BLOCK_DOCS = 1024;
-const MASK_WORDS = BLOCK_DOCS / 32;
-
-/** Values that a block is counted by in the kernel; of more, adding up its counts costs more than it saves. */
-export const COUNTED_VALUES = 512;
 
 /** Terms of a dictionary looked at by one call. */
 export const SCAN_TERMS = 65_536;
@@ -53,34 +47,21 @@ const POSITION_ROOM = 65_536;
 
 /** See the file's comment. Belongs to one thread; a result in its memory is good until the next call. */
 export class SearchKernel {
+  readonly columns: ColumnKernel;
   readonly #kernel: Kernel;
   /** Growing buffers: bytes of a file, a set of documents. */
   readonly #bytes: number;
   readonly #set: number;
-  readonly #numbers: number;
-  readonly #floats: number;
-  readonly #mask: number;
-  readonly #presence: number;
-  readonly #spread: number;
   readonly #room: number;
   readonly #text: number;
   readonly #found: number;
-  readonly #tables: number;
   readonly #terms: readonly TermPlace[];
-  /** Views of `numbers` and `floats`; those of shared memory stay good when it grows. */
-  readonly #unpacked: Uint32Array;
-  readonly #made: Float64Array;
-  readonly #counted: Uint32Array;
 
   private constructor(kernel: Kernel) {
     this.#kernel = kernel;
+    this.columns = new ColumnKernel(kernel);
     this.#bytes = kernel.allocateZeroed(BUFFER_BYTES);
     this.#set = kernel.allocateZeroed(BUFFER_BYTES);
-    this.#numbers = kernel.allocateZeroed(4 * BLOCK_DOCS + 64);
-    this.#floats = kernel.allocateZeroed(8 * BLOCK_DOCS + 64);
-    this.#mask = kernel.allocateZeroed(4 * MASK_WORDS);
-    this.#presence = kernel.allocateZeroed(4 * MASK_WORDS);
-    this.#spread = kernel.allocateZeroed(4 * MASK_WORDS);
     this.#room = kernel.allocateZeroed(1024);
     this.#text = kernel.allocateZeroed(TERM_ROOM_BYTES + 64);
     this.#found = kernel.allocateZeroed(4 * SCAN_TERMS);
@@ -90,11 +71,6 @@ export class SearchKernel {
       positions: kernel.allocateZeroed(BUFFER_BYTES),
       room: kernel.memory.allocate(4 * POSITION_ROOM + 64),
     }));
-    this.#tables = kernel.allocateZeroed(4 * 4 * COUNTED_VALUES);
-    const { buffer } = kernel.memory.memory;
-    this.#unpacked = new Uint32Array(buffer, this.#numbers, BLOCK_DOCS);
-    this.#made = new Float64Array(buffer, this.#floats, BLOCK_DOCS);
-    this.#counted = new Uint32Array(buffer, this.#tables, COUNTED_VALUES);
   }
 
   /** Returns a new instance, null where the kernel isn't built. */
@@ -149,60 +125,6 @@ export class SearchKernel {
     kernel.setWord(place.at + 44, POSITION_ROOM);
   }
 
-  /** Unpacks the numbers of a block, at most 1024 of at most 32 bits, and returns them. */
-  unpack(data: Uint8Array, count: number, bits: number): Uint32Array {
-    const from = this.#kernel.place(this.#bytes, data);
-    this.#kernel.functions.unpackNumbers(from, count, bits, this.#numbers);
-    return this.#unpacked;
-  }
-
-  /** Writes base + n * step (or (base + n) / step) of the `count` numbers unpacked last to `out`. */
-  floats(count: number, base: number, step: number, decimal: boolean, out: Float64Array): void {
-    const { functions } = this.#kernel;
-    if (decimal) functions.toDecimals(this.#numbers, count, base, step, this.#floats);
-    else functions.toFloats(this.#numbers, count, base, step, this.#floats);
-    for (let at = 0; at < count; at++) out[at] = this.#made[at]!;
-  }
-
-  /**
-   * Writes to `mask` (32 words) which documents of a block have one of the `count` numbers unpacked last in [low, high].
-   * `presence`: the 32 words of the documents with a value, null where all have one.
-   */
-  range(count: number, low: number, high: number, presence: Uint32Array | null, mask: Uint32Array): void {
-    const { functions, memory } = this.#kernel;
-    functions.rangeMask(this.#numbers, count, low, high, this.#mask);
-    let from = this.#mask;
-    if (presence !== null) {
-      this.#clearBehind(count);
-      memory.words.set(presence, this.#presence >>> 2);
-      functions.spreadMask(this.#mask, this.#presence, this.#spread);
-      from = this.#spread;
-    }
-    const words = presence === null ? Math.ceil(count / 32) : MASK_WORDS;
-    for (let word = 0; word < words; word++) mask[word] = memory.words[(from >>> 2) + word]!;
-  }
-
-  /**
-   * Adds to counts[offset + v] how often v = base + n * step occurs, v below `values` (at most COUNTED_VALUES), among the
-   * `count` numbers unpacked last: all, or those whose bit is set in `mask` (32 words).
-   */
-  count(
-    count: number,
-    base: number,
-    step: number,
-    values: number,
-    mask: Uint32Array | null,
-    counts: Int32Array,
-    offset: number,
-  ): void {
-    const { functions, memory } = this.#kernel;
-    if (mask !== null) memory.words.set(mask, this.#mask >>> 2);
-    const maskAt = mask === null ? 0 : this.#mask;
-    functions.countNumbers(this.#numbers, count, maskAt, base, step, values, this.#tables);
-    const counted = this.#counted;
-    for (let value = 0; value < values; value++) counts[offset + value]! += counted[value]!;
-  }
-
   /**
    * Returns the numbers, counted from the first, of the terms that hold `needle` in blocks of a dictionary; null where
    * the bytes are damaged. At most SCAN_TERMS terms. The array is good until the next call.
@@ -223,10 +145,5 @@ export class SearchKernel {
       this.#found,
     );
     return found < 0 ? null : new Uint32Array(kernel.memory.memory.buffer, this.#found, found);
-  }
-
-  #clearBehind(count: number): void {
-    const { words } = this.#kernel.memory;
-    for (let word = Math.ceil(count / 32); word < MASK_WORDS; word++) words[(this.#mask >>> 2) + word] = 0;
   }
 }

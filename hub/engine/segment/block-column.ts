@@ -3,33 +3,39 @@
  * compared by the kernel where there is one.
  */
 
-import { COUNTED_VALUES, type SearchKernel, searchKernel } from "../kernel/search-kernel.ts";
-import { COLUMN_BLOCK, type ValueBlock } from "../searcher.ts";
-import { MAX_PACKED_BITS, unpackNumbers } from "./bit-packing.ts";
+import type { ColumnRun } from "../kernel/column-kernel.ts";
+import { type SearchKernel, searchKernel } from "../kernel/search-kernel.ts";
+import { COLUMN_BLOCK, type DocRun, type ValueBlock } from "../searcher.ts";
+import { unpackNumbers } from "./bit-packing.ts";
 import { type Bitset, popcount } from "./bitset.ts";
 import { grown } from "./byte-buffer.ts";
+import { ColumnIndex } from "./column-index.ts";
 import {
-  BLOCK_ENTRY_BYTES,
   type ColumnEntry,
   MODE_DECIMAL,
   MODE_EMPTY,
   MODE_LINEAR,
   MODE_PACKED,
+  MODE_RAW,
 } from "./column-writer.ts";
-import { packedBounds } from "./packed-bounds.ts";
 import type { SegmentFile } from "./segment-file.ts";
 
 /** Words of a block's mask: one bit per document. */
 const MASK_WORDS = COLUMN_BLOCK / 32;
 
+/** Blocks that the kernel is given at a time: their bytes stay in the processor's cache. */
+const RUN_BLOCKS = 64;
+
+/** Both inclusive. */
+type Bounds = readonly [from: number, to: number];
+
 /** Numbers by document; what they mean is the business of the columns made of it. */
 export class BlockColumn {
   readonly entry: ColumnEntry;
   readonly presence: Bitset | null;
-  readonly blockCount: number;
   readonly #docCount: number;
   readonly #file: SegmentFile;
-  readonly #index: DataView;
+  readonly #index: ColumnIndex;
   readonly #kernel: SearchKernel | null;
   #block = -1;
   /** Values of that block. */
@@ -57,20 +63,22 @@ export class BlockColumn {
   ) {
     this.entry = entry;
     this.presence = presence;
-    this.blockCount = Math.ceil(docCount / COLUMN_BLOCK);
     this.#docCount = docCount;
     this.#file = file;
     this.#kernel = kernel;
-    const index = file.read(entry.index);
-    this.#index = new DataView(index.buffer, index.byteOffset, index.byteLength);
+    this.#index = new ColumnIndex(file, entry, docCount);
+  }
+
+  get blockCount(): number {
+    return this.#index.blockCount;
   }
 
   blockMin(block: number): number {
-    return this.#index.getFloat64(block * BLOCK_ENTRY_BYTES + 8, true);
+    return this.#index.min(block);
   }
 
   blockMax(block: number): number {
-    return this.#index.getFloat64(block * BLOCK_ENTRY_BYTES + 16, true);
+    return this.#index.max(block);
   }
 
   /** First value of a document; NaN without one. */
@@ -146,62 +154,79 @@ export class BlockColumn {
     const min = this.blockMin(block);
     const max = this.blockMax(block);
     if (!(min <= to && max >= from)) return;
-    const at = block * BLOCK_ENTRY_BYTES;
     if (min >= from && max <= to) this.#copyPresence(block, mask);
-    else if (this.#kernel === null || !this.#isPacked(at)) this.#matchHere(block, from, to, mask);
-    else this.#matchPacked(this.#kernel, block, [from, to], mask);
-  }
-
-  #matchPacked(
-    kernel: SearchKernel,
-    block: number,
-    [from, to]: readonly [number, number],
-    mask: Uint32Array,
-  ): void {
-    const at = block * BLOCK_ENTRY_BYTES;
-    const step = this.#index.getFloat64(at + 32, true);
-    const decimal = this.#index.getUint8(at + 40) === MODE_DECIMAL;
-    const base = decimal ? this.#index.getFloat64(at + 24, true) : this.#base(at);
-    const bounds = packedBounds(base, step, decimal, from, to);
-    if (bounds === null) return;
-    this.#unpack(kernel, block, at);
-    kernel.range(
-      this.#count(block),
-      bounds[0],
-      bounds[1],
-      this.presence === null ? null : this.#presentIn(block),
-      mask,
-    );
+    else this.#matchBlocks(block, block + 1, [from, to], false, mask);
   }
 
   /**
-   * Adds one to counts[offset + value] for the first value of each document of a block: of all, or of those in `mask`
-   * (32 words). Values are whole numbers from 0 that `counts` has room for; returns false where more than the first
-   * value of a document counts, or a value is no place of `counts`, and nothing is done.
+   * Like `match`, of blocks [fromBlock, toBlock), in `set`, which has a word for each 32 documents of the segment: words of
+   * other blocks stay. `narrow`: documents that aren't in it before stay out.
    */
-  count(block: number, mask: Uint32Array | null, counts: Int32Array, offset: number): boolean {
-    if (this.entry.multiValued) return false;
-    const kernel = this.#kernel;
-    const at = block * BLOCK_ENTRY_BYTES;
-    const isPacked = this.#index.getUint8(at + 40) === MODE_PACKED && this.#isPacked(at);
-    const numbers = kernel !== null && isPacked ? this.#unpack(kernel, block, at) : null;
-    if (numbers !== null && (mask === null || this.presence === null)) {
-      const base = this.#base(at);
-      const step = this.#index.getFloat64(at + 32, true);
-      const length = this.#count(block);
-      const values = this.entry.max + 1;
-      if (values <= COUNTED_VALUES) kernel!.count(length, base, step, values, mask, counts, offset);
-      else countNumbers(numbers, length, mask, counts, base + offset, step);
-      return true;
+  matchAll(fromBlock: number, toBlock: number, bounds: Bounds, set: Uint32Array, narrow: boolean): void {
+    for (let block = fromBlock; block < toBlock; block += RUN_BLOCKS) {
+      const end = Math.min(toBlock, block + RUN_BLOCKS);
+      this.#matchBlocks(block, end, bounds, narrow, set.subarray(block * MASK_WORDS, end * MASK_WORDS));
     }
+  }
+
+  #matchBlocks(from: number, to: number, bounds: Bounds, narrow: boolean, words: Uint32Array): void {
+    const columns = this.#kernel?.columns;
+    const all = Array.from({ length: to - from }, (_, block) => block);
+    const left = columns?.match(this.#run(from, to), bounds[0], bounds[1], narrow, words) ?? all;
+    for (const block of left) {
+      const mask = words.subarray(block * MASK_WORDS, (block + 1) * MASK_WORDS);
+      const before = narrow ? mask.slice() : null;
+      mask.fill(0);
+      this.#matchHere(from + block, bounds[0], bounds[1], mask);
+      if (before !== null) for (let word = 0; word < mask.length; word++) mask[word]! &= before[word]!;
+    }
+  }
+
+  /**
+   * Adds one to counts[offset + value] for the value of each document of a run. Values are whole numbers from 0 that
+   * `counts` has room for. Returns false, having done nothing, where documents have several values.
+   */
+  count(run: DocRun, counts: Int32Array, offset: number): boolean {
+    if (this.entry.multiValued) return false;
+    const columns = this.#kernel?.columns;
+    const values = this.entry.max + 1;
+    columns?.startCount(values);
+    for (let from = run.from; from < run.to; from += RUN_BLOCKS) {
+      const to = Math.min(run.to, from + RUN_BLOCKS);
+      const at = (from - run.wordsFrom) * MASK_WORDS;
+      const words = run.words?.subarray(at, at + (to - from) * MASK_WORDS) ?? null;
+      const left = columns?.count(this.#run(from, to), words, values);
+      for (let block = from; block < to; block++) {
+        if (left === undefined || left.includes(block - from)) this.#countHere(block, run, counts, offset);
+      }
+    }
+    columns?.addCounts(values, counts, offset);
+    return true;
+  }
+
+  #countHere(block: number, { words, wordsFrom }: DocRun, counts: Int32Array, offset: number): void {
     this.#load(block);
     const docs = this.#docsOf(block);
     for (let slot = 0; slot < docs; slot++) {
-      if (mask !== null && ((mask[slot >>> 5]! >>> (slot & 31)) & 1) === 0) continue;
+      const bit = (block - wordsFrom) * COLUMN_BLOCK + slot;
+      if (words !== null && ((words[bit >>> 5]! >>> (bit & 31)) & 1) === 0) continue;
       const start = this.#start(slot);
       if (start < this.#start(slot + 1)) counts[offset + this.#values[start]!]!++;
     }
-    return true;
+  }
+
+  /** What the kernel has to know of blocks [from, to). */
+  #run(from: number, to: number): ColumnRun {
+    const dataFrom = this.#index.dataAt(from);
+    return {
+      index: this.#index.entries(from, to),
+      blocks: to - from,
+      data: this.#data.subarray(dataFrom, this.#index.dataAt(to)),
+      dataFrom,
+      docs: Math.min(to * COLUMN_BLOCK, this.#docCount) - from * COLUMN_BLOCK,
+      isUnsigned: this.entry.numbers === "unsigned",
+      presence: this.presence?.words.subarray(from * MASK_WORDS, to * MASK_WORDS) ?? null,
+    };
   }
 
   /** One value per document, none missing: value number i is that of slot i. */
@@ -231,40 +256,8 @@ export class BlockColumn {
     return Math.min(COLUMN_BLOCK, this.#docCount - block * COLUMN_BLOCK);
   }
 
-  /** Number of values in a block. */
-  #count(block: number): number {
-    const at = block * BLOCK_ENTRY_BYTES;
-    const from = this.#index.getUint32(at + 4, true);
-    const to =
-      block + 1 < this.blockCount
-        ? this.#index.getUint32(at + BLOCK_ENTRY_BYTES + 4, true)
-        : this.entry.valueCount;
-    return Math.max(0, to - from);
-  }
-
   get #data(): Uint8Array {
     return this.#file.cached(this.entry.data);
-  }
-
-  /** True for a block that the kernel can unpack: one number of at most 32 bits per value, one value per document. */
-  #isPacked(at: number): boolean {
-    const mode = this.#index.getUint8(at + 40);
-    return (
-      (mode === MODE_PACKED || mode === MODE_DECIMAL) &&
-      this.#index.getFloat64(at + 32, true) > 0 &&
-      this.#index.getUint8(at + 41) <= MAX_PACKED_BITS &&
-      this.#index.getUint8(at + 42) === 0 &&
-      this.#count(at / BLOCK_ENTRY_BYTES) <= COLUMN_BLOCK
-    );
-  }
-
-  #unpack(kernel: SearchKernel, block: number, at: number): Uint32Array {
-    const count = this.#count(block);
-    const bits = this.#index.getUint8(at + 41);
-    const from = this.#index.getUint32(at, true);
-    const groups = Math.floor(count / 128);
-    const sizeBytes = groups * 16 * bits + (count - 128 * groups) * ((bits + 7) >>> 3);
-    return kernel.unpack(this.#data.subarray(from, from + sizeBytes), count, bits);
   }
 
   #copyPresence(block: number, mask: Uint32Array): void {
@@ -302,16 +295,15 @@ export class BlockColumn {
   #load(block: number): void {
     if (block === this.#block) return;
     const index = this.#index;
-    const at = block * BLOCK_ENTRY_BYTES;
-    const count = this.#count(block);
+    const count = index.count(block);
     this.#values = grown(this.#values, count);
-    let place = index.getUint32(at, true);
-    const countBits = index.getUint8(at + 42);
+    let place = index.dataAt(block);
+    const countBits = index.countBits(block);
     this.#hasRanks = countBits === 0 && this.presence !== null;
     if (this.#hasRanks) this.#loadRanks(block, count);
     else if (!this.#isDense) place = this.#loadStarts(block, count, place, countBits);
-    if (this.#kernel !== null && this.#isPacked(at)) this.#loadPacked(this.#kernel, block, at, count);
-    else this.#loadValues(at, place, count);
+    if (this.#kernel !== null && index.isPacked(block)) this.#loadPacked(this.#kernel, block, count);
+    else this.#loadValues(block, place, count);
     this.#block = block;
     this.#length = count;
   }
@@ -357,43 +349,40 @@ export class BlockColumn {
     return owners;
   }
 
-  #loadPacked(kernel: SearchKernel, block: number, at: number, count: number): void {
-    const step = this.#index.getFloat64(at + 32, true);
-    const decimal = this.#index.getUint8(at + 40) === MODE_DECIMAL;
-    const base = decimal ? this.#index.getFloat64(at + 24, true) : this.#base(at);
-    this.#unpack(kernel, block, at);
-    kernel.floats(count, base, step, decimal, this.#values);
+  #loadPacked({ columns }: SearchKernel, block: number, count: number): void {
+    const index = this.#index;
+    const bits = index.bits(block);
+    const from = index.dataAt(block);
+    const groups = Math.floor(count / 128);
+    const sizeBytes = groups * 16 * bits + (count - 128 * groups) * ((bits + 7) >>> 3);
+    columns.unpack(this.#data.subarray(from, from + sizeBytes), count, bits);
+    const isDecimal = index.mode(block) === MODE_DECIMAL;
+    columns.floats(count, index.base(block), index.step(block), isDecimal, this.#values);
   }
 
-  #loadValues(at: number, place: number, count: number): void {
-    const index = this.#index;
+  #loadValues(block: number, place: number, count: number): void {
     const values = this.#values;
-    const mode = index.getUint8(at + 40);
+    const mode = this.#index.mode(block);
     if (mode === MODE_EMPTY) return;
-    const step = index.getFloat64(at + 32, true);
-    if (mode === MODE_LINEAR) {
-      const base = this.#base(at);
-      for (let slot = 0; slot < count; slot++) values[slot] = base + slot * step;
-    } else if (mode === MODE_PACKED) {
-      const base = this.#base(at);
-      unpackNumbers(this.#data, place, count, index.getUint8(at + 41), values);
-      for (let slot = 0; slot < count; slot++) values[slot] = base + values[slot]! * step;
-    } else if (mode === MODE_DECIMAL) {
-      const base = index.getFloat64(at + 24, true);
-      unpackNumbers(this.#data, place, count, index.getUint8(at + 41), values);
-      for (let slot = 0; slot < count; slot++) values[slot] = (base + values[slot]!) / step;
-    } else {
+    if (mode === MODE_RAW) {
       const raw = this.#view();
       for (let slot = 0; slot < count; slot++) {
         const byte = place + 8 * slot;
         values[slot] =
           this.entry.numbers === "float" ? raw.getFloat64(byte, true) : Number(this.#whole(raw, byte));
       }
+      return;
     }
-  }
-
-  #base(at: number): number {
-    return Number(this.#whole(this.#index, at + 24));
+    const base = this.#index.base(block);
+    const step = this.#index.step(block);
+    if (mode === MODE_LINEAR) {
+      for (let slot = 0; slot < count; slot++) values[slot] = base + slot * step;
+      return;
+    }
+    unpackNumbers(this.#data, place, count, this.#index.bits(block), values);
+    if (mode === MODE_DECIMAL)
+      for (let slot = 0; slot < count; slot++) values[slot] = (base + values[slot]!) / step;
+    else for (let slot = 0; slot < count; slot++) values[slot] = base + values[slot]! * step;
   }
 
   #whole(view: DataView, byte: number): bigint {
@@ -407,50 +396,26 @@ export class BlockColumn {
 
   /** Value number `slot` of the loaded block without rounding. */
   #exact(block: number, slot: number): bigint {
-    const at = block * BLOCK_ENTRY_BYTES;
-    const mode = this.#index.getUint8(at + 40);
     if (this.entry.safe || this.entry.numbers === "float") return BigInt(Math.trunc(this.#values[slot]!));
-    const base = this.#whole(this.#index, at + 24);
-    const step = this.#index.getFloat64(at + 32, true);
+    const index = this.#index;
+    const mode = index.mode(block);
+    const base = index.exactBase(block);
+    const step = index.step(block);
     if (mode === MODE_LINEAR) return base + BigInt(slot) * BigInt(step);
-    const count = this.#count(block);
-    const place = this.#valuesPlace(block, at);
+    const place = this.#valuesPlace(block);
     if (mode !== MODE_PACKED) return this.#whole(this.#view(), place + 8 * slot);
+    const count = index.count(block);
     const offsets = new Float64Array(count);
-    unpackNumbers(this.#data, place, count, this.#index.getUint8(at + 41), offsets);
+    unpackNumbers(this.#data, place, count, index.bits(block), offsets);
     return base + BigInt(offsets[slot]!) * BigInt(step);
   }
 
-  #valuesPlace(block: number, at: number): number {
-    const place = this.#index.getUint32(at, true);
-    const countBits = this.#index.getUint8(at + 42);
+  #valuesPlace(block: number): number {
+    const place = this.#index.dataAt(block);
+    const countBits = this.#index.countBits(block);
     if (countBits === 0) return place;
     const firstDoc = block * COLUMN_BLOCK;
     const owners = this.#owners(firstDoc, this.#docsOf(block));
     return unpackNumbers(this.#data, place, owners, countBits, this.#counts);
-  }
-}
-
-/** Counts base + n * step of the numbers whose bit is set in `mask`, of all without one. */
-function countNumbers(
-  numbers: Uint32Array,
-  count: number,
-  mask: Uint32Array | null,
-  counts: Int32Array,
-  base: number,
-  step: number,
-): void {
-  if (mask === null) {
-    if (step === 1) for (let at = 0; at < count; at++) counts[base + numbers[at]!]!++;
-    else for (let at = 0; at < count; at++) counts[base + numbers[at]! * step]!++;
-    return;
-  }
-  for (let from = 0, word = 0; from < count; from += 32, word++) {
-    let bits = mask[word]!;
-    while (bits !== 0) {
-      const low = bits & -bits;
-      counts[base + numbers[from + 31 - Math.clz32(low)]! * step]!++;
-      bits ^= low;
-    }
   }
 }

@@ -4,6 +4,7 @@ import { formatIp } from "../document/ip.ts";
 import { decodeUtf8 } from "../json/scanner.ts";
 import {
   COLUMN_BLOCK,
+  type DocRun,
   type GeoColumn,
   type KeywordColumn,
   type NumericColumn,
@@ -96,6 +97,10 @@ export class NumericColumnView extends ColumnView implements NumericColumn {
   match(block: number, from: number, to: number, mask: Uint32Array): void {
     this.blocks.match(block, from, to, mask);
   }
+
+  matchAll(from: number, to: number, set: Bitset): void {
+    this.blocks.matchAll(0, this.blockCount, [from, to], set.words, false);
+  }
 }
 
 /** A keyword or ip field: ordinals into the field's dictionary. */
@@ -151,8 +156,8 @@ export class KeywordColumnView extends ColumnView implements KeywordColumn {
     return this.blocks.decodeValues(block, out);
   }
 
-  count(block: number, mask: Uint32Array | null, counts: Int32Array, offset: number): boolean {
-    return this.blocks.count(block, mask, counts, offset);
+  count(run: DocRun, counts: Int32Array, offset: number): boolean {
+    return this.blocks.count(run, counts, offset);
   }
 }
 

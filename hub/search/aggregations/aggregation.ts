@@ -5,7 +5,7 @@
 
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { expandMask } from "../collect/set-blocks.ts";
+import { expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
 import { warnDeprecated } from "../deprecation.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
@@ -38,6 +38,8 @@ export interface Collector<State = unknown> {
    * them). Returns false, having done nothing, where `collect` must be called instead. The mask is the caller's.
    */
   collectBlock?(block: number, mask: Uint32Array | null, count: number, bucket: number): boolean;
+  /** Documents of a run of blocks, all of one owning bucket. Returns false, having done nothing, where that is no gain. */
+  collectRun?(run: SegmentRun, bucket: number): boolean;
   /** State of an owning bucket, also of one that had no documents. */
   state(bucket: number): State;
 }
@@ -114,15 +116,15 @@ export class BucketBudget {
 
 /** The collectors of a tree. */
 export class TreeCollector {
-  readonly #collectors: readonly (readonly [name: string, collector: Collector])[];
+  readonly #names: readonly string[];
+  readonly #collectors: readonly Collector[];
   #docs = new Int32Array(0);
   #owners = new Int32Array(0);
+  #mask = new Uint32Array(0);
 
   constructor(tree: AggregationTree, shard: ShardContext, budget: CollectBudget) {
-    this.#collectors = [...tree].map(([name, { aggregation }]) => [
-      name,
-      aggregation.collector(shard, budget),
-    ]);
+    this.#names = [...tree.keys()];
+    this.#collectors = [...tree.values()].map(({ aggregation }) => aggregation.collector(shard, budget));
   }
 
   get isEmpty(): boolean {
@@ -130,17 +132,47 @@ export class TreeCollector {
   }
 
   segment(segment: SegmentReader): void {
-    for (const [, collector] of this.#collectors) collector.segment(segment);
+    for (const collector of this.#collectors) collector.segment(segment);
   }
 
   collect(docs: Int32Array, buckets: Int32Array, length: number): void {
-    for (const [, collector] of this.#collectors) collector.collect(docs, buckets, length);
+    for (const collector of this.#collectors) collector.collect(docs, buckets, length);
   }
 
   /** See Collector.collectBlock; done in any case. */
   collectBlock(block: number, mask: Uint32Array | null, count: number, bucket: number): void {
+    this.#blockOf(this.#collectors, block, mask, count, bucket);
+  }
+
+  /** See Collector.collectRun; done in any case. */
+  collectRun(run: SegmentRun, bucket: number): void {
+    const left = this.#collectors.filter((collector) => collector.collectRun?.(run, bucket) !== true);
+    if (left.length === 0) return;
+    if (this.#mask.length === 0) this.#mask = new Uint32Array(COLUMN_BLOCK / 32);
+    const mask = this.#mask;
+    for (let block = run.from; block < run.to; block++) {
+      const count = loadBlock(run, block, mask);
+      const isWhole = count === Math.min(COLUMN_BLOCK, run.docCount - block * COLUMN_BLOCK);
+      if (count > 0) this.#blockOf(left, block, isWhole ? null : mask, count, bucket);
+    }
+  }
+
+  state(bucket: number): TreeState {
+    const state: Record<string, unknown> = {};
+    for (const [at, collector] of this.#collectors.entries())
+      state[this.#names[at]!] = collector.state(bucket);
+    return state;
+  }
+
+  #blockOf(
+    collectors: readonly Collector[],
+    block: number,
+    mask: Uint32Array | null,
+    count: number,
+    bucket: number,
+  ): void {
     let expanded = false;
-    for (const [, collector] of this.#collectors) {
+    for (const collector of collectors) {
       if (collector.collectBlock?.(block, mask, count, bucket) === true) continue;
       if (!expanded) {
         if (this.#docs.length === 0) {
@@ -153,10 +185,6 @@ export class TreeCollector {
       }
       collector.collect(this.#docs, this.#owners, count);
     }
-  }
-
-  state(bucket: number): TreeState {
-    return Object.fromEntries(this.#collectors.map(([name, collector]) => [name, collector.state(bucket)]));
   }
 }
 

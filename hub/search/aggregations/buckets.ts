@@ -1,6 +1,7 @@
 /** Buckets of collectors: keys by owner, counts, and the documents passed on to what is below. */
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { countRun, type SegmentRun } from "../collect/set-blocks.ts";
 import type { ShardContext } from "../query.ts";
 import { type AggregationTree, type CollectBudget, TreeCollector, type TreeState } from "./aggregation.ts";
 
@@ -51,6 +52,26 @@ export class BucketCollector {
     if (this.#below.isEmpty) return;
     this.flush();
     this.#below.collectBlock(block, mask, count, bucket);
+  }
+
+  /** Adds the documents of a run of blocks to one bucket. */
+  addRun(run: SegmentRun, bucket: number): void {
+    this.addCount(bucket, countRun(run));
+    if (this.#below.isEmpty) return;
+    this.flush();
+    this.#below.collectRun(run, bucket);
+  }
+
+  /** Adds documents, ascending, each to the bucket at its place. */
+  addEach(docs: Int32Array, buckets: Int32Array, length: number): void {
+    let largest = 0;
+    for (let at = 0; at < length; at++) if (buckets[at]! > largest) largest = buckets[at]!;
+    if (largest >= this.#counts.length) this.#grow(largest);
+    const counts = this.#counts;
+    for (let at = 0; at < length; at++) counts[buckets[at]!]!++;
+    if (this.#below.isEmpty || length === 0) return;
+    this.flush();
+    this.#below.collect(docs, buckets, length);
   }
 
   /** Counts documents that nothing below needs to see. */

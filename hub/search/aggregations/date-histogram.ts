@@ -187,6 +187,7 @@ class DateHistogram implements Aggregation<DateHistogramState> {
       segment: (segment) => collector.segment(segment),
       collect: (docs, owners, length) => collector.collect(docs, owners, length),
       collectBlock: (block, mask, count, owner) => collector.collectBlock(block, mask, count, owner),
+      collectRun: (run, owner) => collector.collectRun(run, owner),
       state: (owner) => ({ ...collector.state(owner), ...(bounds === undefined ? {} : { bounds }) }),
     };
   }

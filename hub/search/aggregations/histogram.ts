@@ -2,7 +2,7 @@
 
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { countMask } from "../collect/set-blocks.ts";
+import { countMask, expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
 import type { JsonObject } from "../json.ts";
 import { anything, flag, integer, number, object, required, text } from "../options.ts";
@@ -138,6 +138,9 @@ export class HistogramCollector implements Collector<HistogramState> {
   readonly #keys: KeyTable<number>;
   readonly #buckets: BucketCollector;
   readonly #mask = new Uint32Array(COLUMN_BLOCK / 32);
+  readonly #wanted = new Uint32Array(COLUMN_BLOCK / 32);
+  readonly #docs = new Int32Array(COLUMN_BLOCK);
+  readonly #owners = new Int32Array(COLUMN_BLOCK);
 
   constructor(
     context: HistogramContext,
@@ -212,6 +215,36 @@ export class HistogramCollector implements Collector<HistogramState> {
       if (found > 0) this.#buckets.addBlock(block, this.#mask, found, this.#keys.bucket(owner, key));
     }
     return true;
+  }
+
+  /** Fast path: neighbouring blocks of one bucket, as those of a log are, go on as one run. */
+  collectRun(run: SegmentRun, owner: number): boolean {
+    const column = this.#values.wholeColumn;
+    if (this.#context.next === undefined || column === null || column.presence !== null) return false;
+    if (column.kind === "double") return false;
+    for (let from = run.from; from < run.to; ) {
+      const key = this.#floor(column.blockMin(from));
+      let to = from;
+      while (
+        to < run.to &&
+        this.#floor(column.blockMin(to)) === key &&
+        this.#floor(column.blockMax(to)) === key
+      )
+        to++;
+      if (to > from) this.#buckets.addRun({ ...run, from, to }, this.#keys.bucket(owner, key));
+      else this.#mixed(run, to++, owner);
+      from = to;
+    }
+    return true;
+  }
+
+  /** A block of a run whose documents are of several buckets. */
+  #mixed(run: SegmentRun, block: number, owner: number): void {
+    const count = loadBlock(run, block, this.#wanted);
+    if (count === 0 || this.collectBlock(block, this.#wanted, count, owner)) return;
+    expandMask(block, this.#wanted, count, this.#docs);
+    this.#owners.fill(owner, 0, count);
+    this.collect(this.#docs, this.#owners, count);
   }
 
   /** True where few buckets begin from `from` to `last`: a mask is made for each. */

@@ -1,6 +1,6 @@
 /** Collects `terms` of keywords and addresses, by ordinal within a segment and by text over segments. */
 
-import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import type { DocRun, KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
 import { grown } from "#hub/engine/segment/byte-buffer.ts";
 import { KeywordValues } from "../columns.ts";
 import { RAW, type ValueFormat } from "../value-format.ts";
@@ -69,12 +69,16 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   }
 
   collectBlock(block: number, mask: Uint32Array | null, _count: number, owner: number): boolean {
+    return this.collectRun({ from: block, to: block + 1, words: mask, wordsFrom: block }, owner);
+  }
+
+  collectRun(run: DocRun, owner: number): boolean {
     const column = this.#column;
     if (column === null || !this.#buckets.onlyCounts || this.#missing !== undefined) return false;
     const end = (owner + 1) * column.cardinality;
     if (end > MAX_COUNTS) return false;
     if (end > this.#counts.length) this.#counts = grown(this.#counts, Math.min(MAX_COUNTS, 2 * end));
-    return column.count(block, mask, this.#counts, owner * column.cardinality);
+    return column.count(run, this.#counts, owner * column.cardinality);
   }
 
   state(owner: number): TermsState {

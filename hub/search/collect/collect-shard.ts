@@ -18,7 +18,7 @@ import type { SearchRequest } from "../search-request.ts";
 import { bindSort, type KeySource } from "../sort/shard-sort.ts";
 import type { SortKey } from "../sort/sort-request.ts";
 import type { RankedHit } from "./ranked-hit.ts";
-import { SetBlocks } from "./set-blocks.ts";
+import { countRun, SetBlocks } from "./set-blocks.ts";
 import { collectSetHits } from "./set-hits.ts";
 import { type After, BATCH, TopHits } from "./top-hits.ts";
 
@@ -59,6 +59,10 @@ export async function collectShard(
   await collection.run();
   return collection.result();
 }
+
+/** Blocks that aggregations get at a time: more as long as the thread isn't kept too long. */
+const FIRST_RUN = 1;
+const LARGEST_RUN = 4096;
 
 const NOTHING: ReadonlySet<number> = new Set();
 
@@ -172,13 +176,19 @@ class Collection {
   }
 
   async #aggregateSet(blocks: SetBlocks): Promise<void> {
-    for (let block = 0; block < blocks.blockCount; block++) {
-      const count = blocks.load(block);
-      if (count === 0) continue;
+    let size = FIRST_RUN;
+    for (let from = 0; from < blocks.blockCount; ) {
+      const run = blocks.run(from, Math.min(blocks.blockCount, from + size));
+      from = run.to;
+      const count = countRun(run);
       this.#total += count;
-      const mask = count === blocks.docsOf(block) ? null : blocks.mask;
-      this.#aggregations.collectBlock(block, mask, count, 0);
-      if (this.#control.isDue) await this.#control.pause();
+      if (count > 0) this.#aggregations.collectRun(run, 0);
+      if (!this.#control.isDue) {
+        size = Math.min(LARGEST_RUN, 2 * size);
+        continue;
+      }
+      size = Math.max(1, size >>> 1);
+      await this.#control.pause();
       if (this.#isOver) return;
     }
   }

@@ -1,6 +1,6 @@
 /** A set of documents, without the deleted ones, block by block. */
 
-import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
+import { COLUMN_BLOCK, type DocRun, type SegmentReader } from "#hub/engine/searcher.ts";
 import { type Bitset, popcount } from "#hub/engine/segment/bitset.ts";
 
 const WORDS = COLUMN_BLOCK / 32;
@@ -9,23 +9,27 @@ export class SetBlocks {
   /** Documents of the block loaded, by doc - block * COLUMN_BLOCK; the caller may remove some. */
   readonly mask = new Uint32Array(WORDS);
   readonly blockCount: number;
-  readonly #segment: SegmentReader;
-  readonly #set: Bitset;
+  readonly #docCount: number;
+  /** Without the deleted ones. */
+  readonly #words: Uint32Array;
+  #count = -1;
 
   constructor(segment: SegmentReader, set: Bitset) {
-    this.#segment = segment;
-    this.#set = set;
-    this.blockCount = Math.ceil(segment.docCount / COLUMN_BLOCK);
+    const { liveDocs, docCount } = segment;
+    this.#words = liveDocs === null ? set.words : set.clone().and(liveDocs).words;
+    this.#docCount = docCount;
+    this.blockCount = Math.ceil(docCount / COLUMN_BLOCK);
   }
 
-  /** Documents of a block, deleted ones included. */
-  docsOf(block: number): number {
-    return Math.min(COLUMN_BLOCK, this.#segment.docCount - block * COLUMN_BLOCK);
+  /** Blocks [from, to). */
+  run(from: number, to: number): SegmentRun {
+    const docCount = this.#docCount;
+    return { from, to, words: this.count() === docCount ? null : this.#words, wordsFrom: 0, docCount };
   }
 
-  /** True where nothing of the block is in the set; deleted documents count. */
+  /** True where nothing of the block is in the set. */
   isEmpty(block: number): boolean {
-    const { words } = this.#set;
+    const words = this.#words;
     const end = Math.min(words.length, (block + 1) * WORDS);
     for (let word = block * WORDS; word < end; word++) if (words[word] !== 0) return false;
     return true;
@@ -33,24 +37,56 @@ export class SetBlocks {
 
   /** Fills `mask` and returns how many documents are in it. */
   load(block: number): number {
-    const { words } = this.#set;
-    const live = this.#segment.liveDocs?.words;
-    const from = block * WORDS;
-    let count = 0;
-    for (let word = 0; word < WORDS; word++) {
-      let bits = from + word < words.length ? words[from + word]! : 0;
-      if (live !== undefined && bits !== 0) bits &= live[from + word]!;
-      this.mask[word] = bits;
-      if (bits !== 0) count += popcount(bits);
-    }
-    return count;
+    return loadMask(this.#words, block, this.mask);
   }
 
-  /** All live documents of the set. */
+  /** All documents of the set. */
   count(): number {
-    const { liveDocs } = this.#segment;
-    return liveDocs === null ? this.#set.count() : this.#set.countBoth(liveDocs);
+    if (this.#count < 0) this.#count = countWords(this.#words, 0, this.#words.length);
+    return this.#count;
   }
+}
+
+/** A run that says how long its segment is. */
+export interface SegmentRun extends DocRun {
+  /** Documents of the segment. */
+  readonly docCount: number;
+}
+
+/** Documents of a run. */
+export function countRun({ from, to, words, wordsFrom, docCount }: SegmentRun): number {
+  if (words === null) return Math.min(to * COLUMN_BLOCK, docCount) - from * COLUMN_BLOCK;
+  return countWords(words, (from - wordsFrom) * WORDS, Math.min((to - wordsFrom) * WORDS, words.length));
+}
+
+/** Writes the documents of one block of a run to `mask` and returns how many there are. */
+export function loadBlock(
+  { words, wordsFrom, docCount }: SegmentRun,
+  block: number,
+  mask: Uint32Array,
+): number {
+  if (words !== null) return loadMask(words, block - wordsFrom, mask);
+  const docs = Math.min(COLUMN_BLOCK, docCount - block * COLUMN_BLOCK);
+  mask.fill(0xffff_ffff, 0, docs >>> 5).fill(0, docs >>> 5);
+  if ((docs & 31) !== 0) mask[docs >>> 5] = 2 ** (docs & 31) - 1;
+  return docs;
+}
+
+function loadMask(words: Uint32Array, block: number, mask: Uint32Array): number {
+  const from = block * WORDS;
+  let count = 0;
+  for (let word = 0; word < WORDS; word++) {
+    const bits = from + word < words.length ? words[from + word]! : 0;
+    mask[word] = bits;
+    if (bits !== 0) count += popcount(bits);
+  }
+  return count;
+}
+
+function countWords(words: Uint32Array, from: number, to: number): number {
+  let count = 0;
+  for (let word = from; word < to; word++) count += popcount(words[word]!);
+  return count;
 }
 
 /** Writes the documents of a block's mask to `docs`, ascending; null stands for all `length` of them. Returns how many. */

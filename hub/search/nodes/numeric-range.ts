@@ -1,7 +1,7 @@
 /** Documents with a number, date or boolean between two bounds, found through the column's blocks. */
 
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher.ts";
-import type { Bitset } from "#hub/engine/segment/bitset.ts";
+import { Bitset } from "#hub/engine/segment/bitset.ts";
 import type { Query, ScoreMode, ShardContext, Weight } from "../query.ts";
 import { type BlockMatch, BlockScorer } from "./block-scorer.ts";
 import { countLive } from "./set-algebra.ts";
@@ -29,9 +29,13 @@ export class NumericRangeNode implements Query {
     const set = (segment: SegmentReader): Bitset | null => {
       const column = segment.numericColumn(this.#field);
       if (column === null || !this.#overlaps(column)) return null;
-      return segment.remembered(key, () =>
-        new NumericRangeScorer(column, this.#bounds, segment.docCount, boost).toSet(),
-      );
+      return segment.remembered(key, () => {
+        if (!column.safe)
+          return new NumericRangeScorer(column, this.#bounds, segment.docCount, boost).toSet();
+        const found = new Bitset(segment.docCount);
+        column.matchAll(from, to, found);
+        return found;
+      });
     };
     return {
       key,

@@ -10,6 +10,7 @@ import { POOL_MASK, POOL_TABLE, SLOT_BYTES } from "./layout";
 import { useScratch } from "./scratch";
 import { seedHash } from "./terms";
 
+export { countBlocks, matchBlocks, toDecimals, toFloats, unpackNumbers } from "./column";
 export { crc32c } from "./crc32c";
 export { addTerms } from "./dictionary";
 export { hashName, resumeDocument, writeDocument } from "./document";
@@ -17,16 +18,7 @@ export { addKeyword, addNumber, addToken, endText, padNorms, present, startText,
 export { packLz4, unpackLz4 } from "./lz4";
 export { packGroup, unpackDocs, unpackGroup } from "./packing";
 export { nearSet } from "./phrase";
-export {
-  countNumbers,
-  postingsSet,
-  rangeMask,
-  scanTerms,
-  spreadMask,
-  toDecimals,
-  toFloats,
-  unpackNumbers,
-} from "./search";
+export { postingsSet, scanTerms } from "./search";
 export { groupTerms, sortTerms } from "./sort";
 export { addText } from "./tokenizer";
 

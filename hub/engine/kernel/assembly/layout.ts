@@ -205,3 +205,41 @@ export const DOCUMENT_REFUSED = -2;
 
 /** Longest keyword, bytes. */
 export const MAX_KEYWORD_BYTES = 32766;
+
+/** Documents of a column's block, bytes of a set of them. */
+export const COLUMN_DOCS = 1024;
+export const MASK_BYTES = 128;
+
+/** Entry of a block in a column's index: see hub/engine/README.md. */
+export const COLUMN_DATA_AT = 0;
+export const COLUMN_FIRST_VALUE = 4;
+/** f64 each. */
+export const COLUMN_MIN = 8;
+export const COLUMN_MAX = 16;
+/** i64, u64 or f64. */
+export const COLUMN_BASE = 24;
+/** f64. */
+export const COLUMN_STEP = 32;
+/** u8 each. */
+export const COLUMN_MODE = 40;
+export const COLUMN_BITS = 41;
+export const COLUMN_COUNT_BITS = 42;
+export const COLUMN_ENTRY_BYTES = 48;
+
+/** Neighbouring blocks of a column: address of their entries, one more entry behind them; number of blocks. */
+export const RUN_INDEX = 0;
+export const RUN_BLOCKS = 4;
+/** Their data: address, bytes, place of the first byte in the column's data. */
+export const RUN_DATA = 8;
+export const RUN_DATA_BYTES = 12;
+export const RUN_DATA_FROM = 16;
+/** Documents of all blocks. */
+export const RUN_DOCS = 20;
+/** 1 where whole numbers have no sign. */
+export const RUN_IS_UNSIGNED = 24;
+/** Address of the sets of documents with a value, 32 words a block; 0 where all have one. */
+export const RUN_PRESENCE = 28;
+/** Room for the numbers of a block, u32, and one more vector; for two sets of documents. */
+export const RUN_NUMBERS = 32;
+export const RUN_ROOM = 36;
+export const RUN_BYTES = 48;

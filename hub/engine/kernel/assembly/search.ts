@@ -1,11 +1,10 @@
 /**
- * What a search does per posting, per value and per term: sets of documents of postings, blocks of columns, substrings of
- * dictionaries. All places are the host's; nothing outlives a call. The twins are segment/postings-set.ts,
- * segment/block-column.ts and segment/term-scan.ts.
+ * What a search does per posting and per term: sets of documents of postings, substrings of dictionaries. All places are
+ * the host's; nothing outlives a call. The twins are segment/postings-cursor.ts and segment/dictionary.ts.
  */
 
 import { BLOCK_HEADER_BYTES, GROUP, TERMS_PER_BLOCK } from "./layout";
-import { unpackDocs, unpackGroup } from "./packing";
+import { unpackDocs } from "./packing";
 
 /** Where the last varint ended. */
 let cursor: usize = 0;
@@ -103,119 +102,6 @@ function setDocs(docs: usize, count: u32, docCount: u32, bits: usize): bool {
   const at = bits + (word << 3);
   store<u64>(at, load<u64>(at) | held);
   return true;
-}
-
-/** Unpacks `count` numbers of at most 32 bits as `packNumbers` wrote them to the u32 at `out`. */
-export function unpackNumbers(data: usize, count: u32, bits: u32, out: usize): void {
-  let at = data;
-  let done: u32 = 0;
-  for (; done + GROUP <= count; done += GROUP) {
-    unpackGroup(at, bits, out + (done << 2));
-    at += 16 * bits;
-  }
-  const width = (bits + 7) >>> 3;
-  const mask: u32 = width === 4 ? 0xffffffff : (1 << (8 * width)) - 1;
-  for (; done < count; done++) {
-    store<u32>(out + (done << 2), width === 0 ? 0 : load<u32>(at) & mask);
-    at += width;
-  }
-}
-
-/** Writes base + n * step of the u32 at `numbers` to the f64 at `out`. */
-export function toFloats(numbers: usize, count: u32, base: f64, step: f64, out: usize): void {
-  const bases = f64x2.splat(base);
-  const steps = f64x2.splat(step);
-  for (let index: u32 = 0; index < count; index += 2) {
-    const pair = f64x2.convert_low_i32x4_u(v128.load64_zero(numbers + (index << 2)));
-    v128.store(out + (index << 3), f64x2.add(bases, f64x2.mul(pair, steps)));
-  }
-}
-
-/** Writes (base + n) / step of the u32 at `numbers` to the f64 at `out`. */
-export function toDecimals(numbers: usize, count: u32, base: f64, step: f64, out: usize): void {
-  const bases = f64x2.splat(base);
-  const steps = f64x2.splat(step);
-  for (let index: u32 = 0; index < count; index += 2) {
-    const pair = f64x2.convert_low_i32x4_u(v128.load64_zero(numbers + (index << 2)));
-    v128.store(out + (index << 3), f64x2.div(f64x2.add(bases, pair), steps));
-  }
-}
-
-/** Sets bit i of `mask` where low <= number i <= high; whole words are written, bits from `count` on are 0. */
-export function rangeMask(numbers: usize, count: u32, low: u32, high: u32, mask: usize): void {
-  const lows = i32x4.splat(low);
-  const spans = i32x4.splat(high - low);
-  for (let from: u32 = 0; from < count; from += 32) {
-    let word: u32 = 0;
-    for (let part: u32 = 0; part < 32; part += 4) {
-      const values = v128.load(numbers + ((from + part) << 2));
-      word |= i32x4.bitmask(i32x4.le_u(i32x4.sub(values, lows), spans)) << part;
-    }
-    if (count - from < 32) word &= (1 << (count - from)) - 1;
-    store<u32>(mask + (from >>> 3), word);
-  }
-}
-
-/** Moves bit i of `values` to the place of the i-th bit set of `presence`; 32 words each. */
-export function spreadMask(values: usize, presence: usize, out: usize): void {
-  let index: u32 = 0;
-  for (let at: usize = 0; at < 128; at += 4) {
-    let places = load<u32>(presence + at);
-    let word: u32 = 0;
-    while (places !== 0) {
-      const low = places & -places;
-      if ((load<u32>(values + ((index >>> 5) << 2)) >>> (index & 31)) & 1) word |= low;
-      places ^= low;
-      index++;
-    }
-    store<u32>(out + at, word);
-  }
-}
-
-/**
- * Counts base + n * step of the u32 at `numbers`: of all, or of those whose bit is set in `mask` (0: all). Writes how often
- * each number below `values` occurs to the u32 at `out`, behind which as much room three times more is used: neighbours
- * of equal value don't wait for each other then. Numbers at or above `values` aren't counted.
- */
-export function countNumbers(
-  numbers: usize,
-  count: u32,
-  mask: usize,
-  base: u32,
-  step: u32,
-  values: u32,
-  out: usize,
-): void {
-  const stride = values << 2;
-  memory.fill(out, 0, stride << 2);
-  let lane: u32 = 0;
-  for (let from: u32 = 0; from < count; from += 32) {
-    let word: u32 = mask === 0 ? 0xffffffff : load<u32>(mask + (from >>> 3));
-    if (count - from < 32) word &= (1 << (count - from)) - 1;
-    if (word === 0xffffffff) {
-      for (let index: u32 = from; index < from + 32; index++) {
-        const value = base + load<u32>(numbers + (index << 2)) * step;
-        if (value >= values) continue;
-        const at = out + (index & 3) * stride + (value << 2);
-        store<u32>(at, load<u32>(at) + 1);
-      }
-      continue;
-    }
-    while (word !== 0) {
-      const value = base + load<u32>(numbers + ((from + ctz(word)) << 2)) * step;
-      word &= word - 1;
-      if (value >= values) continue;
-      const at = out + (lane++ & 3) * stride + (value << 2);
-      store<u32>(at, load<u32>(at) + 1);
-    }
-  }
-  for (let value: u32 = 0; value < values; value++) {
-    const at = out + (value << 2);
-    store<u32>(
-      at,
-      load<u32>(at) + load<u32>(at + stride) + load<u32>(at + 2 * stride) + load<u32>(at + 3 * stride),
-    );
-  }
 }
 
 /** True where the `length` bytes at `needle` begin at a place of text[from..to). */

@@ -1,0 +1,157 @@
+/** Columns in the search kernel: blocks unpacked, runs of blocks compared and counted. */
+
+import {
+  BUFFER_BYTES,
+  COLUMN_DOCS,
+  MASK_BYTES,
+  RUN_BYTES,
+  RUN_NUMBERS,
+  RUN_ROOM,
+} from "./assembly/layout.ts";
+import type { Kernel } from "./kernel.ts";
+
+/** Words of a block's mask. */
+const MASK_WORDS = MASK_BYTES / 4;
+
+/** Values up to which each is counted in four places, that neighbours of equal value don't wait for each other. */
+const SPREAD_VALUES = 4096;
+
+/** Neighbouring blocks of a column. */
+export interface ColumnRun {
+  /** Their entries of the column's index, and the one behind them. */
+  readonly index: Uint8Array;
+  readonly blocks: number;
+  /** Their data, and where it begins in the column's. */
+  readonly data: Uint8Array;
+  readonly dataFrom: number;
+  /** Documents of all blocks. */
+  readonly docs: number;
+  readonly isUnsigned: boolean;
+  /** Documents with a value; the last word may be missing its end. Null where all have one. */
+  readonly presence: Uint32Array | null;
+}
+
+/** See the file's comment. Belongs to one thread; a result in its memory is good until the next call. */
+export class ColumnKernel {
+  readonly #kernel: Kernel;
+  /** Growing buffers. */
+  readonly #data: number;
+  readonly #index: number;
+  readonly #presence: number;
+  readonly #words: number;
+  readonly #tables: number;
+  readonly #numbers: number;
+  readonly #floats: number;
+  readonly #run: number;
+  /** Views of `numbers` and `floats`; those of shared memory stay good when it grows. */
+  readonly #unpacked: Uint32Array;
+  readonly #made: Float64Array;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#data = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#index = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#presence = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#words = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#tables = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#numbers = kernel.allocateZeroed(4 * COLUMN_DOCS + 64);
+    this.#floats = kernel.allocateZeroed(8 * COLUMN_DOCS + 64);
+    this.#run = kernel.allocateZeroed(RUN_BYTES);
+    kernel.setWord(this.#run + RUN_NUMBERS, this.#numbers);
+    kernel.setWord(this.#run + RUN_ROOM, kernel.allocateZeroed(2 * MASK_BYTES));
+    const { buffer } = kernel.memory.memory;
+    this.#unpacked = new Uint32Array(buffer, this.#numbers, COLUMN_DOCS);
+    this.#made = new Float64Array(buffer, this.#floats, COLUMN_DOCS);
+  }
+
+  /** Unpacks the numbers of a block, at most 1024 of at most 32 bits, and returns them. */
+  unpack(data: Uint8Array, count: number, bits: number): Uint32Array {
+    const from = this.#kernel.place(this.#data, data);
+    this.#kernel.functions.unpackNumbers(from, count, bits, this.#numbers);
+    return this.#unpacked;
+  }
+
+  /** Writes base + n * step (or (base + n) / step) of the `count` numbers unpacked last to `out`. */
+  floats(count: number, base: number, step: number, decimal: boolean, out: Float64Array): void {
+    const { functions } = this.#kernel;
+    if (decimal) functions.toDecimals(this.#numbers, count, base, step, this.#floats);
+    else functions.toFloats(this.#numbers, count, base, step, this.#floats);
+    for (let at = 0; at < count; at++) out[at] = this.#made[at]!;
+  }
+
+  /**
+   * Writes to `words` (32 words a block, the last one's end may be missing) which documents of a run have a value in
+   * [from, to]; `narrow`: of those in `words` before. Returns the blocks that the twin has to do, whose words are as before.
+   */
+  match(run: ColumnRun, from: number, to: number, narrow: boolean, words: Uint32Array): number[] {
+    const kernel = this.#kernel;
+    this.#open(run);
+    const at = this.#placeMasks(this.#words, run.blocks, words);
+    const left: number[] = [];
+    const match = (block: number): number =>
+      kernel.functions.matchBlocks(this.#run, block, from, to, narrow ? 1 : 0, at);
+    for (let block = match(0); block < run.blocks; block = match(block + 1)) left.push(block);
+    words.set(kernel.memory.words.subarray(at >>> 2, (at >>> 2) + words.length));
+    return left;
+  }
+
+  /** Begins to count values from 0 to `values` - 1. */
+  startCount(values: number): void {
+    const kernel = this.#kernel;
+    const tables = values <= SPREAD_VALUES ? 4 : 1;
+    const at = kernel.room(this.#tables, 4 * values * tables);
+    kernel.memory.bytes.fill(0, at, at + 4 * values * tables);
+  }
+
+  /**
+   * Counts the values of a run's documents: of all, or of those in `words` (32 words a block). Returns the blocks that the
+   * twin has to count.
+   */
+  count(run: ColumnRun, words: Uint32Array | null, values: number): number[] {
+    const kernel = this.#kernel;
+    this.#open(run);
+    const masks = words === null ? 0 : this.#placeMasks(this.#words, run.blocks, words);
+    const stride = values <= SPREAD_VALUES ? 4 * values : 0;
+    const left: number[] = [];
+    const count = (block: number): number =>
+      kernel.functions.countBlocks(this.#run, block, masks, values, kernel.start(this.#tables), stride);
+    for (let block = count(0); block < run.blocks; block = count(block + 1)) left.push(block);
+    return left;
+  }
+
+  /** Adds what was counted since `startCount` to `counts` from `offset` on. */
+  addCounts(values: number, counts: Int32Array, offset: number): void {
+    const { words } = this.#kernel.memory;
+    const from = this.#kernel.start(this.#tables) >>> 2;
+    const tables = values <= SPREAD_VALUES ? 4 : 1;
+    for (let table = 0; table < tables; table++) {
+      const counted = words.subarray(from + table * values, from + (table + 1) * values);
+      for (let value = 0; value < values; value++) counts[offset + value]! += counted[value]!;
+    }
+  }
+
+  /** Copies a run in and describes it as assembly/column.ts reads it. */
+  #open({ index, blocks, data, dataFrom, docs, isUnsigned, presence }: ColumnRun): void {
+    const kernel = this.#kernel;
+    const description = [
+      kernel.place(this.#index, index),
+      blocks,
+      kernel.place(this.#data, data),
+      data.length,
+      dataFrom,
+      docs,
+      isUnsigned ? 1 : 0,
+      presence === null ? 0 : this.#placeMasks(this.#presence, blocks, presence),
+    ];
+    kernel.memory.words.set(description, this.#run >>> 2);
+  }
+
+  /** Copies sets of documents in, whole ones: what is missing of the last one is empty. */
+  #placeMasks(buffer: number, blocks: number, words: Uint32Array): number {
+    const at = this.#kernel.room(buffer, blocks * MASK_BYTES) >>> 2;
+    const all = this.#kernel.memory.words;
+    all.set(words, at);
+    all.fill(0, at + words.length, at + blocks * MASK_WORDS);
+    return at << 2;
+  }
+}
