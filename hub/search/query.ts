@@ -110,6 +110,19 @@ export interface SearchLimits {
   readonly maxResultWindow: number;
 }
 
+/** An index as a search names it. */
+export interface SearchedIndex {
+  readonly name: string;
+  readonly uuid: string;
+  /** Printed as `_type`. */
+  readonly typeName: string;
+  /** index.max_terms_count; 65,536 without it. */
+  readonly maxTermsCount?: number;
+}
+
+/** index.max_terms_count unless an index says otherwise. */
+export const DEFAULT_MAX_TERMS_COUNT = 65_536;
+
 /** A shard as a search sees it. */
 export class ShardContext {
   readonly index: string;
@@ -122,17 +135,15 @@ export class ShardContext {
   readonly nowMs: number;
   /** Type name that documents are printed with. */
   readonly typeName: string;
+  /** Values of a `terms` query above which a warning is given. */
+  readonly maxTermsCount: number;
   readonly #fieldStats = new Map<string, ShardFieldStats>();
 
-  constructor(
-    index: { readonly name: string; readonly uuid: string; readonly typeName: string },
-    shard: number,
-    searcher: Searcher,
-    nowMs: number,
-  ) {
+  constructor(index: SearchedIndex, shard: number, searcher: Searcher, nowMs: number) {
     this.index = index.name;
     this.indexUuid = index.uuid;
     this.typeName = index.typeName;
+    this.maxTermsCount = index.maxTermsCount ?? DEFAULT_MAX_TERMS_COUNT;
     this.shard = shard;
     this.searcher = searcher;
     this.mapping = searcher.mapping;

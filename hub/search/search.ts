@@ -13,7 +13,7 @@ import { compareHits } from "./collect/top-hits.ts";
 import { SearchControl } from "./control.ts";
 import { type Hit, HitFetcher } from "./fetch/fetch-hit.ts";
 import type { JsonObject } from "./json.ts";
-import { type Query, type SearchLimits, ShardContext } from "./query.ts";
+import { type Query, type SearchedIndex, type SearchLimits, ShardContext } from "./query.ts";
 import { compileWildcard } from "./regexp/wildcard.ts";
 import { rescored } from "./rescore.ts";
 import type { SearchRequest } from "./search-request.ts";
@@ -24,11 +24,7 @@ export const DEFAULT_LIMITS: SearchLimits = { maxBuckets: 65_536, maxResultWindo
 
 /** A shard to search in. */
 export interface SearchShard {
-  readonly index: {
-    readonly name: string;
-    readonly uuid: string /** Printed as `_type`. */;
-    readonly typeName: string;
-  };
+  readonly index: SearchedIndex;
   /** From 0. */
   readonly shard: number;
   readonly searcher: Searcher;

@@ -10,7 +10,7 @@ import { KernelDocuments } from "../kernel/kernel-documents.ts";
 import { KernelFields } from "../kernel/kernel-fields.ts";
 import type { Field } from "../mapping/field.ts";
 import type { Mapping } from "../mapping/mapping.ts";
-import { IGNORED_FIELD, ROUTING_FIELD } from "../segment/reader.ts";
+import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "../segment/reader.ts";
 import type { SegmentBuffer } from "../segment/segment-buffer.ts";
 import { metadataField } from "./metadata-field.ts";
 import { type Leaf, makePlan, type PlanNode } from "./plan.ts";
@@ -21,6 +21,8 @@ import { ValueError } from "./values.ts";
 /** Fields named in `_ignored` of one document, at most. */
 const MAX_IGNORED = 64;
 
+/** Binary values by path; the rest have an index, a column or norms to tell by. */
+const FIELD_NAMES = metadataField(FIELD_NAMES_FIELD);
 const IGNORED = metadataField(IGNORED_FIELD);
 const ROUTING = metadataField(ROUTING_FIELD);
 
@@ -48,6 +50,8 @@ export class DocumentWriter {
   #doc = 0;
   #lenient = false;
   readonly #ignored = new Set<string>();
+  /** Binary fields of the document. */
+  readonly #binary = new Set<string>();
 
   constructor(buffer: SegmentBuffer, mapping: Mapping) {
     this.#buffer = buffer;
@@ -77,10 +81,12 @@ export class DocumentWriter {
     this.#doc = doc;
     this.#lenient = lenient;
     this.#ignored.clear();
+    this.#binary.clear();
     this.#scanner.reset(source);
     if (this.#kernel?.write(doc, source, this.#hostValue) !== true) this.#walk();
     if (routing !== "") this.#metadata(ROUTING, routing);
     for (const path of this.#ignored) this.#metadata(IGNORED, path);
+    for (const path of this.#binary) this.#metadata(FIELD_NAMES, path);
   }
 
   #walk(): void {
@@ -194,6 +200,7 @@ export class DocumentWriter {
   }
 
   #scalar(leaf: Leaf, kind: number): void {
+    if (leaf.field.type === "binary") this.#binary.add(leaf.field.path);
     if (leaf.buffer === undefined) return;
     try {
       this.#values.write(leaf, kind, this.#doc);

@@ -1,6 +1,6 @@
 /** What the values of documents mean to fields: numbers, dates, booleans, points. Wording of errors as in 6.5. */
 
-import { dateFormat } from "../mapping/date-format.ts";
+import { dateFormat, givenFormat } from "../mapping/date-format.ts";
 import type { Field, FieldType } from "../mapping/field.ts";
 
 /** Why a value doesn't fit, as the `caused_by` of an error body. */
@@ -107,7 +107,7 @@ function toDouble(text: string): number {
 export function parseDate(field: Field, text: string): number {
   const timeMs = dateFormat(field.format).parse(text);
   if (Number.isNaN(timeMs)) {
-    throw new ValueError(`failed to parse date field [${text}] with format [${field.format}]`);
+    throw new ValueError(`failed to parse date field [${text}] with format [${givenFormat(field.format)}]`);
   }
   return timeMs;
 }

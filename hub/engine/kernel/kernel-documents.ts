@@ -153,8 +153,11 @@ class PlanImage {
     this.#set(offset + at.NODE_LEAF, this.#leaves.length);
     this.#leaves.push(leaf);
     const all = [leaf, ...leaf.multiFields, ...leaf.copies.flatMap((copy) => [copy, ...copy.multiFields])];
-    const targets = all.filter(({ buffer, field }) => buffer !== undefined && field.type !== "binary");
-    const isKernels = leaf.field.nullValue === undefined && targets.every(isKernelTarget);
+    const targets = all.filter(({ buffer }) => buffer !== undefined);
+    const isKernels =
+      leaf.field.nullValue === undefined &&
+      all.every(({ field }) => field.type !== "binary") &&
+      targets.every(isKernelTarget);
     this.#set(offset + at.NODE_KIND, isKernels ? at.KIND_LEAF : at.KIND_HOST_LEAF);
     if (!isKernels) return;
     const table = this.#take(targets.length * at.TARGET_BYTES);

@@ -1,6 +1,7 @@
 /** Date formats of mappings and requests: named ones, Joda patterns, and several of them with `||` between. */
 
-import { AppError } from "#proto/kit/errors.ts";
+import { assemble, zoneOffset } from "./date-parts.ts";
+import { compilePattern } from "./date-pattern.ts";
 
 /** Format of a date field that names none. */
 export const DEFAULT_DATE_FORMAT = "strict_date_optional_time||epoch_millis";
@@ -46,6 +47,23 @@ const cache = new Map<string, DateFormat>();
 /** Format lists that are kept compiled; requests may bring any number of others. */
 const CACHE_LIMIT = 1000;
 
+/** Between a format and the language of its names. */
+const LOCALE_MARK = "\u0000";
+
+/** Returns `formats` with names of months and days in the language of `locale`, e.g. "de"; for `dateFormat`. */
+export function localized(formats: string, locale: string | undefined): string {
+  if (locale === undefined || /^(?:root|en(?:[-_].*)?)?$/i.test(locale)) return formats;
+  return formats
+    .split("||")
+    .map((format) => `${format.trim()}${LOCALE_MARK}${locale}`)
+    .join("||");
+}
+
+/** Returns formats as they were given, for messages. */
+export function givenFormat(formats: string): string {
+  return formats.replace(/\0[^|]*/g, "");
+}
+
 /** Compiles `a||b||c`. Throws mapping_parse for a pattern with unknown letters. */
 export function dateFormat(formats: string): DateFormat {
   const known = cache.get(formats);
@@ -66,7 +84,8 @@ export function dateFormat(formats: string): DateFormat {
   return format;
 }
 
-function compileOne(name: string): DateFormat {
+function compileOne(given: string): DateFormat {
+  const [name = "", locale] = given.split(LOCALE_MARK);
   switch (name) {
     case "strict_date_optional_time":
     case "strict_date_optional_time_nanos":
@@ -87,7 +106,7 @@ function compileOne(name: string): DateFormat {
       };
     default: {
       const strict = name.startsWith("strict_");
-      return compilePattern(NAMED[strict ? name.slice(7) : name] ?? name, strict);
+      return compilePattern(NAMED[strict ? name.slice(7) : name] ?? name, strict, locale);
     }
   }
 }
@@ -157,200 +176,4 @@ function parseIso(text: string, pattern: RegExp): number {
     milli: fraction,
     zoneMs: zoneOffset(match[8]),
   });
-}
-
-interface Parts {
-  year: number;
-  month: number;
-  day: number;
-  hour: number;
-  minute: number;
-  second: number;
-  milli: number;
-  zoneMs: number;
-}
-
-/** NaN where a part is out of range (month 13, 30 February, minute 60). */
-function assemble(parts: Parts): number {
-  const { year, month, day, hour, minute, second } = parts;
-  if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return Number.NaN;
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1) return Number.NaN;
-  return date.getTime() + hour * 3_600_000 + minute * 60_000 + second * 1000 + parts.milli - parts.zoneMs;
-}
-
-function zoneOffset(text: string | undefined): number {
-  if (text === undefined || text === "Z" || text === "UTC" || text === "GMT") return 0;
-  const digits = text.slice(1).replace(":", "");
-  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2) || 0);
-  return (text.startsWith("-") ? -minutes : minutes) * 60_000;
-}
-
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const LONG_MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-
-type Set = (parts: Parts & { afternoon?: boolean }, text: string) => void;
-
-/** One run of equal letters of a pattern: how it is matched, what it sets, how it is printed. */
-interface Piece {
-  readonly source: string;
-  readonly set: Set | null;
-  readonly print: (date: Date) => string;
-}
-
-/** Compiles a Joda pattern to a regular expression with a setter for each of its groups. */
-function compilePattern(pattern: string, strict: boolean): DateFormat {
-  const pieces: Piece[] = [];
-  for (const match of pattern.matchAll(/'((?:[^']|'')*)'|([a-zA-Z])\2*|[^a-zA-Z']+/g)) {
-    const letter = match[2];
-    if (letter !== undefined) pieces.push(letterPiece(letter, match[0].length, strict, pattern));
-    else pieces.push(literalPiece(match[1] === undefined ? match[0] : match[1].replaceAll("''", "'") || "'"));
-  }
-  const regexp = new RegExp(`^${pieces.map((piece) => piece.source).join("")}$`, "i");
-  const setters = pieces.map((piece) => piece.set).filter((set) => set !== null);
-  return {
-    parse(text) {
-      const match = regexp.exec(text);
-      if (match === null) return Number.NaN;
-      const parts: Parts & { afternoon?: boolean } = {
-        year: 1970,
-        month: 1,
-        day: 1,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        milli: 0,
-        zoneMs: 0,
-      };
-      for (const [index, set] of setters.entries()) set(parts, match[index + 1]!);
-      if (parts.afternoon !== undefined) parts.hour = (parts.hour % 12) + (parts.afternoon ? 12 : 0);
-      return assemble(parts);
-    },
-    print: (timeMs) => pieces.map((piece) => piece.print(new Date(timeMs))).join(""),
-  };
-}
-
-function literalPiece(text: string): Piece {
-  return { source: text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), set: null, print: () => text };
-}
-
-function numberPiece(
-  width: number,
-  strict: boolean,
-  key: "day" | "hour" | "minute" | "second",
-  get: (d: Date) => number,
-): Piece {
-  return {
-    source: strict ? `(\\d{${width}})` : "(\\d{1,2})",
-    set: (parts, text) => {
-      parts[key] = Number(text);
-    },
-    print: (date) => String(get(date)).padStart(width, "0"),
-  };
-}
-
-function letterPiece(letter: string, width: number, strict: boolean, pattern: string): Piece {
-  switch (letter) {
-    case "y":
-    case "Y":
-    case "u":
-    case "x":
-      return yearPiece(width);
-    case "M":
-      return monthPiece(width, strict);
-    case "d":
-      return numberPiece(width, strict || width === 2, "day", (date) => date.getUTCDate());
-    case "H":
-    case "k":
-      return numberPiece(width, strict || width === 2, "hour", (date) => date.getUTCHours());
-    case "h":
-    case "K":
-      return numberPiece(width, strict || width === 2, "hour", (date) => date.getUTCHours() % 12 || 12);
-    case "m":
-      return numberPiece(width, strict || width === 2, "minute", (date) => date.getUTCMinutes());
-    case "s":
-      return numberPiece(width, strict || width === 2, "second", (date) => date.getUTCSeconds());
-    case "S":
-      return {
-        source: `(\\d{${width === 3 && !strict ? "1,9" : width}})`,
-        set: (parts, text) => {
-          parts.milli = Math.trunc(Number(`0.${text}`) * 1000 + 1e-6);
-        },
-        print: (date) =>
-          String(date.getUTCMilliseconds()).padStart(3, "0").slice(0, width).padEnd(width, "0"),
-      };
-    case "a":
-      return {
-        source: "(am|pm)",
-        set: (parts, text) => {
-          parts.afternoon = text.toLowerCase() === "pm";
-        },
-        print: (date) => (date.getUTCHours() < 12 ? "AM" : "PM"),
-      };
-    case "E":
-    case "e":
-      return { source: "(?:[a-z]{3,9})", set: null, print: (date) => DAYS[date.getUTCDay()]! };
-    case "Z":
-    case "z":
-      return {
-        source: "(Z|UTC|GMT|[+-]\\d{2}:?\\d{2})",
-        set: (parts, text) => {
-          parts.zoneMs = zoneOffset(text.toUpperCase());
-        },
-        print: () => (width === 1 ? "+0000" : "Z"),
-      };
-    default:
-      throw new AppError(
-        "mapping_parse",
-        `Invalid format: [${pattern}]: Illegal pattern component: ${letter}`,
-      );
-  }
-}
-
-function yearPiece(width: number): Piece {
-  return {
-    source: width === 2 ? "(\\d{2})" : "(\\d{4})",
-    set: (parts, text) => {
-      // Two digits mean the hundred years around the pivot that Joda uses by default.
-      parts.year = width === 2 ? Number(text) + (Number(text) < 70 ? 2000 : 1900) : Number(text);
-    },
-    print: (date) =>
-      String(date.getUTCFullYear())
-        .padStart(4, "0")
-        .slice(width === 2 ? 2 : 0),
-  };
-}
-
-function monthPiece(width: number, strict: boolean): Piece {
-  if (width < 3) {
-    return {
-      source: strict || width === 2 ? "(\\d{2})" : "(\\d{1,2})",
-      set: (parts, text) => {
-        parts.month = Number(text);
-      },
-      print: (date) => String(date.getUTCMonth() + 1).padStart(width, "0"),
-    };
-  }
-  return {
-    source: "([a-z]{3,9})",
-    set: (parts, text) => {
-      parts.month = MONTHS.findIndex((month) => text.toLowerCase().startsWith(month.toLowerCase())) + 1;
-    },
-    print: (date) => (width === 3 ? MONTHS : LONG_MONTHS)[date.getUTCMonth()]!,
-  };
 }

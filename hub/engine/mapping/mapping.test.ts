@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Analysis } from "../analysis/analysis.ts";
-import { dateFormat } from "./date-format.ts";
+import { dateFormat, givenFormat, localized } from "./date-format.ts";
 import { Mapping, type MappingOptions } from "./mapping.ts";
 
 const options: MappingOptions = { index: "test", analysis: new Analysis() };
@@ -237,6 +237,25 @@ suite("date formats", () => {
       assert.equal(Number.isNaN(timeMs) ? null : new Date(timeMs).toISOString(), iso);
     });
   }
+
+  for (const [locale, text] of [
+    ["de", "Mi, 06 Dez 2000 02:55:00 -0800"],
+    ["de", "Mi., 6 Dezember 2000 02:55:00 -0800"],
+    ["fr_FR", "mer., 06 déc. 2000 02:55:00 -0800"],
+    ["en", "Wed, 06 Dec 2000 02:55:00 -0800"],
+    ["ROOT", "Wed, 06 Dec 2000 02:55:00 -0800"],
+  ] as const) {
+    test(`a date of the locale ${locale} reads ${text}`, () => {
+      const format = localized("E, d MMM yyyy HH:mm:ss Z||epoch_millis", locale);
+      assert.equal(dateFormat(format).parse(text), Date.UTC(2000, 11, 6, 10, 55));
+      assert.equal(dateFormat(format).parse("1000"), 1000);
+      assert.equal(givenFormat(format), "E, d MMM yyyy HH:mm:ss Z||epoch_millis");
+    });
+  }
+
+  test("a locale that there can't be is refused", () => {
+    assert.throws(() => dateFormat(localized("d MMM", "no locale")), { code: "mapping_parse" });
+  });
 
   test("the first format prints", () => {
     assert.equal(dateFormat("dd/MM/yyyy||epoch_millis").print(0), "01/01/1970");

@@ -3,7 +3,7 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Analysis } from "../analysis/analysis.ts";
-import { DEFAULT_DATE_FORMAT, dateFormat } from "./date-format.ts";
+import { DEFAULT_DATE_FORMAT, dateFormat, localized } from "./date-format.ts";
 import type { Field, FieldType } from "./field.ts";
 
 const SHARED = ["type", "fields", "copy_to", "store", "boost", "meta", "include_in_all"];
@@ -98,7 +98,10 @@ export function parseField(
 function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: Analysis): Field {
   const isText = type === "text";
   const analyzer = isText ? reader.analyzer("analyzer", "default", analysis) : "keyword";
-  const format = type === "date" ? reader.string("format", DEFAULT_DATE_FORMAT) : DEFAULT_DATE_FORMAT;
+  const format =
+    type === "date"
+      ? localized(reader.string("format", DEFAULT_DATE_FORMAT), reader.optional("locale"))
+      : DEFAULT_DATE_FORMAT;
   if (type === "date") dateFormat(format);
   const normalizer = reader.optional("normalizer");
   if (normalizer !== undefined && !analysis.hasNormalizer(normalizer)) {

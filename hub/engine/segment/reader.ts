@@ -22,6 +22,9 @@ export const IGNORED_FIELD = "_ignored";
 /** Field that keeps a document's routing. */
 export const ROUTING_FIELD = "_routing";
 
+/** Holds the paths of the binary fields that a document has. */
+export const FIELD_NAMES_FIELD = "_field_names";
+
 const ordinals: number[] = [];
 
 /** Reads a segment under unchanging live docs. */

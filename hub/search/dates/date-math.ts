@@ -1,6 +1,6 @@
 /** Dates of queries: "2018-11-14", "now-1d/d", "2018-11||+1M/M", with a time zone and rounding up. */
 
-import { dateFormat } from "#hub/engine/mapping/date-format.ts";
+import { dateFormat, givenFormat } from "#hub/engine/mapping/date-format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { addUnits, type CalendarUnit, floorLocal } from "./rounding.ts";
@@ -50,9 +50,13 @@ export function parseDateMath(text: string, options: DateMathOptions): number {
 function parseDate(text: string, { format, zone, roundUp }: DateMathOptions): number {
   const parsed = dateFormat(format).parse(text);
   if (Number.isNaN(parsed)) {
-    throw new AppError("parsing", `failed to parse date field [${text}] with format [${format}]`, {
-      data: { type: "parse_exception" },
-    });
+    throw new AppError(
+      "parsing",
+      `failed to parse date field [${text}] with format [${givenFormat(format)}]`,
+      {
+        data: { type: "parse_exception" },
+      },
+    );
   }
   const partial = PARTIAL.exec(text);
   const absolute = HAS_ZONE.test(text) || (format.includes("epoch_") && EPOCH.test(text));

@@ -1,7 +1,9 @@
 /** Queries that need no terms: all documents, none, those with given ids, those with a field. */
 
+import type { Field } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
+import { FIELD_NAMES_FIELD } from "#hub/engine/segment/reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Query, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
 import { AllScorer, BitsetScorer } from "./block-scorer.ts";
@@ -110,7 +112,7 @@ export class ExistsNode extends SetNode {
     let all: Bitset | null = null;
     let owned = false;
     for (const field of mapping.match(pattern)) {
-      const set = segment.exists(field.aliasOf ?? field.path);
+      const set = existing(segment, field);
       if (set === null) continue;
       if (all === null) all = set;
       else {
@@ -120,6 +122,17 @@ export class ExistsNode extends SetNode {
     }
     return all;
   }
+}
+
+/** Documents with a value of a field; binary ones have nothing but their names. */
+function existing(segment: SegmentReader, field: Field): Bitset | null {
+  const path = field.aliasOf ?? field.path;
+  if (field.type !== "binary") return segment.exists(path);
+  const postings = segment.postings(FIELD_NAMES_FIELD, path);
+  if (postings === null) return null;
+  const set = new Bitset(segment.docCount);
+  postings.addTo(set);
+  return set;
 }
 
 /** Returns the documents that were written with a routing of their own. */

@@ -1,6 +1,7 @@
 /** `terms`: documents with any of these values. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { warnDeprecated } from "../deprecation.ts";
 import { exactListQuery } from "../field-terms.ts";
 import { objectOf, onlyEntry } from "../json.ts";
 import { anyOf } from "../nodes/boolean.ts";
@@ -9,8 +10,8 @@ import { ConstantNode, MappedNode } from "../nodes/wrap.ts";
 import { readOptions } from "../options.ts";
 import { COMMON_OPTIONS, type QueryType, withBoost } from "../query-parser.ts";
 
-/** index.max_terms_count. */
-const MAX_TERMS = 65_536;
+/** Values of one query whatever the settings; more are refused before they cost anything. */
+const MAX_TERMS = 1_000_000;
 
 export const terms: QueryType = {
   name: "terms",
@@ -30,14 +31,23 @@ export const terms: QueryType = {
     if (values.length > MAX_TERMS) {
       throw new AppError(
         "request_invalid",
-        `The number of terms [${values.length}] used in the Terms Query request has exceeded the allowed maximum of [${MAX_TERMS}]. This maximum can be set by changing the [index.max_terms_count] index level setting.`,
+        `The number of terms [${values.length}] used in the Terms Query request has exceeded the allowed maximum of [${MAX_TERMS}]; split the request.`,
       );
     }
     if (values.includes(null)) throw new AppError("request_invalid", "No value specified for terms query");
     const query = new MappedNode((shard) => {
+      warnOfMany(values.length, shard.maxTermsCount);
       const parts = exactListQuery(shard, field, values);
       return parts.length === 0 ? new NoneNode() : anyOf(parts);
     });
     return withBoost(new ConstantNode(query), options);
   },
 };
+
+/** What 6.x warns of is refused from 7.0 on. */
+function warnOfMany(count: number, allowed: number): void {
+  if (count <= allowed) return;
+  warnDeprecated(
+    `Deprecated: the number of terms [${count}] used in the Terms Query request has exceeded the allowed maximum of [${allowed}]. This maximum can be set by changing the [index.max_terms_count] index level setting.`,
+  );
+}

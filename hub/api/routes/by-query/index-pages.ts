@@ -3,7 +3,7 @@
 import { writeJson } from "#hub/api/json-writer.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import { openShards, type SearchTarget } from "#hub/api/routes/search/open-shards.ts";
-import { searchLimits } from "#hub/api/routes/search/run-search.ts";
+import { searchLimits } from "#hub/api/routes/search/search-limits.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { RawJson } from "#hub/search/raw-json.ts";
 import { type SearchCursor, searchShards } from "#hub/search/search.ts";

@@ -8,8 +8,8 @@ import { countShards } from "#hub/search/count.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { parseQueryBody, parseSearchRequest } from "#hub/search/search-request.ts";
 import { openShards } from "./open-shards.ts";
-import { searchLimits } from "./run-search.ts";
 import { targetOf } from "./search.ts";
+import { searchLimits } from "./search-limits.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";
 import { resolveLookups } from "./terms-lookup.ts";
 

@@ -6,11 +6,12 @@ import type { IndexInfo, ResolveOptions } from "#hub/api/ports.ts";
 import { anyOf } from "#hub/search/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/nodes/documents.ts";
 import { QUERY_TYPES } from "#hub/search/queries/all.ts";
-import type { Query } from "#hub/search/query.ts";
+import { DEFAULT_MAX_TERMS_COUNT, type Query } from "#hub/search/query.ts";
 import { QueryParser } from "#hub/search/query-parser.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import type { SearchShard } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { numberSetting } from "./search-limits.ts";
 
 /** Which shards. */
 export interface SearchTarget {
@@ -46,7 +47,8 @@ export function openShards(
     indices: found,
     shards: opened.map(({ index, shard, searcher }) => {
       const filter = filters.get(index.name);
-      const named = { name: index.name, uuid: index.uuid, typeName: typeOf(index) };
+      const maxTermsCount = numberSetting(index, "max_terms_count", DEFAULT_MAX_TERMS_COUNT);
+      const named = { name: index.name, uuid: index.uuid, typeName: typeOf(index), maxTermsCount };
       return { index: named, shard, searcher, ...(filter !== undefined && { filter }) };
     }),
     close() {

@@ -5,11 +5,11 @@ import type { IndexInfo } from "#hub/api/ports.ts";
 import { parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
 import { warnDeprecated } from "#hub/search/deprecation.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
-import type { SearchLimits } from "#hub/search/query.ts";
-import { DEFAULT_LIMITS, type SearchResponse, searchShards } from "#hub/search/search.ts";
+import { type SearchResponse, searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
+import { searchLimits } from "./search-limits.ts";
 import { resolveLookups } from "./terms-lookup.ts";
 
 export interface SearchRun {
@@ -23,7 +23,7 @@ export interface SearchRun {
 
 /** Searches. Throws what parsing and shards refuse, cancelled. */
 export async function runSearch(parts: ApiParts, given: SearchRun): Promise<SearchResponse> {
-  const limits = searchLimits(parts);
+  const limits = searchLimits(parts, given.target);
   if (given.body["slice"] !== undefined)
     throw new AppError("request_invalid", "`slice` cannot be used outside of a scroll context");
   const run = { ...given, body: await resolveLookups(parts, given.body) };
@@ -80,14 +80,6 @@ export async function countedSearch(
     timedOut,
   );
   return response;
-}
-
-/** Limits of searches; `search.max_buckets` of the cluster's settings counts. */
-export function searchLimits({ cluster }: ApiParts): SearchLimits {
-  const { persistent, transient } = cluster.settings();
-  const given = transient["search.max_buckets"] ?? persistent["search.max_buckets"];
-  const maxBuckets = given === undefined ? DEFAULT_LIMITS.maxBuckets : Number(given);
-  return { ...DEFAULT_LIMITS, ...(maxBuckets >= 0 && { maxBuckets }) };
 }
 
 /** Throws the failure of a shard where an answer without it isn't wanted. */

@@ -7,10 +7,10 @@ import { isObject } from "#hub/search/json.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { searchLimits } from "./run-search.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";
 import { searchAnswer } from "./search-answer.ts";
+import { searchLimits } from "./search-limits.ts";
 
 const PATHS = ["/_search/scroll", "/_search/scroll/{scroll_id}"];
 

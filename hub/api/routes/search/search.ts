@@ -11,9 +11,10 @@ import { searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
-import { checkPartial, countedSearch, runSearch, searchLimits } from "./run-search.ts";
+import { checkPartial, countedSearch, runSearch } from "./run-search.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
+import { maxSlicesOf, searchLimits } from "./search-limits.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
 import { parseSlice, slicedShards } from "./slice.ts";
 import { resolveLookups } from "./terms-lookup.ts";
@@ -96,16 +97,17 @@ async function openScroll(
   );
   if (isObject(body["collapse"]))
     throw new AppError("request_invalid", "cannot use `collapse` in a scroll context");
-  const limits = searchLimits(parts);
+  const target = targetOf(request);
+  const limits = searchLimits(parts, target);
   const size = Number(body["size"] ?? 0);
   checkValid(
     size > limits.maxResultWindow &&
       `Batch size is too large, size must be less than or equal to: [${limits.maxResultWindow}] but was [${size}]. Scroll batch sizes cost as much memory as result windows so they are controlled by the [index.max_result_window] index level setting.`,
   );
   const { slice: given, ...search } = isObject(body) ? await resolveLookups(parts, body) : {};
-  const slice = parseSlice(given);
+  const slice = parseSlice(given, maxSlicesOf(parts, target));
   const parsed = parseSearchRequest(search, limits);
-  const whole = openShards(parts, targetOf(request));
+  const whole = openShards(parts, target);
   const opened = slice === undefined ? whole : { ...whole, shards: slicedShards(whole.shards, slice) };
   const id = scrolls.open(parsed, opened, keepAliveMs);
   try {

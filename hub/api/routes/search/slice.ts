@@ -10,9 +10,6 @@ import type { Query } from "#hub/search/query.ts";
 import type { SearchShard } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** index.max_slices_per_scroll. */
-const MAX_SLICES = 1024;
-
 const OPTIONS = {
   id: required(integer("number of this part, from 0", undefined)),
   max: required(integer("number of parts", undefined)),
@@ -24,16 +21,16 @@ export interface Slice {
   readonly max: number;
 }
 
-/** Reads the option `slice`. Throws parsing, request_invalid. */
-export function parseSlice(json: unknown): Slice | undefined {
+/** Reads the option `slice`; `limit` is the largest number of parts. Throws parsing, request_invalid. */
+export function parseSlice(json: unknown, limit: number): Slice | undefined {
   if (json === undefined) return undefined;
   const { id, max } = readOptions("slice", objectOf(json, "slice"), OPTIONS, "option");
   if (max <= 1) throw new AppError("request_invalid", "max must be greater than 1");
   if (id >= max) throw new AppError("request_invalid", "max must be greater than id");
-  if (max <= MAX_SLICES) return { id, max };
+  if (max <= limit) return { id, max };
   throw new AppError(
     "window_too_large",
-    `The number of slices [${max}] is too large. It must be less than [${MAX_SLICES}]. This limit can be set by changing the [index.max_slices_per_scroll] index level setting.`,
+    `The number of slices [${max}] is too large. It must be less than [${limit}]. This limit can be set by changing the [index.max_slices_per_scroll] index level setting.`,
   );
 }
 

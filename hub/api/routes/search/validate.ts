@@ -11,8 +11,8 @@ import { searchShards } from "#hub/search/search.ts";
 import { parseQueryBody, parseSearchRequest } from "#hub/search/search-request.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import { openShards } from "./open-shards.ts";
-import { searchLimits } from "./run-search.ts";
 import { targetOf } from "./search.ts";
+import { searchLimits } from "./search-limits.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";
 
 export function validateRoutes(parts: ApiParts): Route[] {

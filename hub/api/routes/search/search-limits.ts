@@ -1,0 +1,48 @@
+/** What a search may cost: the cluster's settings, and the strictest of those of the indices it means. */
+
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { IndexInfo } from "#hub/api/ports.ts";
+import type { SearchLimits } from "#hub/search/query.ts";
+import { DEFAULT_LIMITS } from "#hub/search/search.ts";
+import type { SearchTarget } from "./open-shards.ts";
+
+/** index.max_slices_per_scroll unless an index says otherwise. */
+const DEFAULT_MAX_SLICES = 1024;
+
+/** Returns the limits of a search of `target`; `search.max_buckets` of the cluster's settings counts. */
+export function searchLimits({ cluster, indices }: ApiParts, target?: SearchTarget): SearchLimits {
+  const { persistent, transient } = cluster.settings();
+  const given = transient["search.max_buckets"] ?? persistent["search.max_buckets"];
+  const maxBuckets = given === undefined ? DEFAULT_LIMITS.maxBuckets : Number(given);
+  const meant = target === undefined ? [] : indices.resolve(target.expression, quietly(target));
+  return {
+    ...DEFAULT_LIMITS,
+    ...(maxBuckets >= 0 && { maxBuckets }),
+    maxResultWindow: strictest(meant, "max_result_window", DEFAULT_LIMITS.maxResultWindow),
+  };
+}
+
+/** Returns how many parts a scroll of `target` may have. */
+export function maxSlicesOf({ indices }: ApiParts, target: SearchTarget): number {
+  return strictest(
+    indices.resolve(target.expression, quietly(target)),
+    "max_slices_per_scroll",
+    DEFAULT_MAX_SLICES,
+  );
+}
+
+/** Returns a setting of an index as a whole number of at least 1; `fallback` where it has none, or another value. */
+export function numberSetting({ settings }: IndexInfo, name: string, fallback: number): number {
+  const value = Number(settings.raw[name] ?? fallback);
+  return Number.isInteger(value) && value > 0 ? value : fallback;
+}
+
+function strictest(indices: readonly IndexInfo[], name: string, fallback: number): number {
+  const values = indices.map((index) => numberSetting(index, name, fallback));
+  return values.length === 0 ? fallback : Math.min(...values);
+}
+
+/** What isn't there is told by the search itself, after its body was checked. */
+function quietly({ options }: SearchTarget): SearchTarget["options"] {
+  return { ...options, ignoreUnavailable: true, allowNoIndices: true };
+}
