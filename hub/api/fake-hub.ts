@@ -114,7 +114,16 @@ const NO_SHARDS: Shards = {
   refresh: () => Promise.resolve(),
   flush: () => Promise.resolve(),
   forceMerge: () => Promise.resolve(),
-  stats: () => [{ shard: 0, docs: 3, deleted: 1, bytes: 1536, segments: 1 }],
+  stats: () => [
+    {
+      shard: 0,
+      docs: 3,
+      deleted: 1,
+      bytes: 1536,
+      segments: 1,
+      log: { operations: 4, bytes: 400, uncommittedOperations: 1, uncommittedBytes: 100 },
+    },
+  ],
 };
 
 const CLUSTER: Cluster = {
@@ -127,6 +136,7 @@ const CLUSTER: Cluster = {
       host: "127.0.0.1",
       httpAddress: "127.0.0.1:9200",
       transportAddress: "127.0.0.1:9300",
+      attributes: { rack: "r1" },
       master: true,
     },
   ],

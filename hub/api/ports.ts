@@ -208,6 +208,13 @@ export interface ShardStats {
   /** On disk. */
   readonly bytes: number;
   readonly segments: number;
+  /** Messages of the log that it has taken up since it was opened. */
+  readonly log: {
+    readonly operations: number;
+    readonly bytes: number;
+    readonly uncommittedOperations: number;
+    readonly uncommittedBytes: number;
+  };
 }
 
 /** The shards of this node. */
@@ -226,6 +233,8 @@ export interface NodeInfo {
   /** 22 characters base64url. */
   readonly id: string;
   readonly name: string;
+  /** What its settings tell of it, by name. */
+  readonly attributes: Readonly<Record<string, string>>;
   readonly host: string;
   readonly httpAddress: string;
   readonly transportAddress: string;

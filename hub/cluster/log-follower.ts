@@ -139,7 +139,7 @@ export class LogFollower implements Component {
       try {
         if (this.#skipped.has(positionKey(message.position))) return host.skip(message.position);
         batch = DocBatch.decode(message.data);
-        const items = host.apply(batch, message.position);
+        const items = host.apply(batch, message.position, message.data.length);
         this.#applied.inc();
         this.#uncommittedBytes += message.data.length;
         if (items !== null) this.#answer(batch, message.position, items);

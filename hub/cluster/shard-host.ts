@@ -12,6 +12,8 @@ import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
+import { LogFigures, type PrintedLogFigures } from "./log-figures.ts";
+import { RefreshWaiters } from "./refresh-waiters.ts";
 import { ShardFolders } from "./shard-folders.ts";
 
 export interface ShardHostOptions {
@@ -34,6 +36,7 @@ export interface ShardStats {
   readonly deleted: number;
   readonly bytes: number;
   readonly segments: number;
+  readonly log: PrintedLogFigures;
   /** See the engine's ShardStats. */
   readonly writtenMs: number;
 }
@@ -43,13 +46,8 @@ interface Hosted {
   readonly number: number;
   /** Something was applied since the last commit. */
   dirty: boolean;
+  readonly log: LogFigures;
   refreshedAtMs: number;
-}
-
-/** Someone who waits for a refresh of each of `pending`, by uuid. */
-interface RefreshWaiter {
-  readonly pending: Set<string>;
-  readonly done: () => void;
 }
 
 const DEFAULT_REFRESH_MS = 1_000;
@@ -58,7 +56,7 @@ export class ShardHost {
   readonly #options: ShardHostOptions;
   readonly #folders: ShardFolders;
   readonly #hosted = new Map<string, Hosted[]>();
-  readonly #refreshWaiters = new Set<RefreshWaiter>();
+  readonly #waiters = new RefreshWaiters();
   #position: Position;
 
   constructor(options: ShardHostOptions) {
@@ -101,14 +99,19 @@ export class ShardHost {
 
   /**
    * Hands a message to its shard. Returns the results by operation; null where everything was applied before, or
-   * the index is gone and nobody asks. Throws what the shard throws; then the position stays.
+   * the index is gone and nobody asks. `sizeBytes`: of the message. Throws what the shard throws; then the position stays.
    */
-  apply(batch: tailrace.DocBatch, position: Position): tailrace.DocItemResult.$Properties[] | null {
+  apply(
+    batch: tailrace.DocBatch,
+    position: Position,
+    sizeBytes = 0,
+  ): tailrace.DocItemResult.$Properties[] | null {
     const hosted = this.#hosted.get(batch.indexUuid)?.[batch.shard];
     let results: tailrace.DocItemResult.$Properties[] | null = null;
     if (hosted !== undefined) {
       hosted.dirty = true;
       results = hosted.shard.apply(batch, position);
+      if (results !== null) hosted.log.add(batch.operations.length, sizeBytes);
     } else if (batch.reply !== "") {
       results = this.#unhosted(batch);
     }
@@ -152,6 +155,7 @@ export class ShardHost {
       for (const hosted of shards) {
         if (!hosted.dirty) continue;
         hosted.shard.commit();
+        hosted.log.commit(Date.now());
         hosted.dirty = false;
       }
     }
@@ -168,7 +172,7 @@ export class ShardHost {
         hosted.shard.refresh();
         hosted.refreshedAtMs = nowMs;
       }
-      this.#tellRefreshed(uuid);
+      this.#waiters.tell(uuid);
     }
   }
 
@@ -194,7 +198,7 @@ export class ShardHost {
   refresh(indices: readonly IndexMetadata[]): Promise<void> {
     for (const index of indices) {
       for (const { shard } of this.#hosted.get(index.uuid) ?? []) shard.refresh();
-      this.#tellRefreshed(index.uuid);
+      this.#waiters.tell(index.uuid);
     }
     return Promise.resolve();
   }
@@ -208,18 +212,8 @@ export class ShardHost {
     const never = (index: IndexMetadata): boolean =>
       refreshInterval(this.#options.catalog.byUuid(index.uuid)) === Number.POSITIVE_INFINITY;
     await this.refresh(hosted.filter(never));
-    const pending = new Set(hosted.filter((index) => !never(index)).map(({ uuid }) => uuid));
-    if (pending.size === 0 || signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiter = { pending, done: resolve };
-    this.#refreshWaiters.add(waiter);
-    signal.addEventListener("abort", resolve as () => void, { once: true });
-    try {
-      await promise;
-    } finally {
-      this.#refreshWaiters.delete(waiter);
-      signal.removeEventListener("abort", resolve as () => void);
-    }
+    const others = hosted.filter((index) => !never(index)).map(({ uuid }) => uuid);
+    await this.#waiters.wait(others, signal);
   }
 
   flush(): Promise<void> {
@@ -234,9 +228,11 @@ export class ShardHost {
   }
 
   stats(index: IndexMetadata): ShardStats[] {
-    return (this.#hosted.get(index.uuid) ?? []).map(({ shard, number }) => ({
+    const retains = Number(index.settings.raw["translog.retention.size"]) !== -1;
+    return (this.#hosted.get(index.uuid) ?? []).map(({ shard, number, log }) => ({
       shard: number,
       ...shard.stats(),
+      log: log.print(Date.now(), retains),
     }));
   }
 
@@ -248,7 +244,7 @@ export class ShardHost {
   close(): void {
     for (const { shard } of this.#all()) shard.close();
     this.#hosted.clear();
-    for (const { done } of this.#refreshWaiters) done();
+    this.#waiters.release();
   }
 
   *#all(): Iterable<Hosted> {
@@ -259,7 +255,7 @@ export class ShardHost {
     if (index === undefined) {
       for (const { shard } of this.#hosted.get(uuid) ?? []) shard.close();
       if (this.#hosted.delete(uuid)) this.#folders.remove(uuid);
-      this.#tellRefreshed(uuid);
+      this.#waiters.tell(uuid);
     } else if (this.#hosted.has(uuid)) {
       for (const { shard } of this.#hosted.get(uuid)!) shard.setMapping(index.mapping);
     } else {
@@ -278,7 +274,7 @@ export class ShardHost {
   #openShard(index: IndexMetadata, number: number): Hosted {
     const folder = this.#folders.shard(index.uuid, number);
     const shard = Shard.open(folder, { index: index.name, mapping: index.mapping, log: this.#options.log });
-    return { shard, number, dirty: false, refreshedAtMs: 0 };
+    return { shard, number, dirty: false, log: new LogFigures(), refreshedAtMs: 0 };
   }
 
   #reopen(uuid: string, number: number): void {
@@ -301,12 +297,6 @@ export class ShardHost {
       ? { errorCode: "index_missing", errorReason: "no such index" }
       : { errorCode: "unavailable", errorReason: "the shard could not be opened; see the hub's log" };
     return operations.map(() => result);
-  }
-
-  #tellRefreshed(uuid: string): void {
-    for (const { pending, done } of this.#refreshWaiters) {
-      if (pending.delete(uuid) && pending.size === 0) done();
-    }
   }
 }
 

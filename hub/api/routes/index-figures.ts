@@ -40,8 +40,8 @@ const METRICS: Readonly<Record<string, readonly [key: string, figures: Figures]>
   fielddata: ["fielddata", () => ({ memory_size_in_bytes: 0, evictions: 0 })],
   completion: ["completion", () => ({ size_in_bytes: 0 })],
   segments: ["segments", segments],
-  // The journal is the log before segments; a shard has none of its own.
-  translog: ["translog", () => translog()],
+  // The journal is the log before segments: what of it an index would be read again from.
+  translog: ["translog", translog],
   request_cache: ["request_cache", () => noCache({})],
   recovery: ["recovery", () => ({ current_as_source: 0, current_as_target: 0, throttle_time_in_millis: 0 })],
 };
@@ -189,12 +189,13 @@ function noCache(more: JsonObject): JsonObject {
   return { memory_size_in_bytes: 0, evictions: 0, hit_count: 0, miss_count: 0, ...more };
 }
 
-function translog(): JsonObject {
+function translog({ shards }: FigureSource): JsonObject {
+  const total = (key: keyof ShardStats["log"]): number => shards.reduce((all, { log }) => all + log[key], 0);
   return {
-    operations: 0,
-    size_in_bytes: 0,
-    uncommitted_operations: 0,
-    uncommitted_size_in_bytes: 0,
+    operations: total("operations"),
+    size_in_bytes: total("bytes"),
+    uncommitted_operations: total("uncommittedOperations"),
+    uncommitted_size_in_bytes: total("uncommittedBytes"),
     earliest_last_modified_age: 0,
   };
 }

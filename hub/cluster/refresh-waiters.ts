@@ -1,0 +1,40 @@
+/** Who waits for the next refresh of indices. */
+
+/** Someone who waits for a refresh of each of `pending`, by uuid. */
+interface RefreshWaiter {
+  readonly pending: Set<string>;
+  readonly done: () => void;
+}
+
+export class RefreshWaiters {
+  readonly #waiters = new Set<RefreshWaiter>();
+
+  /** Resolves when all of `uuids` were told, or `signal` is aborted. */
+  async wait(uuids: Iterable<string>, signal: AbortSignal): Promise<void> {
+    const pending = new Set(uuids);
+    if (pending.size === 0 || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter = { pending, done: resolve };
+    const giveUp = (): void => resolve();
+    this.#waiters.add(waiter);
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      await promise;
+    } finally {
+      this.#waiters.delete(waiter);
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  /** An index was refreshed, or is gone. */
+  tell(uuid: string): void {
+    for (const { pending, done } of this.#waiters) {
+      if (pending.delete(uuid) && pending.size === 0) done();
+    }
+  }
+
+  /** Nobody waits any longer. */
+  release(): void {
+    for (const { done } of this.#waiters) done();
+  }
+}
