@@ -8,6 +8,8 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 /** Facts of this node that are known once its listeners are. */
 export interface OwnNode {
   readonly name: string;
+  /** Settings below `node.attr`. */
+  readonly attributes: Readonly<Record<string, string>>;
   readonly host: string;
   readonly httpAddress: () => string;
   readonly transportAddress: string;
@@ -49,9 +51,9 @@ export class ClusterFacts implements Cluster {
   }
 
   nodes(): NodeInfo[] {
-    const { name, host, httpAddress, transportAddress } = this.#node;
+    const { name, attributes, host, httpAddress, transportAddress } = this.#node;
     const id = createHash("sha256").update(`${this.uuid}/${name}`).digest("base64url").slice(0, 22);
-    return [{ id, name, host, httpAddress: httpAddress(), transportAddress, master: true }];
+    return [{ id, name, attributes, host, httpAddress: httpAddress(), transportAddress, master: true }];
   }
 
   settings(): { readonly persistent: JsonObject; readonly transient: JsonObject } {

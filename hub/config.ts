@@ -22,6 +22,11 @@ export const hubSchema = Type.Object(
   {
     "node.name": text("hub-1", "name of this hub, shown to people"),
     "cluster.name": text("tailrace", "name of the cluster"),
+    "node.attr": Type.Record(Type.String(), Type.String(), {
+      default: {},
+      description:
+        "what else is to be told of this hub, by name: node.attr.rack: r1; shown by _cat/nodeattrs",
+    }),
     "network.host": text("127.0.0.1", "address that all listeners bind unless their own host is set"),
     "http.host": text("", "address of the search interface; empty: network.host"),
     "http.port": port(9200, "port of the search interface; 0 takes a free one"),

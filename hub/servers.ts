@@ -159,6 +159,7 @@ export class Servers implements Component {
     const httpHost = settings["http.host"] || settings["network.host"];
     return ClusterFacts.open(await journal.bucket("cluster"), settings["cluster.name"], {
       name: settings["node.name"],
+      attributes: settings["node.attr"],
       host,
       httpAddress: () => addressOf(this.#api, `${httpHost}:${settings["http.port"]}`),
       transportAddress: `${host}:${settings["transport.port"]}`,

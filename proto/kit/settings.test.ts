@@ -7,6 +7,7 @@ const schema = Type.Object(
   {
     "http.port": Type.Integer({ minimum: 0, maximum: 65535, default: 9200, description: "port" }),
     "node.name": Type.String({ default: "hub-1" }),
+    "node.attr": Type.Record(Type.String(), Type.String(), { default: {} }),
     "path.config": Type.Array(Type.String(), { default: ["pipelines/*.conf"] }),
     "pipeline.bath.size": Type.Integer({ default: 125 }),
     inputs: Type.Array(
@@ -34,10 +35,17 @@ test("defaults are filled in", () => {
   assert.deepEqual(read(""), {
     "http.port": 9200,
     "node.name": "hub-1",
+    "node.attr": {},
     "path.config": ["pipelines/*.conf"],
     "pipeline.bath.size": 125,
     inputs: [],
   });
+});
+
+test("names of the reader's own stand together, dotted and nested", () => {
+  assert.deepEqual(read("node.attr.rack: r1\nnode.attr.zone: 2")["node.attr"], { rack: "r1", zone: "2" });
+  assert.deepEqual(read("node:\n  attr:\n    rack: r1")["node.attr"], { rack: "r1" });
+  assert.deepEqual(read("node.attr: {rack: r1}\nnode.attr.zone: b")["node.attr"], { rack: "r1", zone: "b" });
 });
 
 test("environment variables are substituted, with defaults", () => {

@@ -71,7 +71,7 @@ export function checkSettings<T extends TObject>(
   entries: Entries,
   aliases: Aliases = [],
 ): NoInfer<Static<T>> {
-  const merged = mergeAliases(entries, aliases);
+  const merged = gatherRecords(schema, mergeAliases(entries, aliases));
   const known = Object.keys(schema.properties);
   const settings: Record<string, unknown> = {};
   for (const [key, { value, place }] of merged) {
@@ -190,6 +190,25 @@ function substitute(value: unknown, env: NodeJS.ProcessEnv, place: string): unkn
     );
   }
   return value;
+}
+
+/** Puts settings with names of the reader's own (`node.attr.rack`) together under the setting that holds them. */
+function gatherRecords(schema: TObject, entries: Entries): Entries {
+  const records = Object.keys(schema.properties).filter(
+    (key) => (schema.properties[key] as { patternProperties?: object }).patternProperties !== undefined,
+  );
+  const gathered: Entries = new Map();
+  for (const [key, entry] of entries) {
+    const record = records.find((name) => key.startsWith(`${name}.`));
+    if (record === undefined) {
+      gathered.set(key, entry);
+      continue;
+    }
+    const before = gathered.get(record)?.value as object | undefined;
+    const value = { ...before, [key.slice(record.length + 1)]: entry.value };
+    gathered.set(record, { value, place: entry.place });
+  }
+  return gathered;
 }
 
 function mergeAliases(entries: Entries, aliases: Aliases): Entries {

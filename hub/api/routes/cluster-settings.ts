@@ -7,6 +7,7 @@ import type { ApiParts } from "../parts.ts";
 import type { ApiRequest } from "../request.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
 import { optionalText } from "../scalars.ts";
+import { attributeSettings } from "./nodes.ts";
 
 export function clusterSettingsRoutes(parts: ApiParts): Route[] {
   return [
@@ -34,7 +35,8 @@ function getSettings({ cluster }: ApiParts, request: ApiRequest): ApiResponse {
   const shape = isFlat ? (all: JsonObject) => all : nestSettings;
   const { persistent, transient } = cluster.settings();
   const withDefaults = request.flag("include_defaults") ?? false;
-  const node = { "node.name": cluster.nodes()[0]?.name ?? "", "cluster.name": cluster.name, "node.attr": {} };
+  const [own] = cluster.nodes();
+  const node = { "node.name": own?.name ?? "", "cluster.name": cluster.name, ...attributeSettings(own) };
   return json({
     persistent: shape(persistent),
     transient: shape(transient),

@@ -61,7 +61,7 @@ function state(parts: ApiParts, request: ApiRequest): ApiResponse {
             name: each.name,
             ephemeral_id: each.id,
             transport_address: each.transportAddress,
-            attributes: {},
+            attributes: each.attributes,
           },
         ]),
       ),

@@ -92,7 +92,7 @@ test("tables of shards' places, tasks and attributes have their columns", async 
     (await send("GET", "/_cat/tasks?h=action,ip")).text,
     /^cluster:monitor\/tasks\/lists 127\.0\.0\.1\n$/,
   );
-  assert.equal((await send("GET", "/_cat/nodeattrs")).text, "");
+  assert.equal((await send("GET", "/_cat/nodeattrs?h=attr,value")).text, "rack r1\n");
   assert.match((await send("GET", "/_cat/health?ts=false")).text, /^test +green/);
 });
 

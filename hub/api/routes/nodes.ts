@@ -36,6 +36,7 @@ function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObj
   const isFlat = request.flag("flat_settings") ?? false;
   const settings = {
     "node.name": node.name,
+    ...attributeSettings(node),
     "client.type": "node",
     "http.type.default": "netty4",
     "transport.type.default": "netty4",
@@ -50,6 +51,7 @@ function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObj
     build_type: "tar",
     build_hash: "d2ef93d",
     roles: ["master", "data", "ingest"],
+    attributes: node.attributes,
     settings: isFlat ? settings : nestSettings(settings),
     transport: {
       bound_address: [node.transportAddress],
@@ -62,6 +64,13 @@ function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObj
       max_content_length_in_bytes: MAX_BODY_BYTES,
     },
   };
+}
+
+/** Returns the attributes of a node as its settings. */
+export function attributeSettings(node: NodeInfo | undefined): JsonObject {
+  return Object.fromEntries(
+    Object.entries(node?.attributes ?? {}).map(([name, value]) => [`node.attr.${name}`, value]),
+  );
 }
 
 /** Nodes that an expression means: ids, names, addresses with wildcards, _local, _master, _all. All without one. */

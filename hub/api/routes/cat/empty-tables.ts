@@ -2,23 +2,6 @@
 
 import type { CatTable } from "./table.ts";
 
-export const nodeAttributesTable: CatTable = {
-  name: "nodeattrs",
-  paths: ["/_cat/nodeattrs"],
-  summary: "Attributes of nodes, of which there are none.",
-  columns: [
-    { name: "node", aliases: ["name"], help: "node name" },
-    { name: "id", aliases: ["nodeId"], help: "unique node id", hidden: true },
-    { name: "pid", aliases: ["p"], help: "process id", hidden: true },
-    { name: "host", aliases: ["h"], help: "host name" },
-    { name: "ip", aliases: ["i"], help: "ip address" },
-    { name: "port", aliases: ["po"], help: "bound transport port", hidden: true },
-    { name: "attr", aliases: ["attr.name"], help: "attribute description" },
-    { name: "value", aliases: ["attr.value"], help: "attribute value" },
-  ],
-  rows: () => [],
-};
-
 export const pendingTasksTable: CatTable = {
   name: "pending_tasks",
   paths: ["/_cat/pending_tasks"],

@@ -96,6 +96,7 @@ function partsOf(compatVersion: string): ApiParts {
           host: "127.0.0.1",
           httpAddress: "",
           transportAddress: "127.0.0.1:9300",
+          attributes: {},
           master: true,
         },
       ],
