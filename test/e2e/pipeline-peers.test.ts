@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { connect } from "amqplib";
 import { InputWorld, plain } from "#test/contract/input-world.ts";
 import { OutputWorld } from "#test/contract/output-world.ts";
+import { type KafkaBroker, noKafka, startKafka } from "#test/harness/kafka.ts";
 import { noRabbitmq, type RabbitmqServer, startRabbitmq } from "#test/harness/rabbitmq.ts";
 
 let rabbitmq: Promise<RabbitmqServer> | undefined;
@@ -15,7 +17,17 @@ function rabbitmqPort(): Promise<number> {
   return rabbitmq.then(({ port }) => port);
 }
 
-after(async () => (await rabbitmq)?.stop());
+let kafka: Promise<KafkaBroker> | undefined;
+
+function kafkaBroker(): Promise<KafkaBroker> {
+  kafka ??= startKafka();
+  return kafka;
+}
+
+after(async () => {
+  await (await rabbitmq)?.stop();
+  await (await kafka)?.stop();
+});
 
 test("what output rabbitmq publishes comes out of input rabbitmq, with its headers and properties", {
   skip: noRabbitmq,
@@ -93,4 +105,85 @@ test("input rabbitmq says what is wrong and goes on when it is mended", { skip: 
   assert.deepEqual(world.messages, ["here"]);
   await channel.deleteQueue("third");
   await world.untilFailing(/gives nothing more of the queue third/);
+});
+
+test("what output kafka publishes comes out of input kafka, however it is packed, and a message that is too long is refused", {
+  skip: noKafka,
+}, async (t) => {
+  const { address } = await kafkaBroker();
+  for (const packing of ["none", "gzip", "snappy", "lz4", "zstd"]) {
+    const topic = `packed-${packing}`;
+    const output =
+      new OutputWorld(`kafka { bootstrap_servers => "${address}" topic_id => "${topic}" codec => json
+      message_key => "%{k}" message_headers => { "h" => "x%{k}" } acks => all compression_type => ${packing}
+      max_request_size => 4000000 }`);
+    t.after(() => output.writer.stop());
+    const long = Buffer.from(Array.from({ length: 1_500_000 }, () => Math.random() * 256)).toString("base64");
+    const events = Array.from({ length: 100 }, (_, n) => ({ n, k: `${n % 7}`, ...(n === 60 && { long }) }));
+    const rest = await output.write(events);
+    assert.deepEqual(
+      rest?.refused?.map(({ place }) => place),
+      [60],
+    );
+    const world = new InputWorld();
+    const text = `kafka { bootstrap_servers => "${address}" topics => ["${topic}"] group_id => "${topic}"
+      auto_offset_reset => earliest codec => json decorate_events => extended }`;
+    const first = world.make(text);
+    await first.start();
+    await world.until(99);
+    await first.stop();
+    assert.equal(new Set(world.sent.map(({ event }) => event.fields["n"])).size, 99);
+    const { kafka: decoration } = world.sent[0]!.event.metadata as Record<string, Record<string, string>>;
+    assert.partialDeepStrictEqual(decoration, {
+      topic,
+      consumer_group: topic,
+      headers: { h: `x${decoration!["key"]}` },
+    });
+    await output.write([{ n: 100, k: "1" }]);
+    const second = world.make(text);
+    await second.start();
+    await world.until(100);
+    await second.stop();
+    assert.equal(world.sent.length, 100, "the group goes on where it was");
+  }
+});
+
+test("members of a group share a topic, and a broker that is killed costs no message", {
+  skip: noKafka,
+}, async (t) => {
+  const broker = await kafkaBroker();
+  const output = new OutputWorld(
+    `kafka { bootstrap_servers => "${broker.address}" topic_id => "shared" codec => json message_key => "%{n}" acks => all }`,
+  );
+  t.after(() => output.writer.stop());
+  let n = 0;
+  const write = async (count: number): Promise<void> => {
+    const events = Array.from({ length: count }, () => ({ n: n++ }));
+    while (
+      !(await output.write(events).then(
+        () => true,
+        () => false,
+      ))
+    )
+      await setTimeout(200);
+  };
+  await write(200);
+  const worlds = [new InputWorld(), new InputWorld()];
+  for (const world of worlds) {
+    const input =
+      world.make(`kafka { bootstrap_servers => "${broker.address}" topics_pattern => "^share" group_id => "shared"
+      auto_offset_reset => earliest codec => json auto_commit_interval_ms => 200 session_timeout_ms => 6000 }`);
+    await input.start();
+    t.after(() => input.stop());
+    await world.untilWorking();
+    await write(200);
+  }
+  await broker.kill();
+  const meanwhile = write(200);
+  await broker.restart();
+  await meanwhile;
+  const seen = (): number =>
+    new Set(worlds.flatMap(({ sent }) => sent.map(({ event }) => event.fields["n"]))).size;
+  for (let left = 300; seen() < n && left > 0; left--) await setTimeout(100);
+  assert.equal(seen(), n);
 });

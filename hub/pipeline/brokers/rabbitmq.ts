@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Channel, type ChannelModel, connect } from "amqplib";
+import type { Channel, ChannelModel } from "amqplib";
 import { type Static, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
 import { anyTable, flag, list, oneOf, optional, options, text } from "../filters/option-types.ts";
@@ -58,6 +58,7 @@ export async function connectRabbitmq(
   const { hostname, ownPort } = splitHost(host[attempt % host.length]!);
   checkTarget(hostname);
   try {
+    const { connect } = await import("amqplib");
     const connection = await connect(
       {
         protocol: values.ssl === true ? "amqps" : "amqp",

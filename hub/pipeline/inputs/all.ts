@@ -14,6 +14,7 @@ export const inputs = new PluginSet<InputDefinition>("input", {
   http: async () => (await import("./http.ts")).httpInput,
   http_poller: async () => (await import("./http-poller.ts")).httpPollerInput,
   jdbc: async () => (await import("./jdbc/jdbc.ts")).jdbcInput,
+  kafka: async () => (await import("./kafka.ts")).kafkaInput,
   otlp: async () => (await import("./otlp.ts")).otlpInput,
   pipeline: async () => (await import("./pipeline.ts")).pipelineInput,
   rabbitmq: async () => (await import("./rabbitmq.ts")).rabbitmqInput,

@@ -8,6 +8,7 @@ import { isObject } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import { Arrivals } from "../brokers/arrivals.ts";
 import { closeRabbitmq, connectRabbitmq, RABBITMQ_OPTIONS } from "../brokers/rabbitmq.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
@@ -107,11 +108,11 @@ class RabbitmqInput implements Component {
     this.#stopping.signal.addEventListener("abort", () => ended.resolve(), { once: true });
     const events = this.#context.open({ key: randomUUID() });
     let channel: Channel | undefined;
-    let arrivals: Arrivals | undefined;
+    let arrivals: Arrivals<ConsumeMessage> | undefined;
     try {
       channel = await connection.createChannel();
       channel.on("error", fail);
-      arrivals = new Arrivals((messages) => this.#take(channel!, events, messages), fail);
+      arrivals = new Arrivals<ConsumeMessage>((messages) => this.#take(channel!, events, messages), fail);
       await this.#subscribe(channel, arrivals, fail);
       working();
       await ended.promise;
@@ -122,7 +123,11 @@ class RabbitmqInput implements Component {
     }
   }
 
-  async #subscribe(channel: Channel, arrivals: Arrivals, fail: (error: Error) => void): Promise<void> {
+  async #subscribe(
+    channel: Channel,
+    arrivals: Arrivals<ConsumeMessage>,
+    fail: (error: Error) => void,
+  ): Promise<void> {
     const queue = await this.#declare(channel);
     await channel.prefetch(this.#values.prefetch_count);
     const { exclusive } = this.#values;
@@ -176,49 +181,6 @@ class RabbitmqInput implements Component {
       if (level === "extended") event.set(PAYLOAD, message.content.toString());
       return { event };
     });
-  }
-}
-
-/** Hands messages over as many at a time as have come; bounded by the channel's prefetch count. */
-class Arrivals {
-  readonly #take: (messages: readonly ConsumeMessage[]) => Promise<void>;
-  readonly #fail: (error: Error) => void;
-  #waiting: ConsumeMessage[] = [];
-  #working: Promise<void> | undefined;
-  #isStopped = false;
-
-  constructor(take: (messages: readonly ConsumeMessage[]) => Promise<void>, fail: (error: Error) => void) {
-    this.#take = take;
-    this.#fail = fail;
-  }
-
-  add(message: ConsumeMessage): void {
-    if (this.#isStopped) return;
-    this.#waiting.push(message);
-    this.#working ??= this.#work();
-  }
-
-  /** Waits for what is under way, so that it is acknowledged and doesn't come again; the rest goes back to the queue. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    await this.#working;
-  }
-
-  async #work(): Promise<void> {
-    try {
-      // One turn later: what came in one read goes together.
-      await Promise.resolve();
-      while (this.#waiting.length > 0 && !this.#isStopped) {
-        const messages = this.#waiting;
-        this.#waiting = [];
-        await this.#take(messages);
-      }
-    } catch (error) {
-      this.#isStopped = true;
-      this.#fail(error as Error);
-    } finally {
-      this.#working = undefined;
-    }
   }
 }
 

@@ -9,6 +9,7 @@ export const outputs = new PluginSet<OutputDefinition>("output", {
   email: async () => (await import("./email.ts")).emailOutput,
   file: async () => (await import("./file.ts")).fileOutput,
   http: async () => (await import("./http.ts")).httpOutput,
+  kafka: async () => (await import("./kafka.ts")).kafkaOutput,
   nats: async () => (await import("./nats.ts")).natsOutput,
   null: async () => (await import("./null.ts")).nullOutput,
   pipeline: async () => (await import("./pipeline.ts")).pipelineOutput,
