@@ -218,23 +218,25 @@ test("enrolment writes settings and a key that only its owner may read, and noth
   assert.equal(readFileSync(settings.file["output.pipeline.tls.ca"]!, "utf8"), "PEM");
 });
 
-test("setup loads the template and the searches, and leaves searches alone that are there", async () => {
+test("setup loads the template and the samples, and says which were there", async () => {
   const requests: string[] = [];
+  const samples = {
+    saved: [{ type: "dashboard", id: "a", title: "Access logs" }],
+    existing: [{ type: "search", id: "b", title: "Errors in shipped lines" }],
+  };
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
-    const missing = request.method === "GET" && !request.url!.endsWith("shipped-errors");
-    response.statusCode = missing ? 404 : 200;
     request.resume();
-    response.end("{}");
+    response.end(request.url === "/api/samples" ? JSON.stringify(samples) : "{}");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { file } = settingsOf({ "shipper.inputs": [fileInput("/x")], "setup.dashboard.host": host });
   const told = await setup(file);
   server.close();
-  assert.match(told, /template tailrace-agent loaded.*"Errors in shipped lines" is there already/s);
-  assert.equal(requests[0], "PUT /es/_template/tailrace-agent");
-  assert.equal(requests.filter((each) => each.startsWith("PUT /api/saved/search/")).length, 2);
+  assert.match(told, /template tailrace-agent loaded/);
+  assert.match(told, /dashboard "Access logs" saved\nsearch "Errors in shipped lines" is there already/);
+  assert.deepEqual(requests, ["PUT /es/_template/tailrace-agent", "POST /api/samples"]);
 });
 
 test("over TLS with an nkey the agent ships; when the credential is revoked it says why and keeps its place", async (t) => {

@@ -1,4 +1,4 @@
-/** `setup`: loads the index template and saved searches of shipped lines through the dashboard. */
+/** `setup`: loads the index template of shipped lines, and the sample searches and dashboards, through the dashboard. */
 
 import type { Static } from "typebox";
 import type { SETTINGS_SCHEMA } from "#agent/settings.ts";
@@ -6,7 +6,6 @@ import { AppError } from "#proto/kit/errors.ts";
 import { HubClient } from "./hub-client.ts";
 
 const TEMPLATE = "tailrace-agent";
-const NOT_FOUND = 404;
 
 const keyword = { type: "keyword", ignore_above: 1024 };
 
@@ -40,15 +39,16 @@ const INDEX_TEMPLATE = {
   },
 };
 
-/** Searches that are there to begin with, by id; `parameters` are those of the page's address. */
-const SEARCHES: Readonly<Record<string, { readonly title: string; readonly query: string }>> = {
-  "shipped-errors": {
-    title: "Errors in shipped lines",
-    query: "log.level:(error OR fatal OR critical) OR message:error",
-  },
-  "failed-requests": { title: "Failed requests", query: "http.response.status_code:>=500" },
-  "without-parsing": { title: "Lines that no parser understood", query: "tags:_grokparsefailure" },
-};
+interface SampleName {
+  readonly type: string;
+  readonly title: string;
+}
+
+/** What the hub answers: samples that it saved, and those that were there. */
+interface SampleOutcome {
+  readonly saved?: readonly SampleName[];
+  readonly existing?: readonly SampleName[];
+}
 
 /** Loads what isn't there yet and returns what to tell people. Throws what the dashboard refuses. */
 export async function setup(settings: Static<typeof SETTINGS_SCHEMA>): Promise<string> {
@@ -60,13 +60,15 @@ export async function setup(settings: Static<typeof SETTINGS_SCHEMA>): Promise<s
   const hub = new HubClient({ url: host, caFile: settings["setup.dashboard.tls.ca"], authorization });
   await mustSend(hub, host, "PUT", `/es/_template/${TEMPLATE}`, INDEX_TEMPLATE);
   const lines = [`index template ${TEMPLATE} loaded`];
-  for (const [id, { title, query }] of Object.entries(SEARCHES)) {
-    const path = `/api/saved/search/${id}`;
-    const { status } = await hub.send("GET", path);
-    const attributes = { parameters: new URLSearchParams({ q: query }).toString() };
-    if (status === NOT_FOUND) await mustSend(hub, host, "PUT", path, { title, attributes });
-    lines.push(`search "${title}" ${status === NOT_FOUND ? "saved" : "is there already"}`);
-  }
+  const { saved = [], existing = [] } = (await mustSend(
+    hub,
+    host,
+    "POST",
+    "/api/samples",
+    {},
+  )) as SampleOutcome;
+  for (const { type, title } of saved) lines.push(`${type} "${title}" saved`);
+  for (const { type, title } of existing) lines.push(`${type} "${title}" is there already`);
   return `${lines.join("\n")}\nset up through ${host}\n`;
 }
 
@@ -76,9 +78,9 @@ async function mustSend(
   method: string,
   path: string,
   body: object,
-): Promise<void> {
-  const { status, message } = await hub.send(method, path, body);
-  if (status < 300) return;
+): Promise<unknown> {
+  const { status, message, body: answer } = await hub.send(method, path, body);
+  if (status < 300) return answer;
   const remedy = status === 401 || status === 403 ? "; set setup.dashboard.api_key" : "";
   throw new AppError(
     "unavailable",

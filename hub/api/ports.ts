@@ -292,6 +292,8 @@ export interface SavedObjects {
   put(type: string, id: string, content: SavedContent, revision?: number): Promise<SavedObject>;
   /** Throws journal_conflict where `revision` isn't the newest, not_found. */
   delete(type: string, id: string, revision?: number): Promise<void>;
+  /** Saves the samples that aren't there; returns which were saved, and which were there, as JSON. */
+  loadSamples(): Promise<object>;
 }
 
 /** Rules that watch the lines, as JSON. All calls throw not_found, request_invalid and journal_conflict where they apply. */

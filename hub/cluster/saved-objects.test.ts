@@ -56,3 +56,21 @@ test("what can't be saved is refused with what is wrong", async () => {
   const huge = { title: "Huge", attributes: { text: "x".repeat(300_000) } };
   await assert.rejects(objects.create("search", huge), fails("request_too_large"));
 });
+
+test("samples are saved once, come back where they were deleted, and stay as people changed them", async () => {
+  const objects = saved();
+  const first = await objects.loadSamples();
+  assert.equal(first.existing.length, 0);
+  const shown = new Set((await objects.list("visualisation")).map(({ id }) => id));
+  for (const { attributes } of await objects.list("dashboard"))
+    for (const { id } of attributes["panels"] as { id: string }[]) assert.ok(shown.has(id), id);
+  await objects.put("search", "failed-requests", { title: "Mine", attributes: {} });
+  await objects.delete("dashboard", "access-logs");
+  const again = await objects.loadSamples();
+  assert.deepEqual(
+    again.saved.map(({ id }) => id),
+    ["access-logs"],
+  );
+  assert.equal(again.existing.length, first.saved.length - 1);
+  assert.equal((await objects.get("search", "failed-requests")).title, "Mine");
+});

@@ -8,6 +8,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
+import { loadSamples, type SampleOutcome } from "./sample-objects.ts";
 
 type JsonObject = Record<string, unknown>;
 
@@ -121,6 +122,11 @@ export class SavedObjects {
     } catch (error) {
       throw conflict(error, `${type} ${id} was changed meanwhile; look at it before you delete it`);
     }
+  }
+
+  /** Saves the samples that aren't there. */
+  loadSamples(): Promise<SampleOutcome> {
+    return loadSamples(this);
   }
 
   #encode({ title, attributes }: SavedContent): {

@@ -33,6 +33,9 @@ export const EVENT_TEMPLATE: IndexTemplate = {
   mappings: {
     dynamic_templates: [
       { messages: { match: "*message", match_mapping_type: "string", mapping: { type: "text" } } },
+      {
+        places: { path_match: "*geo.location", match_mapping_type: "object", mapping: { type: "geo_point" } },
+      },
       { strings: { match_mapping_type: "string", mapping: keyword } },
     ],
     date_detection: false,

@@ -104,3 +104,71 @@ test("a map shows where lines come from, near places as one circle, by mouse and
     await page.getByRole("button", { name: "Show all places" }).click();
     await map.locator("text").getByText("50").waitFor();
   }));
+
+test("samples are offered where no dashboard is, and show the lines they are for", () =>
+  pages.visit("#/dashboards", async (page) => {
+    for (const title of ["Shop", "Shop"]) {
+      await page
+        .getByRole("button", { name: `Delete ${title}`, exact: true })
+        .first()
+        .click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").waitFor({ state: "hidden" });
+    }
+    await page.getByRole("button", { name: "Load samples" }).click();
+    await page.getByRole("link", { name: "Access logs" }).click();
+    await page.getByRole("heading", { name: "Different clients" }).waitFor();
+    await page.getByRole("region", { name: "Requests", exact: true }).getByText("240").waitFor();
+    assert.equal(await page.getByRole("alert").count(), 0);
+  }));
+
+test("panels are arranged by mouse and by keys, and a variable narrows all of them", () =>
+  pages.visit("#/dashboards?id=access-logs&edit=1", async (page) => {
+    const titles = () => page.locator(".panel h2").allTextContents();
+    await page.getByRole("button", { name: "Wider: Requests", exact: true }).waitFor();
+    const [first, second, third] = await titles();
+    const header = page.locator(".panel header");
+    const from = (await header.first().boundingBox())!;
+    const to = (await header.nth(2).boundingBox())!;
+    await page.mouse.move(from.x + from.width - 4, from.y + 4);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 10, to.y + 40, { steps: 5 });
+    await page.mouse.up();
+    assert.deepEqual((await titles()).slice(0, 3), [second, third, first]);
+    const corner = (await page.locator(".corner").first().boundingBox())!;
+    await page.mouse.move(corner.x + 8, corner.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(corner.x + 300, corner.y + 140, { steps: 5 });
+    await page.mouse.up();
+    await page.locator(".panel.w6.middle").getByText(second!).waitFor();
+    await page.getByRole("button", { name: `Move to the front: ${third}` }).focus();
+    await page.keyboard.press("Enter");
+    assert.deepEqual((await titles()).slice(0, 2), [third, second]);
+    await page.keyboard.press("Enter");
+    assert.equal((await titles())[0], third);
+
+    await page
+      .getByRole("textbox", { name: "Field of a further variable" })
+      .or(page.getByRole("combobox", { name: "Field of a further variable" }))
+      .fill("page");
+    await page.getByRole("button", { name: "Add variable" }).click();
+    await page.getByRole("button", { name: "Save dashboard" }).click();
+    await page.getByRole("button", { name: "Save dashboard" }).waitFor({ state: "detached" });
+    await page.reload();
+    assert.equal((await titles())[0], third);
+    const choice = page.getByLabel("page", { exact: true });
+    await choice.selectOption("/page/2");
+    await page
+      .getByRole("region", { name: "Requests", exact: true })
+      .getByText("40", { exact: true })
+      .waitFor();
+    await page.waitForURL(/var=page/);
+    await page.getByRole("link", { name: "Lines of Requests in Discover", exact: true }).click();
+    await page.getByText("40 lines in").waitFor();
+    await page.goBack();
+    await page.getByRole("button", { name: "Numbers of Status codes" }).click();
+    await page.locator("tr-chart table").getByRole("rowheader", { name: "200" }).waitFor();
+    await page.emulateMedia({ media: "print" });
+    assert.ok(await page.getByRole("button", { name: "Edit" }).isHidden());
+    assert.ok(await page.getByRole("heading", { name: "Status codes" }).isVisible());
+  }));

@@ -57,6 +57,7 @@ function shopLines(nowMs: number): object[] {
   return Array.from({ length: SHOP_LINES }, (_, number) => ({
     "@timestamp": new Date(nowMs - number * 15_000).toISOString(),
     message: `GET /page/${number % 6} took ${number} ms`,
+    http: { response: { status_code: number % 10 === 0 ? 500 : 200 } },
     status: number % 10 === 0 ? "500" : number % 4 === 0 ? "404" : "200",
     page: `/page/${number % 6}`,
     took: number,

@@ -69,7 +69,8 @@ export const controls = css`
     padding: 0 6px;
     font-size: var(--text-small);
   }
-  button.small.icon {
+  button.small.icon,
+  .button.small.icon {
     width: 24px;
     padding: 0;
   }

@@ -86,8 +86,17 @@ export const GERMAN_WORK: Catalogue = {
   "Add a visualisation": "Darstellung hinzufügen",
   "Make one": "Eine anlegen",
   "Save dashboard": "Übersicht speichern",
-  "Time range, query and refresh are saved along.":
-    "Zeitraum, Abfrage und Aktualisierung werden mitgespeichert.",
+  "Time range, query, variables and refresh are saved along.":
+    "Zeitraum, Abfrage, Variablen und Aktualisierung werden mitgespeichert.",
+  "Place {0} of {1}, {2} of 12 columns wide": "Platz {0} von {1}, {2} von 12 Spalten breit",
+  Removed: "Entfernt",
+  "Remove variable {0}": "Variable {0} entfernen",
+  All: "Alle",
+  "Field of a further variable": "Feld einer weiteren Variable",
+  "Add variable": "Variable hinzufügen",
+  "Lines of {0} in Discover": "Zeilen von {0} in Entdecken",
+  "Numbers of {0}": "Zahlen von {0}",
+  "Open in Discover": "In Entdecken öffnen",
   "No further panel fits": "Kein weiteres Feld passt",
   "Add a visualisation …": "Darstellung hinzufügen …",
   "A deleted visualisation": "Eine gelöschte Darstellung",
@@ -115,8 +124,9 @@ export const GERMAN_WORK: Catalogue = {
     "Es lässt sich nicht zurückholen, und diese Übersichten zeigen es:",
   "The file is too large to be a dashboard.": "Die Datei ist zu groß für eine Übersicht.",
   "No dashboard yet": "Noch keine Übersicht",
-  "A dashboard shows saved visualisations side by side. Make one of your own, or import a file.":
-    "Eine Übersicht zeigt gespeicherte Darstellungen nebeneinander. Legen Sie eine an, oder importieren Sie eine Datei.",
+  "A dashboard shows saved visualisations side by side. Make one of your own, import a file, or begin with samples: access logs, and the health of shipping.":
+    "Eine Übersicht zeigt gespeicherte Darstellungen nebeneinander. Legen Sie eine an, importieren Sie eine Datei, oder beginnen Sie mit Beispielen: Zugriffsprotokolle und der Zustand des Versands.",
+  "Load samples": "Beispiele laden",
   "Make one under": "Legen Sie eine an unter",
   "and save it.": "und speichern Sie sie.",
   "Searches are saved in": "Suchen werden gespeichert in",

@@ -61,9 +61,6 @@ export const GERMAN: Catalogue = {
   "The hub can't be reached.": "Der Hub ist nicht erreichbar.",
   "Is it running?": "Läuft er?",
   "{0} answered with status {1}.": "{0} antwortete mit Status {1}.",
-  "Ask an administrator for the role of an editor.":
-    "Bitten Sie einen Administrator um die Rolle eines Bearbeiters.",
-  "It may have been deleted.": "Es wurde vielleicht gelöscht.",
   "Make it smaller.": "Machen Sie es kleiner.",
   "The hub answered with status {0}.": "Der Hub antwortete mit Status {0}.",
   "Choose another index at the left of the query, or wait until its first line is stored.":

@@ -118,6 +118,36 @@ export const dashboardStyles = css`
   tr-visualisation-panel {
     flex: 1;
   }
+  .panel {
+    position: relative;
+  }
+  .panel.held {
+    border-color: var(--accent);
+    box-shadow: 0 8px 24px var(--shadow);
+  }
+  .movable {
+    cursor: move;
+    touch-action: none;
+  }
+  .reading {
+    display: inline-flex;
+    gap: 2px;
+  }
+  .reading a {
+    color: inherit;
+  }
+  .corner {
+    position: absolute;
+    right: 0;
+    bottom: 0;
+    width: 20px;
+    height: 20px;
+    border-right: 3px solid var(--line-strong);
+    border-bottom: 3px solid var(--line-strong);
+    border-radius: 0 0 8px;
+    cursor: nwse-resize;
+    touch-action: none;
+  }
   .empty {
     padding: 48px 20px;
     color: var(--ink-muted);
@@ -149,29 +179,23 @@ export const dashboardStyles = css`
       grid-column: span 12;
     }
   }
-  @media print {
-    .bar button,
-    .bar form,
-    .editor {
-      display: none;
-    }
-    .grid {
-      overflow: visible;
-    }
-    .panel {
-      break-inside: avoid;
-    }
-  }
   :host(:fullscreen) {
     overflow: auto;
     background: var(--canvas);
   }
   @media print {
-    .bar > :not(h1) {
+    :host {
+      display: block;
+      height: auto;
+    }
+    .bar > :not(h1),
+    .editor,
+    .reading {
       display: none;
     }
     .grid {
       display: block;
+      overflow: visible;
     }
     .panel {
       margin-bottom: 12px;

@@ -1,94 +1,109 @@
 /**
- * One dashboard. Its address may say another time range, query or refresh than was saved; `edit=1` shows the tools to
- * arrange its panels, every one of them a button.
+ * One dashboard. Its address may say another time range, query, refresh or value of a variable than was saved; `edit=1`
+ * shows the tools to arrange its panels: drag a header or a corner, or press a button.
  */
 
-import { msg } from "@lit/localize";
+import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
 import { type IconName, icon } from "../components/icons.ts";
+import { PanelDrag } from "../components/panel-drag.ts";
 import { controls, notices } from "../components/styles.ts";
 import "../components/time-range-picker.ts";
+import "../components/variable-bar.ts";
 import { navigate } from "../router.ts";
 import {
   type Dashboard,
+  dashboardFilter,
   EMPTY_DASHBOARD,
   exportDashboard,
   heightenPanel,
   MAX_PANELS,
   movePanel,
   type Panel,
-  readDashboard,
+  placePanel,
+  resizePanel,
+  type Variable,
   widenPanel,
 } from "../services/dashboard.ts";
+import { changeLook, type DashboardLook, type LookChange, readLook } from "../services/dashboard-address.ts";
+import { isUtcPreferred } from "../services/preferences.ts";
 import { saveFile } from "../services/save-file.ts";
-import { parametersOf, SavedClient, type SavedObject } from "../services/saved-client.ts";
-import { SearchError } from "../services/search-client.ts";
 import type { TimeRange } from "../services/time-range.ts";
-import { readVisualisation, type Visualisation } from "../services/visualise/visualisation.ts";
+import { DashboardModel } from "./dashboard-model.ts";
+import { panelView } from "./dashboard-panels.ts";
 import { dashboardStyles } from "./dashboard-styles.ts";
-import "./visualisation-panel.ts";
 
 export class DashboardView extends LitElement {
   static override properties = {
     parameters: { attribute: false },
-    _saved: { state: true },
-    _dashboard: { state: true },
-    _visualisations: { state: true },
-    _fault: { state: true },
     _round: { state: true },
-    _isSaving: { state: true },
+    _tables: { state: true },
+    _said: { state: true },
   };
 
   /** Of the address. */
   declare parameters: URLSearchParams;
-  declare _saved: SavedObject | undefined;
-  /** As it is arranged now, saved or not. */
-  declare _dashboard: Dashboard;
-  declare _visualisations: ReadonlyMap<string, SavedObject>;
-  declare _fault: SearchError | undefined;
   declare _round: number;
-  declare _isSaving: boolean;
+  /** Keys of the panels that show numbers in their chart's place. */
+  declare _tables: ReadonlySet<string>;
+  /** What was done with a panel, for those who don't see it. */
+  declare _said: string;
 
   static override styles = [controls, notices, dashboardStyles];
 
-  readonly #store = new SavedClient();
-  /** Read once: another object would be taken for another visualisation. */
-  readonly #shown = new Map<string, Visualisation>();
+  readonly #model = new DashboardModel(() => this.requestUpdate());
+  readonly #drag = new PanelDrag(this, {
+    grid: () => this.renderRoot.querySelector<HTMLElement>(".grid"),
+    move: (from, to) => this.#model.arrange(placePanel(this.#model.dashboard.panels, from, to)),
+    resize: (at, size) => this.#model.arrange(resizePanel(this.#model.dashboard.panels, at, size)),
+  });
+  #look: DashboardLook = readLook(new URLSearchParams(), EMPTY_DASHBOARD, false);
   #range: TimeRange = EMPTY_DASHBOARD.range;
   #refresh: ReturnType<typeof setInterval> | undefined;
   #refreshSeconds = 0;
+  /** What the variables' values were asked for. */
+  #valuesOf = "";
 
   constructor() {
     super();
     this.parameters = new URLSearchParams();
-    this._saved = undefined;
-    this._dashboard = EMPTY_DASHBOARD;
-    this._visualisations = new Map();
-    this._fault = undefined;
     this._round = 0;
-    this._isSaving = false;
+    this._tables = new Set();
+    this._said = "";
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector<HTMLElement>("input[name=query]")?.focus(),
       t: () => void this.renderRoot.querySelector("tr-time-range-picker")?.open(),
       r: () => this.#again(),
-      e: () => this.#edit(!this.#isEditing),
+      e: () => this.#edit(!this.#look.isEditing),
     });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     clearInterval(this.#refresh);
+    this.#refreshSeconds = 0;
+    this.#model.stop();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has("parameters") && this.parameters.get("id") !== this._saved?.id) void this.#load();
-    const { range } = this._dashboard;
-    const from = this.parameters.get("from") ?? range.from;
-    const to = this.parameters.get("to") ?? range.to;
-    if (from !== this.#range.from || to !== this.#range.to) this.#range = { from, to };
-    const seconds = Number(this.parameters.get("refresh") ?? this._dashboard.refreshSeconds) || 0;
+    const id = this.parameters.get("id") ?? "";
+    if (changed.has("parameters") && id !== this.#model.saved?.id) void this.#model.load(id);
+    this.#look = readLook(this.parameters, this.#model.dashboard, isUtcPreferred());
+    const { range, variables, refreshSeconds, isEditing } = this.#look;
+    // Another object of the same range would make all panels ask anew.
+    if (range.from !== this.#range.from || range.to !== this.#range.to) this.#range = range;
+    this.#keepRefreshing(refreshSeconds);
+    const asked = JSON.stringify([range, variables.map(({ field }) => field), isEditing]);
+    if (asked === this.#valuesOf || this.#model.saved === undefined) return;
+    this.#valuesOf = asked;
+    void this.#model.loadValues(range);
+    if (isEditing) void this.#model.loadFields();
+  }
+
+  #keepRefreshing(seconds: number): void {
     if (seconds === this.#refreshSeconds) return;
     this.#refreshSeconds = seconds;
     clearInterval(this.#refresh);
@@ -96,68 +111,80 @@ export class DashboardView extends LitElement {
   }
 
   override render(): TemplateResult {
-    const { panels } = this._dashboard;
-    return html`<div class="bar">
-        <a class="button icon" href="#/dashboards" aria-label=${msg("All dashboards")} title=${msg("All dashboards")}>${icon("arrowLeft")}</a>
-        <h1>${this._saved?.title ?? ""}</h1>
-        <form role="search" @submit=${this.#onQuery}><input name="query" type="search" aria-label=${msg("Query for all panels")} placeholder=${msg("Search in all panels")}
-          autocomplete="off" spellcheck="false" .value=${this.#query} @change=${this.#onQuery} /></form>
-        <tr-time-range-picker .range=${this.#range} .refreshSeconds=${this.#refreshSeconds} .isUtc=${this.#isUtc}
-          @tr-range=${({ detail }: CustomEvent<TimeRange>) => this.#go({ from: detail.from, to: detail.to })}
-          @tr-refresh=${({ detail }: CustomEvent<number>) => this.#go({ refresh: String(detail) })}
-          @tr-zone=${({ detail }: CustomEvent<boolean>) => this.#go({ tz: detail ? "utc" : undefined })}></tr-time-range-picker>
-        <button class="icon" aria-label=${msg("Ask again")} title=${msg("Ask again (r)")} @click=${this.#again}>${icon("refresh")}</button>
-        <button class="icon" aria-label=${msg("Export")} title=${msg("Export as a file")} @click=${this.#export}>${icon("download")}</button>
-        <button class="icon" aria-label=${msg("Print")} title=${msg("Print")} @click=${() => print()}>${icon("print")}</button>
-        <button class="icon" aria-label=${msg("Full screen")} title=${msg("Full screen")} @click=${() => void this.#fill()}>${icon("expand")}</button>
-        <button aria-pressed=${this.#isEditing} title=${msg("Edit (e)")} @click=${() => this.#edit(!this.#isEditing)}>${icon("edit")}${msg("Edit")}</button>
-      </div>
-      ${this.#isEditing ? this.#editor() : nothing}
+    const { saved, fault, dashboard, values, fields } = this.#model;
+    const { panels } = dashboard;
+    const keys = panelKeys(panels);
+    return html`${this.#bar(saved?.title ?? "")}
+      ${this.#look.isEditing ? this.#editor() : nothing}
+      ${this.#look.isEditing || dashboard.variables.length > 0 ? html`<tr-variable-bar .variables=${this.#look.variables} .values=${values} .fields=${fields} .isEditing=${this.#look.isEditing} @tr-choose=${({ detail }: CustomEvent<Variable>) => this.#go({ variable: detail })} @tr-variables=${({ detail }: CustomEvent<readonly Variable[]>) => this.#model.setVariables(detail)}></tr-variable-bar>` : nothing}
       <div class="grid">
-        ${this._fault === undefined ? nothing : faultView(this._fault)}
-        ${panels.map((panel, at) => this.#panel(panel, at))}
-        ${this._saved !== undefined && panels.length === 0 ? emptyView(this.#isEditing) : nothing}
-      </div>`;
+        ${fault === undefined ? nothing : faultView(fault)}
+        ${repeat(
+          panels,
+          (_, at) => keys[at]!,
+          (panel, at) => this.#panel(panel, at, keys[at]!),
+        )}
+        ${saved !== undefined && panels.length === 0 ? emptyView(this.#look.isEditing) : nothing}
+      </div>
+      <p class="hidden-text" role="status">${this._said}</p>`;
   }
 
-  get #isEditing(): boolean {
-    return this.parameters.get("edit") === "1";
-  }
-
-  get #isUtc(): boolean {
-    return this.parameters.get("tz") === "utc";
-  }
-
-  get #query(): string {
-    return this.parameters.get("q") ?? this._dashboard.query;
-  }
-
-  #editor(): TemplateResult {
-    const isFull = this._dashboard.panels.length >= MAX_PANELS;
-    return html`<div class="editor" role="toolbar" aria-label=${msg("Edit")}>
-      <select aria-label=${msg("Add a visualisation")} ?disabled=${isFull} @change=${this.#add}>
-        <option value="">${isFull ? msg("No further panel fits") : msg("Add a visualisation …")}</option>
-        ${[...this._visualisations.values()].map(({ id, title }) => html`<option value=${id}>${title}</option>`)}
-      </select>
-      <a class="button" href="#/visualise">${icon("chart")}${msg("Make one")}</a>
-      <button class="primary" ?disabled=${this._isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
-      <span class="muted">${msg("Time range, query and refresh are saved along.")}</span>
+  #bar(title: string): TemplateResult {
+    return html`<div class="bar">
+      <a class="button icon" href="#/dashboards" aria-label=${msg("All dashboards")} title=${msg("All dashboards")}>${icon("arrowLeft")}</a>
+      <h1>${title}</h1>
+      <form role="search" @submit=${this.#onQuery}><input name="query" type="search" aria-label=${msg("Query for all panels")} placeholder=${msg("Search in all panels")}
+        autocomplete="off" spellcheck="false" .value=${this.#look.query} @change=${this.#onQuery} /></form>
+      <tr-time-range-picker .range=${this.#range} .refreshSeconds=${this.#refreshSeconds} .isUtc=${this.#look.isUtc}
+        @tr-range=${({ detail }: CustomEvent<TimeRange>) => this.#go({ range: detail })}
+        @tr-refresh=${({ detail }: CustomEvent<number>) => this.#go({ refreshSeconds: detail })}
+        @tr-zone=${({ detail }: CustomEvent<boolean>) => this.#go({ isUtc: detail })}></tr-time-range-picker>
+      <button class="icon" aria-label=${msg("Ask again")} title=${msg("Ask again (r)")} @click=${this.#again}>${icon("refresh")}</button>
+      <button class="icon" aria-label=${msg("Export")} title=${msg("Export as a file")} @click=${this.#export}>${icon("download")}</button>
+      <button class="icon" aria-label=${msg("Print")} title=${msg("Print")} @click=${() => print()}>${icon("print")}</button>
+      <button class="icon" aria-label=${msg("Full screen")} title=${msg("Full screen")} @click=${() => void this.#fill()}>${icon("expand")}</button>
+      <button aria-pressed=${this.#look.isEditing} title=${msg("Edit (e)")} @click=${() => this.#edit(!this.#look.isEditing)}>${icon("edit")}${msg("Edit")}</button>
     </div>`;
   }
 
-  #panel({ id, width, height }: Panel, at: number): TemplateResult {
-    const saved = this._visualisations.get(id);
-    const title = saved?.title ?? msg("A deleted visualisation");
-    const link = new URLSearchParams({ id, from: this.#range.from, to: this.#range.to });
-    return html`<section class="panel w${width} ${height}" aria-label=${title}>
-      <header><h2>${saved === undefined ? title : html`<a href="#/visualise?${link}" title=${msg("Open in Visualise")}>${title}</a>`}</h2>
-        ${this.#isEditing ? this.#tools(title, at) : nothing}</header>
-      ${saved === undefined ? html`<p class="muted">${msg("It isn't there any more.")}</p>` : html`<tr-visualisation-panel .shown=${this.#visualisation(saved)} .range=${this.#range} .filter=${this.#query} .round=${this._round} .isUtc=${this.#isUtc}></tr-visualisation-panel>`}
-    </section>`;
+  #editor(): TemplateResult {
+    const { dashboard, visualisations, isSaving } = this.#model;
+    const isFull = dashboard.panels.length >= MAX_PANELS;
+    return html`<div class="editor" role="toolbar" aria-label=${msg("Edit")}>
+      <select aria-label=${msg("Add a visualisation")} ?disabled=${isFull} @change=${this.#add}>
+        <option value="">${isFull ? msg("No further panel fits") : msg("Add a visualisation …")}</option>
+        ${[...visualisations.values()].map(({ id, title }) => html`<option value=${id}>${title}</option>`)}
+      </select>
+      <a class="button" href="#/visualise">${icon("chart")}${msg("Make one")}</a>
+      <button class="primary" ?disabled=${isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
+      <span class="muted">${msg("Time range, query, variables and refresh are saved along.")}</span>
+    </div>`;
+  }
+
+  #panel(panel: Panel, at: number, key: string): TemplateResult {
+    const saved = this.#model.visualisations.get(panel.id);
+    return panelView({
+      panel,
+      saved,
+      shown: saved && this.#model.visualisation(saved),
+      range: this.#range,
+      filter: dashboardFilter(this.#look.query, this.#look.variables),
+      round: this._round,
+      isUtc: this.#look.isUtc,
+      isTable: this._tables.has(key),
+      isHeld: this.#drag.heldPanel === at,
+      onTable: () => {
+        const tables = new Set(this._tables);
+        if (!tables.delete(key)) tables.add(key);
+        this._tables = tables;
+      },
+      tools: this.#look.isEditing ? (title) => this.#tools(title, at) : undefined,
+      onTake: (kind, event) => this.#drag.take(kind, at, event),
+    });
   }
 
   #tools(title: string, at: number): TemplateResult[] {
-    const { panels } = this._dashboard;
+    const { panels } = this.#model.dashboard;
     const tools: readonly (readonly [string, IconName, () => readonly Panel[]])[] = [
       [msg("Move to the front"), "arrowLeft", () => movePanel(panels, at, -1)],
       [msg("Move to the back"), "arrowRight", () => movePanel(panels, at, 1)],
@@ -169,28 +196,30 @@ export class DashboardView extends LitElement {
     ];
     return tools.map(
       ([name, sign, change]) =>
-        html`<button class="plain small icon" aria-label="${name}: ${title}" title=${name} @click=${() => this.#arrange(change())}>${icon(sign)}</button>`,
+        html`<button class="plain small icon" aria-label="${name}: ${title}" title=${name} @click=${(event: Event) => void this.#apply(change(), at, event.currentTarget as HTMLElement)}>${icon(sign)}</button>`,
     );
   }
 
-  #visualisation(saved: SavedObject): Visualisation {
-    const key = `${saved.id}/${saved.revision}`;
-    let shown = this.#shown.get(key);
-    if (shown === undefined) {
-      shown = readVisualisation(new URLSearchParams(parametersOf(saved)));
-      this.#shown.set(key, shown);
-    }
-    return shown;
-  }
-
-  #arrange(panels: readonly Panel[]): void {
-    this._dashboard = { ...this._dashboard, panels };
+  /** Arranges, says what came of it, and leaves the focus on the button, wherever its panel went. */
+  async #apply(panels: readonly Panel[], at: number, button: HTMLElement): Promise<void> {
+    const before = this.#model.dashboard.panels;
+    const panel = before[at]!;
+    this.#model.arrange(panels);
+    const moved = panels.indexOf(panel);
+    const now = moved < 0 && panels.length === before.length ? at : moved;
+    this._said =
+      now < 0
+        ? msg("Removed")
+        : msg(str`Place ${now + 1} of ${panels.length}, ${panels[now]!.width} of 12 columns wide`);
+    await this.updateComplete;
+    button.focus();
   }
 
   #add(event: Event): void {
     const select = event.currentTarget as HTMLSelectElement;
+    const { panels } = this.#model.dashboard;
     if (select.value !== "")
-      this.#arrange([...this._dashboard.panels, { id: select.value, width: 6, height: "middle" }]);
+      this.#model.arrange([...panels, { id: select.value, width: 6, height: "middle" }]);
     select.value = "";
   }
 
@@ -205,79 +234,45 @@ export class DashboardView extends LitElement {
   }
 
   #edit(isEditing: boolean): void {
-    this.#go({ edit: isEditing ? "1" : undefined });
+    this.#go({ isEditing });
   }
 
   #onQuery(event: Event): void {
     event.preventDefault();
     const query = this.renderRoot.querySelector<HTMLInputElement>("input[name=query]")!.value.trim();
-    if (query !== this.#query) this.#go({ q: query });
+    if (query !== this.#look.query) this.#go({ query });
   }
 
-  #go(changes: Readonly<Record<string, string | undefined>>): void {
-    const parameters = new URLSearchParams(this.parameters);
-    for (const [key, value] of Object.entries(changes))
-      if (value === undefined) parameters.delete(key);
-      else parameters.set(key, value);
-    navigate({ page: "dashboards", parameters });
+  #go(change: LookChange): void {
+    navigate({ page: "dashboards", parameters: changeLook(this.parameters, change) });
   }
 
   #export(): void {
-    const title = this._saved?.title ?? "dashboard";
-    const text = exportDashboard(title, this.#current(), [...this._visualisations.values()]);
+    const title = this.#model.saved?.title ?? "dashboard";
+    const text = exportDashboard(title, this.#current(), [...this.#model.visualisations.values()]);
     saveFile(`${title.replaceAll(/[^\w-]+/g, "-").toLowerCase()}.json`, "application/json", [text]);
   }
 
   /** As it is shown now. */
   #current(): Dashboard {
-    return {
-      ...this._dashboard,
-      range: this.#range,
-      query: this.#query,
-      refreshSeconds: this.#refreshSeconds,
-    };
-  }
-
-  async #load(): Promise<void> {
-    const id = this.parameters.get("id") ?? "";
-    try {
-      const [saved, visualisations] = await Promise.all([
-        this.#store.get("dashboard", id),
-        this.#store.list("visualisation"),
-      ]);
-      this._saved = saved;
-      this._dashboard = readDashboard(saved.attributes);
-      this._visualisations = new Map(visualisations.map((one) => [one.id, one]));
-      this._fault = undefined;
-    } catch (error) {
-      this.#fail(error);
-    }
+    const { range, query, variables, refreshSeconds } = this.#look;
+    return { panels: this.#model.dashboard.panels, range, query, variables, refreshSeconds };
   }
 
   async #save(): Promise<void> {
-    const saved = this._saved;
-    if (saved === undefined) return;
-    this._isSaving = true;
-    try {
-      this._dashboard = this.#current();
-      this._saved = await this.#store.put(
-        "dashboard",
-        saved.id,
-        saved.title,
-        this._dashboard,
-        saved.revision,
-      );
-      this._fault = undefined;
-      navigate({ page: "dashboards", parameters: new URLSearchParams({ id: saved.id }) });
-    } catch (error) {
-      this.#fail(error);
-    }
-    this._isSaving = false;
+    if (!(await this.#model.save(this.#current()))) return;
+    navigate({ page: "dashboards", parameters: new URLSearchParams({ id: this.#model.saved!.id }) });
   }
+}
 
-  #fail(error: unknown): void {
-    this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
-  }
+/** A visualisation may be on a dashboard twice. */
+function panelKeys(panels: readonly Panel[]): string[] {
+  const seen = new Map<string, number>();
+  return panels.map(({ id }) => {
+    const times = (seen.get(id) ?? 0) + 1;
+    seen.set(id, times);
+    return `${id}/${times}`;
+  });
 }
 
 function emptyView(isEditing: boolean): TemplateResult {

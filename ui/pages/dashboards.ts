@@ -11,8 +11,9 @@ import "../components/title-dialog.ts";
 import { formatRoute, navigate } from "../router.ts";
 import { EMPTY_DASHBOARD, importDashboard, readDashboard, withIds } from "../services/dashboard.ts";
 import { formatAgo } from "../services/format.ts";
+import { toSearchError } from "../services/hub-client.ts";
 import { parametersOf, SavedClient, type SavedObject, type SavedType } from "../services/saved-client.ts";
-import { SearchError } from "../services/search-client.ts";
+import type { SearchError } from "../services/search-client.ts";
 import "./dashboard-view.ts";
 
 /** Larger files are no dashboards. */
@@ -87,7 +88,8 @@ export class DashboardsPage extends LitElement {
 
   #list(type: SavedType, objects: readonly SavedObject[]): TemplateResult {
     const heading = type === "dashboard" ? nothing : html`<h2>${HEADINGS[type]}</h2>`;
-    if (objects.length === 0) return html`${heading}${emptyView(type)}`;
+    if (objects.length === 0)
+      return html`${heading}${type === "dashboard" ? this.#beginning() : emptyView(type)}`;
     const nowMs = Date.now();
     return html`${heading}<div class="table" tabindex="0" role="region" aria-label=${HEADINGS[type]}><table>
       <thead><tr><th scope="col">${msg("Title")}</th><th scope="col">${msg("Changed")}</th><th scope="col"><span class="hidden-text">${msg("Delete")}</span></th></tr></thead>
@@ -96,6 +98,21 @@ export class DashboardsPage extends LitElement {
           <td>${formatAgo(Date.parse(object.updated), nowMs)}</td>
           <td class="number"><button class="plain small icon" aria-label=${msg(str`Delete ${object.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(object)}>${icon("trash")}</button></td></tr>`,
       )}</tbody></table></div>`;
+  }
+
+  #beginning(): TemplateResult {
+    return html`<div class="empty"><h2>${msg("No dashboard yet")}</h2>
+      <p>${msg("A dashboard shows saved visualisations side by side. Make one of your own, import a file, or begin with samples: access logs, and the health of shipping.")}</p>
+      <button @click=${() => void this.#loadSamples()}>${icon("download")}${msg("Load samples")}</button></div>`;
+  }
+
+  async #loadSamples(): Promise<void> {
+    try {
+      await this.#store.loadSamples();
+      await this.#load();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   async #load(): Promise<void> {
@@ -170,8 +187,7 @@ export class DashboardsPage extends LitElement {
   }
 
   #fail(error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error);
-    this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", text, "");
+    this._fault = toSearchError(error);
   }
 }
 
@@ -183,8 +199,6 @@ function addressOf(object: SavedObject): string {
 }
 
 function emptyView(type: SavedType): TemplateResult {
-  if (type === "dashboard")
-    return html`<div class="empty"><h2>${msg("No dashboard yet")}</h2><p>${msg("A dashboard shows saved visualisations side by side. Make one of your own, or import a file.")}</p></div>`;
   return type === "visualisation"
     ? html`<p class="muted">${msg("Make one under")} <a href="#/visualise">${msg("Visualise")}</a> ${msg("and save it.")}</p>`
     : html`<p class="muted">${msg("Searches are saved in")} <a href="#/discover">${msg("Discover")}</a>.</p>`;

@@ -115,6 +115,12 @@ export class VisualisationPanel extends LitElement {
     this._mapView = undefined;
   }
 
+  /** Put elsewhere on its page it goes on with what it was asking. */
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this._isLoading) void this.#load();
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#abort.abort();

@@ -1,16 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  chooseVariables,
   type Dashboard,
+  dashboardFilter,
   EMPTY_DASHBOARD,
   exportDashboard,
   heightenPanel,
   importDashboard,
   movePanel,
+  placePanel,
   readDashboard,
+  resizePanel,
   widenPanel,
   withIds,
 } from "./dashboard.ts";
+
+import { changeLook, readLook } from "./dashboard-address.ts";
 
 const DASHBOARD: Dashboard = {
   ...EMPTY_DASHBOARD,
@@ -60,8 +66,10 @@ test("what isn't right in saved attributes is left out", () => {
   assert.deepEqual(readDashboard({}), EMPTY_DASHBOARD);
   const read = readDashboard({
     panels: [null, { id: 1 }, { id: "x", width: 5, height: "tall" }],
+    variables: [null, { field: 1 }, { field: "host", value: 5 }],
     refreshSeconds: -1,
   });
+  assert.deepEqual(read.variables, [{ field: "host", value: "" }]);
   assert.deepEqual(read.panels, [{ id: "x", width: 6, height: "middle" }]);
 });
 
@@ -84,4 +92,45 @@ test("panels move and grow within their bounds", () => {
     [heightenPanel(panels, 0, -1)[0]!.height, heightenPanel(panels, 1, 1)[1]!.height],
     ["low", "high"],
   );
+});
+
+test("a panel is put at another's place, and pulled to the nearest size", () => {
+  const panels = ["a", "b", "c"].map((id) => ({ id, width: 6, height: "middle" }) as const);
+  const order = (list: readonly { readonly id: string }[]): string => list.map(({ id }) => id).join("");
+  assert.equal(order(placePanel(panels, 0, 2)), "bca");
+  assert.equal(order(placePanel(panels, 2, 0)), "cab");
+  assert.equal(placePanel(panels, 0, 3), panels);
+  const [first] = resizePanel(panels, 0, { widthPx: 390, heightPx: 180, gridPx: 1_200 });
+  assert.deepEqual(first, { id: "a", width: 4, height: "low" });
+  assert.equal(resizePanel(panels, 0, { widthPx: 610, heightPx: 310, gridPx: 1_200 }), panels);
+});
+
+const VARIABLES = [
+  { field: "host.name", value: "" },
+  { field: "url path", value: 'a "b"' },
+];
+
+test("chosen values are part of what all panels search, exactly as they are", () => {
+  assert.equal(dashboardFilter("", [VARIABLES[0]!]), "");
+  assert.equal(dashboardFilter("*", VARIABLES), String.raw`url\ path:"a \"b\""`);
+  const chosen = chooseVariables(VARIABLES, ["host.name=web=1", "other=x", "url path="]);
+  assert.equal(dashboardFilter("a OR b", chosen), '(a OR b) AND host.name:"web=1"');
+});
+
+test("an address says what is looked at where that isn't what was saved", () => {
+  const saved = { ...DASHBOARD, variables: VARIABLES };
+  const begin = readLook(new URLSearchParams("id=1"), saved, true);
+  assert.deepEqual([begin.query, begin.refreshSeconds, begin.isUtc], ["status:500", 30, true]);
+  let address = new URLSearchParams("id=1&var=host.name%3Dold");
+  for (const change of [
+    { range: { from: "now-1h", to: "now" } },
+    { query: "", refreshSeconds: 0, isUtc: false, isEditing: true },
+    { variable: { field: "host.name", value: "web-1" } },
+  ])
+    address = changeLook(address, change);
+  const look = readLook(address, saved, true);
+  assert.deepEqual(look.range, { from: "now-1h", to: "now" });
+  assert.deepEqual([look.query, look.refreshSeconds, look.isUtc, look.isEditing], ["", 0, false, true]);
+  assert.equal(look.variables[0]!.value, "web-1");
+  assert.equal(changeLook(address, { isEditing: false }).has("edit"), false);
 });

@@ -1,4 +1,7 @@
-/** A dashboard: saved visualisations on a grid of twelve columns, with one time range and one query for all. */
+/**
+ * A dashboard: saved visualisations on a grid of twelve columns, with one time range, one query and one choice of
+ * variables for all.
+ */
 
 import { msg, str } from "@lit/localize";
 import { parametersOf, type SavedObject } from "./saved-client.ts";
@@ -18,8 +21,17 @@ export interface Panel {
   readonly height: Height;
 }
 
+/** A field whose value is chosen for all panels. */
+export interface Variable {
+  /** Of keywords or numbers. */
+  readonly field: string;
+  /** "": any. */
+  readonly value: string;
+}
+
 export interface Dashboard {
   readonly panels: readonly Panel[];
+  readonly variables: readonly Variable[];
   readonly range: TimeRange;
   readonly refreshSeconds: number;
   readonly query: string;
@@ -40,20 +52,27 @@ export interface DashboardFile {
 
 export const EMPTY_DASHBOARD: Dashboard = {
   panels: [],
+  variables: [],
   range: { from: "now-24h", to: DEFAULT_RANGE.to },
   refreshSeconds: 0,
   query: "",
 };
 /** More panels ask more at once than anybody looks at. */
 export const MAX_PANELS = 40;
+export const MAX_VARIABLES = 8;
+/** Heights in px, as the style sheet has them. */
+const HEIGHTS_PX: Readonly<Record<Height, number>> = { low: 170, middle: 300, high: 440 };
+const COLUMNS = 12;
 
 /** Returns the dashboard of saved attributes; what isn't right in them is left out. */
 export function readDashboard(attributes: Readonly<Record<string, unknown>>): Dashboard {
   const range = attributes["range"] as Partial<TimeRange> | undefined;
   const panels = Array.isArray(attributes["panels"]) ? (attributes["panels"] as unknown[]) : [];
+  const variables = Array.isArray(attributes["variables"]) ? (attributes["variables"] as unknown[]) : [];
   const refresh = Number(attributes["refreshSeconds"]);
   return {
     panels: panels.flatMap(readPanel).slice(0, MAX_PANELS),
+    variables: variables.flatMap(readVariable).slice(0, MAX_VARIABLES),
     range:
       typeof range?.from === "string" && typeof range.to === "string"
         ? { from: range.from, to: range.to }
@@ -75,13 +94,68 @@ function readPanel(value: unknown): Panel[] {
   ];
 }
 
+function readVariable(value: unknown): Variable[] {
+  const { field, value: chosen } = (value ?? {}) as Partial<Variable>;
+  if (typeof field !== "string" || field === "") return [];
+  return [{ field, value: typeof chosen === "string" ? chosen : "" }];
+}
+
+/** Returns the variables with the values an address chooses, each as `FIELD=VALUE`. */
+export function chooseVariables(
+  variables: readonly Variable[],
+  chosen: readonly string[],
+): readonly Variable[] {
+  const values = new Map(chosen.map((text) => [text.slice(0, text.indexOf("=")), text]));
+  return variables.map((variable) => {
+    const text = values.get(variable.field);
+    return text === undefined ? variable : { ...variable, value: text.slice(variable.field.length + 1) };
+  });
+}
+
+/** Returns the query that all panels' lines must match. */
+export function dashboardFilter(query: string, variables: readonly Variable[]): string {
+  const chosen = variables
+    .filter(({ value }) => value !== "")
+    .map(
+      ({ field, value }) =>
+        `${field.replaceAll(/[\s:()"\\]/g, "\\$&")}:"${value.replaceAll(/["\\]/g, "\\$&")}"`,
+    );
+  const text = query.trim();
+  if (text === "" || text === "*") return chosen.join(" AND ");
+  return chosen.length === 0 ? text : [`(${text})`, ...chosen].join(" AND ");
+}
+
 /** Returns the panels with one moved by a place; at the ends it stays. */
 export function movePanel(panels: readonly Panel[], at: number, step: 1 | -1): readonly Panel[] {
-  const to = at + step;
-  if (to < 0 || to >= panels.length) return panels;
-  const moved = [...panels];
-  [moved[at], moved[to]] = [moved[to]!, moved[at]!];
-  return moved;
+  return placePanel(panels, at, at + step);
+}
+
+/** Returns the panels with one put at another's place, those between moved up; beyond the ends it stays. */
+export function placePanel(panels: readonly Panel[], from: number, to: number): readonly Panel[] {
+  const panel = panels[from];
+  if (panel === undefined || to < 0 || to >= panels.length) return panels;
+  return panels.toSpliced(from, 1).toSpliced(to, 0, panel);
+}
+
+/** Returns the panels with one as near to a size in px as there is one; `gridPx` is the width of all columns. */
+export function resizePanel(
+  panels: readonly Panel[],
+  at: number,
+  {
+    widthPx,
+    heightPx,
+    gridPx,
+  }: { readonly widthPx: number; readonly heightPx: number; readonly gridPx: number },
+): readonly Panel[] {
+  const width = nearest(WIDTHS, (one) => Math.abs((one * gridPx) / COLUMNS - widthPx));
+  const height = nearest(HEIGHTS, (one) => Math.abs(HEIGHTS_PX[one] - heightPx));
+  const { width: before, height: heightBefore } = panels[at]!;
+  if (width === before && height === heightBefore) return panels;
+  return panels.map((panel, index) => (index === at ? { ...panel, width, height } : panel));
+}
+
+function nearest<T>(values: readonly T[], away: (value: T) => number): T {
+  return values.toSorted((a, b) => away(a) - away(b))[0]!;
 }
 
 /** Returns the panels with one wider (1) or narrower (-1). */

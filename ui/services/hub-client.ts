@@ -12,6 +12,7 @@ const HINTS: Readonly<Record<number, string>> = {
   403: msg("Ask an administrator for the right to do this."),
   404: msg("It may have been deleted, or this hub is too old for it."),
   409: msg("Load the page anew to see what is there now."),
+  413: msg("Make it smaller."),
   503: msg("The hub isn't ready: try again in a moment."),
 };
 
@@ -59,7 +60,8 @@ export async function callHub(
 
 /** Returns what a page shows of anything thrown. */
 export function toSearchError(error: unknown): SearchError {
-  return error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "", error);
+  if (error instanceof SearchError) return error;
+  return new SearchError(0, "internal", error instanceof Error ? error.message : String(error), "", error);
 }
 
 /** Returns an object as facts; anything else as none. */
@@ -69,8 +71,11 @@ export function asFacts(value: unknown): Facts {
 
 function reasonOf(text: string): string | undefined {
   try {
-    const { error } = JSON.parse(text) as { error?: { message?: string; reason?: string } | string };
-    return typeof error === "string" ? error : (error?.message ?? error?.reason);
+    const { error, message } = JSON.parse(text) as {
+      error?: { message?: string; reason?: string } | string;
+      message?: string;
+    };
+    return typeof error === "string" ? (message ?? error) : (error?.message ?? error?.reason ?? message);
   } catch {
     // A proxy's page, say: the status has to do.
     return undefined;

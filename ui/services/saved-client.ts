@@ -1,8 +1,6 @@
 /** What people saved: searches, visualisations, dashboards, kept by the hub. */
 
-import { msg, str } from "@lit/localize";
-import { SearchError } from "./search-client.ts";
-import { leaveIfSignedOut } from "./sign-in.ts";
+import { callHub } from "./hub-client.ts";
 
 export type SavedType = "search" | "visualisation" | "dashboard";
 
@@ -22,34 +20,28 @@ export function parametersOf({ attributes }: SavedObject): string {
   return typeof parameters === "string" ? parameters : "";
 }
 
-const HINTS: Readonly<Record<number, string>> = {
-  403: msg("Ask an administrator for the role of an editor."),
-  404: msg("It may have been deleted."),
-  409: msg("Load the page anew to see what is there now."),
-  413: msg("Make it smaller."),
-};
+const BASE = "/api/saved";
 
 /** All calls throw SearchError. */
 export class SavedClient {
-  readonly #fetch: typeof fetch;
-
-  constructor(fetcher: typeof fetch = (...call) => fetch(...call)) {
-    this.#fetch = fetcher;
-  }
-
   async list(type: SavedType, signal?: AbortSignal): Promise<SavedObject[]> {
-    const { objects } = (await this.#call("GET", `/${type}`, undefined, signal)) as {
+    const { objects } = (await callHub("GET", `${BASE}/${type}`, undefined, signal)) as {
       objects: SavedObject[];
     };
     return objects;
   }
 
   async get(type: SavedType, id: string, signal?: AbortSignal): Promise<SavedObject> {
-    return (await this.#call("GET", `/${type}/${encodeURIComponent(id)}`, undefined, signal)) as SavedObject;
+    return (await callHub(
+      "GET",
+      `${BASE}/${type}/${encodeURIComponent(id)}`,
+      undefined,
+      signal,
+    )) as SavedObject;
   }
 
   async create(type: SavedType, title: string, attributes: object): Promise<SavedObject> {
-    return (await this.#call("POST", `/${type}`, { title, attributes })) as SavedObject;
+    return (await callHub("POST", `${BASE}/${type}`, { title, attributes })) as SavedObject;
   }
 
   /** Replaces an object; with its revision only where nobody else did meanwhile. */
@@ -61,53 +53,16 @@ export class SavedClient {
     revision?: number,
   ): Promise<SavedObject> {
     const query = revision === undefined ? "" : `?revision=${revision}`;
-    const path = `/${type}/${encodeURIComponent(id)}${query}`;
-    return (await this.#call("PUT", path, { title, attributes })) as SavedObject;
+    const path = `${BASE}/${type}/${encodeURIComponent(id)}${query}`;
+    return (await callHub("PUT", path, { title, attributes })) as SavedObject;
   }
 
   async remove({ type, id }: SavedObject): Promise<void> {
-    await this.#call("DELETE", `/${type}/${encodeURIComponent(id)}`);
+    await callHub("DELETE", `${BASE}/${type}/${encodeURIComponent(id)}`);
   }
 
-  async #call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
-    const init: RequestInit = { method, headers: { accept: "application/json" } };
-    if (signal !== undefined) init.signal = signal;
-    if (body !== undefined) {
-      init.body = JSON.stringify(body);
-      init.headers = { accept: "application/json", "content-type": "application/json" };
-    }
-    let response: Response;
-    try {
-      response = await this.#fetch(`/api/saved${path}`, init);
-    } catch (cause) {
-      if (signal?.aborted) throw cause;
-      throw new SearchError(0, "unreachable", msg("The hub can't be reached."), msg("Is it running?"), cause);
-    }
-    const text = await response.text();
-    if (!response.ok) {
-      leaveIfSignedOut(response.status);
-      throw new SearchError(
-        response.status,
-        "saved",
-        reasonOf(text, response.status),
-        HINTS[response.status] ?? "",
-      );
-    }
-    return text === "" ? undefined : (JSON.parse(text) as unknown);
+  /** Saves the samples that aren't there. */
+  async loadSamples(): Promise<void> {
+    await callHub("POST", "/api/samples", {});
   }
-}
-
-function reasonOf(text: string, status: number): string {
-  try {
-    const { error, message } = JSON.parse(text) as {
-      error?: { message?: string; reason?: string } | string;
-      message?: string;
-    };
-    const said =
-      typeof error === "string" ? (message ?? error) : (error?.message ?? error?.reason ?? message);
-    if (said !== undefined) return said;
-  } catch {
-    // A proxy's page, say: the status has to do.
-  }
-  return msg(str`The hub answered with status ${status}.`);
 }

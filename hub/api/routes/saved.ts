@@ -12,6 +12,14 @@ const ONE = "/api/saved/{type}/{id}";
 export function savedRoutes(saved: SavedObjects): Route[] {
   return [
     {
+      methods: ["POST"],
+      paths: ["/api/samples"],
+      params: [],
+      action: "save",
+      summary: "Saves the sample searches, visualisations and dashboards that aren't there yet.",
+      handle: async () => json(await saved.loadSamples()),
+    },
+    {
       methods: ["GET"],
       paths: [LIST],
       params: [],
