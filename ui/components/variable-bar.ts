@@ -79,7 +79,7 @@ export class VariableBar extends LitElement {
     const values = value === "" || known.includes(value) ? known : [value, ...known];
     const remove = msg(str`Remove variable ${field}`);
     return html`<div class="variable"><label><span>${field}</span>
-        <select @change=${(event: Event) => this.#choose(field, (event.currentTarget as HTMLSelectElement).value)}>
+        <select aria-label=${field} @change=${(event: Event) => this.#choose(field, (event.currentTarget as HTMLSelectElement).value)}>
           <option value="" ?selected=${value === ""}>${msg("All")}</option>
           ${values.map((one) => html`<option value=${one} ?selected=${one === value}>${one}</option>`)}
         </select></label>

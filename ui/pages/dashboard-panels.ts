@@ -37,7 +37,7 @@ export function panelView(state: PanelState): TemplateResult {
   const held = isHeld ? "held" : "";
   return html`<section class="panel w${panel.width} ${panel.height} ${held}" data-panel aria-label=${title}>
     <header class=${isArranged ? "movable" : ""} @pointerdown=${(event: PointerEvent) => isArranged && onTake("move", event)}>
-      <h2>${saved === undefined ? title : titleLink(saved, state)}</h2>
+      <h2>${saved === undefined || isArranged ? title : titleLink(saved, state)}</h2>
       ${isArranged ? tools(title) : shown === undefined ? nothing : readingTools(title, shown, state)}</header>
     ${shown === undefined ? html`<p class="muted">${msg("It isn't there any more.")}</p>` : html`<tr-visualisation-panel .shown=${shown} .range=${state.range} .filter=${state.filter} .round=${state.round} .isUtc=${state.isUtc} .isTable=${state.isTable}></tr-visualisation-panel>`}
     ${isArranged ? html`<span class="corner" aria-hidden="true" @pointerdown=${(event: PointerEvent) => onTake("resize", event)}></span>` : nothing}
