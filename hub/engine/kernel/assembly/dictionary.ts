@@ -1,6 +1,7 @@
 /** Sorted terms of one field: front-coded blocks, postings of rare terms inside. The twin is segment/dictionary-writer.ts. */
 
 import { at, end, length, push32, putVarint, reserve, setEnd } from "./buffer";
+import { copyShort } from "./copy";
 import {
   FLUSH_BYTES,
   POOL_TERMS,
@@ -90,7 +91,7 @@ function putText(seal: usize, text: usize, bytes: u32, from: usize): usize {
   store<u32>(seal, text as u32, SEAL_PREVIOUS);
   store<u32>(seal, bytes, SEAL_PREVIOUS_LENGTH);
   place = putVarint(place, bytes - shared);
-  memory.copy(place, text + shared, bytes - shared);
+  copyShort(place, text + shared, bytes - shared);
   return place + (bytes - shared);
 }
 

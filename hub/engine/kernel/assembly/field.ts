@@ -59,7 +59,9 @@ export function padNorms(field: usize, docCount: u32): void {
   const used = length(norms);
   if (used >= docCount) return;
   reserve(norms, docCount - used);
-  memory.fill(at(norms) + used, 0, docCount - used);
+  const from = at(norms);
+  // Most often one.
+  for (let doc = used; doc < docCount; doc++) store<u8>(from + doc, 0);
   setLength(norms, docCount);
 }
 

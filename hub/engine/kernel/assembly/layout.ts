@@ -9,7 +9,7 @@ export const BUFFER_LENGTH = 4;
 export const BUFFER_CAPACITY = 8;
 export const BUFFER_BYTES = 16;
 
-/** Bytes behind the used part of a buffer that may be read (not written): whole words and vectors are loaded. */
+/** Bytes behind the room of a buffer that may be read, and written by copies: whole words and vectors are moved. */
 export const SLACK_BYTES = 64;
 
 /** Inverted index of one segment buffer: four growing buffers, then numbers. */

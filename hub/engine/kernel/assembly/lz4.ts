@@ -4,6 +4,7 @@
  */
 
 import { at, reserve, setLength } from "./buffer";
+import { copyShort, copyUpwards } from "./copy";
 import { LZ4_SLOTS, SCRATCH_MATCHES, SCRATCH_PACKED, SCRATCH_PLAIN } from "./layout";
 import { scratch } from "./scratch";
 
@@ -89,7 +90,7 @@ function putSequence(to: usize, literals: usize, count: u32, distance: u32, leng
 function putLiterals(to: usize, literals: usize, count: u32, low: u32): usize {
   store<u8>(to, (min(count, 15) << 4) | low);
   const next = count >= 15 ? putLength(to + 1, count - 15) : to + 1;
-  memory.copy(next, literals, count);
+  copyShort(next, literals, count);
   return next + count;
 }
 
@@ -125,7 +126,7 @@ export function unpackLz4(count: u32, size: u32): bool {
       }
     }
     if (literals > ((end - from) as u32) || literals > ((limit - to) as u32)) return false;
-    memory.copy(to, from, literals);
+    copyShort(to, from, literals);
     to += literals;
     from += literals;
     if (from === end) return to === limit;
@@ -152,8 +153,8 @@ export function unpackLz4(count: u32, size: u32): bool {
 /** Copies bytes that may overlap what they become. */
 function copyMatch(to: usize, distance: u32, length: u32): void {
   const from = to - distance;
-  if (distance >= length) {
-    memory.copy(to, from, length);
+  if (distance >= length || distance >= 16) {
+    copyUpwards(to, from, length);
     return;
   }
   let copied: u32 = 0;

@@ -1,6 +1,7 @@
 /** Postings of one term as bytes. The twin is segment/postings-writer.ts; the grammar is that of the segment format. */
 
 import { at, end, putVarint, reserve, setEnd, setLength } from "./buffer";
+import { copyShort } from "./copy";
 import {
   BLOCK_HEADER_BYTES,
   GROUP,
@@ -160,7 +161,7 @@ export function writePostings(norms: usize, withPositions: bool, out: usize): u3
     writePositions(freqs, docCount - blocks * GROUP, position, positionsOut);
   }
   const positions = end(positionsOut) - at(positionsOut);
-  memory.copy(place, at(positionsOut), positions);
+  copyShort(place, at(positionsOut), positions as u32);
   setEnd(out, place + positions);
   return (place - from) as u32;
 }

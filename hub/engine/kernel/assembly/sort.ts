@@ -1,6 +1,7 @@
 /** Puts the terms of a segment buffer in order: by field, then by their bytes. */
 
 import { at, reserve } from "./buffer";
+import { copyShort } from "./copy";
 import { POOL_TERM_COUNT, POOL_TERMS, POOL_TEXT, TERM_BYTES, TERM_FIELD_LENGTH, TERM_TEXT } from "./layout";
 
 /** Terms of a run that are put in order one by one before runs are merged. */
@@ -104,8 +105,8 @@ function merge(terms: usize, texts: usize, from: usize, to: usize, start: u32, m
     }
     out += ENTRY_BYTES;
   }
-  memory.copy(out, left, leftEnd - left);
-  memory.copy(out + (leftEnd - left), right, rightEnd - right);
+  copyShort(out, left, (leftEnd - left) as u32);
+  copyShort(out + (leftEnd - left), right, (rightEnd - right) as u32);
 }
 
 /** Whether the term `id` with `prefix` sorts before the one of the entry `other`. */

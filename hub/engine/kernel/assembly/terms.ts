@@ -4,6 +4,7 @@
  */
 
 import { at, length, reserve, setLength } from "./buffer";
+import { copyShort } from "./copy";
 import { grow } from "./host";
 import {
   BUFFER_AT,
@@ -150,9 +151,13 @@ function insert(pool: usize, slot: usize, hash: u32, fieldLength: u32, text: usi
   const term = load<u32>(pool, POOL_TERMS) + id * TERM_BYTES;
   setLength(pool + POOL_TERMS, (id + 1) * TERM_BYTES);
   const used = length(pool + POOL_TEXT);
-  memory.copy(at(pool + POOL_TEXT) + used, text, count);
+  copyShort(at(pool + POOL_TEXT) + used, text, count);
   setLength(pool + POOL_TEXT, used + count);
-  memory.fill(term, 0, TERM_BYTES);
+  const zeros = i8x16.splat(0);
+  v128.store(term, zeros);
+  v128.store(term, zeros, 16);
+  v128.store(term, zeros, 32);
+  v128.store(term, zeros, 48);
   store<u32>(term, hash, TERM_HASH);
   store<u32>(term, fieldLength, TERM_FIELD_LENGTH);
   store<u32>(term, used, TERM_TEXT);

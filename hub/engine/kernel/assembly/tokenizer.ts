@@ -78,7 +78,8 @@ function copyLower(text: usize, lower: usize, count: u32, room: u32): void {
     const isUpper = i8x16.lt_u(i8x16.sub(bytes, upperA), letters);
     v128.store(lower + index, v128.or(bytes, v128.and(isUpper, bit)));
   }
-  memory.fill(lower + count, 0, room - count + 16);
+  // Up to a vector more than asked for.
+  for (let index = count; index < room + 16; index += 16) v128.store(lower + index, i8x16.splat(0));
 }
 
 /** Bit masks of the 64 bytes that were classified last. */
