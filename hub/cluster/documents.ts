@@ -1,6 +1,7 @@
 /** The document interface's writes: through DOC like everything else, answered by the shard that applies them. */
 
 import { randomUUID } from "node:crypto";
+import { eachResult } from "#hub/engine/item-result.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, isErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
@@ -338,9 +339,10 @@ function fill(
   results: WriteResult[],
   answer: tailrace.DocResult | AppError,
 ): void {
+  const items = answer instanceof AppError ? [] : eachResult(answer.items);
   for (const [at, place] of batch.places.entries()) {
     const id = prepared[place]!.operation.id ?? "";
-    const item = answer instanceof AppError ? answer : answer.items[at];
+    const item = answer instanceof AppError ? answer : items[at];
     results[place] = resultOf(
       batch,
       id,

@@ -1,12 +1,14 @@
 /** Follows DOC and keeps the shards going: applies, answers, refreshes, commits and merges, until it is stopped. */
 
+import { DocBatchView } from "#hub/engine/doc-batch-view.ts";
+import type { ItemResult } from "#hub/engine/item-result.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { type AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import { DocBatch, DocResult, type tailrace } from "#proto/messages.ts";
+import { DocResult, type tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import type { ShardHost } from "./shard-host.ts";
 
@@ -39,7 +41,7 @@ const TICK_MS = 100;
 const RETRY_MS = 2_000;
 
 /** What became of the operations of a message in the dead letters. */
-const REFUSED: tailrace.DocItemResult.$Properties = {
+const REFUSED: ItemResult = {
   errorCode: "internal",
   errorReason: "the shard could not apply the message; it is kept in the dead letters",
 };
@@ -134,15 +136,15 @@ export class LogFollower implements Component {
     const { host, clock, log } = this.#options;
     const { signal } = this.#abort;
     const backoff = new Backoff({ firstMs: 200, capMs: 10_000 });
-    let batch: tailrace.DocBatch | undefined;
+    let batch: DocBatchView | undefined;
     for (;;) {
       try {
         if (this.#skipped.has(positionKey(message.position))) return host.skip(message.position);
-        batch = DocBatch.decode(message.data);
-        const items = host.apply(batch, message.position, message.data.length);
+        batch = new DocBatchView(message.data);
+        const items = host.apply(batch, message.position);
         this.#applied.inc();
         this.#uncommittedBytes += message.data.length;
-        if (items !== null) this.#answer(batch, message.position, items);
+        if (items !== null) this.#answer(batch.header, message.position, items);
         return;
       } catch (error) {
         const failure = toAppError(error);
@@ -159,10 +161,10 @@ export class LogFollower implements Component {
    * A message that failed half-way: its shard is opened as it was committed and the log read again from there. The
    * same message failing a second time is kept in the dead letters and passed over. Throws to begin reading anew.
    */
-  async #fail(message: DocMessage, batch: tailrace.DocBatch | undefined, failure: AppError): Promise<void> {
+  async #fail(message: DocMessage, batch: DocBatchView | undefined, failure: AppError): Promise<void> {
     const { host, log, deadLetter } = this.#options;
     const again = this.#failed !== undefined && comparePositions(this.#failed, message.position) === 0;
-    if (batch !== undefined) host.reopen(batch);
+    if (batch !== undefined) host.reopen(batch.header);
     if (again || batch === undefined) {
       this.#refused.inc();
       log.error(
@@ -171,11 +173,7 @@ export class LogFollower implements Component {
       );
       await deadLetter(message, failure);
       if (batch !== undefined)
-        this.#answer(
-          batch,
-          message.position,
-          batch.operations.map(() => REFUSED),
-        );
+        this.#answer(batch.header, message.position, [{ ...REFUSED, count: batch.count }]);
       this.#skipped.add(positionKey(message.position));
       if (batch === undefined) return host.skip(message.position);
     }
@@ -184,11 +182,7 @@ export class LogFollower implements Component {
   }
 
   /** Tells who waits for it what became of a message. An answer that can't be sent is no reason to apply it again. */
-  #answer(
-    { reply }: tailrace.DocBatch,
-    { sequence }: Position,
-    items: tailrace.DocItemResult.$Properties[],
-  ): void {
+  #answer({ reply }: tailrace.DocBatch, { sequence }: Position, items: ItemResult[]): void {
     if (reply === "") return;
     try {
       this.#options.reply(reply, DocResult.encode({ sequence, items }).finish());

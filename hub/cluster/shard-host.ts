@@ -3,6 +3,8 @@
  * round moves the place in DOC below which the log may be purged and agents may let go.
  */
 
+import type { DocBatchView } from "#hub/engine/doc-batch-view.ts";
+import type { ItemResult } from "#hub/engine/item-result.ts";
 import type { Searcher } from "#hub/engine/searcher.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -99,20 +101,17 @@ export class ShardHost {
 
   /**
    * Hands a message to its shard. Returns the results by operation; null where everything was applied before, or
-   * the index is gone and nobody asks. `sizeBytes`: of the message. Throws what the shard throws; then the position stays.
+   * the index is gone and nobody asks. Throws what the shard throws; then the position stays.
    */
-  apply(
-    batch: tailrace.DocBatch,
-    position: Position,
-    sizeBytes = 0,
-  ): tailrace.DocItemResult.$Properties[] | null {
-    const hosted = this.#hosted.get(batch.indexUuid)?.[batch.shard];
-    let results: tailrace.DocItemResult.$Properties[] | null = null;
+  apply(batch: DocBatchView, position: Position): ItemResult[] | null {
+    const { indexUuid, shard, reply } = batch.header;
+    const hosted = this.#hosted.get(indexUuid)?.[shard];
+    let results: ItemResult[] | null = null;
     if (hosted !== undefined) {
       hosted.dirty = true;
       results = hosted.shard.apply(batch, position);
-      if (results !== null) hosted.log.add(batch.operations.length, sizeBytes);
-    } else if (batch.reply !== "") {
+      if (results !== null) hosted.log.add(batch.count, batch.bytes.length);
+    } else if (reply !== "") {
       results = this.#unhosted(batch);
     }
     this.#position = position;
@@ -291,12 +290,12 @@ export class ShardHost {
   }
 
   /** What a message's operations are answered with whose shard isn't here. */
-  #unhosted({ indexUuid, operations }: tailrace.DocBatch): tailrace.DocItemResult.$Properties[] {
-    const isGone = this.#options.catalog.byUuid(indexUuid) === undefined;
+  #unhosted({ header, count }: DocBatchView): ItemResult[] {
+    const isGone = this.#options.catalog.byUuid(header.indexUuid) === undefined;
     const result = isGone
       ? { errorCode: "index_missing", errorReason: "no such index" }
       : { errorCode: "unavailable", errorReason: "the shard could not be opened; see the hub's log" };
-    return operations.map(() => result);
+    return [{ ...result, count }];
   }
 }
 

@@ -12,13 +12,12 @@ interface Given {
   readonly firstOrdinal?: number;
 }
 
-function batch({ incarnation = 1, sequence, range, offsets, firstOrdinal = 0 }: Given): tailrace.IDocBatch {
+function batch({ incarnation = 1, sequence, range }: Given): tailrace.IDocBatch {
   return {
     rawIncarnation: incarnation,
     rawPartition: 3,
     rawSequence: sequence,
     sources: [{ key: "agent/file/0", from: range[0], to: range[1] }],
-    operations: offsets.map((offset, index) => ({ offset, sourceIndex: 1, ordinal: firstOrdinal + index })),
   };
 }
 
@@ -27,9 +26,11 @@ function fold(repeats: Repeats, batches: readonly Given[]): number[][] {
   return batches.map((given) => {
     const message = batch(given);
     const isNew = repeats.filter(message);
-    const taken = message.operations!.filter(isNew).map(({ offset }) => offset!);
-    repeats.take(message);
-    return taken;
+    const { offsets, firstOrdinal = 0 } = given;
+    const operations = offsets.map((offset, index) => ({ offset, ordinal: firstOrdinal + index }));
+    const taken = operations.filter(({ ordinal, offset }) => isNew(ordinal, 1, offset));
+    repeats.take(message, operations.at(-1));
+    return taken.map(({ offset }) => offset);
   });
 }
 

@@ -34,6 +34,12 @@ export interface RepeatsState {
   readonly sources: readonly (readonly [key: string, ranges: readonly Interval[]])[];
 }
 
+/** Whether the operation with this place in its RAW message and its source (1-based, 0 for none) isn't in yet. */
+export type IsNew = (ordinal: number, sourceIndex: number, offset: number) => boolean;
+
+const ALL: IsNew = () => true;
+const NONE: IsNew = () => false;
+
 /** Says of each operation whether it is new. */
 export class Repeats {
   readonly #partitions = new Map<string, PartitionProgress>();
@@ -51,28 +57,31 @@ export class Repeats {
     for (const [key, ranges] of state.sources) this.#sources.set(key, new IntervalSet(ranges, MAX_RANGES));
   }
 
-  /** Returns a test that is true for the operations of `batch` that aren't in yet; `take` follows. */
-  filter(batch: tailrace.IDocBatch): (operation: tailrace.IDocOperation) => boolean {
+  /** Returns a test of the operations of `batch`; `take` follows. */
+  filter(batch: tailrace.IDocBatch): IsNew {
     const sequence = batch.rawSequence ?? 0;
-    if (sequence === 0) return () => true;
+    if (sequence === 0) return ALL;
     const incarnation = batch.rawIncarnation ?? 0;
     const partition = batch.rawPartition ?? 0;
     const progress = this.#partitions.get(keyOf(incarnation, partition));
     if (progress === undefined) this.#closeOlder(incarnation, partition);
-    if (progress !== undefined && sequence < progress.sequence) return () => false;
+    if (progress !== undefined && sequence < progress.sequence) return NONE;
     const nextOrdinal = progress?.sequence === sequence ? progress.nextOrdinal : 0;
     // Ranges of earlier messages of the partition are in; those of this very message aren't yet.
     if (progress !== undefined && progress.sequence !== sequence) this.#close(progress);
     const sources = (batch.sources ?? []).map((source) => this.#sources.get(source.key ?? ""));
-    return (operation) => {
-      if ((operation.ordinal ?? 0) < nextOrdinal) return false;
-      const source = sources[(operation.sourceIndex ?? 0) - 1];
-      return source === undefined || !source.has(operation.offset ?? 0);
+    return (ordinal, sourceIndex, offset) => {
+      if (ordinal < nextOrdinal) return false;
+      const source = sources[sourceIndex - 1];
+      return source === undefined || !source.has(offset);
     };
   }
 
-  /** Notes that `batch` is in. */
-  take(batch: tailrace.IDocBatch): void {
+  /** Notes that `batch` is in, whose last operation has this place; undefined where it has none. */
+  take(
+    batch: tailrace.IDocBatch,
+    last: { readonly ordinal: number; readonly offset: number } | undefined,
+  ): void {
     const sequence = batch.rawSequence ?? 0;
     if (sequence === 0) return;
     const incarnation = batch.rawIncarnation ?? 0;
@@ -89,10 +98,9 @@ export class Repeats {
       progress.nextOrdinal = 0;
       progress.lastOffset = -1;
     }
-    const last = batch.operations?.at(-1);
-    if (last !== undefined && (last.ordinal ?? 0) >= progress.nextOrdinal) {
-      progress.nextOrdinal = (last.ordinal ?? 0) + 1;
-      progress.lastOffset = last.offset ?? 0;
+    if (last !== undefined && last.ordinal >= progress.nextOrdinal) {
+      progress.nextOrdinal = last.ordinal + 1;
+      progress.lastOffset = last.offset;
     }
     for (const source of batch.sources ?? []) {
       progress.ranges.push([source.key ?? "", source.from ?? 0, source.to ?? 0]);

@@ -3,12 +3,14 @@
  * buffer, which `seal` makes a segment of; those they replace die where they are.
  */
 
-import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
 import type { Position } from "#proto/position.ts";
 import { toBytes } from "./bytes.ts";
+import type { DocBatchView } from "./doc-batch-view.ts";
 import { DocumentWriter } from "./document/document-writer.ts";
 import { mergeSource } from "./document/merge-source.ts";
+import { type ItemResult, idError, itemError, MAX_ID_BYTES } from "./item-result.ts";
 import { type Kernel, threadKernel } from "./kernel/kernel.ts";
 import { newFields } from "./kernel/kernel-fields.ts";
 import type { Mapping } from "./mapping/mapping.ts";
@@ -19,9 +21,6 @@ import { ShardSegment } from "./shard-segment.ts";
 import type { Tombstones } from "./tombstones.ts";
 import { type DocumentState, nextVersion, PRIMARY_TERM } from "./versioning.ts";
 
-/** Longest id, bytes. */
-const MAX_ID_BYTES = 512;
-
 /** A document as it was sent, with what the engine knows of it. */
 export interface ShardDocument {
   readonly id: string;
@@ -31,8 +30,6 @@ export interface ShardDocument {
   readonly primaryTerm: number;
   readonly routing: string | undefined;
 }
-
-type ItemResult = tailrace.DocItemResult.$Properties;
 
 /** Where a document is: in the buffer (segment null) or in a segment. */
 interface Place {
@@ -121,9 +118,37 @@ export class ShardDocuments {
           return this.#put(operation, batch, id, operation.source ?? EMPTY, place, state);
       }
     } catch (error) {
-      if (error instanceof AppError && ITEM_ERRORS.has(error.code)) return itemError(error);
-      throw error;
+      return itemError(error);
     }
+  }
+
+  /** Whether operation `index` of a message is done by `applyRun`, which is quicker. */
+  isRunnable(batch: DocBatchView, index: number): boolean {
+    const idBytes = batch.idStop(index) - batch.idStart(index);
+    if (!batch.isPlain(index) || idBytes === 0 || idBytes > MAX_ID_BYTES) return false;
+    return this.tombstones.isEmpty || this.tombstones.get(batch.id(index)) === undefined;
+  }
+
+  /** Applies operations `from` to `to`, which are runnable, and appends their results. Throws as `apply` does. */
+  applyRun(batch: DocBatchView, from: number, to: number, results: ItemResult[]): void {
+    const buffer = this.#openBuffer();
+    const lenient = batch.header.lenient;
+    const failed = this.#writer!.writeRun(batch, from, to, buffer.docCount, lenient);
+    const errors = [...(failed ?? [])].map(([index, error]) => [index, itemError(error)] as const);
+    let seqNo = this.nextSeqNo;
+    this.nextSeqNo = buffer.addRun(batch, from, to, seqNo, failed);
+    let done = from;
+    const created = (until: number): void => {
+      const count = until - done;
+      if (count > 0) results.push({ result: "created", version: 1, seqNo, primaryTerm: PRIMARY_TERM, count });
+      seqNo += count;
+    };
+    for (const [index, error] of errors) {
+      created(index);
+      results.push(error);
+      done = index + 1;
+    }
+    created(to);
   }
 
   /** Indexes `source` as the document, in place of the one at `place`. */
@@ -230,9 +255,10 @@ export class ShardDocuments {
     const buffer = this.#buffer;
     if (buffer === null) return;
     if (buffer.liveCount > 0) {
-      const sink = new MemorySink();
+      // Rather more than it takes: pages that aren't written to cost nothing.
+      const sink = new MemorySink(buffer.sizeBytes);
       buffer.seal(sink);
-      const image = sink.buffer.view().slice();
+      const image = sink.buffer.view();
       const segment = new Segment(SegmentFile.ofMemory(this.newName(), image));
       this.segments.push(new ShardSegment(segment, this.#bufferAfter, buffer.liveDocs(), 0, image));
     }
@@ -269,27 +295,3 @@ export class ShardDocuments {
 }
 
 const EMPTY = new Uint8Array(0);
-
-/** Errors that concern one operation; all others stop the shard. */
-const ITEM_ERRORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "mapping_parse",
-  "mapping_strict",
-  "version_conflict",
-  "document_missing",
-  "request_invalid",
-]);
-
-function idError(length: number): AppError {
-  return new AppError(
-    "request_invalid",
-    length === 0
-      ? "an id is missing"
-      : `id is too long, must be no longer than ${MAX_ID_BYTES} bytes but was: ${length}`,
-  );
-}
-
-function itemError(error: AppError): ItemResult {
-  const cause = error.data["caused_by"] as { reason?: string } | undefined;
-  const errorReason = cause?.reason === undefined ? error.message : `${error.message}; ${cause.reason}`;
-  return { errorCode: error.code, errorReason };
-}

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
 import { Analysis } from "./analysis/analysis.ts";
+import { eachResult } from "./item-result.ts";
 import { Mapping } from "./mapping/mapping.ts";
 import { NO_MORE_DOCS, type Searcher } from "./searcher.ts";
 import { Shard } from "./shard.ts";
@@ -55,9 +56,10 @@ export function operation(
   return { kind, id, source: kind === DELETE ? new Uint8Array(0) : Buffer.from(text), ...more };
 }
 
-/** Applies operations as one message of the document API with the given sequence. */
+/** Applies operations as one message of the document API with the given sequence; returns a result for each. */
 export function apply(shard: Shard, sequence: number, ...operations: tailrace.IDocOperation[]) {
-  return shard.apply({ operations, timeMs: sequence }, { incarnation: 1, sequence });
+  const results = shard.apply({ operations, timeMs: sequence }, { incarnation: 1, sequence });
+  return results === null ? null : eachResult(results);
 }
 
 /** Ids and sources of all live documents of a searcher, which is closed. */

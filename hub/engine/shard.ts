@@ -11,7 +11,9 @@ import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
+import { DocBatchView } from "./doc-batch-view.ts";
 import { lockFolder } from "./folder-lock.ts";
+import type { ItemResult } from "./item-result.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import { MANIFEST_VERSION, type Manifest, manifestTimeMs, writeManifest } from "./manifest.ts";
 import type { Mapping } from "./mapping/mapping.ts";
@@ -56,8 +58,6 @@ export interface ShardStats {
   /** When something was applied, or before opening committed, for the last time, ms since 1970. */
   readonly writtenMs: number;
 }
-
-type ItemResult = tailrace.DocItemResult.$Properties;
 
 /** See the file's comment. */
 export class Shard {
@@ -152,15 +152,17 @@ export class Shard {
   }
 
   /**
-   * Applies a message. Returns the results in the order of the operations; null where the message was applied before.
-   * An operation that fails has `errorCode` and `errorReason`; those dropped as repeats have the result "noop".
+   * Applies a message. Returns the results in the order of the operations, some for several in a row (`count`); null
+   * where the message was applied before. An operation that fails has `errorCode` and `errorReason`; those dropped as
+   * repeats have the result "noop".
    */
-  apply(batch: tailrace.IDocBatch, position: Position): ItemResult[] | null {
+  apply(batch: DocBatchView | tailrace.IDocBatch, position: Position): ItemResult[] | null {
     this.#checkUsable();
     if (comparePositions(position, this.#position) <= 0) return null;
     this.#limitMemory();
     try {
-      const results = this.#applyBatch(batch, position);
+      const view = batch instanceof DocBatchView ? batch : DocBatchView.of(batch);
+      const results = this.#applyBatch(view, position);
       this.#position = position;
       this.#documents.after = position;
       this.#changed = true;
@@ -286,15 +288,25 @@ export class Shard {
     this.#unlock();
   }
 
-  #applyBatch(batch: tailrace.IDocBatch, position: Position): ItemResult[] {
+  #applyBatch(batch: DocBatchView, position: Position): ItemResult[] {
+    const { count, header } = batch;
+    const documents = this.#documents;
     const isRepair = this.#repairUntil !== null && comparePositions(position, this.#repairUntil) <= 0;
     if (!isRepair) this.#repairUntil = null;
-    const isNew = isRepair ? () => true : this.#repeats.filter(batch);
+    const test = isRepair ? () => true : this.#repeats.filter(header);
+    const isNew = (at: number) => test(batch.ordinal(at), batch.sourceIndex(at), batch.offset(at));
     const results: ItemResult[] = [];
-    for (const operation of batch.operations ?? []) {
-      results.push(isNew(operation) ? this.#documents.apply(operation, batch, isRepair) : { result: "noop" });
+    for (let from = 0; from < count; ) {
+      let to = from;
+      while (!isRepair && to < count && isNew(to) && documents.isRunnable(batch, to)) to++;
+      if (to > from) documents.applyRun(batch, from, to, results);
+      else if (isNew(to++)) results.push(documents.apply(batch.operation(from), header, isRepair));
+      else results.push({ result: "noop" });
+      from = to;
     }
-    this.#repeats.take(batch);
+    const last =
+      count === 0 ? undefined : { ordinal: batch.ordinal(count - 1), offset: batch.offset(count - 1) };
+    this.#repeats.take(header, last);
     return results;
   }
 

@@ -28,6 +28,10 @@ export class Tombstones {
     return this.#byId.get(id);
   }
 
+  get isEmpty(): boolean {
+    return this.#byId.size === 0;
+  }
+
   /** Notes a deletion. */
   add(id: string, tombstone: Tombstone): void {
     this.#byId.delete(id);

@@ -1343,6 +1343,9 @@ export namespace tailrace {
         /** DocItemResult errorReason. */
         errorReason: string;
 
+        /** DocItemResult count. */
+        count: number;
+
         /**
          * Encodes the specified DocItemResult message. Does not implicitly {@link tailrace.DocItemResult.verify|verify} messages.
          * @param message DocItemResult message or plain object to encode
@@ -1384,6 +1387,9 @@ export namespace tailrace {
 
             /** DocItemResult errorReason */
             errorReason?: (string|null);
+
+            /** DocItemResult count */
+            count?: (number|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

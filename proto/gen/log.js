@@ -3585,6 +3585,7 @@ export const tailrace = $root.tailrace = (() => {
          * @property {number|null} [primaryTerm] DocItemResult primaryTerm
          * @property {string|null} [errorCode] DocItemResult errorCode
          * @property {string|null} [errorReason] DocItemResult errorReason
+         * @property {number|null} [count] DocItemResult count
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -3665,6 +3666,14 @@ export const tailrace = $root.tailrace = (() => {
         DocItemResult.prototype.errorReason = "";
 
         /**
+         * DocItemResult count.
+         * @member {number} count
+         * @memberof tailrace.DocItemResult
+         * @instance
+         */
+        DocItemResult.prototype.count = 0;
+
+        /**
          * Encodes the specified DocItemResult message. Does not implicitly {@link tailrace.DocItemResult.verify|verify} messages.
          * @function encode
          * @memberof tailrace.DocItemResult
@@ -3692,6 +3701,8 @@ export const tailrace = $root.tailrace = (() => {
                 writer.uint32(/* id 5, wireType 2 =*/42).string(message.errorCode);
             if (message.errorReason != null && $Object.hasOwnProperty.call(message, "errorReason") && message.errorReason !== "")
                 writer.uint32(/* id 6, wireType 2 =*/50).string(message.errorReason);
+            if (message.count != null && $Object.hasOwnProperty.call(message, "count") && message.count !== 0)
+                writer.uint32(/* id 7, wireType 0 =*/56).uint32(message.count);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -3788,6 +3799,15 @@ export const tailrace = $root.tailrace = (() => {
                             message.errorReason = value;
                         else
                             delete message.errorReason;
+                        continue;
+                    }
+                case 7: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.uint32())
+                            message.count = value;
+                        else
+                            delete message.count;
                         continue;
                     }
                 }

@@ -6,7 +6,7 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { toBytes } from "../bytes.ts";
 import * as json from "../json/scanner.ts";
-import { KernelDocuments } from "../kernel/kernel-documents.ts";
+import { type DocumentHost, type DocumentRun, KernelDocuments, refuse } from "../kernel/kernel-documents.ts";
 import { KernelFields } from "../kernel/kernel-fields.ts";
 import type { Field } from "../mapping/field.ts";
 import type { Mapping } from "../mapping/mapping.ts";
@@ -23,6 +23,8 @@ const MAX_IGNORED = 64;
 
 /** Binary values by path; the rest have an index, a column or norms to tell by. */
 const FIELD_NAMES = metadataField(FIELD_NAMES_FIELD);
+const EMPTY_RUN: DocumentRun = { bytes: new Uint8Array(0), sourceStart: () => 0, sourceStop: () => 0 };
+
 const IGNORED = metadataField(IGNORED_FIELD);
 const ROUTING = metadataField(ROUTING_FIELD);
 
@@ -40,13 +42,17 @@ const METADATA = new Set([
 ]);
 
 /** Writes documents into one buffer. */
-export class DocumentWriter {
+export class DocumentWriter implements DocumentHost {
   readonly #buffer: SegmentBuffer;
   readonly #scanner = new json.JsonScanner();
   readonly #values: ValueWriter;
   #plan: PlanNode;
   /** Indexes what it understands without coming back to TypeScript for each value. */
   #kernel: KernelDocuments | null;
+  /** The run at hand, the place in the buffer of its document number 0, why documents of it failed. */
+  #run: DocumentRun = EMPTY_RUN;
+  #firstDoc = 0;
+  #failures: Map<number, unknown> | null = null;
   #doc = 0;
   #lenient = false;
   readonly #ignored = new Set<string>();
@@ -78,15 +84,58 @@ export class DocumentWriter {
    * Throws mapping_parse or mapping_strict; the document is half indexed then and must be killed.
    */
   write(doc: number, source: Uint8Array, routing: string, lenient: boolean): void {
-    this.#doc = doc;
+    const run = { bytes: source, sourceStart: () => 0, sourceStop: () => source.length };
+    const failures = this.writeRun(run, 0, 1, doc, lenient);
+    if (failures !== null) throw failures.get(0);
+    if (routing !== "") this.#metadata(ROUTING, routing);
+  }
+
+  /**
+   * Indexes documents `from` to `to` of a run as `doc` and those that follow. Returns why some of them failed, by their
+   * number in the run (mapping_parse, mapping_strict, others): they are half indexed then and must be killed; or null.
+   */
+  writeRun(
+    run: DocumentRun,
+    from: number,
+    to: number,
+    doc: number,
+    lenient: boolean,
+  ): ReadonlyMap<number, unknown> | null {
+    this.#run = run;
+    this.#firstDoc = doc - from;
     this.#lenient = lenient;
+    this.#failures = null;
+    if (this.#kernel === null) for (let index = from; index < to; index++) refuse(index, this);
+    else this.#kernel.write(run, from, to, doc, this);
+    this.#run = EMPTY_RUN;
+    return this.#failures;
+  }
+
+  begin(index: number): void {
+    this.#doc = this.#firstDoc + index;
     this.#ignored.clear();
     this.#binary.clear();
-    this.#scanner.reset(source);
-    if (this.#kernel?.write(doc, source, this.#hostValue) !== true) this.#walk();
-    if (routing !== "") this.#metadata(ROUTING, routing);
+    this.#scanner.reset(this.#run.bytes.subarray(this.#run.sourceStart(index), this.#run.sourceStop(index)));
+  }
+
+  /** Takes a value that the kernel leaves, where it stands in the document. */
+  value(leaf: Leaf, at: number): void {
+    this.#scanner.at = at;
+    this.#leafValue(leaf, this.#scanner.value());
+  }
+
+  refused(): void {
+    this.#walk();
+  }
+
+  end(): void {
     for (const path of this.#ignored) this.#metadata(IGNORED, path);
     for (const path of this.#binary) this.#metadata(FIELD_NAMES, path);
+  }
+
+  failed(index: number, error: unknown): void {
+    this.#failures ??= new Map();
+    this.#failures.set(index, error);
   }
 
   #walk(): void {
@@ -94,12 +143,6 @@ export class DocumentWriter {
     this.#object(this.#plan);
     this.#scanner.finish();
   }
-
-  /** Takes a value that the kernel leaves, where it stands in the document. */
-  readonly #hostValue = (leaf: Leaf, at: number): void => {
-    this.#scanner.at = at;
-    this.#leafValue(leaf, this.#scanner.value());
-  };
 
   #metadata(field: Field, value: string): void {
     const bytes = toBytes(value);

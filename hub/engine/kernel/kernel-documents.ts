@@ -1,7 +1,7 @@
 /**
- * Indexes whole documents in the kernel: the plan of a mapping as tables in its memory, and the call for each document.
- * Values that only TypeScript understands come back one by one in their order; so does a document that is refused, of
- * which nothing was indexed.
+ * Indexes whole documents in the kernel: the plan of a mapping as tables in its memory, and the calls for runs of
+ * documents. Values that only TypeScript understands come back one by one in their order; so does a document that is
+ * refused, of which nothing was indexed.
  */
 
 import { toBytes } from "../bytes.ts";
@@ -12,11 +12,29 @@ import type { Kernel } from "./kernel.ts";
 import { KernelField } from "./kernel-field.ts";
 import type { KernelFields } from "./kernel-fields.ts";
 
-/** Larger documents are read by the twin, so that the scratch buffers stay small. */
-const MAX_DOCUMENT_BYTES = 256 * 1024;
+/** Bytes of documents that are given to the kernel at once: they stay in the processor's cache until they are read. */
+const RUN_LIMIT_BYTES = 128 * 1024;
 
-/** Takes a value that is the host's: its leaf, and where it begins in the document. */
-export type HostValue = (leaf: Leaf, at: number) => void;
+/** What the documents of a run that the kernel doesn't do alone ask of the host. */
+export interface DocumentHost {
+  /** Document `index` of the run goes on here: with values, or with all of it. */
+  begin(index: number): void;
+  /** Takes a value that begins at `at` in the document. */
+  value(leaf: Leaf, at: number): void;
+  /** Takes the whole document. */
+  refused(): void;
+  /** Does what follows the last value. */
+  end(): void;
+  /** Document `index` can't be indexed. Throws where nothing can go on. */
+  failed(index: number, error: unknown): void;
+}
+
+/** Where documents are in a run of bytes. */
+export interface DocumentRun {
+  readonly bytes: Uint8Array;
+  sourceStart(index: number): number;
+  sourceStop(index: number): number;
+}
 
 /** Documents of one mapping into one buffer. */
 export class KernelDocuments {
@@ -36,26 +54,74 @@ export class KernelDocuments {
     this.#planAt = image.store();
   }
 
-  /** Indexes `source` as `doc`; false where it was refused. Throws what `hostValue` throws. */
-  write(doc: number, source: Uint8Array, hostValue: HostValue): boolean {
-    if (source.length > MAX_DOCUMENT_BYTES) return false;
-    const kernel = this.#kernel;
-    kernel.place(kernel.scratchAt + at.SCRATCH_INPUT, source);
-    let state = kernel.functions.writeDocument(this.#poolAt, this.#planAt, source.length, doc);
-    while (state >= 0) {
-      const entry = kernel.word(kernel.scratchAt + at.SCRATCH_TAPE) + state * at.ENTRY_BYTES;
-      const leaf = this.#leaves[kernel.word(kernel.word(entry + at.ENTRY_TARGET) + at.NODE_LEAF)]!;
-      // Most often it goes beyond ASCII: the next one is the kernel's.
-      if (leaf.field.type === "text") kernel.learnUnicode();
-      hostValue(leaf, kernel.word(entry + at.ENTRY_START));
-      state = kernel.functions.resumeDocument(this.#poolAt, doc, state + 1);
+  /** Indexes documents `from` to `to` of a run, the first of them as `doc`. */
+  write(run: DocumentRun, from: number, to: number, doc: number, host: DocumentHost): void {
+    for (let first = from; first < to; ) {
+      const start = run.sourceStart(first);
+      let next = first + 1;
+      while (next < to && run.sourceStop(next) <= start + RUN_LIMIT_BYTES) next++;
+      if (run.sourceStop(first) - start > at.MAX_DOCUMENT_BYTES) refuse(first, host);
+      else this.#writeSome(run, first, next, doc + (first - from), host);
+      first = next;
     }
-    return state === at.DOCUMENT_DONE;
+  }
+
+  /** Like `write`, of few documents. */
+  #writeSome(run: DocumentRun, from: number, to: number, doc: number, host: DocumentHost): void {
+    const kernel = this.#kernel;
+    const base = run.sourceStart(from);
+    kernel.place(kernel.scratchAt + at.SCRATCH_INPUT, run.bytes, base, run.sourceStop(to - 1));
+    const extentsAt = kernel.room(kernel.scratchAt + at.SCRATCH_EXTENTS, (to - from) * at.EXTENT_BYTES);
+    const { words } = kernel.memory;
+    for (let index = from, word = extentsAt >> 2; index < to; index++) {
+      const start = run.sourceStart(index);
+      words[word++] = start - base;
+      words[word++] = run.sourceStop(index) - start;
+    }
+    const { functions } = kernel;
+    for (let index = from; index < to; index++) {
+      const extentAt = extentsAt + (index - from) * at.EXTENT_BYTES;
+      const nth = doc + (index - from);
+      index += functions.writeDocuments(this.#poolAt, this.#planAt, extentAt, to - index, nth);
+      if (index < to) this.#askHost(index, doc + (index - from), host);
+    }
+  }
+
+  /** Goes on with the document that the kernel stopped at. */
+  #askHost(index: number, doc: number, host: DocumentHost): void {
+    const kernel = this.#kernel;
+    let state = kernel.word(kernel.scratchAt + at.SCRATCH_STATE) | 0;
+    try {
+      host.begin(index);
+      if (state === at.DOCUMENT_REFUSED) host.refused();
+      while (state >= 0) {
+        const entry = kernel.word(kernel.scratchAt + at.SCRATCH_TAPE) + state * at.ENTRY_BYTES;
+        const leaf = this.#leaves[kernel.word(kernel.word(entry + at.ENTRY_TARGET) + at.NODE_LEAF)]!;
+        // Most often it goes beyond ASCII: the next one is the kernel's.
+        if (leaf.field.type === "text") kernel.learnUnicode();
+        host.value(leaf, kernel.word(entry + at.ENTRY_START));
+        state = kernel.functions.resumeDocument(this.#poolAt, doc, state + 1);
+      }
+      host.end();
+    } catch (error) {
+      host.failed(index, error);
+    }
   }
 
   /** Gives the tables' memory back. */
   release(): void {
     this.#kernel.memory.release(this.#planAt, this.#planBytes);
+  }
+}
+
+/** Leaves document `index` to the host. */
+export function refuse(index: number, host: DocumentHost): void {
+  try {
+    host.begin(index);
+    host.refused();
+    host.end();
+  } catch (error) {
+    host.failed(index, error);
   }
 }
 
@@ -154,11 +220,13 @@ class PlanImage {
     this.#leaves.push(leaf);
     const all = [leaf, ...leaf.multiFields, ...leaf.copies.flatMap((copy) => [copy, ...copy.multiFields])];
     const targets = all.filter(({ buffer }) => buffer !== undefined);
+    const isPoint = targets.length === 1 && targets[0] === leaf && leaf.field.type === "geo_point";
     const isKernels =
       leaf.field.nullValue === undefined &&
       all.every(({ field }) => field.type !== "binary") &&
-      targets.every(isKernelTarget);
-    this.#set(offset + at.NODE_KIND, isKernels ? at.KIND_LEAF : at.KIND_HOST_LEAF);
+      (isPoint || targets.every(isKernelTarget));
+    const kernelKind = isPoint ? at.KIND_POINT : at.KIND_LEAF;
+    this.#set(offset + at.NODE_KIND, isKernels ? kernelKind : at.KIND_HOST_LEAF);
     if (!isKernels) return;
     const table = this.#take(targets.length * at.TARGET_BYTES);
     this.#point(offset + at.NODE_TARGETS, table);
@@ -166,7 +234,7 @@ class PlanImage {
     for (const [index, { buffer, field }] of targets.entries()) {
       const target = table + index * at.TARGET_BYTES;
       this.#set(target + at.TARGET_FIELD, (buffer as KernelField).fieldAt);
-      this.#set(target + at.TARGET_TYPE, TYPES[field.type]!);
+      this.#set(target + at.TARGET_TYPE, TYPES[field.type] ?? 0);
       this.#set(target + at.TARGET_LIMIT, Math.min(field.ignoreAbove, 0xffff_ffff));
     }
   }

@@ -6,15 +6,20 @@ import { toBytes } from "../bytes.ts";
 import type { Field } from "../mapping/field.ts";
 import { type BufferedField, MAX_TEXT_TERM_BYTES } from "../segment/buffered-fields.ts";
 import type { FieldEntry } from "../segment/directory.ts";
-import { latitudeSteps, longitudeSteps } from "../segment/field-buffer.ts";
 import { writeFieldColumn } from "../segment/field-column.ts";
-import { FloatList, IntList } from "../segment/growing.ts";
+import { IntList } from "../segment/growing.ts";
 import type { SegmentFileWriter } from "../segment/segment-file.ts";
 import * as at from "./assembly/layout.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** Buffers of the field's structure. */
-const FIELD_BUFFERS = [at.FIELD_DOCS, at.FIELD_VALUE_DOCS, at.FIELD_VALUES, at.FIELD_NORMS];
+const FIELD_BUFFERS = [
+  at.FIELD_DOCS,
+  at.FIELD_VALUE_DOCS,
+  at.FIELD_VALUES,
+  at.FIELD_LONGITUDES,
+  at.FIELD_NORMS,
+];
 
 /** Bytes that a number beyond 2^53 takes. */
 const EXACT_BYTES = 28;
@@ -28,7 +33,6 @@ export class KernelField implements BufferedField {
   readonly fieldAt: number;
   readonly #kernel: Kernel;
   readonly #poolAt: number;
-  readonly #longitudes = new FloatList();
   /** Whole numbers beyond 2^53, and which of the column's values each is: the kernel has the nearest double there. */
   readonly #exact: bigint[] = [];
   readonly #exactPlaces = new IntList();
@@ -51,7 +55,7 @@ export class KernelField implements BufferedField {
 
   /** Bytes held. */
   get sizeBytes(): number {
-    let total = 8 * this.#longitudes.length + EXACT_BYTES * this.#exact.length;
+    let total = EXACT_BYTES * this.#exact.length;
     for (const buffer of FIELD_BUFFERS) total += this.#kernel.word(this.fieldAt + buffer + at.BUFFER_LENGTH);
     return total;
   }
@@ -101,8 +105,7 @@ export class KernelField implements BufferedField {
   }
 
   addPoint(doc: number, latitude: number, longitude: number): void {
-    this.#kernel.functions.addNumber(this.fieldAt, doc, latitudeSteps(latitude));
-    this.#longitudes.push(longitudeSteps(longitude));
+    this.#kernel.functions.addPoint(this.fieldAt, doc, latitude, longitude);
   }
 
   /** Writes the column. The terms must have their ordinals. */
@@ -114,7 +117,7 @@ export class KernelField implements BufferedField {
     const column = {
       docs: this.#integers(at.FIELD_VALUE_DOCS),
       values,
-      longitudes: this.#longitudes.view(),
+      longitudes: this.#floats(at.FIELD_LONGITUDES),
       exact: this.#exactValues(values),
     };
     return writeFieldColumn(file, this.field, column, docCount);

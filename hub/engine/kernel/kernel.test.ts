@@ -51,7 +51,7 @@ suite("the kernel's codecs give what their twins give", () => {
         Buffer.concat([Buffer.from("once"), noise.subarray(0, gap), Buffer.from("once upon a time")]),
       );
     for (const input of inputs) {
-      const packed = kernel.packLz4(input);
+      const packed = kernel.packLz4(input).slice();
       assert.deepEqual(Buffer.from(packed), Buffer.from(packLz4Here(input)));
       assert.deepEqual(Buffer.from(kernel.unpackLz4(packed, input.length)!), Buffer.from(input));
       assert.deepEqual(Buffer.from(unpackLz4Here(packed, input.length)!), Buffer.from(input));

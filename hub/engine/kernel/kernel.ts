@@ -55,7 +55,8 @@ export interface KernelFunctions extends SearchFunctions {
   addTerms(poolAt: number, sealAt: number, idsAt: number, from: number, count: number): number;
   toOrdinals(poolAt: number, valuesAt: number, count: number): void;
   hashName(nameAt: number, length: number): number;
-  writeDocument(poolAt: number, rootAt: number, length: number, doc: number): number;
+  addPoint(fieldAt: number, doc: number, latitude: number, longitude: number): void;
+  writeDocuments(poolAt: number, rootAt: number, runsAt: number, count: number, doc: number): number;
   resumeDocument(poolAt: number, doc: number, from: number): number;
   crc32c(bytesAt: number, length: number, crc: number): number;
   packLz4(count: number): number;
@@ -171,7 +172,7 @@ export class Kernel {
     return this.functions.crc32c(bytesAt, to - from, crc) >>> 0;
   }
 
-  /** An LZ4 block of `bytes`. */
+  /** An LZ4 block of `bytes`; valid until the kernel is called again. */
   packLz4(bytes: Uint8Array): Uint8Array {
     this.place(this.scratchAt + SCRATCH_PLAIN, bytes);
     return this.#packed(this.functions.packLz4(bytes.length) >>> 0);
@@ -180,7 +181,7 @@ export class Kernel {
   /** The `size` bytes of an LZ4 block; null where it is damaged. */
   unpackLz4(bytes: Uint8Array, size: number): Uint8Array | null {
     this.place(this.scratchAt + SCRATCH_PLAIN, bytes);
-    return this.functions.unpackLz4(bytes.length, size) === 0 ? null : this.#packed(size);
+    return this.functions.unpackLz4(bytes.length, size) === 0 ? null : this.#packed(size).slice();
   }
 
   /** Writes 128 numbers of `bits` bits (0..32), packed at bytes[from], to `out` from `outAt`. */
@@ -212,7 +213,7 @@ export class Kernel {
 
   #packed(length: number): Uint8Array {
     const at = this.word(this.scratchAt + SCRATCH_PACKED + BUFFER_AT);
-    return this.memory.bytes.slice(at, at + length);
+    return this.memory.bytes.subarray(at, at + length);
   }
 
   /** Moves a buffer to a block with room for `extra` more bytes, at least twice the size. */

@@ -5,7 +5,7 @@
 
 import { randomInt } from "node:crypto";
 import { hashTerm } from "../analysis/ascii-tokenizer.ts";
-import { ByteBuffer, readU32 } from "./byte-buffer.ts";
+import { readU32 } from "./byte-buffer.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
 
 export interface IdIndexEntry {
@@ -51,9 +51,9 @@ export function writeIdIndex(
   return {
     seed,
     bits,
-    starts: file.write(littleEndian(starts, 4)),
-    fingerprints: file.write(littleEndian(fingerprints, 2)),
-    docs: file.write(littleEndian(docs, 4)),
+    starts: file.write(bytesOf(starts)),
+    fingerprints: file.write(bytesOf(fingerprints)),
+    docs: file.write(bytesOf(docs)),
   };
 }
 
@@ -90,14 +90,7 @@ function bucketOf(hash: number, bits: number): number {
   return bits === 0 ? 0 : hash >>> (32 - bits);
 }
 
-function littleEndian(values: Uint32Array | Uint16Array, width: 2 | 4): Uint8Array {
-  const out = new ByteBuffer(values.length * width);
-  for (const value of values) {
-    if (width === 4) out.u32(value);
-    else {
-      out.u8(value & 255);
-      out.u8(value >>> 8);
-    }
-  }
-  return out.view();
+/** The bytes of numbers, which the machines that Node runs on keep as the format does. */
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Uint16Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -22,7 +22,7 @@ const HASH_SHIFT = 19;
 
 const table = new Int32Array(SLOTS);
 
-/** Returns `bytes` (at most MAX_LZ4_BYTES) packed. The result belongs to the caller. */
+/** Returns `bytes` (at most MAX_LZ4_BYTES) packed; valid until the next call. */
 export function packLz4(bytes: Uint8Array): Uint8Array {
   return threadKernel()?.packLz4(bytes) ?? packLz4Here(bytes);
 }

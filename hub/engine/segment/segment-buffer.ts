@@ -28,6 +28,15 @@ const DOC_BYTES = 40;
 
 const seed = randomInt(2 ** 31);
 
+/** Documents in a run of bytes: where each one's id and source are. */
+export interface BufferedRun {
+  readonly bytes: Uint8Array;
+  idStart(index: number): number;
+  idStop(index: number): number;
+  sourceStart(index: number): number;
+  sourceStop(index: number): number;
+}
+
 /** Takes documents in order; `seal` makes a segment of them. A new one is made for each segment, the old one released. */
 export class SegmentBuffer {
   /** Documents so far, dead ones included. */
@@ -65,21 +74,36 @@ export class SegmentBuffer {
 
   /** Starts document number `docCount` and returns the number. */
   addDocument(id: Uint8Array, source: Uint8Array, version: number, seqNo: number, routing: string): number {
-    const doc = this.docCount++;
-    if (routing !== "") this.#routings.set(doc, routing);
-    this.#ids.append(id);
-    this.#idEnds.push(this.#ids.length);
-    this.#idHashes.push(hashTerm(id, 0, id.length, seed));
-    this.#idStore.add(id);
+    const doc = this.#add(id, 0, id.length, version, seqNo);
     this.#source.add(source);
-    this.#versions.push(version);
-    this.#seqNos.push(seqNo);
-    if (doc >= this.#dead.size) {
-      const larger = new Bitset(this.#dead.size * 2);
-      larger.words.set(this.#dead.words);
-      this.#dead = larger;
-    }
+    if (routing !== "") this.#routings.set(doc, routing);
     return doc;
+  }
+
+  /**
+   * Adds documents `from` to `to` of a run, whose fields are indexed: new ones of version 1, with sequence numbers from
+   * `seqNo` on. Those that `failed` names are dead and take none. Returns the sequence number that follows.
+   */
+  addRun(
+    run: BufferedRun,
+    from: number,
+    to: number,
+    seqNo: number,
+    failed: ReadonlyMap<number, unknown> | null,
+  ): number {
+    const { bytes } = run;
+    let next = seqNo;
+    for (let index = from; index < to; index++) {
+      const doc = this.#add(bytes, run.idStart(index), run.idStop(index), 1, next);
+      this.#source.add(bytes, run.sourceStart(index), run.sourceStop(index));
+      if (failed?.has(index) === true) {
+        this.kill(doc);
+        continue;
+      }
+      this.publish(doc);
+      next++;
+    }
+    return next;
   }
 
   /** Lets `find` give a document; to be called once it is fully written. */
@@ -163,6 +187,22 @@ export class SegmentBuffer {
   /** Gives back what isn't the collector's; nothing may be called afterwards. */
   release(): void {
     this.fields.release();
+  }
+
+  #add(ids: Uint8Array, from: number, to: number, version: number, seqNo: number): number {
+    const doc = this.docCount++;
+    this.#ids.append(ids, from, to);
+    this.#idEnds.push(this.#ids.length);
+    this.#idHashes.push(hashTerm(ids, from, to - from, seed));
+    this.#idStore.add(ids, from, to);
+    this.#versions.push(version);
+    this.#seqNos.push(seqNo);
+    if (doc >= this.#dead.size) {
+      const larger = new Bitset(this.#dead.size * 2);
+      larger.words.set(this.#dead.words);
+      this.#dead = larger;
+    }
+    return doc;
   }
 
   #idOf(doc: number): Uint8Array {

@@ -33,7 +33,12 @@ export interface ByteSink {
 
 /** Keeps a segment in memory. */
 export class MemorySink implements ByteSink {
-  readonly buffer = new ByteBuffer(64 * 1024);
+  readonly buffer: ByteBuffer;
+
+  /** `sizeBytes`: about what will be written. */
+  constructor(sizeBytes = 64 * 1024) {
+    this.buffer = new ByteBuffer(sizeBytes);
+  }
 
   write(bytes: Uint8Array): void {
     this.buffer.append(bytes);

@@ -34,10 +34,12 @@ export class StoredWriter {
   readonly #start: number;
   readonly #blockBytes: number;
   readonly #packing: Packing;
+  /** Packed blocks; with a file, the last one. */
   readonly #data = new ByteBuffer(64 * 1024);
   readonly #index = new ByteBuffer(256);
   readonly #lengths = new ByteBuffer(1024);
   readonly #block: ByteBuffer;
+  readonly #raw: ByteBuffer;
   #firstDoc = 0;
   #nextDoc = 0;
 
@@ -51,6 +53,7 @@ export class StoredWriter {
     this.#blockBytes = blockBytes;
     this.#packing = packing;
     this.#block = new ByteBuffer(blockBytes);
+    this.#raw = new ByteBuffer(blockBytes);
   }
 
   /** Bytes held, compressed ones included. */
@@ -88,19 +91,20 @@ export class StoredWriter {
   }
 
   #close(): void {
-    const raw = new ByteBuffer(this.#lengths.length + this.#block.length + 8);
+    const raw = this.#raw;
+    raw.clear();
     raw.u32(this.#lengths.length);
     raw.append(this.#lengths.view());
     raw.append(this.#block.view());
     this.#index.u32(this.#firstDoc);
-    const packed = pack(raw.view(), this.#packing);
     if (this.#file === undefined) {
       this.#index.u32(this.#data.length);
-      this.#data.append(packed);
     } else {
       this.#index.u32(this.#file.length - this.#start);
-      this.#file.write(packed);
+      this.#data.clear();
     }
+    pack(raw.view(), this.#packing, this.#data);
+    this.#file?.write(this.#data.view());
     this.#lengths.clear();
     this.#block.clear();
     this.#firstDoc = this.#nextDoc;
@@ -150,17 +154,16 @@ export class StoredReader {
   }
 }
 
-function pack(raw: Uint8Array, packing: Packing): Uint8Array {
+/** Appends `raw`, packed, to `out`. */
+function pack(raw: Uint8Array, packing: Packing, out: ByteBuffer): void {
   if (packing !== "lz4" || raw.length > MAX_LZ4_BYTES) {
     const level = packing === "lz4" ? LARGE_BLOCK_LEVEL : packing;
-    return zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: level } });
+    out.append(zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: level } }));
+    return;
   }
-  const packed = packLz4(raw);
-  const block = new ByteBuffer(LZ4_HEADER_BYTES + packed.length);
-  block.u32(LZ4_MAGIC);
-  block.u32(raw.length);
-  block.append(packed);
-  return block.view();
+  out.u32(LZ4_MAGIC);
+  out.u32(raw.length);
+  out.append(packLz4(raw));
 }
 
 function unpack(bytes: Uint8Array): Uint8Array {

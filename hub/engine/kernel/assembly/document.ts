@@ -6,7 +6,7 @@
 
 import { at, end, length, reserve, setLength } from "./buffer";
 import { readDate, timeMs } from "./date";
-import { addKeyword, addNumber } from "./field";
+import { addKeyword, addNumber, addPoint } from "./field";
 import {
   clearString,
   digitCount,
@@ -29,6 +29,7 @@ import {
   ACTION_HIGH,
   ACTION_HOST,
   ACTION_NUMBER,
+  ACTION_POINT,
   DOCUMENT_DONE,
   DOCUMENT_REFUSED,
   ENTRY_ACTION,
@@ -40,20 +41,26 @@ import {
   KIND_CLOSED_OBJECT,
   KIND_HOST_LEAF,
   KIND_LEAF,
+  KIND_POINT,
   KIND_SKIPPED,
+  MAX_DOCUMENT_BYTES,
   MAX_KEYWORD_BYTES,
   MAX_TEXT_BYTES,
   NAME_AT,
   NAME_BYTES,
+  NAME_GUESS,
   NAME_HASH,
   NAME_LENGTH,
   NAME_NODE,
+  NODE_GUESS,
   NODE_KIND,
   NODE_MASK,
   NODE_TABLE,
   NODE_TARGET_COUNT,
   NODE_TARGETS,
+  EXTENT_BYTES,
   SCRATCH_INPUT,
+  SCRATCH_STATE,
   SCRATCH_TAPE,
   TARGET_BYTES,
   TARGET_FIELD,
@@ -93,25 +100,44 @@ export function hashName(name: usize, count: u32): u32 {
   return hashOf(0, name, count);
 }
 
+/** Where the document at hand begins. */
+let input: usize = 0;
+
 /**
- * Indexes the document of `count` bytes in the scratch input as `doc`. Returns DOCUMENT_DONE, DOCUMENT_REFUSED, or the
- * number of the tape's entry that is the host's; `resumeDocument` goes on behind it.
+ * Indexes documents of the scratch input as `doc` and those that follow: `count` entries at `extents`, each the offset and
+ * the length of one. Stops at the first that isn't done and notes what it needs in the scratch structure: DOCUMENT_REFUSED,
+ * or the number of the tape's entry that is the host's, behind which `resumeDocument` goes on. Returns its number, else
+ * `count`. The bytes of documents are changed.
  */
-export function writeDocument(pool: usize, root: usize, count: u32, doc: u32): i32 {
-  const input = at(scratch + SCRATCH_INPUT);
-  v128.store(input + count, i8x16.splat(0));
-  v128.store(input + count, i8x16.splat(0), 16);
-  setLength(scratch + SCRATCH_TAPE, 0);
-  let place = skipSpace(input);
-  if (load<u8>(place) !== 0x7b) return DOCUMENT_REFUSED;
-  place = readObject(root, place + 1, 0);
-  if (place === 0 || skipSpace(place) !== input + count) return DOCUMENT_REFUSED;
-  return resumeDocument(pool, doc, 0);
+export function writeDocuments(pool: usize, root: usize, extents: usize, count: u32, doc: u32): u32 {
+  const base = at(scratch + SCRATCH_INPUT);
+  for (let index: u32 = 0; index < count; index++) {
+    const extent = extents + index * EXTENT_BYTES;
+    const state = writeDocument(pool, root, base + load<u32>(extent), load<u32>(extent, 4), doc + index);
+    if (state === DOCUMENT_DONE) continue;
+    store<i32>(scratch, state, SCRATCH_STATE);
+    return index;
+  }
+  return count;
 }
 
-/** Puts the entries from number `from` on into their fields; returns as writeDocument does. */
+function writeDocument(pool: usize, root: usize, start: usize, count: u32, doc: u32): i32 {
+  input = start;
+  if (count > (MAX_DOCUMENT_BYTES as u32)) return DOCUMENT_REFUSED;
+  const end = start + count;
+  // The next document's bytes come back before it is read.
+  const behind = load<u8>(end);
+  store<u8>(end, 0);
+  setLength(scratch + SCRATCH_TAPE, 0);
+  let place = skipSpace(start);
+  place = load<u8>(place) === 0x7b ? readObject(root, place + 1, 0) : 0;
+  const isRead = place !== 0 && skipSpace(place) === end;
+  store<u8>(end, behind);
+  return isRead ? resumeDocument(pool, doc, 0) : DOCUMENT_REFUSED;
+}
+
+/** Puts the entries from number `from` on into their fields; returns DOCUMENT_DONE or the number of one of the host's. */
 export function resumeDocument(pool: usize, doc: u32, from: u32): i32 {
-  const input = at(scratch + SCRATCH_INPUT);
   const count = length(scratch + SCRATCH_TAPE) / ENTRY_BYTES;
   let resolvedStart: u32 = 0xffff_ffff;
   let resolvedStop: u32 = 0;
@@ -123,6 +149,10 @@ export function resumeDocument(pool: usize, doc: u32, from: u32): i32 {
     const field = load<u32>(target, TARGET_FIELD);
     if (action === ACTION_NUMBER) {
       addNumber(field, doc, load<f64>(entry, ENTRY_NUMBER));
+      continue;
+    }
+    if (action === ACTION_POINT) {
+      addPoint(field, doc, load<f64>(entry, ENTRY_NUMBER), load<f64>(entry, ENTRY_START));
       continue;
     }
     const start = load<u32>(entry, ENTRY_START);
@@ -148,13 +178,26 @@ function readObject(node: usize, start: usize, depth: u32): usize {
   if (depth >= MAX_DEPTH) return 0;
   let place = skipSpace(start);
   if (load<u8>(place) === 0x7d) return place + 1;
+  // Objects mostly have the same names in the same order: where the next name stood is remembered behind each.
+  let guess = node + NODE_GUESS;
   while (load<u8>(place) === 0x22) {
     const name = place + 1;
-    place = readString(name);
-    if (place === 0) return 0;
-    const child = findChild(node, name, (place - name) as u32);
+    let entry = load<u32>(guess) as usize;
+    let child: usize = 0;
+    if (entry !== 0 && isNamed(entry, name)) {
+      place = name + load<u32>(entry, NAME_LENGTH);
+      child = load<u32>(entry, NAME_NODE);
+    } else {
+      place = readString(name);
+      if (place === 0 || isEscaped) return 0;
+      entry = findName(node, name, (place - name) as u32);
+      child = entry === 0 ? unknownChild(node, name, (place - name) as u32) : load<u32>(entry, NAME_NODE);
+      if (child === 0) return 0;
+      store<u32>(guess, entry as u32);
+    }
+    if (entry !== 0) guess = entry + NAME_GUESS;
     place = skipSpace(place + 1);
-    if (child === 0 || load<u8>(place) !== 0x3a) return 0;
+    if (load<u8>(place) !== 0x3a) return 0;
     place = readValue(child, skipSpace(place + 1), depth + 1);
     if (place === 0) return 0;
     place = skipSpace(place);
@@ -166,25 +209,32 @@ function readObject(node: usize, start: usize, depth: u32): usize {
   return 0;
 }
 
-/** Node that a name leads to; 0 where it is the host's business. */
-function findChild(node: usize, name: usize, count: u32): usize {
-  if (isEscaped) return 0;
+/** Whether a name stands before a quote at `name`. */
+function isNamed(entry: usize, name: usize): bool {
+  const count = load<u32>(entry, NAME_LENGTH);
+  return load<u8>(name + count) === 0x22 && equals(load<u32>(entry, NAME_AT), name, count);
+}
+
+/** Entry of a name in the table of an object; 0 for none. */
+function findName(node: usize, name: usize, count: u32): usize {
   const hash = hashName(name, count);
   const mask = load<u32>(node, NODE_MASK);
   const table = load<u32>(node, NODE_TABLE);
-  let slot = hash & mask;
-  for (;;) {
-    const entry = table + slot * NAME_BYTES;
-    const child = load<u32>(entry, NAME_NODE);
-    if (child === 0) break;
+  let entry = table + (hash & mask) * NAME_BYTES;
+  for (let slot = hash & mask; load<u32>(entry, NAME_NODE) !== 0; entry = table + slot * NAME_BYTES) {
     if (
       load<u32>(entry, NAME_HASH) === hash &&
       load<u32>(entry, NAME_LENGTH) === count &&
       equals(load<u32>(entry, NAME_AT), name, count)
     )
-      return child;
+      return entry;
     slot = (slot + 1) & mask;
   }
+  return 0;
+}
+
+/** Node of a name that the object doesn't know; 0 where it is the host's business. */
+function unknownChild(node: usize, name: usize, count: u32): usize {
   if (load<u32>(node, NODE_KIND) !== KIND_CLOSED_OBJECT) return 0;
   // Dotted names and those of metadata have a meaning; the others are passed over.
   if (load<u8>(name) === 0x5f) return 0;
@@ -198,6 +248,7 @@ function readValue(node: usize, place: usize, depth: u32): usize {
   if (kind === KIND_LEAF) return readLeaf(node, place, depth);
   if (kind === KIND_SKIPPED) return skipValue(place, depth);
   if (kind === KIND_HOST_LEAF) return leaveToHost(node, place, depth);
+  if (kind === KIND_POINT) return readPoint(node, place, depth);
   const byte = load<u8>(place);
   if (byte === 0x7b) return readObject(node, place + 1, depth);
   if (byte === 0x5b) return readElements(node, place + 1, depth);
@@ -287,9 +338,73 @@ function leaveToHost(node: usize, place: usize, depth: u32): usize {
   return next;
 }
 
+/** Reads a point into the tape: an object of two numbers, or two in an array, longitude first. Others are the host's. */
+function readPoint(node: usize, place: usize, depth: u32): usize {
+  const byte = load<u8>(place);
+  if (load<u32>(place) === NULL_WORD) return place + 4;
+  pointParts = 0;
+  const next = byte === 0x7b ? readPointObject(place + 1) : byte === 0x5b ? readPointArray(place + 1) : 0;
+  if (
+    next === 0 ||
+    pointParts !== (HAS_LATITUDE | HAS_LONGITUDE) ||
+    abs(latitude) > MAX_LATITUDE ||
+    abs(longitude) > MAX_LONGITUDE
+  )
+    return leaveToHost(node, place, depth);
+  const entry = pushEntry(load<u32>(node, NODE_TARGETS), ACTION_POINT, place, next);
+  store<f64>(entry, latitude, ENTRY_NUMBER);
+  store<f64>(entry, longitude, ENTRY_START);
+  return next;
+}
+
+/** The point at hand, in degrees, and which parts of it were read. */
+let latitude: f64 = 0;
+let longitude: f64 = 0;
+let pointParts: u32 = 0;
+const HAS_LATITUDE: u32 = 1;
+const HAS_LONGITUDE: u32 = 2;
+const MAX_LATITUDE: f64 = 90;
+const MAX_LONGITUDE: f64 = 180;
+
+/** `"lat` and `"lon` as they stand in memory. */
+const LAT_WORD: u32 = 0x7461_6c22;
+const LON_WORD: u32 = 0x6e6f_6c22;
+
+function readPointObject(start: usize): usize {
+  let place = start;
+  let following: u8 = 0x2c;
+  while (following === 0x2c) {
+    place = skipSpace(place);
+    const word = load<u32>(place);
+    if ((word !== LAT_WORD && word !== LON_WORD) || load<u8>(place, 4) !== 0x22) return 0;
+    place = skipSpace(place + 5);
+    if (load<u8>(place) !== 0x3a) return 0;
+    place = readPointPart(skipSpace(place + 1), word === LAT_WORD ? HAS_LATITUDE : HAS_LONGITUDE);
+    if (place === 0) return 0;
+    following = load<u8>(place++);
+  }
+  return following === 0x7d ? place : 0;
+}
+
+function readPointArray(start: usize): usize {
+  let place = readPointPart(skipSpace(start), HAS_LONGITUDE);
+  if (place === 0 || load<u8>(place) !== 0x2c) return 0;
+  place = readPointPart(skipSpace(place + 1), HAS_LATITUDE);
+  return place !== 0 && load<u8>(place) === 0x5d ? place + 1 : 0;
+}
+
+/** Reads a number and the white space behind it; 0 where the host must, or the part was read before. */
+function readPointPart(place: usize, part: u32): usize {
+  const next = readNumber(place);
+  if (next === 0 || !isExact() || (pointParts & part) !== 0) return 0;
+  pointParts |= part;
+  if (part === HAS_LATITUDE) latitude = numberValue();
+  else longitude = numberValue();
+  return skipSpace(next);
+}
+
 function pushEntry(target: usize, action: u32, start: usize, stop: usize): usize {
   const tape = scratch + SCRATCH_TAPE;
-  const input = at(scratch + SCRATCH_INPUT);
   reserve(tape, ENTRY_BYTES);
   const entry = end(tape);
   setLength(tape, length(tape) + ENTRY_BYTES);

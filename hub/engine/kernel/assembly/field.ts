@@ -5,6 +5,7 @@ import {
   FIELD_DOCS,
   FIELD_FLAGS,
   FIELD_LAST_DOC,
+  FIELD_LONGITUDES,
   FIELD_NEXT_POSITION,
   FIELD_NORMS,
   FIELD_NUMBER,
@@ -80,6 +81,16 @@ export function addNumber(field: usize, doc: u32, value: f64): void {
   present(field, doc);
   push32(field + FIELD_VALUE_DOCS, doc);
   push64(field + FIELD_VALUES, value);
+}
+
+/** Smallest differences of coordinates, in degrees. The twins are latitudeSteps and longitudeSteps. */
+const LATITUDE_STEP: f64 = 180 / 4294967296.0;
+const LONGITUDE_STEP: f64 = 360 / 4294967296.0;
+
+/** Adds a point in degrees to the field's column. */
+export function addPoint(field: usize, doc: u32, latitude: f64, longitude: f64): void {
+  addNumber(field, doc, floor(min(latitude, 90 - LATITUDE_STEP) / LATITUDE_STEP));
+  push64(field + FIELD_LONGITUDES, floor(min(longitude, 180 - LONGITUDE_STEP) / LONGITUDE_STEP));
 }
 
 /** Adds a keyword of less than 65,536 bytes; up to 7 bytes behind it are read. */

@@ -63,7 +63,9 @@ export const FIELD_TEXT_LENGTH = 80;
 export const FIELD_NEXT_POSITION = 84;
 /** Document noted last + 1. */
 export const FIELD_LAST_DOC = 88;
-export const FIELD_BYTES = 96;
+/** Points: f64 each, beside the latitudes among the values. */
+export const FIELD_LONGITUDES = 96;
+export const FIELD_BYTES = 112;
 
 /** Terms have postings. */
 export const FLAG_INDEXED = 1;
@@ -112,7 +114,11 @@ export const SCRATCH_UNICODE = 176;
 /** What packing and unpacking gives, and where the packer saw four bytes last. */
 export const SCRATCH_PACKED = 192;
 export const SCRATCH_MATCHES = 208;
-export const SCRATCH_BYTES = 224;
+/** What the document that `writeDocuments` stopped at needs. */
+export const SCRATCH_STATE = 224;
+/** Where the documents of a run are. */
+export const SCRATCH_EXTENTS = 240;
+export const SCRATCH_BYTES = 256;
 
 /** Slots of the packer's table. */
 export const LZ4_SLOTS = 8192;
@@ -145,7 +151,9 @@ export const NODE_MASK = 8;
 export const NODE_TARGETS = 12;
 export const NODE_TARGET_COUNT = 16;
 export const NODE_LEAF = 20;
-export const NODE_BYTES = 24;
+/** Object: address of the entry of the name that its last document began with. */
+export const NODE_GUESS = 24;
+export const NODE_BYTES = 28;
 
 /** An object whose unknown names are the host's business. */
 export const KIND_OBJECT = 1;
@@ -156,13 +164,19 @@ export const KIND_SKIPPED = 3;
 export const KIND_LEAF = 4;
 /** A leaf whose values are the host's business, null and arrays included. */
 export const KIND_HOST_LEAF = 5;
+/** A leaf whose only target is a geo_point. */
+export const KIND_POINT = 6;
 
-/** One name in an object's table: hash, address and length of the name, address of the node (0: free). */
+/**
+ * One name in an object's table: hash, address and length of the name, address of the node (0: free), address of the
+ * entry of the name that followed it last.
+ */
 export const NAME_HASH = 0;
 export const NAME_AT = 4;
 export const NAME_LENGTH = 8;
 export const NAME_NODE = 12;
-export const NAME_BYTES = 16;
+export const NAME_GUESS = 16;
+export const NAME_BYTES = 20;
 
 /** A field that a leaf's values go to. */
 export const TARGET_FIELD = 0;
@@ -198,8 +212,15 @@ export const ACTION_BYTES = 2;
 export const ACTION_ESCAPED = 3;
 /** Added to the two above: the text goes beyond ASCII. */
 export const ACTION_HIGH = 4;
+/** A point: its latitude is the number, its longitude (f64) stands in the place of the bytes. */
+export const ACTION_POINT = 8;
 
-/** What `writeDocument` returns where all is done, and where the document is the host's business. */
+/** Where a document of many is: offset in the input, length. */
+export const EXTENT_BYTES = 8;
+/** Larger documents are the host's, so that the scratch buffers stay small. */
+export const MAX_DOCUMENT_BYTES = 262144;
+
+/** What becomes of a document: all is done, or it is the host's business. */
 export const DOCUMENT_DONE = -1;
 export const DOCUMENT_REFUSED = -2;
 

@@ -1,0 +1,46 @@
+/** What became of one operation, as its sender hears of it. */
+
+import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
+import type { tailrace } from "#proto/messages.ts";
+
+/** One result, or that of `count` operations in a row. */
+export type ItemResult = tailrace.DocItemResult.$Properties;
+
+/** Results of operations one by one. */
+export function eachResult(results: readonly ItemResult[]): ItemResult[] {
+  return results.flatMap(({ count, ...result }) => {
+    const { seqNo } = result;
+    if (typeof seqNo !== "number") return Array.from({ length: count || 1 }, () => result);
+    return Array.from({ length: count || 1 }, (_, nth) => ({ ...result, seqNo: seqNo + nth }));
+  });
+}
+
+/** Longest id, bytes. */
+export const MAX_ID_BYTES = 512;
+
+/** Errors that concern one operation; all others stop the shard. */
+const ITEM_ERRORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "mapping_parse",
+  "mapping_strict",
+  "version_conflict",
+  "document_missing",
+  "request_invalid",
+]);
+
+/** An id of `length` bytes that no document can have. */
+export function idError(length: number): AppError {
+  return new AppError(
+    "request_invalid",
+    length === 0
+      ? "an id is missing"
+      : `id is too long, must be no longer than ${MAX_ID_BYTES} bytes but was: ${length}`,
+  );
+}
+
+/** The result of an operation that failed. Throws what makes the shard unusable. */
+export function itemError(error: unknown): ItemResult {
+  if (!(error instanceof AppError) || !ITEM_ERRORS.has(error.code)) throw error;
+  const cause = error.data["caused_by"] as { reason?: string } | undefined;
+  const errorReason = cause?.reason === undefined ? error.message : `${error.message}; ${cause.reason}`;
+  return { errorCode: error.code, errorReason };
+}
