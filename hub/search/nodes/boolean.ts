@@ -127,10 +127,17 @@ class BooleanWeight implements Weight {
   }
 
   #shouldScorer(segment: SegmentReader): Scorer | null {
-    const found = this.#should.map((weight) => weight.scorer(segment)).filter((each) => each !== null);
-    if (found.length < Math.max(1, this.#minimum)) return null;
-    if (found.length === 1) return found[0]!;
-    return new DisjunctionScorer(found, Math.max(1, this.#minimum), segment.docCount, this.#scores);
+    const minimum = Math.max(1, this.#minimum);
+    const found: { readonly weight: Weight; readonly scorer: Scorer }[] = [];
+    for (const weight of this.#should) {
+      const scorer = weight.scorer(segment);
+      if (scorer !== null) found.push({ weight, scorer });
+    }
+    if (found.length < minimum) return null;
+    const scorers = found.map(({ scorer }) => scorer);
+    if (scorers.length === 1) return scorers[0]!;
+    const members = (at: number): Bitset | null | undefined => found[at]!.weight.set?.(segment);
+    return new DisjunctionScorer(scorers, minimum, segment.docCount, this.#scores, undefined, members);
   }
 }
 
