@@ -8,6 +8,7 @@ import {
   type SegmentReader,
 } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { docsOfBlock, loadBlock, type SegmentRun } from "./collect/set-blocks.ts";
 import type { ShardContext } from "./query.ts";
 
 /** Documents of a block from which on decoding the whole block is cheaper than reading one by one. */
@@ -50,6 +51,7 @@ export class NumericValues {
   places = new Int32Array(COLUMN_BLOCK);
   readonly #missing: number | undefined;
   readonly #block = new Float64Array(COLUMN_BLOCK);
+  readonly #mask = new Uint32Array(COLUMN_BLOCK / 32);
   readonly #many: number[] = [];
   #column: NumericColumn | null = null;
   #loaded = -1;
@@ -94,6 +96,27 @@ export class NumericValues {
     this.#ensure(length);
     if (column === null) return this.#fillMissing(length);
     return column.multiValued ? this.#readMany(column, docs, length) : this.#readSingle(column, docs, length);
+  }
+
+  /**
+   * Reads the values of a run's documents in one block and returns how many there are, without telling whose they are. Only
+   * for a `wholeColumn`.
+   */
+  readBlock(run: SegmentRun, block: number): number {
+    const column = this.#column!;
+    if (!(column.blockMin(block) <= column.blockMax(block))) return 0;
+    this.#ensure(COLUMN_BLOCK);
+    const isWhole = loadBlock(run, block, this.#mask) === docsOfBlock(run, block);
+    if (isWhole && column.presence === null) return column.decodeBlock(block, this.values);
+    const docs = column.decodeBlock(block, this.#block);
+    this.#loaded = block;
+    let count = 0;
+    for (let slot = 0; slot < docs; slot++) {
+      const value = this.#block[slot]!;
+      if (Number.isNaN(value) || ((this.#mask[slot >>> 5]! >>> (slot & 31)) & 1) === 0) continue;
+      this.values[count++] = value;
+    }
+    return count;
   }
 
   #readSingle(column: NumericColumn, docs: Int32Array, length: number): number {

@@ -5,7 +5,7 @@
 
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
+import { docsOfBlock, expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
 import { warnDeprecated } from "../deprecation.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
@@ -152,7 +152,7 @@ export class TreeCollector {
     const mask = this.#mask;
     for (let block = run.from; block < run.to; block++) {
       const count = loadBlock(run, block, mask);
-      const isWhole = count === Math.min(COLUMN_BLOCK, run.docCount - block * COLUMN_BLOCK);
+      const isWhole = count === docsOfBlock(run, block);
       if (count > 0) this.#blockOf(left, block, isWhole ? null : mask, count, bucket);
     }
   }

@@ -1,6 +1,7 @@
 /** Metrics made of count, sum, minimum and maximum of a number field. */
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { SegmentRun } from "../collect/set-blocks.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
 import type { JsonObject } from "../json.ts";
 import { anything, text } from "../options.ts";
@@ -8,15 +9,11 @@ import type { ShardContext } from "../query.ts";
 import { formatOf, printValue, RAW, type ValueFormat } from "../value-format.ts";
 import type { Aggregation, Collector } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
+import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
 import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
 
 /** JSON-able; `min` and `max` null without values. */
-export interface NumericState {
-  readonly count: number;
-  readonly sum: number;
-  readonly min: number | null;
-  readonly max: number | null;
-  readonly sumOfSquares: number;
+export interface NumericState extends BucketNumbers {
   readonly format: ValueFormat;
 }
 
@@ -106,17 +103,11 @@ class NumericAggregation implements Aggregation<NumericState> {
   }
 }
 
-/** Sums are kept with the error of each addition (Kahan), as many small values stand beside large ones. */
 class NumericCollector implements Collector<NumericState> {
   readonly #field: ReturnType<typeof columnField>;
   readonly #values: NumericValues;
   readonly #format: ValueFormat;
-  #counts = new Float64Array(16);
-  #sums = new Float64Array(16);
-  #errors = new Float64Array(16);
-  #squares = new Float64Array(16);
-  #mins = new Float64Array(16).fill(Number.POSITIVE_INFINITY);
-  #maxs = new Float64Array(16).fill(Number.NEGATIVE_INFINITY);
+  readonly #stats = new BucketStats();
 
   constructor(
     shard: ShardContext,
@@ -137,46 +128,21 @@ class NumericCollector implements Collector<NumericState> {
 
   collect(docs: Int32Array, buckets: Int32Array, length: number): void {
     const count = this.#values.read(docs, length);
-    const { values, places } = this.#values;
-    for (let at = 0; at < count; at++) {
-      const bucket = buckets[places[at]!]!;
-      if (bucket >= this.#counts.length) this.#grow(bucket);
-      const value = values[at]!;
-      this.#counts[bucket]!++;
-      const corrected = value - this.#errors[bucket]!;
-      const sum = this.#sums[bucket]! + corrected;
-      this.#errors[bucket] = Number.isFinite(sum) ? sum - this.#sums[bucket]! - corrected : 0;
-      this.#sums[bucket] = sum;
-      this.#squares[bucket]! += value * value;
-      if (value < this.#mins[bucket]!) this.#mins[bucket] = value;
-      if (value > this.#maxs[bucket]!) this.#maxs[bucket] = value;
+    this.#stats.addEach(this.#values.values, this.#values.places, buckets, count);
+  }
+
+  /** Fast path: the values of whole blocks of one bucket. */
+  collectRun(run: SegmentRun, bucket: number): boolean {
+    const column = this.#values.wholeColumn;
+    if (column === null) return false;
+    for (let block = run.from; block < run.to; block++) {
+      const count = this.#values.readBlock(run, block);
+      this.#stats.addAll(this.#values.values, count, bucket, column.kind !== "double");
     }
+    return true;
   }
 
   state(bucket: number): NumericState {
-    const count = this.#counts[bucket] ?? 0;
-    return {
-      count,
-      sum: count === 0 ? 0 : this.#sums[bucket]!,
-      min: count === 0 ? null : this.#mins[bucket]!,
-      max: count === 0 ? null : this.#maxs[bucket]!,
-      sumOfSquares: count === 0 ? 0 : this.#squares[bucket]!,
-      format: this.#format,
-    };
-  }
-
-  #grow(bucket: number): void {
-    const size = Math.max(bucket + 1, this.#counts.length * 2);
-    const grown = (from: Float64Array, fill: number): Float64Array<ArrayBuffer> => {
-      const to = new Float64Array(size).fill(fill);
-      to.set(from);
-      return to;
-    };
-    this.#counts = grown(this.#counts, 0);
-    this.#sums = grown(this.#sums, 0);
-    this.#errors = grown(this.#errors, 0);
-    this.#squares = grown(this.#squares, 0);
-    this.#mins = grown(this.#mins, Number.POSITIVE_INFINITY);
-    this.#maxs = grown(this.#maxs, Number.NEGATIVE_INFINITY);
+    return { ...this.#stats.of(bucket), format: this.#format };
   }
 }

@@ -15,6 +15,12 @@ const LEFT_OUT = -2;
 /** Counts by ordinal that are kept at most, of all owners. */
 const MAX_COUNTS = 4_000_000;
 
+/** Buckets by owner and ordinal that are found at once; others are looked up. */
+const MAX_DIRECT = 1_000_000;
+
+/** Documents that are handed on at a time. */
+const PAIRS = 2048;
+
 export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
   readonly #path: string;
@@ -28,8 +34,10 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #column: KeywordColumn | null = null;
   /** Number of each ordinal of the segment. */
   #byOrdinal: Int32Array = new Int32Array(0);
-  /** Buckets of the first owner by ordinal: most requests have no other. */
+  /** Buckets by owner and ordinal: number owner * cardinality + ordinal. */
   #direct: Int32Array = new Int32Array(0);
+  readonly #pairDocs = new Int32Array(PAIRS);
+  readonly #pairBuckets = new Int32Array(PAIRS);
   /** Documents by owner and ordinal that aren't in buckets yet: number owner * cardinality + ordinal. */
   #counts: Int32Array = new Int32Array(0);
 
@@ -47,7 +55,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     this.#values.open(this.#column);
     const cardinality = this.#column?.cardinality ?? 0;
     this.#byOrdinal = new Int32Array(cardinality).fill(UNKNOWN);
-    this.#direct = new Int32Array(cardinality).fill(UNKNOWN);
+    this.#direct = new Int32Array(0);
     this.#counts = new Int32Array(cardinality);
     this.#buckets.segment(segment);
   }
@@ -60,12 +68,27 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       for (let at = 0; at < count; at++) if (ordinals[at]! >= 0) this.#counts[ordinals[at]!]!++;
       return;
     }
+    this.#pair(docs, owners, ordinals, places, count);
+  }
+
+  /** Finds the bucket of each ordinal and adds the documents, many at a time. */
+  #pair(docs: Int32Array, owners: Int32Array, ordinals: Int32Array, places: Int32Array, count: number): void {
+    const cardinality = this.#column?.cardinality ?? 0;
+    let length = 0;
     for (let at = 0; at < count; at++) {
       const place = places[at]!;
-      const bucket = this.#bucket(owners[place]!, ordinals[at]!);
-      if (bucket >= 0) this.#buckets.add(docs[place]!, bucket);
+      const ordinal = ordinals[at]!;
+      const slot = owners[place]! * cardinality + ordinal;
+      const known = ordinal >= 0 && slot < this.#direct.length ? this.#direct[slot]! : UNKNOWN;
+      const bucket = known === UNKNOWN ? this.#bucket(owners[place]!, ordinal) : known;
+      if (bucket < 0) continue;
+      this.#pairDocs[length] = docs[place]!;
+      this.#pairBuckets[length++] = bucket;
+      if (length < PAIRS) continue;
+      this.#buckets.addEach(this.#pairDocs, this.#pairBuckets, length);
+      length = 0;
     }
-    this.#buckets.flush();
+    this.#buckets.addEach(this.#pairDocs, this.#pairBuckets, length);
   }
 
   collectBlock(block: number, mask: Uint32Array | null, _count: number, owner: number): boolean {
@@ -109,12 +132,16 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     if (ordinal < 0) {
       return this.#missing === undefined ? LEFT_OUT : this.#keys.bucket(owner, this.#number(this.#missing));
     }
-    if (owner === 0) {
-      const known = this.#direct[ordinal]!;
-      if (known !== UNKNOWN) return known;
-      return (this.#direct[ordinal] = this.#lookUp(0, ordinal));
+    const bucket = this.#lookUp(owner, ordinal);
+    const { cardinality } = this.#column!;
+    const slot = owner * cardinality + ordinal;
+    if (slot >= this.#direct.length && slot < MAX_DIRECT) {
+      const before = this.#direct.length;
+      this.#direct = grown(this.#direct, Math.min(MAX_DIRECT, 2 * (owner + 1) * cardinality));
+      this.#direct.fill(UNKNOWN, before);
     }
-    return this.#lookUp(owner, ordinal);
+    if (slot < this.#direct.length) this.#direct[slot] = bucket;
+    return bucket;
   }
 
   #lookUp(owner: number, ordinal: number): number {

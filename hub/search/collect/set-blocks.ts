@@ -66,10 +66,15 @@ export function loadBlock(
   mask: Uint32Array,
 ): number {
   if (words !== null) return loadMask(words, block - wordsFrom, mask);
-  const docs = Math.min(COLUMN_BLOCK, docCount - block * COLUMN_BLOCK);
+  const docs = docsOfBlock({ docCount }, block);
   mask.fill(0xffff_ffff, 0, docs >>> 5).fill(0, docs >>> 5);
   if ((docs & 31) !== 0) mask[docs >>> 5] = 2 ** (docs & 31) - 1;
   return docs;
+}
+
+/** Documents of a segment in one block, wanted or not. */
+export function docsOfBlock({ docCount }: Pick<SegmentRun, "docCount">, block: number): number {
+  return Math.min(COLUMN_BLOCK, docCount - block * COLUMN_BLOCK);
 }
 
 function loadMask(words: Uint32Array, block: number, mask: Uint32Array): number {
