@@ -34,3 +34,8 @@ export interface CodecDefinition<O extends TObject = TObject, Values = NoInfer<S
 export function defineCodec<O extends TObject>(definition: CodecDefinition<O>): CodecDefinition<O> {
   return definition;
 }
+
+/** Returns the events of a payload that stands by itself (a message of a queue): what the codec still holds at its end belongs to it. */
+export function decodeWhole(codec: Codec, payload: Uint8Array, timeMs: number): Event[] {
+  return [...codec.decode(payload, timeMs), ...(codec.flush?.() ?? [])];
+}

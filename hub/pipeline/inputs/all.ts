@@ -15,6 +15,7 @@ export const inputs = new PluginSet<InputDefinition>("input", {
   http_poller: async () => (await import("./http-poller.ts")).httpPollerInput,
   jdbc: async () => (await import("./jdbc/jdbc.ts")).jdbcInput,
   kafka: async () => (await import("./kafka.ts")).kafkaInput,
+  nats: async () => (await import("./nats.ts")).natsInput,
   otlp: async () => (await import("./otlp.ts")).otlpInput,
   pipeline: async () => (await import("./pipeline.ts")).pipelineInput,
   rabbitmq: async () => (await import("./rabbitmq.ts")).rabbitmqInput,

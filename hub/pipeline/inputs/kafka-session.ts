@@ -6,21 +6,15 @@ import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Arrivals } from "../brokers/arrivals.ts";
 import { kafkaClientOptions, loadKafka } from "../brokers/kafka.ts";
-import type { Codec } from "../codecs/codec.ts";
-import type { InputChannel, InputContext, InputEvent } from "./input.ts";
+import { type OffsetMessage, OffsetSource } from "../brokers/offset-source.ts";
+import { type Codec, decodeWhole } from "../codecs/codec.ts";
+import type { InputContext } from "./input.ts";
 import type { KafkaInputOptions } from "./kafka.ts";
 
 const DECORATION = fieldReference("[@metadata][kafka]");
 
 /** Topics that a pattern finds at most: more are a pattern that says nothing. */
 const MAX_TOPICS = 1_000;
-
-/** A partition on its way into the log. */
-interface Partition {
-  readonly channel: InputChannel;
-  /** The smallest offset that may come next. */
-  next: bigint;
-}
 
 type Offset = { topic: string; partition: number; offset: bigint; leaderEpoch: number };
 
@@ -29,7 +23,7 @@ export class KafkaSession {
   readonly #values: KafkaInputOptions;
   readonly #codec: Codec;
   readonly #consumer: Consumer;
-  readonly #partitions = new Map<string, Partition>();
+  readonly #partitions = new Map<string, OffsetSource>();
   /** What the log has and the group wasn't told of yet. */
   readonly #uncommitted = new Map<string, Offset>();
   /** Names the topics for good: one that was made anew has other ids. */
@@ -66,7 +60,7 @@ export class KafkaSession {
       signal.removeEventListener("abort", close);
       for (const timer of timers) clearInterval(timer);
       await arrivals.stop();
-      for (const { channel } of this.#partitions.values()) channel.close();
+      for (const partition of this.#partitions.values()) partition.close();
       await this.#commit();
     }
   }
@@ -127,50 +121,37 @@ export class KafkaSession {
   async #take(messages: readonly Message[]): Promise<void> {
     const nowMs = this.#context.clock.now();
     const ofPartitions = Map.groupBy(messages, ({ topic, partition }) => `${topic}/${partition}`);
-    await Promise.all([...ofPartitions.values()].map((some) => this.#takeOfPartition(some, nowMs)));
+    await Promise.all(
+      [...ofPartitions.values()].map((some) =>
+        this.#partition(some[0]!).send(some.map((message) => this.#decode(message, nowMs))),
+      ),
+    );
     for (const [key, some] of ofPartitions) {
       const { topic, partition, offset, leaderEpoch } = some.at(-1)!;
       this.#uncommitted.set(key, { topic, partition, offset: offset + 1n, leaderEpoch });
     }
   }
 
-  async #takeOfPartition(messages: readonly Message[], nowMs: number): Promise<void> {
-    for (let at = 0; at < messages.length; ) {
-      let end = at + 1;
-      while (end < messages.length && messages[end]!.offset > messages[end - 1]!.offset) end++;
-      const partition = this.#partition(messages[at]!);
-      const events = messages.slice(at, end).flatMap((message) => this.#decode(message, nowMs));
-      await partition.channel.send(events);
-      partition.next = messages[end - 1]!.offset + 1n;
-      at = end;
-    }
-  }
-
-  /** Returns the way of a message's partition; a new one where the partition is begun once more further back. */
-  #partition({ topic, partition, offset }: Message): Partition {
+  #partition({ topic, partition }: Message): OffsetSource {
     const key = `${topic}/${partition}`;
-    const open = this.#partitions.get(key);
-    if (open !== undefined && offset >= open.next) return open;
-    open?.channel.close();
-    const channel = this.#context.open({
-      key: `${this.#topicIds.get(topic) ?? topic}/${partition}`,
-      path: "",
-    });
-    const begun = { channel, next: offset };
-    this.#partitions.set(key, begun);
-    return begun;
+    let source = this.#partitions.get(key);
+    if (source === undefined) {
+      const sourceKey = `${this.#topicIds.get(topic) ?? topic}/${partition}`;
+      source = new OffsetSource(() => this.#context.open({ key: sourceKey }));
+      this.#partitions.set(key, source);
+    }
+    return source;
   }
 
   /** A message stands by itself: what the codec still holds at its end belongs to it. One without a value is a deletion. */
-  #decode(message: Message, nowMs: number): InputEvent[] {
-    const { value, offset } = message;
-    if (value === undefined || value === null) return [];
-    const events = [...this.#codec.decode(value, nowMs), ...(this.#codec.flush?.() ?? [])];
+  #decode(message: Message, nowMs: number): OffsetMessage {
+    const { value } = message;
+    const offset = Number(message.offset);
+    if (value === undefined || value === null) return { offset, events: [] };
+    const events = decodeWhole(this.#codec, value, nowMs);
     const decoration = this.#decoration(message);
-    return events.map((event) => {
-      if (decoration !== undefined) event.set(DECORATION, decoration);
-      return { event, offset: Number(offset) };
-    });
+    if (decoration !== undefined) for (const event of events) event.set(DECORATION, decoration);
+    return { offset, events };
   }
 
   #decoration({ topic, partition, offset, key, timestamp, headerEntries }: Message) {

@@ -107,8 +107,7 @@ test("what of a configuration for Kafka can't be done is told with what to write
 test("output kafka refuses what is no topic and what is too long, before anything is sent", async () => {
   const output = new OutputWorld('kafka { topic_id => "logs %{kind}" bootstrap_servers => "127.0.0.1:1" }');
   const long = new OutputWorld('kafka { topic_id => "logs" max_request_size => 10 codec => json }');
-  await assert.rejects(output.write([{ kind: "a" }]), { code: "unavailable" });
-  await assert.rejects(long.write([{ kind: "a" }]), { code: "unavailable" });
+  for (const each of [output, long]) await each.write([{ kind: "a" }]);
   assert.match(output.refused.join(), /"logs a" is no topic/);
   assert.match(long.refused.join(), /more than max_request_size/);
 });

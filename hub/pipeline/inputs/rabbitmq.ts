@@ -10,7 +10,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { Arrivals } from "../brokers/arrivals.ts";
 import { closeRabbitmq, connectRabbitmq, RABBITMQ_OPTIONS } from "../brokers/rabbitmq.ts";
-import type { Codec } from "../codecs/codec.ts";
+import { type Codec, decodeWhole } from "../codecs/codec.ts";
 import { codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
 import { defineInput, type InputChannel, type InputContext, type InputEvent } from "./input.ts";
 
@@ -168,10 +168,9 @@ class RabbitmqInput implements Component {
     if (this.#values.ack) channel.ack(last, true);
   }
 
-  /** A message stands by itself: what the codec still holds at its end belongs to it. */
   #decode(message: ConsumeMessage, nowMs: number): InputEvent[] {
     const { metadata_enabled: level } = this.#values;
-    const decoded = [...this.#codec.decode(message.content, nowMs), ...(this.#codec.flush?.() ?? [])];
+    const decoded = decodeWhole(this.#codec, message.content, nowMs);
     if (level === "none" || level === "false") return decoded.map((event) => ({ event }));
     const headers = plainTable(message.properties.headers ?? {});
     const properties = propertiesOf(message);

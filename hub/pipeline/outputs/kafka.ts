@@ -124,6 +124,7 @@ class KafkaWriter implements OutputWriter {
   }
 
   async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<WriteRest | undefined> {
+    if (records.length === 0) return undefined;
     const ended = Promise.withResolvers<never>();
     ended.promise.catch(() => undefined);
     const abort = (): void => ended.reject(new AppError("cancelled", "the output is stopped"));

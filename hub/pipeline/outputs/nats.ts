@@ -1,10 +1,11 @@
 /** Output nats: events to a subject, confirmed where a stream takes them. */
 
-import { jetstream } from "@nats-io/jetstream";
-import { connect, headers, type NatsConnection } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Static } from "typebox";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { codecOption, flag, list, optional, options, text } from "../filters/option-types.ts";
+import { connectNats, NATS_OPTIONS, natsError } from "../brokers/nats.ts";
+import { codecOption, flag, options, text } from "../filters/option-types.ts";
 import { defineOutput, type OutputRecord, type OutputWriter, type WriterContext } from "./output.ts";
 
 /** A subject of one or more words without wildcards. */
@@ -14,14 +15,13 @@ const SUBJECT = /^[^\s.*>]+(?:\.[^\s.*>]+)*$/;
 const IN_FLIGHT = 256;
 
 const OPTIONS = options({
-  servers: list("addresses of servers", ["127.0.0.1:4222"]),
+  ...NATS_OPTIONS,
   subject: text("subject, a format"),
   jetstream: flag("waits for a stream's confirmation; false: whoever listens gets it", true),
-  user: optional(text("name")),
-  password: optional(text("password")),
-  token: optional(text("token")),
   codec: codecOption("how an event is written", "json"),
 });
+
+type Options = Static<typeof OPTIONS>;
 
 export const natsOutput = defineOutput({
   name: "nats",
@@ -45,51 +45,28 @@ export const natsOutput = defineOutput({
 });
 
 class NatsWriter implements OutputWriter {
-  readonly #values: {
-    readonly servers: readonly string[];
-    readonly jetstream: boolean;
-    readonly user?: string;
-    readonly password?: string;
-    readonly token?: string;
-  };
+  readonly #values: Options;
   readonly #context: WriterContext;
   #connection: NatsConnection | undefined;
 
-  constructor(
-    values: {
-      servers: string[];
-      jetstream: boolean;
-      user?: string;
-      password?: string;
-      token?: string;
-    },
-    context: WriterContext,
-  ) {
+  constructor(values: Options, context: WriterContext) {
     this.#values = values;
     this.#context = context;
   }
 
   async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<undefined> {
-    const connection = await this.#connected();
+    const ended = Promise.withResolvers<never>();
+    ended.promise.catch(() => undefined);
+    const abort = (): void => ended.reject(new AppError("cancelled", "the output is stopped"));
+    signal.addEventListener("abort", abort, { once: true });
     try {
-      if (!this.#values.jetstream) {
-        for (const { target, body } of records) connection.publish(target, body);
-        await connection.flush();
-        return;
-      }
-      const stream = jetstream(connection);
-      for (let at = 0; at < records.length; at += IN_FLIGHT) {
-        if (signal.aborted) throw new AppError("cancelled", "the output is stopped");
-        const some = records.slice(at, at + IN_FLIGHT);
-        await Promise.all(
-          some.map(({ id, target, body }) => stream.publish(target, body, { msgID: id, headers: headers() })),
-        );
-      }
+      const connection = await this.#connected();
+      // While the server is away the client waits for it without end.
+      await Promise.race([this.#publish(connection, records), ended.promise]);
     } catch (error) {
-      if (error instanceof AppError) throw error;
-      throw new AppError("unavailable", `NATS doesn't take events: ${(error as Error).message}`, {
-        cause: error,
-      });
+      throw natsError(error, "doesn't take events");
+    } finally {
+      signal.removeEventListener("abort", abort);
     }
   }
 
@@ -99,23 +76,27 @@ class NatsWriter implements OutputWriter {
     await connection?.close();
   }
 
+  async #publish(connection: NatsConnection, records: readonly OutputRecord[]): Promise<void> {
+    if (!this.#values.jetstream) {
+      for (const { target, body } of records) connection.publish(target, body);
+      await connection.flush();
+      return;
+    }
+    const { jetstream } = await import("@nats-io/jetstream");
+    const stream = jetstream(connection);
+    for (let at = 0; at < records.length; at += IN_FLIGHT) {
+      const some = records.slice(at, at + IN_FLIGHT);
+      await Promise.all(some.map(({ id, target, body }) => stream.publish(target, body, { msgID: id })));
+    }
+  }
+
   async #connected(): Promise<NatsConnection> {
     if (this.#connection !== undefined && !this.#connection.isClosed()) return this.#connection;
-    const { servers, user, password, token } = this.#values;
-    for (const server of servers)
-      this.#context.checkTarget(server.replace(/^\w+:\/\//, "").replace(/:\d+$/, ""));
-    try {
-      this.#connection = await connect({
-        servers: [...servers],
-        timeout: 5_000,
-        ...(user !== undefined && { user, pass: password ?? "" }),
-        ...(token !== undefined && { token }),
-      });
-    } catch (error) {
-      throw new AppError("unavailable", `NATS can't be reached: ${(error as Error).message}`, {
-        cause: error,
-      });
-    }
+    this.#connection = await connectNats(
+      this.#values,
+      `tailrace output ${this.#context.id}`,
+      this.#context.checkTarget,
+    );
     return this.#connection;
   }
 }
