@@ -6,6 +6,7 @@
 import { COLUMN_BLOCK } from "../searcher.ts";
 import { bitsOf, packNumbers } from "./bit-packing.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
+import { commonStep, decimalScale, isLinear } from "./column-steps.ts";
 import type { Extent, SegmentFileWriter } from "./segment-file.ts";
 
 /** Bytes of a block in the index. */
@@ -44,9 +45,6 @@ export interface ColumnValues {
   readonly values: Float64Array | readonly bigint[];
   readonly count: number;
 }
-
-/** Decimal places that are tried to make doubles whole. */
-const DECIMAL_SCALES = [10, 100, 1000, 10_000, 1e5, 1e6];
 
 /** Widest packed value. */
 const MAX_BITS = 53;
@@ -145,12 +143,23 @@ function writeValues(
     return;
   }
   const slice = values.subarray(block.from, to);
-  block.min = slice.reduce((a, b) => (b < a ? b : a));
-  block.max = slice.reduce((a, b) => (b > a ? b : a));
+  findBounds(slice, block);
   const scale = numbers === "float" ? decimalScale(slice) : 0;
   if (numbers !== "float") writeWhole(slice, block, data);
   else if (scale === 0) writeRaw(slice, block, data);
   else writeDecimal(slice, block, scale, data);
+}
+
+function findBounds(values: Float64Array, block: Block): void {
+  let min = values[0]!;
+  let max = min;
+  for (let index = 1; index < values.length; index++) {
+    const value = values[index]!;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  block.min = min;
+  block.max = max;
 }
 
 function writeWhole(values: Float64Array, block: Block, data: ByteBuffer): void {
@@ -159,14 +168,13 @@ function writeWhole(values: Float64Array, block: Block, data: ByteBuffer): void 
   block.base = BigInt(first);
   block.step = step;
   block.mode = MODE_LINEAR;
-  if (values.every((value, index) => value === first + index * step)) return;
+  if (isLinear(values, step)) return;
   const range = block.max - block.min;
   if (bitsOf(range) > MAX_BITS || !Number.isSafeInteger(range)) {
     writeExact(Array.from(values, BigInt), block, "signed", data);
     return;
   }
-  let divisor = 0;
-  for (let index = 0; index < values.length; index++) divisor = gcd(divisor, values[index]! - block.min);
+  const divisor = commonStep(values, block.min);
   const packed = packedRoom(values.length);
   for (let index = 0; index < values.length; index++) packed[index] = (values[index]! - block.min) / divisor;
   block.mode = MODE_PACKED;
@@ -228,22 +236,6 @@ function writeDecimal(values: Float64Array, block: Block, scale: number, data: B
   block.step = scale;
   block.bits = bitsOf(Math.round(block.max * scale) - base);
   packNumbers(packed, values.length, block.bits, data);
-}
-
-/** Smallest power of ten that makes all values whole and gives them back exactly; 0 where none does. */
-function decimalScale(values: Float64Array): number {
-  return [1, ...DECIMAL_SCALES].find((scale) => values.every((value) => isExactAt(value, scale))) ?? 0;
-}
-
-function isExactAt(value: number, scale: number): boolean {
-  const whole = Math.round(value * scale);
-  return Math.abs(whole) < 2 ** 51 && whole / scale === value && !Object.is(value, -0);
-}
-
-function gcd(a: number, b: number): number {
-  let [x, y] = [a, b];
-  while (y !== 0) [x, y] = [y, x % y];
-  return x;
 }
 
 let room = new Float64Array(COLUMN_BLOCK);

@@ -24,6 +24,10 @@ export let isWhole: bool = false;
 const EXACT_DIGITS: u32 = 15;
 const EXACT_POWER: i32 = 22;
 
+/** Digits that 64 bits hold, and the largest power of ten that they do. */
+const DIVIDED_DIGITS: u32 = 19;
+const DIVIDED_POWER: i32 = 19;
+
 /** Digits of an exponent that are read; more are refused. */
 const EXPONENT_DIGITS: u32 = 4;
 
@@ -209,16 +213,63 @@ function readExponent(start: usize): usize {
   return place;
 }
 
-/** Whether the last number is exact as a product or quotient of two exact doubles (Clinger's fast path). */
+/** Whether `numberValue` can give the double nearest to the last number. */
 export function isExact(): bool {
-  return digitCount <= EXACT_DIGITS && exponent >= -EXACT_POWER && exponent <= EXACT_POWER;
+  if (digitCount <= EXACT_DIGITS) return exponent >= -EXACT_POWER && exponent <= EXACT_POWER;
+  return digitCount <= DIVIDED_DIGITS && exponent < 0 && exponent >= -DIVIDED_POWER;
 }
 
-/** The last number, which is exact. */
+/** The last number, for which `isExact` holds. */
 export function numberValue(): f64 {
   const powers = at(scratch + SCRATCH_POWERS);
   let value = digits as f64;
-  if (exponent > 0) value *= load<f64>(powers + (exponent << 3));
+  // A product or quotient of two doubles that are exact is rounded once (Clinger's fast path).
+  if (digitCount > EXACT_DIGITS) value = dividedBy(load<f64>(powers + (-exponent << 3)) as u64);
+  else if (exponent > 0) value *= load<f64>(powers + (exponent << 3));
   else if (exponent < 0) value /= load<f64>(powers + (-exponent << 3));
   return isNegative ? -value : value;
+}
+
+/** The double nearest to `digits` / `divisor`, ties to even. */
+function dividedBy(divisor: u64): f64 {
+  if (digits === 0) return 0;
+  const digitZeros = clz(digits);
+  const divisorZeros = clz(divisor);
+  // 2^62 < quotient < 2^64 of numbers whose highest bit is set.
+  const quotient = divide(digits << digitZeros, divisor << divisorZeros);
+  const drop: u64 = 11 - clz(quotient);
+  let mantissa = quotient >>> drop;
+  const rest = quotient & (((1 as u64) << drop) - 1);
+  const half = (1 as u64) << (drop - 1);
+  if (rest > half || (rest === half && (hasRemainder || (mantissa & 1) === 1))) mantissa++;
+  const power = (drop as i64) - 63 + (divisorZeros as i64) - (digitZeros as i64);
+  return (mantissa as f64) * reinterpret<f64>((power + 1023) << 52);
+}
+
+/** Whether the last division left something. */
+let hasRemainder: bool = false;
+
+/** `number` * 2^63 / `divisor`, both with their highest bit set (Hacker's Delight, divlu). */
+function divide(number: u64, divisor: u64): u64 {
+  const highDivisor = divisor >>> 32;
+  const lowDivisor = divisor & 0xffff_ffff;
+  const high = number >>> 1;
+  const low = (number & 1) << 31;
+  const first = quotientDigit(high, low, divisor, highDivisor, lowDivisor);
+  const rest = (high << 32) + low - first * divisor;
+  const second = quotientDigit(rest, 0, divisor, highDivisor, lowDivisor);
+  hasRemainder = (rest << 32) - second * divisor !== 0;
+  return (first << 32) + second;
+}
+
+/** 32 bits of a quotient: (`high` * 2^32 + `low`) / `divisor`, where `high` < `divisor`. */
+function quotientDigit(high: u64, low: u64, divisor: u64, highDivisor: u64, lowDivisor: u64): u64 {
+  let digit = high / highDivisor;
+  let rest = high - digit * highDivisor;
+  while (digit >>> 32 !== 0 || digit * lowDivisor > ((rest << 32) | low)) {
+    digit--;
+    rest += highDivisor;
+    if (rest >>> 32 !== 0) break;
+  }
+  return digit;
 }
