@@ -97,7 +97,7 @@ function startScript(t: TestContext, script: string): { child: Child; logFile: s
 test("a child is ready with its line, is measured, and ends by signal", async (t) => {
   const { child, logFile } = startScript(
     t,
-    `console.log(JSON.stringify({ ready: true, port: 7 })); console.error("hello"); setInterval(() => {}, 1e6)`,
+    `console.error("hello"); console.log(JSON.stringify({ ready: true, port: 7 })); setInterval(() => {}, 1e6)`,
   );
   assert.deepEqual(await child.ready(), { ready: true, port: 7 });
   assert.ok(findProcesses("port: 7").includes(child.pid));
