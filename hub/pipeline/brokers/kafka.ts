@@ -2,9 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import type { BaseOptions, SASLOptions } from "@platformatic/kafka";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
 import { oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 
 const MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] as const;
 

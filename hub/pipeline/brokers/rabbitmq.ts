@@ -4,9 +4,10 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Channel, ChannelModel } from "amqplib";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
 import { anyTable, flag, list, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 
 /** Longest that a connection may take to open where `connection_timeout` doesn't say. ms */
 const CONNECT_TIMEOUT_MS = 10_000;

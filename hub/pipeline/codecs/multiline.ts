@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { parseSize } from "#proto/kit/units.ts";
@@ -10,6 +10,7 @@ import { compileGrok } from "../filters/grok/grok-expression.ts";
 import { parsePatternFile } from "../filters/grok/pattern-file.ts";
 import { grokPatterns } from "../filters/grok/patterns/all.ts";
 import { flag, list, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import type { RubyRegexp } from "../regexp/ruby-regexp.ts";
 import { charsetOption, toUtf8 } from "./charset.ts";
 import { type Codec, defineCodec } from "./codec.ts";
@@ -38,7 +39,7 @@ const OPTIONS = options({
   ),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 /** A stack trace's lines are written at once. s */
 const FLUSH_AFTER_S = 5;

@@ -2,10 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
-import { Type } from "typebox";
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
 import { list, optional, options, text } from "./option-types.ts";
 

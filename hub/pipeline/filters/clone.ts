@@ -1,7 +1,7 @@
 /** Filter clone: adds copies of an event. */
 
-import { Type } from "typebox";
 import { fieldReference } from "#proto/field-reference.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineFilter } from "./filter.ts";
 import { options } from "./option-types.ts";
 

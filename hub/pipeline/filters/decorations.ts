@@ -1,9 +1,9 @@
 /** What every filter can do once it did its work: add and remove fields and tags. */
 
-import { Type } from "typebox";
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
+import { Type } from "../language/option-schema.ts";
 import { flag, list, optional, options, text } from "./option-types.ts";
 
 /** Options of every filter. */

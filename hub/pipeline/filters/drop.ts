@@ -1,6 +1,6 @@
 /** Filter drop: ends events, all or a share of them. */
 
-import { Type } from "typebox";
+import { Type } from "../language/option-schema.ts";
 import { defineFilter } from "./filter.ts";
 import { options } from "./option-types.ts";
 

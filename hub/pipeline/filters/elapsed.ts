@@ -1,8 +1,8 @@
 /** Filter elapsed: measures the time between two events that belong together. */
 
-import { Type } from "typebox";
 import { Event, Timestamp, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
 import { flag, oneOf, options, text } from "./option-types.ts";
 

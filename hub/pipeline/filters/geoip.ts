@@ -3,10 +3,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { Reader, type Response } from "maxmind";
-import { Type } from "typebox";
 import type { JsonObject } from "#proto/codec/json.ts";
 import { isObject } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
 import { list, oneOf, optional, options, text } from "./option-types.ts";
 

@@ -1,9 +1,9 @@
 /** Filter kv: reads `key=value` pairs. */
 
-import { Type } from "typebox";
 import { type Event, isObject, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
+import { Type } from "../language/option-schema.ts";
 import { RegexpTimeout } from "../program/regexp-guard.ts";
 import { defineFilter } from "./filter.ts";
 import { type KeyValueOptions, KeyValueReader } from "./key-value-reader.ts";

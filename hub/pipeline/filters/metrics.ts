@@ -1,9 +1,9 @@
 /** Filter metrics: counts and measures events, and tells it in events of its own. */
 
-import { Type } from "typebox";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
 import { list, options, table } from "./option-types.ts";
 

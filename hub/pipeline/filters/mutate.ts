@@ -1,6 +1,6 @@
 /** Filter mutate: changes fields. Its parts run in a fixed order, whatever order they are written in. */
 
-import type { Type } from "typebox";
+import type { Static, Type } from "typebox";
 import { type Event, FieldConflict } from "#proto/event.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
 import { convertParts } from "./mutate-convert.ts";
@@ -32,7 +32,7 @@ const OPTIONS = options({
   ),
 });
 
-export type MutateOptions = typeof OPTIONS extends Type.TSchema ? Type.Static<typeof OPTIONS> : never;
+export type MutateOptions = typeof OPTIONS extends Type.TSchema ? Static<typeof OPTIONS> : never;
 
 export const mutateFilter = defineFilter({
   name: "mutate",

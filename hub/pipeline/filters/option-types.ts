@@ -1,6 +1,7 @@
 /** Kinds of options that filters share, each with its documentation. */
 
-import { type TArray, type TRecord, type TSchema, type TString, Type } from "typebox";
+import type { TArray, TRecord, TSchema, TString } from "typebox";
+import { Type } from "../language/option-schema.ts";
 
 /** Text, formats (`%{field}`) included where the description says so. */
 export function text(description: string, fallback?: string): TString {

@@ -1,7 +1,7 @@
 /** Filter throttle: decorates events of a key that come too seldom or too often. */
 
-import { Type } from "typebox";
 import { compileFormat } from "#proto/format.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineFilter } from "./filter.ts";
 import { options, text } from "./option-types.ts";
 

@@ -2,12 +2,13 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { extname } from "node:path";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { parse as parseYaml } from "yaml";
 import { isObject, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { Type } from "../language/option-schema.ts";
 import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";
 import { parseCsvLine } from "./csv-line.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
@@ -38,7 +39,7 @@ const OPTIONS = options({
   iterate_on: optional(text("list whose items are looked up, each by itself")),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 /** Returns the result of a value, or undefined. */
 type Lookup = (value: string) => unknown;

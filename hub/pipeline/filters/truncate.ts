@@ -1,8 +1,8 @@
 /** Filter truncate: cuts long texts. */
 
-import { Type } from "typebox";
 import { isObject } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineFilter } from "./filter.ts";
 import { list, options } from "./option-types.ts";
 

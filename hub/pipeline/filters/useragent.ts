@@ -1,8 +1,8 @@
 /** Filter useragent: takes the text by which browsers and programs name themselves apart. */
 
-import { Type } from "typebox";
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineFilter } from "./filter.ts";
 import { optional, options, text } from "./option-types.ts";
 import { parseUserAgent, type UserAgent } from "./user-agents.ts";

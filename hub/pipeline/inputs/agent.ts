@@ -1,7 +1,7 @@
 /** Inputs agent and shipper: what this installation's agents send. */
 
-import { Type } from "typebox";
 import { optional, options } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput } from "./input.ts";
 
 const OPTIONS = options({

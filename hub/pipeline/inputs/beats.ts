@@ -3,13 +3,14 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { flag, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
 import { acknowledgement, LumberjackReader } from "./lumberjack.ts";
 import { Listener } from "./stream/listener.ts";
@@ -37,7 +38,7 @@ const OPTIONS = options({
   ...TLS_LISTENER,
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const beatsInput = defineInput({
   name: "beats",

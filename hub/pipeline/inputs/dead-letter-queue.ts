@@ -1,6 +1,6 @@
 /** Input dead_letter_queue: what no output took, with the reason. */
 
-import type { Type } from "typebox";
+import type { Static } from "typebox";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, Timestamp } from "#proto/event.ts";
@@ -44,12 +44,12 @@ export const deadLetterQueueInput = defineInput({
 
 class DeadLetterInput implements Component {
   readonly #context: InputContext;
-  readonly #values: Type.Static<typeof OPTIONS>;
+  readonly #values: Static<typeof OPTIONS>;
   readonly #fromMs: number;
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(context: InputContext, values: Type.Static<typeof OPTIONS>, fromMs: number) {
+  constructor(context: InputContext, values: Static<typeof OPTIONS>, fromMs: number) {
     this.#context = context;
     this.#values = values;
     this.#fromMs = fromMs;

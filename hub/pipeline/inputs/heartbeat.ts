@@ -1,10 +1,11 @@
 /** Input heartbeat: an event at an interval, to see that the way is open. */
 
 import { randomUUID } from "node:crypto";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { Event } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { oneOf, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
 
 const OPTIONS = options({
@@ -15,7 +16,7 @@ const OPTIONS = options({
   threads: Type.Integer({ default: 1, description: "accepted for compatibility" }),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const heartbeatInput = defineInput({
   name: "heartbeat",

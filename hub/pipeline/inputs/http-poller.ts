@@ -1,13 +1,14 @@
 /** Input http_poller: asks HTTP services on a schedule. */
 
 import { randomUUID } from "node:crypto";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { type Event, isObject, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { codecOption, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputChannel, type InputContext } from "./input.ts";
 import { parseSchedule, runScheduled, type Schedule } from "./schedule.ts";
 
@@ -54,7 +55,7 @@ const OPTIONS = options({
   max_content_length: Type.Integer({ default: 67_108_864, minimum: 1, description: "longest answer, bytes" }),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 interface Target {
   readonly name: string;

@@ -2,12 +2,13 @@
 
 import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { codecOption, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputChannel, type InputContext } from "./input.ts";
 import { type HttpAnswer, type HttpRequest, HttpServer } from "./stream/http-server.ts";
 import { listenerTls, TLS_LISTENER } from "./stream/tls.ts";
@@ -51,7 +52,7 @@ const OPTIONS = options({
   ...TLS_LISTENER,
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const httpInput = defineInput({
   name: "http",

@@ -3,10 +3,10 @@ import { EventEmitter } from "node:events";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import type { Consumer } from "@platformatic/kafka";
-import { Value } from "typebox/value";
 import { InputWorld, plain } from "#test/contract/input-world.ts";
 import { OutputWorld } from "#test/contract/output-world.ts";
 import { jsonCodec } from "../codecs/json.ts";
+import { defaultsOf } from "../language/option-schema.ts";
 import { KAFKA_INPUT_OPTIONS, type KafkaInputOptions } from "./kafka.ts";
 import { KafkaSession } from "./kafka-session.ts";
 
@@ -48,17 +48,18 @@ function message(partition: number, offset: number, value: string | undefined): 
 
 test("a partition is a source of its own, and its offset is told when the log has the events", async () => {
   const world = new InputWorld();
-  const values = Value.Default(KAFKA_INPUT_OPTIONS, {
+  const values = {
+    ...defaultsOf(KAFKA_INPUT_OPTIONS),
     topics: ["logs"],
     decorate_events: "basic",
-  }) as KafkaInputOptions;
+  } as unknown as KafkaInputOptions;
   const consumer = new FakeConsumer([
     message(0, 7, '{"n":1}'),
     message(1, 3, '[{"n":2},{"n":3}]'),
     message(0, 8, undefined),
     message(0, 7, '{"n":1}'),
   ]);
-  const codec = jsonCodec.create(Value.Default(jsonCodec.options, {}) as { charset: string });
+  const codec = jsonCodec.create(defaultsOf(jsonCodec.options) as { charset: string });
   const session = new KafkaSession(world.context(), values, codec, consumer as unknown as Consumer);
   const stop = new AbortController();
   const running = session.run(stop.signal, () => undefined);

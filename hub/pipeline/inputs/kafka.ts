@@ -1,7 +1,7 @@
 /** Input kafka: topics, read by a group whose offsets move when the log has the events. */
 
 import type { Consumer } from "@platformatic/kafka";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import {
@@ -14,6 +14,7 @@ import {
 } from "../brokers/kafka.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { codecOption, flag, list, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
 import { KafkaSession } from "./kafka-session.ts";
 

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Consumer, JsMsg } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -14,6 +14,7 @@ import { connectNats, NATS_OPTIONS, natsError } from "../brokers/nats.ts";
 import { OffsetSource } from "../brokers/offset-source.ts";
 import { type Codec, decodeWhole } from "../codecs/codec.ts";
 import { codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
 
 const RECONNECT = { firstMs: 200, capMs: 30_000 };

@@ -2,14 +2,15 @@
 
 import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
+import type { Static } from "typebox";
 import "#proto/no-long.ts"; // protobufjs is one for the whole process
 import protobuf from "protobufjs";
-import { Type } from "typebox";
 import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isObject, valueText } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputChannel, type InputContext } from "./input.ts";
 import { type HttpAnswer, type HttpRequest, HttpServer } from "./stream/http-server.ts";
 import { listenerTls, TLS_LISTENER } from "./stream/tls.ts";
@@ -80,7 +81,7 @@ class OtlpInput implements Component {
   readonly #server: HttpServer;
   #channel: InputChannel | undefined;
 
-  constructor(context: InputContext, values: Type.Static<typeof OPTIONS>, tls: TlsOptions | undefined) {
+  constructor(context: InputContext, values: Static<typeof OPTIONS>, tls: TlsOptions | undefined) {
     this.#context = context;
     this.#server = new HttpServer({
       host: values.host,

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import type { JsonObject } from "#proto/codec/json.ts";
 import { isObject } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -12,6 +12,7 @@ import { Arrivals } from "../brokers/arrivals.ts";
 import { closeRabbitmq, connectRabbitmq, RABBITMQ_OPTIONS } from "../brokers/rabbitmq.ts";
 import { type Codec, decodeWhole } from "../codecs/codec.ts";
 import { codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputChannel, type InputContext, type InputEvent } from "./input.ts";
 
 const RECONNECT = { firstMs: 200, capMs: 30_000 };
@@ -47,7 +48,7 @@ const OPTIONS = options({
   codec: codecOption("how a message is read", "json"),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const rabbitmqInput = defineInput({
   name: "rabbitmq",

@@ -2,11 +2,12 @@
 
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { anyTable, codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputChannel, type InputContext } from "./input.ts";
 
 /** How long an empty list is waited at before it is asked again: so long a stop takes at most. s */
@@ -34,7 +35,7 @@ const OPTIONS = options({
   threads: optional(Type.Integer({ description: "accepted for compatibility" })),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const redisInput = defineInput({
   name: "redis",

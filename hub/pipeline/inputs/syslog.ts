@@ -1,7 +1,7 @@
 /** Input syslog: lines of RFC 3164 and RFC 5424, by UDP and TCP at one port. */
 
 import type { Socket } from "node:net";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { decodeText } from "#proto/codec/plain.ts";
 import { parseStructuredData, SEVERITY_LEVELS, SyslogLine } from "#proto/codec/syslog.ts";
 import { LocalTime } from "#proto/codec/time.ts";
@@ -10,6 +10,7 @@ import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { flag, list, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
 import { Listener } from "./stream/listener.ts";
 import { StreamSession } from "./stream/stream-session.ts";
@@ -74,7 +75,7 @@ const OPTIONS = options({
   ),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const syslogInput = defineInput({
   name: "syslog",

@@ -2,7 +2,7 @@
 
 import { connect, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TlsOptions } from "node:tls";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -10,6 +10,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
 import { Listener } from "./stream/listener.ts";
 import { StreamSession } from "./stream/stream-session.ts";
@@ -44,7 +45,7 @@ const OPTIONS = options({
   ssl_verification_mode: TLS_CLIENT.ssl_verification_mode,
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const tcpInput = defineInput({
   name: "tcp",

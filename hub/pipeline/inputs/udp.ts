@@ -3,13 +3,14 @@
 import { randomUUID } from "node:crypto";
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { codecOption, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputChannel, type InputContext } from "./input.ts";
 
 /** How often it is said that datagrams were dropped. */
@@ -38,7 +39,7 @@ const OPTIONS = options({
   workers: optional(Type.Integer({ description: "accepted for compatibility" })),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const udpInput = defineInput({
   name: "udp",

@@ -1,9 +1,9 @@
 /** From the options of a plugin as written to values checked against its schema. */
 
 import type { TObject, TSchema } from "typebox";
-import { Value } from "typebox/value";
 import { nearestName } from "#proto/kit/nearest.ts";
 import type { Diagnostic } from "./diagnostics.ts";
+import { convertText, schemaFault } from "./option-schema.ts";
 import type { AttributeNode, PluginNode, Range, ValueNode } from "./syntax-tree.ts";
 import { expandVariables, type Variables } from "./variables.ts";
 
@@ -119,11 +119,10 @@ function checkOption(
   title: string,
   report: Report,
 ): unknown {
-  const shaped = shape(value, schema);
-  const converted = isTable(shaped) || Array.isArray(shaped) ? shaped : Value.Convert(schema, shaped);
-  const fault = Value.Errors(schema, converted)[0];
+  const converted = convertText(schema, shape(value, schema));
+  const fault = schemaFault(schema, converted);
   if (fault === undefined) return converted;
-  const where = fault.instancePath === "" ? "" : ` (at ${fault.instancePath.slice(1).replaceAll("/", ".")})`;
+  const where = fault.path.length === 0 ? "" : ` (at ${fault.path.join(".")})`;
   report("error", range, `${title}: "${name}" ${fault.message}${where}`, describe(schema));
   return converted;
 }

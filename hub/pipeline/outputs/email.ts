@@ -1,10 +1,11 @@
 /** Output email: a mail per event. */
 
 import { createTransport, type Transporter } from "nodemailer";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { flag, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -32,7 +33,7 @@ const OPTIONS = options({
   via: optional(text("accepted for compatibility; mail goes by SMTP", "smtp")),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const emailOutput = defineOutput({
   name: "email",

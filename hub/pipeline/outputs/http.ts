@@ -2,12 +2,13 @@
 
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import type { JsonObject } from "#proto/codec/json.ts";
 import { type Event, isObject, valueText } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { anyTable, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -56,7 +57,7 @@ const OPTIONS = options({
   password: optional(text("password that is sent")),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 const TYPES: Readonly<Record<string, string>> = {
   json: "application/json",

@@ -1,7 +1,7 @@
 /** Output kafka: messages to a topic, each acknowledged by its servers. */
 
 import type { MessageToProduce, Producer } from "@platformatic/kafka";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import {
@@ -13,6 +13,7 @@ import {
   loadKafka,
 } from "../brokers/kafka.ts";
 import { codecOption, oneOf, optional, options, table, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import {
   defineOutput,
   type OutputRecord,

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import type { ChannelModel, ConfirmChannel, Message, Options as PublishOptions } from "amqplib";
-import type { Type } from "typebox";
+import type { Static } from "typebox";
 import { type Event, isObject, valueText } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -30,7 +30,7 @@ const OPTIONS = options({
   codec: codecOption("how an event is written", "json"),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 /** Properties by the names that options use. */
 const PROPERTIES: Readonly<Record<string, keyof PublishOptions.Publish>> = {

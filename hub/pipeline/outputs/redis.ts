@@ -1,10 +1,11 @@
 /** Output redis: events to lists or channels. */
 
 import { Redis } from "ioredis";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { codecOption, flag, list, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineOutput, type OutputRecord, type OutputWriter, type WriterContext } from "./output.ts";
 
 const OPTIONS = options({
@@ -33,7 +34,7 @@ const OPTIONS = options({
   shuffle_hosts: flag("accepted for compatibility", true),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const redisOutput = defineOutput({
   name: "redis",

@@ -4,10 +4,11 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { resolve } from "node:path";
 import { connect as connectTls } from "node:tls";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
 import { codecOption, oneOf, optional, options, text } from "../filters/option-types.ts";
 import { clientTls, TLS_CLIENT } from "../inputs/stream/tls.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineOutput, type OutputRecord, type OutputWriter, type WriterContext } from "./output.ts";
 
 /** Longest that a connection may take to open. ms */
@@ -24,7 +25,7 @@ const OPTIONS = options({
   ...TLS_CLIENT,
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const tcpOutput = defineOutput({
   name: "tcp",

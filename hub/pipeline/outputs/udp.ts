@@ -2,9 +2,9 @@
 
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
-import { Type } from "typebox";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { codecOption, optional, options, text } from "../filters/option-types.ts";
+import { Type } from "../language/option-schema.ts";
 import { defineOutput, type OutputRecord, type OutputWriter, type WriteRest } from "./output.ts";
 
 const OPTIONS = options({

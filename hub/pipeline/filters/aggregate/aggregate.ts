@@ -1,6 +1,7 @@
 /** Filter aggregate: joins what several events say of one task. */
 
-import { Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { Event, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
@@ -75,7 +76,7 @@ const OPTIONS = options({
   }),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const aggregateFilter = defineFilter({
   name: "aggregate",

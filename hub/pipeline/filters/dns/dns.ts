@@ -1,7 +1,7 @@
 /** Filter dns: addresses of names, and names of addresses. */
 
 import { isIP } from "node:net";
-import { Type } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { defineFilter, type FilterContext } from "../filter.ts";

@@ -2,7 +2,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
-import { Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { RegexpTimeout } from "#hub/pipeline/program/regexp-guard.ts";
 import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { type Event, valueText } from "#proto/event.ts";
@@ -37,7 +38,7 @@ const OPTIONS = options({
   overwrite: list("fields whose value is replaced instead of being made a list"),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 /** Where a capture goes. */
 interface CaptureTarget {

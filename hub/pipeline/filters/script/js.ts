@@ -1,7 +1,8 @@
 /** Filter js: people's own code, apart from the hub, bounded in time and memory. */
 
 import { readFileSync } from "node:fs";
-import { Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { parseSize } from "#proto/kit/units.ts";
 import { defineFilter, type FilterContext } from "../filter.ts";
 import { anyTable, flag, optional, options, text } from "../option-types.ts";
@@ -28,7 +29,7 @@ const OPTIONS = options({
   tag_with_exception_message: flag("puts the reason behind the tag", false),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const jsFilter = defineFilter({
   name: "js",

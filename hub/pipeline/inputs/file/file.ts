@@ -2,7 +2,7 @@
 
 import { glob, stat } from "node:fs/promises";
 import { basename, isAbsolute, matchesGlob } from "node:path";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import type { Codec } from "#hub/pipeline/codecs/codec.ts";
 import {
   codecOption,
@@ -14,6 +14,7 @@ import {
   text,
 } from "#hub/pipeline/filters/option-types.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/inputs/input.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { valueText } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { parseDuration } from "#proto/kit/units.ts";
@@ -74,7 +75,7 @@ const OPTIONS = options({
   check_archive_validity: flag(ACCEPTED, false),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 export const fileInput = defineInput({
   name: "file",

@@ -2,10 +2,11 @@
 
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { Type } from "typebox";
+import type { Static } from "typebox";
 import { anyTable, flag, oneOf, optional, options, text } from "#hub/pipeline/filters/option-types.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/inputs/input.ts";
 import { parseSchedule, runScheduled, type Schedule } from "#hub/pipeline/inputs/schedule.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { Event, isObject, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -106,7 +107,7 @@ const OPTIONS = options({
   statement_retry_attempts_wait_time: compatible(Type.Unknown({ description: ACCEPTED })),
 });
 
-type Options = Type.Static<typeof OPTIONS>;
+type Options = Static<typeof OPTIONS>;
 
 /** What a run of the input needs, checked. */
 interface Task {

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions, SecureContextOptions, SecureVersion, TlsOptions } from "node:tls";
 import type { Static } from "typebox";
-import { Type } from "typebox";
 import { flag, list, oneOf, optional, options, text } from "#hub/pipeline/filters/option-types.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
 
 const VERSIONS = ["TLSv1.2", "TLSv1.3"] as const;
 

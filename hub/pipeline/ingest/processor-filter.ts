@@ -1,0 +1,59 @@
+/** A filter of the pipelines at work for a processor: it gets one value and gives back what it found in it. */
+
+import type { JsonObject } from "#proto/codec/json.ts";
+import { Event, isObject } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Filter, FilterDefinition } from "../filters/filter.ts";
+import { defaultsOf } from "../language/option-schema.ts";
+import type { ProcessorContext, ProcessorSettings } from "./processor.ts";
+
+/** Where a filter finds what it reads, and puts what it found. */
+const VALUE = fieldReference("[value]");
+export const FOUND = fieldReference("[found]");
+
+/** Makes a filter whose faults are faults of a setting. Throws request_invalid. */
+export function makeFilter(
+  settings: ProcessorSettings,
+  name: string,
+  definition: FilterDefinition,
+  { clock, guard }: ProcessorContext,
+  given: JsonObject,
+): Filter {
+  const faults: string[] = [];
+  const make = (): Filter =>
+    definition.create({ ...defaultsOf(definition.options), ...given } as never, {
+      clock,
+      guard,
+      random: Math.random,
+      place: () => 0,
+      shared: new Map(),
+      ecs: false,
+      resolvePath: (path) => path,
+      report: (severity, _option, message) => {
+        if (severity === "error") faults.push(message);
+      },
+    });
+  try {
+    const filter = make();
+    if (faults.length === 0) return filter;
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    faults.push((error as Error).message);
+  }
+  throw settings.fault(name, faults.join("; "));
+}
+
+/** Returns the event once the filter did its work, else undefined. */
+export function applied(filter: Filter, value: unknown, { clock }: ProcessorContext): Event | undefined {
+  const event = new Event({}, clock.now());
+  event.set(VALUE, value);
+  return filter.apply(event, () => undefined) ? event : undefined;
+}
+
+/** Returns what the filter found in `value`; undefined where it did not do its work. */
+export function runFilter(filter: Filter, value: unknown, context: ProcessorContext): JsonObject | undefined {
+  const event = applied(filter, value, context);
+  const found = event?.get(FOUND);
+  return isObject(found) ? found : event === undefined ? undefined : {};
+}
