@@ -1,5 +1,6 @@
 /** What the routes of the search interface are made of. */
 
+import { ResultCache } from "#hub/search/result-cache.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { ErrorContext } from "./error-body.ts";
@@ -33,6 +34,8 @@ export interface ApiParts extends ApiNeighbours {
   /** Stopped by its owner. */
   readonly tasks: Tasks;
   readonly slowQueries: SlowQueries;
+  /** What shards gave for requests without hits. */
+  readonly results: ResultCache;
 }
 
 /** Returns the parts of the routes over the rest of the hub. */
@@ -46,6 +49,7 @@ export function apiParts(neighbours: ApiNeighbours, log: Logger): ApiParts {
     counters,
     remoteHosts: neighbours.remoteHosts ?? [],
     tasks: new Tasks(clock),
+    results: new ResultCache(),
     slowQueries: new SlowQueries(clock, log, neighbours.slowQueryMs ?? Number.POSITIVE_INFINITY),
   };
 }

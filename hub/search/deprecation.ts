@@ -15,6 +15,11 @@ export function gatherWarnings<T>(warnings: Set<string>, run: () => T): T {
   return underWay.run(warnings, run);
 }
 
+/** Whether the request under way was warned of something. */
+export function hasWarnings(): boolean {
+  return (underWay.getStore()?.size ?? 0) > 0;
+}
+
 /** Adds a warning to the answer of the request under way; without one it does nothing. */
 export function warnDeprecated(text: string): void {
   const warnings = underWay.getStore();

@@ -11,11 +11,13 @@ import { collectShard, type ShardResult } from "./collect/collect-shard.ts";
 import type { RankedHit } from "./collect/ranked-hit.ts";
 import { compareHits } from "./collect/top-hits.ts";
 import { SearchControl } from "./control.ts";
+import { hasWarnings } from "./deprecation.ts";
 import { type Hit, HitFetcher } from "./fetch/fetch-hit.ts";
 import type { JsonObject } from "./json.ts";
 import { type Query, type SearchedIndex, type SearchLimits, ShardContext } from "./query.ts";
 import { compileWildcard } from "./regexp/wildcard.ts";
 import { rescored } from "./rescore.ts";
+import type { ResultCache } from "./result-cache.ts";
 import type { SearchRequest } from "./search-request.ts";
 import { compareRanks, type Rank } from "./sort/shard-sort.ts";
 
@@ -30,6 +32,8 @@ export interface SearchShard {
   readonly searcher: Searcher;
   /** Documents outside it don't exist for the search, e.g. those an alias hides. */
   readonly filter?: Query;
+  /** False: results aren't kept for this shard. */
+  readonly keepsResults?: boolean;
 }
 
 export interface SearchOptions {
@@ -40,6 +44,8 @@ export interface SearchOptions {
   /** Where the page before ended; hits behind it follow. The shards must be those of that page. */
   readonly cursor?: SearchCursor;
   readonly clock?: Clock;
+  /** Where results of shards are kept, and under which name: what of the request they depend on. Only without hits. */
+  readonly cache?: { readonly results: ResultCache; readonly key: string };
 }
 
 /** Place of the last hit of a page. */
@@ -137,7 +143,7 @@ async function collectAll(
   nowMs: number,
 ): Promise<Collected> {
   const collected: Collected = { results: [], failures: [] };
-  for (const [shardOrder, { index, shard, searcher, filter }] of shards.entries()) {
+  for (const [shardOrder, { index, shard, searcher, filter, keepsResults }] of shards.entries()) {
     try {
       const context = new ShardContext(index, shard, searcher, nowMs);
       const how = {
@@ -146,7 +152,9 @@ async function collectAll(
         filter,
         after: afterOf(options.cursor, shardOrder),
       };
-      const result = await collectShard(request, context, how, control);
+      const collect = (): Promise<ShardResult> => collectShard(request, context, how, control);
+      const keeps = keepsResults !== false && filter === undefined;
+      const result = await (keeps ? cached(context, options, control, collect) : collect());
       collected.results.push({ shardOrder, result: rescored(result, request.rescore) });
     } catch (error) {
       const failure = toAppError(error);
@@ -155,6 +163,22 @@ async function collectAll(
     }
   }
   return collected;
+}
+
+/** Returns what was kept of an equal request, or what `collect` gives, which is kept if it is whole. */
+async function cached(
+  shard: ShardContext,
+  { cache }: SearchOptions,
+  control: SearchControl,
+  collect: () => Promise<ShardResult>,
+): Promise<ShardResult> {
+  if (cache === undefined) return collect();
+  const known = cache.results.get(shard, cache.key);
+  if (known !== undefined) return { ...known, shard, sources: [], hits: [] };
+  const result = await collect();
+  // What is found without a walk raises no warnings.
+  if (!control.timedOut && !hasWarnings()) cache.results.put(shard, cache.key, result);
+  return result;
 }
 
 /** Hits that a shard has to find: those of the answer, and those that a second pass may bring there. */

@@ -2,14 +2,18 @@
 
 import type { JsonObject } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import type { ResultCacheStats } from "#hub/search/result-cache.ts";
 import type { IndexCounts, OperationCount } from "../index-counters.ts";
-import type { ShardStats } from "../ports.ts";
+import type { ApiParts } from "../parts.ts";
+import type { IndexInfo, ShardStats } from "../ports.ts";
 
 /** What the figures are made of. */
 export interface FigureSource {
   readonly shards: readonly ShardStats[];
   /** One for each index; empty for single shards, as operations are counted by index. */
   readonly counts: readonly IndexCounts[];
+  /** Likewise. */
+  readonly results: readonly ResultCacheStats[];
 }
 
 export interface FigureOptions {
@@ -19,6 +23,18 @@ export interface FigureOptions {
   readonly groups: readonly string[];
   /** Whether sizes of segment files are asked for. */
   readonly fileSizes: boolean;
+}
+
+/** Returns what the figures of `indices` together are made of. */
+export function figureSource(
+  { shards, counters, results }: ApiParts,
+  indices: readonly IndexInfo[],
+): FigureSource {
+  return {
+    shards: indices.flatMap((index) => shards.stats(index)),
+    counts: indices.map(({ uuid }) => counters.of(uuid)),
+    results: indices.map(({ uuid }) => results.stats(uuid)),
+  };
 }
 
 type Figures = (source: FigureSource, options: FigureOptions) => JsonObject;
@@ -42,7 +58,7 @@ const METRICS: Readonly<Record<string, readonly [key: string, figures: Figures]>
   segments: ["segments", segments],
   // The journal is the log before segments: what of it an index would be read again from.
   translog: ["translog", translog],
-  request_cache: ["request_cache", () => noCache({})],
+  request_cache: ["request_cache", requestCache],
   recovery: ["recovery", () => ({ current_as_source: 0, current_as_target: 0, throttle_time_in_millis: 0 })],
 };
 
@@ -182,6 +198,16 @@ function segments({ shards }: FigureSource, { fileSizes }: FigureOptions): JsonO
     file_sizes: fileSizes
       ? { seg: { size_in_bytes: sizeBytes, description: "Segment: all parts in one file" } }
       : {},
+  };
+}
+
+function requestCache({ results }: FigureSource): JsonObject {
+  const total = (key: keyof ResultCacheStats): number => results.reduce((all, each) => all + each[key], 0);
+  return {
+    memory_size_in_bytes: total("bytes"),
+    evictions: total("evictions"),
+    hit_count: total("hits"),
+    miss_count: total("misses"),
   };
 }
 

@@ -49,8 +49,11 @@ export function maintenanceRoutes(parts: ApiParts): Route[] {
         "recycler",
       ],
       action: "index_manage",
-      summary: "Accepted for clients that call it; there are no caches that can be stale.",
-      handle: (request) => onIndices(parts, request, () => Promise.resolve()),
+      summary: "Lets go of the answers that are kept of requests without hits.",
+      handle: (request) =>
+        onIndices(parts, request, async (indices) => {
+          for (const { uuid } of indices) parts.results.clear(uuid);
+        }),
     },
   ];
 }

@@ -10,7 +10,7 @@ import type { ApiParts } from "../parts.ts";
 import type { IndexInfo, NodeInfo } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
-import { printFigures } from "./index-figures.ts";
+import { figureSource, printFigures } from "./index-figures.ts";
 import { meantNodes } from "./nodes.ts";
 import { wantedMetrics } from "./stats.ts";
 
@@ -130,7 +130,7 @@ function nodeFigures(
   };
 }
 
-function indexFigures({ indices, shards, counters }: ApiParts, request: ApiRequest): JsonObject {
+function indexFigures(parts: ApiParts, request: ApiRequest): JsonObject {
   const level = request.query["level"] ?? "node";
   if (!["node", "indices", "shards"].includes(level)) {
     throw new AppError(
@@ -143,15 +143,8 @@ function indexFigures({ indices, shards, counters }: ApiParts, request: ApiReque
     groups: request.list("groups") ?? [],
     fileSizes: request.flag("include_segment_file_sizes") ?? false,
   };
-  const open = indices.all().filter(({ state }) => state === "open");
-  const of = (found: readonly IndexInfo[]): JsonObject =>
-    printFigures(
-      {
-        shards: found.flatMap((index) => shards.stats(index)),
-        counts: found.map(({ uuid }) => counters.of(uuid)),
-      },
-      options,
-    );
+  const open = parts.indices.all().filter(({ state }) => state === "open");
+  const of = (found: readonly IndexInfo[]): JsonObject => printFigures(figureSource(parts, found), options);
   const each = open.map((index) => [index.name, of([index])]);
   return { ...of(open), ...(level !== "node" && { indices: Object.fromEntries(each) as JsonObject }) };
 }
@@ -268,13 +261,11 @@ function shardFigures(open: readonly IndexInfo[]): JsonObject {
   return open.length === 0 ? {} : { total: primaries, primaries, replication: 0 };
 }
 
-function clusterIndexFigures({ shards, counters }: ApiParts, open: readonly IndexInfo[]): JsonObject {
+function clusterIndexFigures(parts: ApiParts, open: readonly IndexInfo[]): JsonObject {
   const shown = ["docs", "store", "fielddata", "query_cache", "completion", "segments"];
-  return printFigures(
-    {
-      shards: open.flatMap((index) => shards.stats(index)),
-      counts: open.map(({ uuid }) => counters.of(uuid)),
-    },
-    { wanted: (metric) => shown.includes(metric), groups: [], fileSizes: false },
-  );
+  return printFigures(figureSource(parts, open), {
+    wanted: (metric) => shown.includes(metric),
+    groups: [],
+    fileSizes: false,
+  });
 }

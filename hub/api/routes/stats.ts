@@ -3,13 +3,12 @@
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import type { IndexCounts } from "../index-counters.ts";
 import type { ApiParts } from "../parts.ts";
-import type { IndexInfo, ShardStats } from "../ports.ts";
+import type { IndexInfo } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
-import { type FigureOptions, METRIC_NAMES, printFigures } from "./index-figures.ts";
+import { type FigureOptions, figureSource, METRIC_NAMES, printFigures } from "./index-figures.ts";
 import { shardCounts } from "./maintenance.ts";
 
 export function statsRoutes(parts: ApiParts): Route[] {
@@ -34,7 +33,7 @@ export function statsRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-function stats({ indices, shards, counters }: ApiParts, request: ApiRequest): ApiResponse {
+function stats(parts: ApiParts, request: ApiRequest): ApiResponse {
   const options: FigureOptions = {
     wanted: wantedMetrics(request, "metric"),
     groups: request.list("groups") ?? [],
@@ -46,45 +45,35 @@ function stats({ indices, shards, counters }: ApiParts, request: ApiRequest): Ap
       "request_invalid",
       `level parameter must be one of [cluster] or [indices] or [shards] but was [${level}]`,
     );
-  const found = indices
+  const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "open" }))
     .filter(({ state }) => state === "open");
-  const each = found.map((index) => ({ index, stats: shards.stats(index) }));
-  const all = printFigures(
-    {
-      shards: each.flatMap((one) => one.stats),
-      counts: found.map(({ uuid }) => counters.of(uuid)),
-    },
-    options,
-  );
+  const all = printFigures(figureSource(parts, found), options);
   return json({
     _shards: shardCounts(found),
     _all: { primaries: all, total: all },
     ...(level !== "cluster" && {
       indices: Object.fromEntries(
-        each.map((one) => [
-          one.index.name,
-          indexBody(one.index, one.stats, counters.of(one.index.uuid), options, level === "shards"),
-        ]),
+        found.map((index) => [index.name, indexBody(parts, index, options, level === "shards")]),
       ),
     }),
   });
 }
 
 function indexBody(
+  parts: ApiParts,
   index: IndexInfo,
-  stats: readonly ShardStats[],
-  counts: IndexCounts,
   options: FigureOptions,
   withShards: boolean,
 ): JsonObject {
-  const sum = printFigures({ shards: stats, counts: [counts] }, options);
-  const shards = stats.map((one) => [
+  const source = figureSource(parts, [index]);
+  const sum = printFigures(source, options);
+  const shards = source.shards.map((one) => [
     String(one.shard),
     [
       {
         routing: { state: "STARTED", primary: true },
-        ...printFigures({ shards: [one], counts: [] }, options),
+        ...printFigures({ shards: [one], counts: [], results: [] }, options),
       },
     ],
   ]);

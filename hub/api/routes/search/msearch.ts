@@ -67,6 +67,7 @@ async function searchOne(parts: ApiParts, request: ApiRequest, { header, body }:
       body,
       typedKeys: request.flag("typed_keys") ?? false,
       allowPartial: header["allow_partial_search_results"] !== false,
+      useCache: header["request_cache"] !== false,
       signal: request.signal,
     });
     const options = { ...answerOptions(parts, request), countOnly: body["size"] === 0 };

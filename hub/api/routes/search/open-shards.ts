@@ -3,6 +3,7 @@
 import { fitsType, typeOf } from "#hub/api/index-type.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports.ts";
+import { isTrue } from "#hub/api/scalars.ts";
 import { anyOf } from "#hub/search/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/nodes/documents.ts";
 import { QUERY_TYPES } from "#hub/search/queries/all.ts";
@@ -49,7 +50,8 @@ export function openShards(
       const filter = filters.get(index.name);
       const maxTermsCount = numberSetting(index, "max_terms_count", DEFAULT_MAX_TERMS_COUNT);
       const named = { name: index.name, uuid: index.uuid, typeName: typeOf(index), maxTermsCount };
-      return { index: named, shard, searcher, ...(filter !== undefined && { filter }) };
+      const keepsResults = isTrue(index.settings.raw["requests.cache.enable"] ?? true);
+      return { index: named, shard, searcher, keepsResults, ...(filter !== undefined && { filter }) };
     }),
     close() {
       for (const { searcher } of opened) searcher.close();

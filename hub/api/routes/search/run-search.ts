@@ -1,5 +1,6 @@
 /** One search from its body to its answer, for _search and _msearch. */
 
+import { writeJson } from "#hub/api/json-writer.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { IndexInfo } from "#hub/api/ports.ts";
 import { parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
@@ -18,6 +19,8 @@ export interface SearchRun {
   readonly typedKeys: boolean;
   /** False: a failed shard fails the search. */
   readonly allowPartial: boolean;
+  /** False: answered anew whatever is kept. */
+  readonly useCache: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +38,14 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
   warnColumns(run.body);
   const opened = openShards(parts, run.target);
   try {
-    const options = { signal: run.signal, limits, typedKeys: run.typedKeys, clock: parts.clock };
+    const key = run.useCache ? cacheKey(run.body) : undefined;
+    const options = {
+      signal: run.signal,
+      limits,
+      typedKeys: run.typedKeys,
+      clock: parts.clock,
+      ...(key !== undefined && { cache: { results: parts.results, key } }),
+    };
     const response = await countedSearch(parts, opened.indices, run.body, () =>
       collapse === undefined
         ? searchShards(request, opened.shards, options)
@@ -46,6 +56,17 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
   } finally {
     opened.close();
   }
+}
+
+/** Longest request that is remembered, characters. */
+const MAX_KEY = 32_768;
+
+/** Names a request among those without hits; undefined where its answer isn't kept: it has hits, or depends on the time. */
+function cacheKey(body: JsonObject): string | undefined {
+  if (body["size"] !== 0 || body["profile"] === true) return undefined;
+  const { timeout: _timeout, stats: _stats, ...asked } = body;
+  const key = writeJson(asked);
+  return key.length > MAX_KEY || key.includes("now") ? undefined : key;
 }
 
 /** Columns are printed as they are kept unless a format is named; 7.x prints them as the mapping says. */

@@ -13,6 +13,7 @@ import { SlowQueries } from "#hub/api/slow-queries.ts";
 import { Tasks } from "#hub/api/tasks.ts";
 import { resolveIndices } from "#hub/cluster/index-names.ts";
 import type { JsonObject } from "#hub/search/json.ts";
+import { ResultCache } from "#hub/search/result-cache.ts";
 import { IndexFixture } from "#hub/search/shard-fixture.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -69,6 +70,7 @@ function partsOf(compatVersion: string): ApiParts {
     } as unknown as ApiParts["indices"],
     documents: {} as ApiParts["documents"],
     counters: new IndexCounters(systemClock),
+    results: new ResultCache(),
     shards: {
       searchers(wanted: readonly IndexInfo[]) {
         return wanted.flatMap((index) =>

@@ -41,6 +41,7 @@ async function search(parts: ApiParts, scrolls: ScrollContexts, request: ApiRequ
     body,
     typedKeys: request.flag("typed_keys") ?? false,
     allowPartial: request.flag("allow_partial_search_results") ?? true,
+    useCache: request.flag("request_cache") ?? true,
     signal: request.signal,
   });
   return json(searchAnswer(response, { ...answerOptions(parts, request), countOnly: body["size"] === 0 }));
