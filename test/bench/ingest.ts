@@ -11,6 +11,7 @@ import { ask } from "#test/harness/http.ts";
 import { startHub } from "#test/harness/hub.ts";
 import { cpuSeconds, peakResidentBytes } from "#test/harness/processes.ts";
 import type { Benchmark, BenchmarkContext, Result } from "./benchmark.ts";
+import { bulkBodies, sendAll } from "./bulk-bodies.ts";
 import type { IngestFigures, IngestPart } from "./ingest-run.ts";
 import { BLOCK_DOCS, CORPUS_MAPPING, corpusBlock } from "./log-corpus.ts";
 import { fts5LinesPerCpuSecond } from "./reference.ts";
@@ -18,9 +19,6 @@ import { fts5LinesPerCpuSecond } from "./reference.ts";
 const DOCUMENTS = 1_000_000;
 /** Share of the documents that go by HTTP: they stand in memory as bodies. */
 const HTTP_SHARE = 0.2;
-const BODY_BYTES = 5_000_000;
-/** Bulk requests at a time. */
-const CLIENTS = 2;
 /** Bodies that warm the hub. */
 const WARM_BODIES = 4;
 /** The twin is slow: this share of the documents says enough. */
@@ -113,7 +111,7 @@ async function httpResults(
   workspace.defer(() => hub.destroy());
   await ask("PUT", `${hub.searchUrl}/bench`, { mappings: { _doc: CORPUS_MAPPING } });
   await ask("PUT", `${hub.searchUrl}/warm`, { mappings: { _doc: CORPUS_MAPPING } });
-  const bodies = bulkBodies(blocks, allBlocks);
+  const bodies = bulkBodies(0, blocks, allBlocks);
   await sendAll(`${hub.searchUrl}/warm/_doc/_bulk`, bodies.slice(0, WARM_BODIES));
   const pids = [hub.pid, ...hub.natsPids()];
   const before = pids.map(cpuSeconds);
@@ -132,33 +130,4 @@ async function httpResults(
     row("HTTP and the log, wall", count / wallSeconds, "documents per second"),
     row("HTTP and the log, memory", peakResidentBytes(hub.pid) / MIB, "MiB of the hub at most"),
   ];
-}
-
-function bulkBodies(blocks: number, allBlocks: number): string[] {
-  const bodies: string[] = [];
-  let lines: string[] = [];
-  let bytes = 0;
-  for (let block = 0; block < blocks; block++) {
-    for (const { json } of corpusBlock(block, allBlocks * BLOCK_DOCS)) {
-      lines.push('{"index":{}}', json);
-      bytes += json.length + 14;
-      if (bytes < BODY_BYTES) continue;
-      bodies.push(`${lines.join("\n")}\n`);
-      lines = [];
-      bytes = 0;
-    }
-  }
-  if (lines.length > 0) bodies.push(`${lines.join("\n")}\n`);
-  return bodies;
-}
-
-async function sendAll(url: string, bodies: readonly string[]): Promise<void> {
-  const left = [...bodies];
-  const client = async (): Promise<void> => {
-    for (let body = left.shift(); body !== undefined; body = left.shift()) {
-      const { errors } = await ask<{ errors: boolean }>("POST", url, body);
-      if (errors) throw new Error("a bulk request had errors");
-    }
-  };
-  await Promise.all(Array.from({ length: CLIENTS }, client));
 }

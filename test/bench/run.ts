@@ -10,6 +10,7 @@ import { didYouMean } from "#proto/kit/nearest.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { agent } from "./agent.ts";
 import { type Benchmark, keeps, type Result } from "./benchmark.ts";
+import { clients } from "./clients.ts";
 import { e2e } from "./e2e.ts";
 import { ingest } from "./ingest.ts";
 import { page } from "./page.ts";
@@ -17,7 +18,7 @@ import { pipeline } from "./pipeline.ts";
 import { query } from "./query.ts";
 import { tail } from "./tail.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [agent, e2e, ingest, page, pipeline, query, tail];
+const BENCHMARKS: readonly Benchmark[] = [agent, clients, e2e, ingest, page, pipeline, query, tail];
 const EXIT_USAGE = 2;
 
 const { values, positionals } = parseArgs({
