@@ -1,63 +1,117 @@
-/** File → PubAck: what one agent does per CPU-second, with a real nats-server behind it. */
+/** File → PubAck: what one agent does per CPU-second and how much memory it takes, with a real nats-server behind it. */
 
-import { closeSync, openSync, renameSync, statSync, writeFileSync, writeSync } from "node:fs";
-import { resolve } from "node:path";
-import { openRaw } from "#test/harness/agent.ts";
-import { Child } from "#test/harness/child.ts";
-import { readMetric } from "#test/harness/http.ts";
-import { startNats, type TestNats } from "#test/harness/nats.ts";
-import { cpuSeconds, peakResidentBytes } from "#test/harness/processes.ts";
-import { until } from "#test/harness/until.ts";
+import { closeSync, copyFileSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "#proto/kit/clock.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
-import type { Benchmark } from "./benchmark.ts";
+import { AgentRun, type AgentRunOptions } from "./agent-run.ts";
+import type { Benchmark, BenchmarkContext, Result, Target } from "./benchmark.ts";
 import { readLinesPerCpuSecond } from "./reference.ts";
 
-const LAUNCHER = resolve(import.meta.dirname, "../../agent/bin/tailrace-agent");
 const LINES = 1_500_000;
 const LINE_BYTES = 200;
-const DEADLINE_MS = 300_000;
 const MIB = 1024 ** 2;
-/** Three times the data, so that the stream is never the limit. */
-const STORE_FACTOR = 3;
+/** What a container of 128 MB leaves, and what is aimed at. */
+const MEMORY_MIB = 128;
+const LOAD_MEMORY_MIB = 100;
+const BACKLOG_FILES = 1_000;
+const BACKLOG_BYTES = 1_024 ** 3;
+const IDLE_FILES = 10_000;
+const IDLE_MS = 15_000;
+
+/** Ways of one file through the agent. */
+const WAYS: readonly (Pick<AgentRunOptions, "input" | "settings"> & {
+  readonly name: string;
+  readonly target: number;
+})[] = [
+  { name: "blocks", target: 2_500_000 },
+  { name: "events", target: 1_300_000, input: { exclude_lines: ["^DEBUG"] } },
+  { name: "zstd", target: 1_000_000, settings: { "output.pipeline.compression": "zstd" } },
+];
 
 export const agent: Benchmark = {
   name: "agent",
-  about: "file → PubAck: lines of 200 bytes per CPU-second of the agent, and its peak memory",
-  async run({ workspace, scale, progress }) {
-    const lines = Math.round(LINES * scale);
-    const file = writeLines(workspace, lines);
-    const bytes = statSync(file).size;
-    const nats = await startNats({ maxFileBytes: bytes * STORE_FACTOR + 64 * MIB });
-    workspace.defer(() => nats.stop());
-    const connection = await openRaw(nats.url, nats.token);
-    await connection.close();
-    progress(`${lines} lines, ${Math.round(bytes / MIB)} MiB`);
-    const child = startAgent(workspace, nats, workspace.path("read", "*.log"));
-    workspace.defer(() => child.end("SIGKILL"));
-    const status = `http://127.0.0.1:${Number((await child.ready())["status_port"])}`;
-    const startSeconds = cpuSeconds(child.pid);
-    renameSync(file, workspace.path("read", "bench.log"));
-    await until(
-      "the acknowledgement of all bytes",
-      async () => ((await readMetric(`${status}/metrics`, "tailrace_agent_bytes_acked_total")) ?? 0) >= bytes,
-      { deadlineMs: DEADLINE_MS, everyMs: 100 },
-    );
-    const reference = {
-      name: "reading and finding newlines",
-      value: readLinesPerCpuSecond(workspace.path("read", "bench.log")),
-    };
-    const seconds = cpuSeconds(child.pid) - startSeconds;
-    return [
-      {
-        case: "blocks",
-        value: lines / seconds,
-        unit: "lines per CPU-second",
-        reference,
-      },
-      { case: "peak memory", value: peakResidentBytes(child.pid) / MIB, unit: "MiB", reference: null },
-    ];
+  about: "file → PubAck: lines of 200 bytes per CPU-second, 10,000 idle files, 1 GB over 1,000 files; memory",
+  async run(context) {
+    const results: Result[] = [];
+    for (const way of WAYS) results.push(...(await measureWay(context, way)));
+    results.push(...(await measureIdle(context)), ...(await measureBacklog(context)));
+    return results;
   },
 };
+
+async function measureWay(
+  { workspace, scale, progress }: BenchmarkContext,
+  { name, target, ...options }: (typeof WAYS)[number],
+): Promise<Result[]> {
+  const lines = Math.round(LINES * scale);
+  const file = writeLines(workspace, lines);
+  const bytes = statSync(file).size;
+  progress(`${name}: ${lines} lines, ${Math.round(bytes / MIB)} MiB`);
+  const run = await AgentRun.start(workspace, { name, bytes, ...options });
+  const path = run.give(file, "bench.log");
+  await run.shipped(bytes);
+  const reference = { name: "reading and finding newlines", value: readLinesPerCpuSecond(path) };
+  const value = lines / run.seconds;
+  const memory = figure(`${name}: peak memory`, run.peakMib, "MiB", { atMost: LOAD_MEMORY_MIB });
+  const start = figure("start", run.startMs, "ms");
+  await run.end();
+  const speed = { case: name, value, unit: "lines per CPU-second", reference, target: { atLeast: target } };
+  return name === WAYS[0]!.name ? [start, speed, memory] : [speed, memory];
+}
+
+/** Files that nobody writes to: searched each second, and told of. */
+async function measureIdle({ workspace, scale, progress }: BenchmarkContext): Promise<Result[]> {
+  const files = Math.round(IDLE_FILES * scale);
+  const folder = workspace.path("idle-files");
+  mkdirSync(folder);
+  for (let file = 0; file < files; file++)
+    writeFileSync(join(folder, `${file}.log`), `${String(file).padEnd(LINE_BYTES - 1, "x")}\n`);
+  progress(`${files} idle files`);
+  const run = await AgentRun.start(workspace, { name: "idle", bytes: files * LINE_BYTES });
+  run.give(folder, "idle");
+  await run.shipped(files * LINE_BYTES);
+  await systemClock.sleep(IDLE_MS / 3);
+  const [seconds, scans] = [run.seconds, (await run.metric("tailrace_agent_scans_total")) ?? 0];
+  await systemClock.sleep(IDLE_MS);
+  const used = run.seconds - seconds;
+  const made = ((await run.metric("tailrace_agent_scans_total")) ?? 0) - scans;
+  const results = [
+    figure(`${files} idle files`, (used * 100_000) / IDLE_MS, "% of a core", { atMost: 2 }),
+    figure(`${files} idle files: a search`, (used * 1_000) / Math.max(1, made), "ms CPU", { atMost: 100 }),
+    figure(`${files} idle files: peak memory`, run.peakMib, "MiB", { atMost: MEMORY_MIB }),
+    figure(`${files} idle files: memory`, run.residentMib, "MiB", { atMost: MEMORY_MIB }),
+  ];
+  await run.end();
+  return results;
+}
+
+/** What piled up while nobody shipped it, read at once by an agent that may have 128 MB. */
+async function measureBacklog({ workspace, scale, progress }: BenchmarkContext): Promise<Result[]> {
+  const bytesEach = Math.round((BACKLOG_BYTES * scale) / BACKLOG_FILES / LINE_BYTES) * LINE_BYTES;
+  const lines = bytesEach / LINE_BYTES;
+  const first = writeLines(workspace, lines);
+  const folder = workspace.path("backlog-files");
+  mkdirSync(folder);
+  for (let file = 0; file < BACKLOG_FILES; file++) copyFileSync(first, join(folder, `service-${file}.log`));
+  const bytes = bytesEach * BACKLOG_FILES;
+  const run = await AgentRun.start(workspace, { name: "backlog", bytes, memoryBytes: MEMORY_MIB * MIB });
+  progress(`${Math.round(bytes / MIB)} MiB over ${BACKLOG_FILES} files, memory limited by ${run.limitedBy}`);
+  run.give(folder, "backlog");
+  await run.shipped(bytes);
+  const value = (lines * BACKLOG_FILES) / run.seconds;
+  const results = [
+    figure(`backlog, limit: ${run.limitedBy}`, value, "lines per CPU-second"),
+    figure("backlog: agents killed", run.running ? 0 : 1, "agents", { atMost: 0 }),
+    figure("backlog: peak memory", run.peakMib, "MiB", { atMost: MEMORY_MIB }),
+  ];
+  await run.end();
+  return results;
+}
+
+function figure(name: string, value: number, unit: string, target?: Target): Result {
+  return { case: name, value, unit, reference: null, ...(target === undefined ? {} : { target }) };
+}
 
 function writeLines(workspace: Workspace, lines: number): string {
   const file = workspace.path("made", "bench.log");
@@ -72,24 +126,4 @@ function writeLines(workspace: Workspace, lines: number): string {
   }
   closeSync(fd);
   return file;
-}
-
-function startAgent(workspace: Workspace, nats: TestNats, glob: string): Child {
-  const tokenFile = workspace.path("token");
-  writeFileSync(tokenFile, nats.token, { mode: 0o600 });
-  const settings = {
-    "shipper.inputs": [{ type: "log", id: "bench", paths: [glob], scan_frequency: "200ms" }],
-    "output.pipeline.servers": [nats.url],
-    "output.pipeline.token_file": tokenFile,
-    "path.data": workspace.path("agent-data"),
-    "status.port": 0,
-  };
-  const config = workspace.path("agent.yml");
-  writeFileSync(config, JSON.stringify(settings));
-  return new Child({
-    name: "agent",
-    command: LAUNCHER,
-    args: ["run", "-c", config, "--ready-json"],
-    logFile: workspace.path("agent.log"),
-  });
 }
