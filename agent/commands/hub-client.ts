@@ -2,11 +2,12 @@
 
 import type { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import { connect as connectSecurely, type TLSSocket } from "node:tls";
 import { AppError } from "#proto/kit/errors.ts";
+import { request as httpRequest } from "#proto/kit/node-http.ts";
 
 export interface HubClientOptions {
   /** http:// or https://; host:port means http. */

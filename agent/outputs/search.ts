@@ -5,13 +5,14 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { Agent, request as httpRequest } from "node:http";
+import type { Agent as PlainAgent } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { gzipSync } from "node:zlib";
 import { SlotPool } from "#agent/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
 import { commonFields, documentsOf } from "./documents.ts";
@@ -78,7 +79,7 @@ export class SearchOutput implements Output {
   readonly #options: SearchOutputOptions;
   readonly #stop = new AbortController();
   readonly #tasks = new Set<Promise<void>>();
-  readonly #agent: Agent;
+  readonly #agent: PlainAgent;
   readonly #secureAgent: SecureAgent;
   readonly #rejected: Counter;
   readonly #acked: Counter;

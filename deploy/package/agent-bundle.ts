@@ -21,13 +21,19 @@ const PRELUDE = [
   "const __filename = import.meta.filename, __dirname = import.meta.dirname;",
 ].join("\n");
 
+/** Packages that find files of their own beside them. */
+const OF_CHECKOUT = ["level", "pino"];
+
 /** The highest quality takes seconds for two per cent. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 export interface BundleOptions {
   readonly outfile: string;
-  /** True: carries the native part of all platforms; false: it must lie beside the bundle. */
-  readonly embedAddons: boolean;
+  /**
+   * Where the native part and the log's formatter are: in the bundle, for all platforms; beside it; or in the packages
+   * of the checkout that the bundle lies in.
+   */
+  readonly native: "embedded" | "beside" | "packages";
   /** Text before and behind the code. */
   readonly banner?: string;
   readonly footer?: string;
@@ -35,7 +41,7 @@ export interface BundleOptions {
 
 /** Writes the bundle; returns what went into it. */
 export async function bundleAgent(options: BundleOptions): Promise<Metafile> {
-  const { outfile, embedAddons, banner = "", footer = "" } = options;
+  const { outfile, native, banner = "", footer = "" } = options;
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: ["agent/main.ts"],
@@ -53,7 +59,9 @@ export async function bundleAgent(options: BundleOptions): Promise<Metafile> {
     logOverride: { "direct-eval": "silent" },
     banner: { js: banner + PRELUDE },
     footer: { js: footer },
-    plugins: [jsonLog, nativePart(embedAddons ? packAddons() : {})],
+    ...(native === "packages"
+      ? { external: OF_CHECKOUT }
+      : { plugins: [jsonLog, nativePart(native === "embedded" ? packAddons() : {})] }),
   });
   return metafile;
 }

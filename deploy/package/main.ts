@@ -92,10 +92,10 @@ async function single({ out }: Options): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-package-"));
   try {
     const outfile = join(folder, name);
-    const packages = bundledPackages(await bundleAgent({ outfile, embedAddons: true }));
+    const packages = bundledPackages(await bundleAgent({ outfile, native: "embedded" }));
     const notices = thirdPartyNotices(packages).replaceAll("*/", "* /");
     const banner = "#!/usr/bin/env -S node --max-old-space-size=48 --max-semi-space-size=2\n";
-    await bundleAgent({ outfile, embedAddons: true, banner, footer: `/*\n${notices}*/` });
+    await bundleAgent({ outfile, native: "embedded", banner, footer: `/*\n${notices}*/` });
     chmodSync(outfile, 0o755);
     mkdirSync(out, { recursive: true });
     cpSync(outfile, join(out, name));

@@ -59,7 +59,7 @@ export async function stage(options: TreeOptions): Promise<void> {
 /** The agent is one bundle: it starts in a third of the memory that loading its packages takes. */
 async function stageAgent({ out, arch }: TreeOptions, library: string): Promise<string[]> {
   const outfile = join(out, library, "agent/main.mjs");
-  const metafile = await bundleAgent({ outfile, embedAddons: false });
+  const metafile = await bundleAgent({ outfile, native: "beside" });
   put(out, `${library}/agent/${ADDON_FILE}`, readFileSync(addonFile(arch)));
   launcher(out, library, "agent", "main.mjs");
   return bundledPackages(metafile);

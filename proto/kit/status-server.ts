@@ -1,10 +1,11 @@
 /** A small HTTP server for whoever watches a process: GET /health and GET /metrics. */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AppError, systemCode } from "./errors.ts";
 import type { Component } from "./lifecycle.ts";
 import type { Metrics } from "./metrics.ts";
+import { createServer } from "./node-http.ts";
 
 /** ok and degraded answer 200, as a restart would not help; failed answers 503. */
 export interface Health {
