@@ -102,7 +102,7 @@ export interface FileContent
 const MAX_BYTES_LOWEST = 1_024;
 const MAX_BYTES_HIGHEST = 4 * 1_024 * 1_024;
 /** A search may take this share of one processor. */
-const SCAN_SHARE = 0.05;
+const SCAN_SHARE = 0.02;
 /** Hints for paths that no scan has found yet, waiting to be looked at. */
 const HINTS_MAX = 10_000;
 

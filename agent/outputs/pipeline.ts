@@ -143,13 +143,18 @@ export class PipelineOutput implements Output, Wire {
   }
 }
 
-/** Replaces the body by a zstd frame where that is smaller. */
+/** Replaces the body by a zstd frame, in its place, where that is smaller. */
 function compress({ block, body }: Batch): Pick<Batch, "block" | "body"> {
   if (body.events) return { block, body };
-  const frame = zstdCompressSync(body.buffer.subarray(body.start, body.end), ZSTD_OPTIONS);
-  if (frame.length >= body.end - body.start) return { block, body };
-  return {
-    block: { ...block, compression: Compression.ZSTD },
-    body: { buffer: frame, start: 0, end: frame.length, events: false },
-  };
+  const { buffer, start, end } = body;
+  const frame = zstdCompressSync(buffer.subarray(start, end), ZSTD_OPTIONS);
+  const isSmaller = frame.length < end - start;
+  if (isSmaller) frame.copy(buffer, start);
+  const compressed = { ...body, end: start + frame.length };
+  // The collector comes late for memory outside the heap: 40 MB of frames would wait for it.
+  if (frame.buffer instanceof ArrayBuffer && frame.buffer.byteLength >= ZSTD_OPTIONS.chunkSize)
+    frame.buffer.transfer(0);
+  return isSmaller
+    ? { block: { ...block, compression: Compression.ZSTD }, body: compressed }
+    : { block, body };
 }
