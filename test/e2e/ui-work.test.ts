@@ -58,6 +58,10 @@ test("the console runs every kind of request the search interface has, as it is 
       await answer(page).getByText(text.split("\n", 1)[0]!).waitFor();
       assert.match((await answer(page).locator(".state").textContent())!, status, text);
     }
+    await page.getByRole("button", { name: "Answer as a table" }).click();
+    await answer(page).getByRole("columnheader", { name: "token", exact: true }).waitFor();
+    await answer(page).getByRole("cell", { name: "or", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Answer as a table" }).click();
     await answer(page).getByText('"or"').waitFor();
     assert.equal(await answer(page).getByText(/"TO"/).count(), 0);
   }));

@@ -243,4 +243,11 @@ export const GERMAN_ADMINISTRATION: Catalogue = {
     "Ein Skript läuft für jeden Treffer: sein Ergebnis beim Schreiben in einem Feld ablegen.",
   "It makes very many groups: ask for the first few.":
     "Sie bildet sehr viele Gruppen: nur die ersten verlangen.",
+  "Users and keys": "Benutzer und Schlüssel",
+  "Connect servers": "Server verbinden",
+  "OAuth clients": "OAuth-Clients",
+  Connections: "Verbindungen",
+  "It may have been deleted.": "Es wurde vielleicht gelöscht.",
+  "Merged: {0} segments before, one for each of {1} shards now.":
+    "Zusammengeführt: vorher {0} Segmente, jetzt je eines für {1} Shards.",
 };

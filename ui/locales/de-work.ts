@@ -164,4 +164,15 @@ export const GERMAN_WORK: Catalogue = {
   "{0}, a map without places": "{0}, eine Karte ohne Orte",
   "{0}, a map with {1} circles, most lines at {2}. Arrow keys choose a circle, Enter goes nearer, Shift and arrow keys move the map.":
     "{0}, eine Karte mit {1} Kreisen, die meisten Zeilen bei {2}. Pfeiltasten wählen einen Kreis, Eingabe geht näher, Umschalt und Pfeiltasten bewegen die Karte.",
+  "Answer as a table": "Antwort als Tabelle",
+  "{0} rows and {1} columns more aren't shown.":
+    "{0} weitere Zeilen und {1} weitere Spalten werden nicht gezeigt.",
+  "run the request, or all selected": "Anfrage ausführen, oder alle ausgewählten",
+  suggest: "vorschlagen",
+  "accept, indent": "annehmen, einrücken",
+  "leave the editor": "den Editor verlassen",
+  "Ctrl+Enter": "Strg+Eingabe",
+  "Ctrl+Space": "Strg+Leertaste",
+  "not sent": "nicht gesendet",
+  "{0}  {1} documents": "{0}  {1} Dokumente",
 };

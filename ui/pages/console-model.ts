@@ -1,19 +1,26 @@
 /** The console's state: what is known of the hub, what was sent, what came back. */
 
+import { msg, str } from "@lit/localize";
+import { type AnswerTable, answerTable } from "../services/console/answer-table.ts";
 import type { ConsoleFacts } from "../services/console/completion.ts";
 import type { ConsoleAnswer, ConsoleClient } from "../services/console/console-client.ts";
 import { type Description, type Endpoint, readEndpoints } from "../services/console/endpoints.ts";
 import { addToHistory, type PastRequest, readHistory, writeHistory } from "../services/console/history.ts";
 import { type ConsoleRequest, formatRequest, indexOf, toCall } from "../services/console/requests.ts";
 import { type FieldCapabilities, readFields } from "../services/fields.ts";
+import { formatCount } from "../services/format.ts";
 import { readPreference, writePreference } from "../services/preferences.ts";
 
 export interface Result {
   readonly request: ConsoleRequest;
   /** Undefined while it is on its way. */
   readonly answer: ConsoleAnswer | undefined;
+  /** Its rows, where it has some. */
+  readonly table: AnswerTable | undefined;
 }
 
+/** Longer answers aren't read for rows: that would stall the page. */
+const MAX_TABLE_BYTES = 3_000_000;
 const TEXT_KEY = "console.text";
 /** What a new console shows: the first questions anybody asks. */
 export const FIRST_TEXT = `# Ctrl+Enter runs the request at the cursor, or all that are selected.
@@ -94,7 +101,7 @@ export class ConsoleModel implements ConsoleFacts {
     this.results = [];
     for (const request of requests) {
       const before = this.results;
-      this.results = [...before, { request, answer: undefined }];
+      this.results = [...before, { request, answer: undefined, table: undefined }];
       this.#onChange();
       let answer: ConsoleAnswer;
       try {
@@ -102,7 +109,7 @@ export class ConsoleModel implements ConsoleFacts {
       } catch {
         return;
       }
-      this.results = [...before, { request, answer }];
+      this.results = [...before, { request, answer, table: tableIn(answer) }];
       this.#remember(request, answer.status);
       if (answer.status === 0 || answer.status >= 500) break;
     }
@@ -129,8 +136,8 @@ export class ConsoleModel implements ConsoleFacts {
   async concerned(expression: string): Promise<string[]> {
     const answer = await this.#ask(`/_cat/indices/${expression}?format=json&h=index,docs.count`);
     if (!Array.isArray(answer)) return [];
-    return (answer as { index: string; "docs.count": string }[]).map(
-      (row) => `${row.index}  ${Number(row["docs.count"]).toLocaleString("en")} documents`,
+    return (answer as { index: string; "docs.count": string }[]).map((row) =>
+      msg(str`${row.index}  ${formatCount(Number(row["docs.count"]))} documents`),
     );
   }
 
@@ -187,6 +194,11 @@ export class ConsoleModel implements ConsoleFacts {
     const { status, text } = await this.#client.send(call, new AbortController().signal);
     return status === 200 ? (JSON.parse(text) as unknown) : undefined;
   }
+}
+
+function tableIn({ status, contentType, text, sizeBytes }: ConsoleAnswer): AnswerTable | undefined {
+  if (status !== 200 || !contentType.includes("json") || sizeBytes > MAX_TABLE_BYTES) return undefined;
+  return answerTable(text);
 }
 
 /** Returns the index expression a request destroys something of, or undefined. */

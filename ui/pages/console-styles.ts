@@ -207,4 +207,31 @@ export const consoleStyles = css`
       display: none;
     }
   }
+  .table {
+    max-height: 70vh;
+    overflow: auto;
+    font-size: var(--text-small);
+  }
+  table {
+    border-collapse: collapse;
+  }
+  th,
+  td {
+    max-width: 26rem;
+    padding: 3px 10px;
+    border-bottom: 1px solid var(--line);
+    overflow: hidden;
+    text-align: left;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  th {
+    position: sticky;
+    top: 0;
+    background: var(--surface);
+    font-weight: 600;
+  }
+  td {
+    font-family: var(--font-mono);
+  }
 `;

@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
 import "../components/json-view.ts";
+import type { AnswerTable } from "../services/console/answer-table.ts";
 import type { ConsoleAnswer } from "../services/console/console-client.ts";
 import type { PastRequest } from "../services/console/history.ts";
 import { formatAgo, formatBytes } from "../services/format.ts";
@@ -15,10 +16,10 @@ const MAX_SHOWN_BYTES = 8_000_000;
 const MAX_JSON_BYTES = 3_000_000;
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ["Ctrl+Enter", "run the request, or all selected"],
-  ["Ctrl+Space", "suggest"],
-  [msg("Tab"), "accept, indent"],
-  [msg("Esc, Tab"), "leave the editor"],
+  [msg("Ctrl+Enter"), msg("run the request, or all selected")],
+  [msg("Ctrl+Space"), msg("suggest")],
+  [msg("Tab"), msg("accept, indent")],
+  [msg("Esc, Tab"), msg("leave the editor")],
 ];
 
 /** Returns what stands where no answer is yet. */
@@ -27,11 +28,17 @@ export function introductionView(): TemplateResult {
     <dl>${KEYS.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></div>`;
 }
 
-/** Returns a request's answer; `onCopy` and `onSave` get its text. */
+export interface ResultActions {
+  readonly onCopy: (text: string) => void;
+  readonly onSave: (answer: ConsoleAnswer) => void;
+  readonly onTable: () => void;
+}
+
+/** Returns a request's answer, as a table where `isTable` and it holds rows. */
 export function resultView(
-  { request, answer }: Result,
-  onCopy: (text: string) => void,
-  onSave: (answer: ConsoleAnswer) => void,
+  { request, answer, table }: Result,
+  isTable: boolean,
+  { onCopy, onSave, onTable }: ResultActions,
 ): TemplateResult {
   const title = `${request.method} ${request.path}`;
   if (answer === undefined)
@@ -42,13 +49,21 @@ export function resultView(
       <h2 title=${title}>${title}</h2>
       <span role="status" class="state ${stateOf(answer.status)}">${stateText(answer)}</span>
       <span>${msg(str`${Math.round(answer.tookMs)} ms`)}</span><span>${formatBytes(answer.sizeBytes)}</span>
+      ${table === undefined ? nothing : html`<button class="plain small icon" aria-pressed=${isTable} aria-label=${msg("Answer as a table")} title=${msg("Table")} @click=${onTable}>${icon("columns")}</button>`}
       <button class="plain small icon" aria-label=${msg("Copy the answer")} title=${msg("Copy")} @click=${() => onCopy(answer.text)}>${icon("copy")}</button>
       <button class="plain small icon" aria-label=${msg("Save the answer as a file")} title=${msg("Save as a file")} @click=${() => onSave(answer)}>${icon("download")}</button>
     </header>
     ${reason === undefined ? nothing : html`<p class="reason">${reason}</p>`}
     ${answer.warning === undefined ? nothing : html`<p class="reason">${answer.warning}</p>`}
-    ${contentView(answer)}
+    ${isTable && table !== undefined ? tableView(table) : contentView(answer)}
   </article>`;
+}
+
+function tableView({ columns, rows, more }: AnswerTable): TemplateResult {
+  return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Answer as a table")}><table>
+      <thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr>${row.map((text) => html`<td title=${text}>${text}</td>`)}</tr>`)}</tbody></table></div>
+    ${more.rows + more.columns === 0 ? nothing : html`<p class="muted">${msg(str`${more.rows} rows and ${more.columns} columns more aren't shown.`)}</p>`}`;
 }
 
 function contentView({
@@ -102,7 +117,7 @@ export function historyView(
   return html`<ul>${found.map(
     (entry) => html`<li><button title=${entry.text} @click=${() => onChoose(entry)}>
       <span>${entry.text.split("\n", 1)[0]}</span>
-      <small class=${stateOf(entry.status)}>${entry.status === 0 ? "not sent" : entry.status}</small>
+      <small class=${stateOf(entry.status)}>${entry.status === 0 ? msg("not sent") : entry.status}</small>
       <small>${formatAgo(entry.atMs, nowMs)}</small></button></li>`,
   )}</ul>`;
 }

@@ -21,12 +21,14 @@ import {
   requestsAt,
   toCall,
 } from "../services/console/requests.ts";
+import { readPreference, writePreference } from "../services/preferences.ts";
 import { saveFile } from "../services/save-file.ts";
-import { ConsoleModel, destroyedIndex } from "./console-model.ts";
+import { ConsoleModel, destroyedIndex, type Result } from "./console-model.ts";
 import { consoleStyles } from "./console-styles.ts";
 import { historyView, introductionView, resultView } from "./console-views.ts";
 
 const COPIED_MS = 1_500;
+const TABLE_KEY = "console.table";
 
 export class ConsolePage extends LitElement {
   static override properties = {
@@ -35,6 +37,7 @@ export class ConsolePage extends LitElement {
     _hasHistory: { state: true },
     _search: { state: true },
     _said: { state: true },
+    _isTable: { state: true },
   };
 
   /** Of the address: `request` is written behind what is there. */
@@ -43,6 +46,8 @@ export class ConsolePage extends LitElement {
   declare _hasHistory: boolean;
   declare _search: string;
   declare _said: string;
+  /** Answers that hold rows are shown as tables. */
+  declare _isTable: boolean;
 
   static override styles = [controls, consoleStyles];
 
@@ -61,6 +66,7 @@ export class ConsolePage extends LitElement {
     this._hasHistory = false;
     this._search = "";
     this._said = "";
+    this._isTable = readPreference(TABLE_KEY) === "on";
     new HotkeyController(this, {
       "/": () => this.#editor?.focus(),
       h: () => this.#toggleHistory(),
@@ -106,7 +112,7 @@ export class ConsolePage extends LitElement {
           </div>
         </tr-code-editor>
         <section class="answers" aria-label=${msg("Answers")}>
-          ${results.length === 0 ? introductionView() : results.map((result) => resultView(result, (text) => void this.#copy(text), saveAnswer))}
+          ${results.length === 0 ? introductionView() : results.map((result) => this.#result(result))}
         </section>
         ${this._hasHistory ? this.#history() : nothing}
       </div>
@@ -125,6 +131,17 @@ export class ConsolePage extends LitElement {
 
   get #editor(): CodeEditor | null {
     return this.renderRoot?.querySelector?.("tr-code-editor") ?? null;
+  }
+
+  #result(result: Result): TemplateResult {
+    return resultView(result, this._isTable, {
+      onCopy: (text) => void this.#copy(text),
+      onSave: saveAnswer,
+      onTable: () => {
+        this._isTable = !this._isTable;
+        writePreference(TABLE_KEY, this._isTable ? "on" : undefined);
+      },
+    });
   }
 
   #history(): TemplateResult {
@@ -191,7 +208,7 @@ export class ConsolePage extends LitElement {
   async #copy(text: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
-      this.#say("Copied");
+      this.#say(msg("Copied"));
     } catch {
       this.#say(msg("The browser allows no copying here"));
     }
