@@ -56,5 +56,20 @@ export function wireAlerts({
     smtpUrl: settings["alerts.smtp.url"],
     smtpFrom: settings["alerts.smtp.from"],
   });
-  return new Alerts({ bucket, writer, search, notifier, dashboardUrl, clock: systemClock, log, metrics });
+  const maySee: AlertsOptions["maySee"] = ({ rule, reach }) => {
+    const sender = writer();
+    const found = catalog.resolve(rule.index, { ignoreUnavailable: true, allowNoIndices: true });
+    return found.every(({ name }) => !isWithin(reach, name) || isWithin(sender, name));
+  };
+  return new Alerts({
+    bucket,
+    writer,
+    maySee,
+    search,
+    notifier,
+    dashboardUrl,
+    clock: systemClock,
+    log,
+    metrics,
+  });
 }

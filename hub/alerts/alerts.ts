@@ -11,15 +11,18 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { type AlertSearch, checkQuery, type PreviewPoint } from "./alert-search.ts";
-import { type AlertState, type Delivery, withEvent, withFault, withFinding } from "./alert-state.ts";
-import type { Notice, Notifier } from "./notifier.ts";
-import { type AlertRule, checkChannel, checkRule, everyOf, isBroken, isMuted, windowOf } from "./rule.ts";
-import { type Reach, RuleStore, type StoredRule, type StoredState } from "./rule-store.ts";
+import { type AlertState, FIRST_STATE, withFault, withFinding } from "./alert-state.ts";
+import { Messages } from "./messages.ts";
+import type { Notifier } from "./notifier.ts";
+import { type AlertRule, checkChannel, checkRule, everyOf, isBroken, isMuted } from "./rule.ts";
+import { type Reach, RuleStore, type StoredRule, type UnreadableRule } from "./rule-store.ts";
 
 export interface AlertsOptions {
   readonly bucket: StateBucket;
   /** Returns which indices the sender of the present request reaches: those its rules count in from then on. */
   readonly writer: () => Reach;
+  /** Returns whether the sender of the present request may see a rule: it reaches all that the rule counts in. */
+  readonly maySee: (rule: Pick<StoredRule, "rule" | "reach">) => boolean;
   readonly search: Pick<AlertSearch, "count" | "preview">;
   readonly notifier: Pick<Notifier, "send" | "close">;
   /** The dashboard's address, for links. */
@@ -39,21 +42,17 @@ export interface Alert {
 
 /** Between two looks at which rules are due. */
 const TICK_MS = 1_000;
-/** A hub that took a message has so long to send it before another one may. */
-const LEASE_MS = 30_000;
-const FIRST_RETRY_MS = 5_000;
-const MAX_RETRY_MS = 10 * 60_000;
-/** Then a message is given up, and that is an event: 5 s, 10 s, … 10 min, some 40 min in all. */
-const MAX_ATTEMPTS = 11;
 const MAX_PREVIEW_MS = 31 * 86_400_000;
 
 export class Alerts implements Component {
   readonly #options: AlertsOptions;
   readonly #store: RuleStore;
   readonly #evaluations: Counter<"outcome">;
-  readonly #messages: Counter<"outcome">;
+  readonly #messages: Messages;
   readonly #abort = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  /** Revisions of rules that were said to be unreadable, by id. */
+  #warned: ReadonlyMap<string, number> = new Map();
 
   constructor(options: AlertsOptions) {
     this.#options = options;
@@ -62,7 +61,7 @@ export class Alerts implements Component {
     this.#evaluations = metrics.counter("tailrace_alerts_evaluations_total", "Evaluations of alert rules.", [
       "outcome",
     ]);
-    this.#messages = metrics.counter("tailrace_alerts_messages_total", "Messages of alerts.", ["outcome"]);
+    this.#messages = new Messages({ ...options, store: this.#store });
   }
 
   start(): Promise<void> {
@@ -76,14 +75,17 @@ export class Alerts implements Component {
     this.#options.notifier.close();
   }
 
-  /** Returns all rules with their states, by title. */
+  /** Returns the rules that the sender may see with their states, by title; those that can't be read come last. */
   async list(): Promise<Alert[]> {
-    return Promise.all((await this.#store.list()).map((stored) => this.#withState(stored)));
+    const { rules, unreadable } = await this.#store.list();
+    const seen = rules.filter((rule) => this.#options.maySee(rule));
+    const alerts = await Promise.all(seen.map((stored) => this.#withState(stored)));
+    return this.#options.writer().internal ? [...alerts, ...unreadable.map(unreadableAlert)] : alerts;
   }
 
-  /** Throws not_found. */
+  /** Throws not_found, request_invalid where it can't be read. */
   async get(id: string): Promise<Alert> {
-    return this.#withState(await this.#store.get(id));
+    return this.#withState(await this.#visible(id));
   }
 
   /** Throws request_invalid. */
@@ -93,14 +95,16 @@ export class Alerts implements Component {
 
   /** Throws request_invalid, not_found, journal_conflict where `revision` isn't the newest. */
   async put(id: string, body: unknown, revision?: number): Promise<Alert> {
+    await this.#mustSee(id);
     return this.#withState(
       await this.#store.put(id, { rule: checked(body), reach: this.#options.writer() }, revision),
     );
   }
 
   /** Throws not_found, journal_conflict. */
-  delete(id: string, revision?: number): Promise<void> {
-    return this.#store.delete(id, revision);
+  async delete(id: string, revision?: number): Promise<void> {
+    await this.#mustSee(id);
+    await this.#store.delete(id, revision);
   }
 
   /** Returns what a rule would have counted in the last `spanMs`. Throws request_invalid. */
@@ -128,11 +132,13 @@ export class Alerts implements Component {
 
   /** Evaluates what is due and sends what waits, once. */
   async tick(): Promise<void> {
-    for (const stored of await this.#store.list()) {
+    const { rules, unreadable } = await this.#store.list();
+    this.#warnOf(unreadable);
+    for (const stored of rules) {
       if (this.#abort.signal.aborted) return;
       try {
         await this.#evaluate(stored);
-        await this.#deliver(stored);
+        await this.#messages.deliver(stored, this.#abort.signal);
       } catch (error) {
         this.#options.log.warn(
           { err: error, alert: stored.rule.title },
@@ -140,6 +146,31 @@ export class Alerts implements Component {
         );
       }
     }
+  }
+
+  /** Says once of each write of a rule that it can't be read. */
+  #warnOf(unreadable: readonly UnreadableRule[]): void {
+    for (const { id, revision, fault } of unreadable) {
+      if (this.#warned.get(id) === revision) continue;
+      this.#options.log.warn(
+        { alert: id, reason: fault },
+        "an alert rule can't be read: write it anew or delete it",
+      );
+    }
+    this.#warned = new Map(unreadable.map(({ id, revision }) => [id, revision]));
+  }
+
+  /** Who may not see a rule isn't told that it is there. */
+  async #visible(id: string): Promise<StoredRule> {
+    const stored = await this.#store.get(id);
+    if (!this.#options.maySee(stored))
+      throw new AppError("not_found", `there is no alert rule ${id}; it may have been deleted`);
+    return stored;
+  }
+
+  /** An administrator may replace and delete what can't be read, too. */
+  async #mustSee(id: string): Promise<void> {
+    if (!this.#options.writer().internal) await this.#visible(id);
   }
 
   async #run(): Promise<void> {
@@ -185,84 +216,20 @@ export class Alerts implements Component {
     }
   }
 
-  async #deliver({ id, rule }: StoredRule): Promise<void> {
-    for (;;) {
-      const nowMs = this.#options.clock.now();
-      const before = await this.#store.state(id);
-      const due = before.state.deliveries.find(({ notBeforeMs }) => notBeforeMs <= nowMs);
-      if (due === undefined || this.#abort.signal.aborted) return;
-      const leased = { ...due, attempts: due.attempts + 1, notBeforeMs: nowMs + LEASE_MS };
-      const claimed = await this.#store.replaceState(id, before, replaced(before.state, due, leased));
-      if (claimed === undefined) return;
-      await this.#attempt(id, rule, claimed, leased);
-    }
-  }
-
-  /** Sends a leased message; afterwards it is gone, or waits for the next attempt. */
-  async #attempt(id: string, rule: AlertRule, claimed: StoredState, leased: Delivery): Promise<void> {
-    const { notifier, clock, log } = this.#options;
-    let change = (state: AlertState): AlertState => replaced(state, leased, undefined);
-    try {
-      await notifier.send(leased.channel, this.#noticeOf(id, rule, leased));
-      this.#messages.inc({ outcome: "sent" });
-    } catch (error) {
-      const fault = toAppError(error).message;
-      const isGivenUp = leased.attempts >= MAX_ATTEMPTS;
-      this.#messages.inc({ outcome: isGivenUp ? "given_up" : "failed" });
-      log.warn(
-        { alert: rule.title, attempt: leased.attempts, reason: fault },
-        "an alert's message isn't taken",
-      );
-      const nowMs = clock.now();
-      const waitMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (leased.attempts - 1));
-      const at = new Date(nowMs).toISOString();
-      const event = { at, event: "undelivered" as const, count: leased.count, note: fault };
-      change = (state) =>
-        isGivenUp
-          ? withEvent(replaced(state, leased, undefined), event)
-          : replaced(state, leased, { ...leased, fault, notBeforeMs: nowMs + waitMs });
-    }
-    await this.#store.changeState(id, change, claimed);
-  }
-
-  #noticeOf(id: string, rule: AlertRule, { event, firing, count, at }: Delivery): Notice {
-    const toMs = Date.parse(at);
-    const range = { from: new Date(toMs - windowOf(rule)).toISOString(), to: at };
-    const parameters = new URLSearchParams({ q: rule.query, index: rule.index, ...range });
-    return {
-      id,
-      title: rule.title,
-      event,
-      key: `${id}/${firing}/${event}`,
-      count,
-      condition: `${rule.condition} ${rule.threshold} in ${rule.window}`,
-      at,
-      link: `${this.#options.dashboardUrl()}/#/discover?${parameters.toString()}`,
-    };
-  }
-
   async #withState({ id, revision, rule }: StoredRule): Promise<Alert> {
     const { state } = await this.#store.state(id);
     return { id, revision, rule, state };
   }
 }
 
+/** A rule that can't be read, as far as it can be shown: so that it is found, and can be deleted. */
+function unreadableAlert({ id, revision, fault }: UnreadableRule): Alert {
+  const rule = checkRule({ title: `${id} (can't be read)`, enabled: false });
+  return { id, revision, rule, state: { ...FIRST_STATE, fault } };
+}
+
 function checked(body: unknown): AlertRule {
   const rule = checkRule(body);
   checkQuery(rule.query);
   return rule;
-}
-
-/** Returns the state with one message replaced, or gone. */
-function replaced(state: AlertState, old: Delivery, next: Delivery | undefined): AlertState {
-  const name = nameOf(old);
-  const deliveries = state.deliveries.flatMap((one) =>
-    nameOf(one) === name ? (next === undefined ? [] : [next]) : [one],
-  );
-  return { ...state, deliveries };
-}
-
-/** What tells messages of a rule apart. */
-function nameOf({ firing, event, channel }: Delivery): string {
-  return JSON.stringify([firing, event, channel]);
 }

@@ -4,7 +4,7 @@
 
 import { randomBytes } from "node:crypto";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { type AlertState, FIRST_STATE } from "./alert-state.ts";
 import { type AlertRule, checkRule } from "./rule.ts";
 
@@ -31,6 +31,13 @@ export interface StoredRule {
   readonly reach: Reach;
 }
 
+/** A stored rule that can't be read: of another version, or damaged. */
+export interface UnreadableRule {
+  readonly id: string;
+  readonly revision: number;
+  readonly fault: string;
+}
+
 /** A state with the revision it was read at; 0: there was none. */
 export interface StoredState {
   readonly revision: number;
@@ -44,20 +51,26 @@ export class RuleStore {
     this.#bucket = bucket;
   }
 
-  /** Returns all rules, by title. */
-  async list(): Promise<StoredRule[]> {
+  /** Returns all rules, by title; one that can't be read is told of and keeps none from the others. */
+  async list(): Promise<{ readonly rules: StoredRule[]; readonly unreadable: UnreadableRule[] }> {
     const keys = await this.#bucket.keys("rule/");
-    const found = await Promise.all(keys.map((key) => this.#read(key)));
-    return found
-      .filter((rule) => rule !== undefined)
-      .toSorted((a, b) => a.rule.title.localeCompare(b.rule.title, "en") || (a.id < b.id ? -1 : 1));
+    const entries = await Promise.all(keys.map((key) => this.#bucket.get(key)));
+    const rules: StoredRule[] = [];
+    const unreadable: UnreadableRule[] = [];
+    for (const entry of entries.filter((one) => one !== null))
+      try {
+        rules.push(decode(entry));
+      } catch (error) {
+        const { key, revision } = entry;
+        unreadable.push({ id: idOf(key), revision, fault: toAppError(error).message });
+      }
+    rules.sort((a, b) => a.rule.title.localeCompare(b.rule.title, "en") || (a.id < b.id ? -1 : 1));
+    return { rules, unreadable };
   }
 
   /** Throws not_found, request_invalid. */
   async get(id: string): Promise<StoredRule> {
-    const found = await this.#read(ruleKey(id));
-    if (found === undefined) throw missing(id);
-    return found;
+    return decode(await this.#entry(id));
   }
 
   /** Throws request_invalid where there are as many rules as may be. */
@@ -73,16 +86,16 @@ export class RuleStore {
 
   /** Replaces a rule, where given only at this revision. Throws journal_conflict, not_found. */
   async put(id: string, content: Pick<StoredRule, "rule" | "reach">, revision?: number): Promise<StoredRule> {
-    const before = await this.get(id);
+    const before = await this.#entry(id);
     const next = await this.#bucket
       .update(ruleKey(id), encode(content), revision ?? before.revision)
       .catch(conflict);
     return { id, ...content, revision: next };
   }
 
-  /** Deletes a rule and its state. Throws journal_conflict, not_found. */
+  /** Deletes a rule, readable or not, and its state. Throws journal_conflict, not_found. */
   async delete(id: string, revision?: number): Promise<void> {
-    const before = await this.get(id);
+    const before = await this.#entry(id);
     await this.#bucket.delete(ruleKey(id), revision ?? before.revision).catch(conflict);
     await this.#bucket.delete(`state/${id}`);
   }
@@ -126,15 +139,21 @@ export class RuleStore {
     throw new AppError("journal_conflict", `the state of alert rule ${id} is changed by others all the time`);
   }
 
-  async #read(key: string): Promise<StoredRule | undefined> {
-    const entry = await this.#bucket.get(key);
-    if (entry === null) return undefined;
-    const { rule, reach } = JSON.parse(Buffer.from(entry.value).toString()) as Pick<
-      StoredRule,
-      "rule" | "reach"
-    >;
-    return { id: key.slice("rule/".length), revision: entry.revision, rule: checkRule(rule), reach };
+  async #entry(id: string): Promise<StateEntry> {
+    const entry = await this.#bucket.get(ruleKey(id));
+    if (entry === null) throw missing(id);
+    return entry;
   }
+}
+
+/** Throws where the rule can't be read. */
+function decode({ key, revision, value }: StateEntry): StoredRule {
+  const { rule, reach } = JSON.parse(Buffer.from(value).toString()) as Pick<StoredRule, "rule" | "reach">;
+  return { id: idOf(key), revision, rule: checkRule(rule), reach };
+}
+
+function idOf(key: string): string {
+  return key.slice("rule/".length);
 }
 
 function encode(value: Pick<StoredRule, "rule" | "reach"> | AlertState): Uint8Array {
