@@ -5,7 +5,7 @@ import type { OutputDefinition } from "./output.ts";
 
 export const outputs = new PluginSet<OutputDefinition>("output", {
   csv: async () => (await import("./csv.ts")).csvOutput,
-  elasticsearch: async () => (await import("./elasticsearch.ts")).elasticsearchOutput,
+  elasticsearch: async () => (await import("./elasticsearch/elasticsearch.ts")).elasticsearchOutput,
   email: async () => (await import("./email.ts")).emailOutput,
   file: async () => (await import("./file.ts")).fileOutput,
   http: async () => (await import("./http.ts")).httpOutput,

@@ -45,7 +45,7 @@ export interface Refusal {
 /** The half in the worker threads: exactly one of the two. */
 export type Shaper =
   /** Documents for this installation's search engine; undefined: the event is taken and not kept. */
-  | { route(event: Event): DocumentTarget | undefined }
+  | { route(event: Event): DocumentTarget | Refusal | undefined }
   /** Records for the writer; undefined: there is nothing to deliver for the event. */
   | { shape(event: Event): ShapedRecord | Refusal | undefined };
 

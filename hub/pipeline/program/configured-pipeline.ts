@@ -183,13 +183,15 @@ export class ConfiguredPipeline implements MessageProcessor {
         if (outputs.length === 0) keep(each, { index: this.#index.of(each.timeMs), id: "" });
       },
       output: (each, place) => {
-        const { shaper } = outputs[place]!;
+        const { shaper, name } = outputs[place]!;
         if (!("route" in shaper)) {
           this.#shape(each, place, lineage, out);
           return;
         }
         const target = shaper.route(each);
-        if (target !== undefined) keep(each, target);
+        if (target === undefined) return;
+        if ("refused" in target) reject(each, offset, name, target.refused, out);
+        else keep(each, target);
       },
       refused: (each, fault) => {
         lineage.ended++;

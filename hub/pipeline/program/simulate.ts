@@ -95,11 +95,9 @@ export async function simulate({
         const { id, name, shaper } = compiled.outputs[place]!;
         if ("route" in shaper) {
           const target = shaper.route(each);
-          outputsOf(each).push({
-            id,
-            name,
-            ...(target !== undefined && { index: target.index, documentId: target.id }),
-          });
+          if (target === undefined) outputsOf(each).push({ id, name });
+          else if ("refused" in target) outputsOf(each).push({ id, name, refused: target.refused });
+          else outputsOf(each).push({ id, name, index: target.index, documentId: target.id });
           return;
         }
         const record = shaper.shape(each);

@@ -1,0 +1,148 @@
+/** Requests to the hosts of another search engine, the next one where one doesn't answer. */
+
+import {
+  Agent as HttpAgent,
+  type IncomingMessage,
+  type RequestOptions,
+  request as requestHttp,
+} from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { ConnectionOptions } from "node:tls";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import { AppError } from "#proto/kit/errors.ts";
+
+const pack = promisify(gzip);
+const unpack = promisify(gunzip);
+
+/** Longest answer: of a bulk request it has a line for each document. Bytes. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+export interface SearchClientOptions {
+  /** With the path that stands before all others. */
+  readonly hosts: readonly URL[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** Returns what is sent for sign-in to a host; `rejected`: after it refused the last one. */
+  readonly authorization: (host: URL, isRejected: boolean) => Promise<string | undefined>;
+  readonly tls: ConnectionOptions | undefined;
+  readonly timeoutMs: number;
+  /** Level of gzip; 0: bodies go as they are. */
+  readonly compressionLevel: number;
+  readonly checkTarget: (host: string) => void;
+}
+
+export interface SearchAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export class SearchClient {
+  readonly #options: SearchClientOptions;
+  readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
+  #host = 0;
+
+  constructor(options: SearchClientOptions) {
+    this.#options = options;
+    this.#agents = {
+      http: new HttpAgent({ keepAlive: true }),
+      https: new HttpsAgent({ keepAlive: true, ...options.tls }),
+    };
+  }
+
+  close(): void {
+    this.#agents.http.destroy();
+    this.#agents.https.destroy();
+  }
+
+  /** Sends to one host; where that one can't be reached, the next request goes to another. Throws unavailable, forbidden. */
+  async request(
+    method: string,
+    path: string,
+    body: { readonly type: string; readonly data: Uint8Array } | undefined,
+    signal: AbortSignal,
+  ): Promise<SearchAnswer> {
+    const { hosts, checkTarget, compressionLevel: level } = this.#options;
+    const host = hosts[this.#host % hosts.length]!;
+    checkTarget(host.hostname);
+    const packed = body === undefined || level === 0 ? body?.data : await pack(body.data, { level });
+    const headers = {
+      ...(body !== undefined && { "Content-Type": body.type, "Content-Length": packed!.length }),
+      ...(body !== undefined && level > 0 && { "Content-Encoding": "gzip" }),
+    };
+    try {
+      const answer = await this.#sendSignedIn(
+        host,
+        { method, path: `${host.pathname.replace(/\/$/, "")}${path}`, headers },
+        packed,
+        signal,
+      );
+      if (answer.status >= 500 || answer.status === 429) this.#host++;
+      return answer;
+    } catch (error) {
+      this.#host++;
+      if (error instanceof AppError) throw error;
+      throw new AppError("unavailable", `${host.host} can't be reached: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #sendSignedIn(
+    host: URL,
+    options: RequestOptions,
+    body: Uint8Array | undefined,
+    signal: AbortSignal,
+  ): Promise<SearchAnswer> {
+    const { authorization } = this.#options;
+    const first = await authorization(host, false);
+    const answer = await this.#send(host, options, first, body, signal);
+    if (answer.status !== 401) return answer;
+    const second = await authorization(host, true);
+    return second === undefined || second === first
+      ? answer
+      : this.#send(host, options, second, body, signal);
+  }
+
+  async #send(
+    host: URL,
+    { headers, ...options }: RequestOptions,
+    authorization: string | undefined,
+    body: Uint8Array | undefined,
+    signal: AbortSignal,
+  ): Promise<SearchAnswer> {
+    const isTls = host.protocol === "https:";
+    const request = (isTls ? requestHttps : requestHttp)({
+      ...options,
+      hostname: host.hostname.replaceAll(/^\[|\]$/g, ""),
+      port: host.port,
+      agent: isTls ? this.#agents.https : this.#agents.http,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]),
+      headers: {
+        Accept: "application/json",
+        "Accept-Encoding": "gzip",
+        ...this.#options.headers,
+        ...(headers as Record<string, string>),
+        ...(authorization !== undefined && { Authorization: authorization }),
+      },
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    request.once("response", resolve);
+    request.once("error", reject);
+    request.end(body);
+    const response = await promise;
+    return { status: response.statusCode ?? 0, body: await answerText(response) };
+  }
+}
+
+async function answerText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  const whole = Buffer.concat(chunks);
+  if (response.headers["content-encoding"] !== "gzip") return whole.toString();
+  return (await unpack(whole, { maxOutputLength: MAX_ANSWER_BYTES })).toString();
+}
