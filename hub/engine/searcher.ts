@@ -214,6 +214,11 @@ export interface NumericColumn extends Column {
    * `safe`, values are compared as they are rounded.
    */
   match(block: number, from: number, to: number, mask: Uint32Array): void;
+  /**
+   * Adds one to counts[offset + value] for each document of a run, of whole numbers from 0 that `counts` has room for up to
+   * `max`. Returns false, and does nothing, where documents have several values.
+   */
+  count(run: DocRun, counts: Int32Array, offset: number): boolean;
   /** Like `match`, of all blocks: writes to `set`, which has a bit for each document of the segment. */
   matchAll(from: number, to: number, set: Bitset): void;
 }
@@ -233,6 +238,8 @@ export interface KeywordColumn extends Column {
   lookup(ordinal: number): Uint8Array;
   /** A value as text: the keyword or the printed address. */
   text(ordinal: number): string;
+  /** For many values: fast where ordinals ascend. Keeps the dictionary in memory while it is used. */
+  reader(): TermReader;
   /** Ordinal of a value, or -(insertion point) - 1. */
   ordOf(term: string | Uint8Array): number;
   /** Smallest ordinal of a document, or -1. */
@@ -250,6 +257,14 @@ export interface KeywordColumn extends Column {
    * several values.
    */
   count(run: DocRun, counts: Int32Array, offset: number): boolean;
+}
+
+/** Values of a keyword column by their ordinals. */
+export interface TermReader {
+  /** See KeywordColumn.lookup; good until the next call. */
+  bytes(ordinal: number): Uint8Array;
+  /** See KeywordColumn.text. */
+  text(ordinal: number): string;
 }
 
 export interface GeoColumn extends Column {

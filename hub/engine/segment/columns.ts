@@ -9,6 +9,7 @@ import {
   type KeywordColumn,
   type NumericColumn,
   type NumericKind,
+  type TermReader,
   type ValueBlock,
 } from "../searcher.ts";
 import type { Bitset } from "./bitset.ts";
@@ -98,6 +99,10 @@ export class NumericColumnView extends ColumnView implements NumericColumn {
     this.blocks.match(block, from, to, mask);
   }
 
+  count(run: DocRun, counts: Int32Array, offset: number): boolean {
+    return this.blocks.count(run, counts, offset);
+  }
+
   matchAll(from: number, to: number, set: Bitset): void {
     this.blocks.matchAll(0, this.blockCount, [from, to], set.words, false);
   }
@@ -123,7 +128,15 @@ export class KeywordColumnView extends ColumnView implements KeywordColumn {
   }
 
   text(ordinal: number): string {
-    const bytes = this.lookup(ordinal);
+    return this.#print(this.lookup(ordinal));
+  }
+
+  reader(): TermReader {
+    const bytes = this.#dictionary.reader();
+    return { bytes, text: (ordinal) => this.#print(bytes(ordinal)) };
+  }
+
+  #print(bytes: Uint8Array): string {
     return this.kind === "ip" ? formatIp(bytes) : decodeUtf8(bytes, 0, bytes.length);
   }
 

@@ -90,6 +90,17 @@ export class Dictionary implements TermDictionary {
     return walk.term();
   }
 
+  /** Like `lookup`, for many terms: fast where ordinals ascend. What it returns is good until the next call. */
+  reader(): (ordinal: number) => Uint8Array {
+    const walk = this.#walk();
+    return (ordinal) => {
+      if (ordinal < 0 || ordinal >= this.size)
+        throw new RangeError(`ordinal ${ordinal} of ${this.size} terms`);
+      walk.to(ordinal);
+      return walk.view();
+    };
+  }
+
   /** Ordinal of a term, or -(insertion point) - 1. */
   ordOf(term: string | Uint8Array): number {
     const bytes = toBytes(term);

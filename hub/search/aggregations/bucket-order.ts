@@ -68,8 +68,23 @@ export function compareBuckets(
 /** Compares keys: numbers by size, text by code points. */
 export function compareKeys(a: string | number, b: string | number): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
+  return compareText(String(a), String(b));
+}
+
+/** Compares text by code points. */
+function compareText(a: string, b: string): number {
   if (a === b) return 0;
-  return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (left !== right) return placeOf(left) - placeOf(right);
+  }
+  return a.length - b.length;
+}
+
+/** Place of a UTF-16 unit: surrogates, which stand for what is beyond 16 bits, come last. */
+function placeOf(unit: number): number {
+  return unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
 function compareBy(order: BucketOrder, a: Orderable, b: Orderable, below: AggregationTree): number {

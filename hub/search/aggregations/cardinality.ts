@@ -1,7 +1,7 @@
 /** `cardinality`: how many different values there are. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import type { KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import type { DocRun, KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/searcher.ts";
 import { columnField, isNumeric, KeywordValues, NumericValues } from "../columns.ts";
 import { scalarText } from "../json.ts";
 import { anything, integer, text } from "../options.ts";
@@ -16,6 +16,9 @@ const DEFAULT_THRESHOLD = 3000;
 
 /** Largest number of values counted exactly. */
 const MAX_THRESHOLD = 40_000;
+
+/** Ordinals of a segment that are counted at most: four bytes each. */
+const MAX_COUNTED = 4_000_000;
 
 const OPTIONS = {
   field: text("field", undefined),
@@ -100,6 +103,9 @@ class CardinalityCollector implements Collector<DistinctState> {
   #numericColumn: NumericColumn | null = null;
   /** Hash by ordinal of the segment, NaN where it isn't made yet. */
   #hashes = new Float64Array(0);
+  /** Documents by ordinal of one bucket in the open segment, -1 where there is none. */
+  #counts = new Int32Array(0);
+  #countedBucket = -1;
 
   constructor(field: Field | undefined, threshold: number, missing: unknown, budget: CollectBudget) {
     this.#field = field;
@@ -115,6 +121,7 @@ class CardinalityCollector implements Collector<DistinctState> {
   }
 
   segment(segment: SegmentReader): void {
+    this.#settle();
     if (this.#field === undefined) return;
     if (isNumeric(this.#field)) {
       this.#numericColumn = segment.numericColumn(this.#field.path);
@@ -123,6 +130,7 @@ class CardinalityCollector implements Collector<DistinctState> {
     }
     this.#keywordColumn = segment.keywordColumn(this.#field.path);
     this.#keywords.open(this.#keywordColumn);
+    this.#counts = new Int32Array(0);
     this.#hashes = new Float64Array(this.#keywordColumn?.cardinality ?? 0).fill(Number.NaN);
   }
 
@@ -132,8 +140,34 @@ class CardinalityCollector implements Collector<DistinctState> {
     else this.#collectNumbers(docs, buckets, length);
   }
 
+  /** Fast path: which ordinals there are is counted first; each is hashed once. */
+  collectRun(run: DocRun, bucket: number): boolean {
+    const column = this.#keywordColumn;
+    if (column === null || this.#missing !== undefined || column.cardinality > MAX_COUNTED) return false;
+    if (this.#countedBucket !== bucket) this.#settle();
+    if (this.#counts.length === 0) this.#counts = new Int32Array(column.cardinality);
+    if (!column.count(run, this.#counts, 0)) return false;
+    this.#countedBucket = bucket;
+    return true;
+  }
+
   state(bucket: number): DistinctState {
+    this.#settle();
     return this.#counters[bucket]?.state() ?? { hashes: [] };
+  }
+
+  /** Gives the ordinals counted of the open segment to the counter of their bucket. */
+  #settle(): void {
+    if (this.#countedBucket < 0) return;
+    const counter = this.#counter(this.#countedBucket);
+    this.#countedBucket = -1;
+    const reader = this.#keywordColumn!.reader();
+    for (let ordinal = 0; ordinal < this.#counts.length; ordinal++) {
+      if (this.#counts[ordinal] === 0) continue;
+      if (Number.isNaN(this.#hashes[ordinal]!)) this.#hashes[ordinal] = hashBytes(reader.bytes(ordinal));
+      counter.add(this.#hashes[ordinal]!);
+    }
+    this.#counts.fill(0);
   }
 
   #collectNumbers(docs: Int32Array, buckets: Int32Array, length: number): void {

@@ -30,6 +30,11 @@ export class HdrHistogram {
     this.#count(this.#bucketOf(value), 1);
   }
 
+  /** Adds values, each as often as its weight says; none is negative. */
+  addSorted(values: Float64Array, weights: Float64Array): void {
+    for (const [at, value] of values.entries()) this.#count(this.#bucketOf(value), weights[at]!);
+  }
+
   merge({ counts }: HdrState): void {
     for (const [bucket, count] of counts) this.#count(bucket, count);
   }

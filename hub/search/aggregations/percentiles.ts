@@ -12,6 +12,7 @@ import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
 import { HdrHistogram, type HdrState } from "./hdr-histogram.ts";
 import { type DigestState, TDigest } from "./t-digest.ts";
+import { ValueCounts } from "./value-counts.ts";
 
 /** Percents of the answer unless the request names others. */
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];
@@ -90,6 +91,8 @@ interface Options {
 /** What values are counted in. */
 interface Sketch {
   add(value: number): void;
+  /** See TDigest.addSorted. */
+  addSorted(values: Float64Array, weights: Float64Array): void;
   state(): SketchState;
   merge(state: SketchState): void;
   /** `share` 0..1; NaN without values. */
@@ -142,8 +145,12 @@ class Percentiles implements Aggregation<PercentilesState> {
       budget.add(16);
       return (sketches[bucket] = this.#newSketch());
     };
+    const counts = new ValueCounts((bucket, found, weights) => sketchAt(bucket).addSorted(found, weights));
     return {
-      segment: (segment: SegmentReader) => values.open(numericColumn(segment, field)),
+      segment: (segment: SegmentReader) => {
+        values.open(numericColumn(segment, field));
+        counts.open(values.wholeColumn);
+      },
       collect: (docs, buckets, length) => {
         const count = values.read(docs, length);
         for (let at = 0; at < count; at++) {
@@ -152,7 +159,22 @@ class Percentiles implements Aggregation<PercentilesState> {
           sketchAt(buckets[values.places[at]!]!).add(value);
         }
       },
-      state: (bucket) => ({ sketch: (sketches[bucket] ?? this.#newSketch()).state(), format }),
+      collectRun: (run, bucket) => {
+        const column = values.wholeColumn;
+        if (column === null || (positive && column.min < 0)) return false;
+        if (counts.add(run, bucket)) return true;
+        for (let block = run.from; block < run.to; block++) {
+          const count = values.readBlock(run, block);
+          if (count === 0) continue;
+          const sketch = sketchAt(bucket);
+          for (let at = 0; at < count; at++) sketch.add(values.values[at]!);
+        }
+        return true;
+      },
+      state: (bucket) => {
+        counts.settle();
+        return { sketch: (sketches[bucket] ?? this.#newSketch()).state(), format };
+      },
     };
   }
 

@@ -8,13 +8,23 @@ export interface DigestState {
 }
 
 /** Values gathered before they are merged into the centroids. */
-const BUFFER = 2048;
+const BUFFER = 4096;
+
+/** Values with their weights, ascending. */
+interface Weighted {
+  readonly means: Float64Array;
+  readonly weights: Float64Array;
+  /** 1 where a weight may be divided. */
+  readonly divisible: Uint8Array;
+}
 
 export class TDigest {
   readonly #compression: number;
-  #means: number[] = [];
-  #weights: number[] = [];
-  #pending: [mean: number, weight: number][] = [];
+  #means: Float64Array = new Float64Array(0);
+  #weights: Float64Array = new Float64Array(0);
+  /** Values of weight 1 that aren't merged yet. */
+  #pending: Float64Array = new Float64Array(64);
+  #pendingCount = 0;
   #min = Number.POSITIVE_INFINITY;
   #max = Number.NEGATIVE_INFINITY;
 
@@ -23,22 +33,37 @@ export class TDigest {
     this.#compression = compression;
   }
 
-  add(value: number, weight = 1): void {
-    this.#pending.push([value, weight]);
-    if (value < this.#min) this.#min = value;
-    if (value > this.#max) this.#max = value;
-    if (this.#pending.length >= BUFFER) this.#compress();
+  add(value: number): void {
+    if (this.#pendingCount === this.#pending.length) this.#makeRoom();
+    this.#pending[this.#pendingCount++] = value;
+  }
+
+  /** Adds values, each `counts` times; values ascend and counts are above 0. */
+  addSorted(values: Float64Array, counts: Float64Array): void {
+    if (values.length === 0) return;
+    this.#settle();
+    let total = 0;
+    for (const count of counts) total += count;
+    // A few are told apart, as if they had come one by one.
+    if (total <= 2 * this.#compression) {
+      for (const [at, value] of values.entries())
+        for (let copy = 0; copy < counts[at]!; copy++) this.add(value);
+    } else this.#mergeIn(values, counts, true);
   }
 
   merge({ centroids, min, max }: DigestState): void {
-    for (let at = 0; at < centroids.length; at += 2) this.add(centroids[at]!, centroids[at + 1]!);
+    if (centroids.length === 0) return;
+    this.#settle();
+    const means = Float64Array.from({ length: centroids.length / 2 }, (_, at) => centroids[2 * at]!);
+    const weights = Float64Array.from({ length: centroids.length / 2 }, (_, at) => centroids[2 * at + 1]!);
+    this.#mergeIn(means, weights, false);
     if (min !== null && min < this.#min) this.#min = min;
     if (max !== null && max > this.#max) this.#max = max;
   }
 
   state(): DigestState {
     this.#settle();
-    const centroids = this.#means.flatMap((mean, at) => [mean, this.#weights[at]!]);
+    const centroids = Array.from(this.#means).flatMap((mean, at) => [mean, this.#weights[at]!]);
     return {
       centroids,
       min: centroids.length === 0 ? null : this.#min,
@@ -95,46 +120,86 @@ export class TDigest {
     return 1;
   }
 
+  #makeRoom(): void {
+    if (this.#pending.length >= BUFFER) this.#settle();
+    else {
+      const larger = new Float64Array(4 * this.#pending.length);
+      larger.set(this.#pending);
+      this.#pending = larger;
+    }
+  }
+
   #settle(): void {
-    if (this.#pending.length > 0) this.#compress();
+    if (this.#pendingCount === 0) return;
+    const values = this.#pending.subarray(0, this.#pendingCount).sort();
+    this.#pendingCount = 0;
+    this.#mergeIn(values, null, false);
   }
 
-  #compress(): void {
-    const all = this.#means.map((mean, at): [number, number] => [mean, this.#weights[at]!]);
-    all.push(...this.#pending);
-    this.#pending = [];
-    all.sort((a, b) => a[0] - b[0]);
-    this.#means = all.map(([mean]) => mean);
-    this.#weights = all.map(([, weight]) => weight);
+  /**
+   * Merges ascending values into the centroids. `areCounts`: a weight says how often its value came, so that it may go to
+   * several centroids.
+   */
+  #mergeIn(values: Float64Array, weights: Float64Array | null, areCounts: boolean): void {
+    this.#min = Math.min(this.#min, values[0]!);
+    this.#max = Math.max(this.#max, values.at(-1)!);
+    const length = this.#means.length + values.length;
+    const all: Weighted = {
+      means: new Float64Array(length),
+      weights: new Float64Array(length),
+      divisible: new Uint8Array(length),
+    };
+    let own = 0;
+    let other = 0;
+    for (let at = 0; at < length; at++) {
+      if (own < this.#means.length && (other === values.length || this.#means[own]! <= values[other]!)) {
+        all.means[at] = this.#means[own]!;
+        all.weights[at] = this.#weights[own++]!;
+      } else {
+        all.means[at] = values[other]!;
+        all.weights[at] = weights === null ? 1 : weights[other]!;
+        all.divisible[at] = areCounts ? 1 : 0;
+        other++;
+      }
+    }
     // Few values stay as they are, so that their quantiles are exact.
-    if (all.length <= 2 * this.#compression) return;
-    this.#mergeNeighbours(all);
+    if (length <= 2 * this.#compression && !areCounts) {
+      this.#means = all.means;
+      this.#weights = all.weights;
+    } else this.#join(all);
   }
 
-  /** Joins neighbours while they span at most one step of the scale, whose steps are short at both ends. */
-  #mergeNeighbours(all: readonly (readonly [number, number])[]): void {
-    const total = all.reduce((sum, [, weight]) => sum + weight, 0);
-    const means: number[] = [];
-    const weights: number[] = [];
-    let [mean, weight] = all[0]!;
+  /** Makes centroids of neighbours that span at most one step of the scale, whose steps are short at both ends. */
+  #join({ means, weights, divisible }: Weighted): void {
+    let total = 0;
+    for (const weight of weights) total += weight;
+    const joined: number[] = [];
+    const counts: number[] = [];
+    let mean = 0;
+    let weight = 0;
     let before = 0;
     let limit = total * this.#limit(0);
-    for (const [nextMean, nextWeight] of all.slice(1)) {
-      if (before + weight + nextWeight <= limit) {
-        weight += nextWeight;
-        mean += ((nextMean - mean) * nextWeight) / weight;
-        continue;
+    for (let at = 0; at < means.length; at++) {
+      for (let left = weights[at]!; left > 0; ) {
+        const room = Math.floor(limit - before - weight);
+        const take = divisible[at] === 1 ? Math.min(left, Math.max(1, room)) : left;
+        if (weight > 0 && before + weight + take > limit) {
+          joined.push(mean);
+          counts.push(weight);
+          before += weight;
+          limit = total * this.#limit(before / total);
+          weight = 0;
+          continue;
+        }
+        weight += take;
+        mean = weight === take ? means[at]! : mean + ((means[at]! - mean) * take) / weight;
+        left -= take;
       }
-      means.push(mean);
-      weights.push(weight);
-      before += weight;
-      limit = total * this.#limit(before / total);
-      [mean, weight] = [nextMean, nextWeight];
     }
-    means.push(mean);
-    weights.push(weight);
-    this.#means = means;
-    this.#weights = weights;
+    joined.push(mean);
+    counts.push(weight);
+    this.#means = Float64Array.from(joined);
+    this.#weights = Float64Array.from(counts);
   }
 
   /** Quantile at which a centroid that begins at `quantile` has to end (scale function k1). */

@@ -1,6 +1,6 @@
 /** Collects `terms` of keywords and addresses, by ordinal within a segment and by text over segments. */
 
-import type { DocRun, KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import type { DocRun, KeywordColumn, SegmentReader, TermReader } from "#hub/engine/searcher.ts";
 import { grown } from "#hub/engine/segment/byte-buffer.ts";
 import { KeywordValues } from "../columns.ts";
 import { RAW, type ValueFormat } from "../value-format.ts";
@@ -32,6 +32,8 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #keys: KeyTable<number>;
   readonly #buckets: BucketCollector;
   #column: KeywordColumn | null = null;
+  /** While counts by ordinal are moved. */
+  #reader: TermReader | undefined;
   /** Number of each ordinal of the segment. */
   #byOrdinal: Int32Array = new Int32Array(0);
   /** Buckets by owner and ordinal: number owner * cardinality + ordinal. */
@@ -119,6 +121,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   /** Moves the counts by ordinal of the open segment to the buckets of their owners. */
   #settle(): void {
     const cardinality = this.#column?.cardinality ?? 0;
+    this.#reader ??= this.#column?.reader();
     for (let at = 0; at < this.#counts.length; at++) {
       const count = this.#counts[at]!;
       if (count === 0) continue;
@@ -126,6 +129,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       if (bucket >= 0) this.#buckets.addCount(bucket, count);
     }
     this.#counts = new Int32Array(0);
+    this.#reader = undefined;
   }
 
   #bucket(owner: number, ordinal: number): number {
@@ -147,7 +151,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #lookUp(owner: number, ordinal: number): number {
     let number = this.#byOrdinal[ordinal]!;
     if (number === UNKNOWN) {
-      const text = this.#column!.text(ordinal);
+      const text = (this.#reader ?? this.#column!).text(ordinal);
       number = this.#context.filter?.(text) === false ? LEFT_OUT : this.#number(text);
       this.#byOrdinal[ordinal] = number;
     }
@@ -167,8 +171,9 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #addAll(owner: number): void {
     for (const segment of this.#context.shard.searcher.segments) {
       const column = segment.keywordColumn(this.#path);
+      const reader = column?.reader();
       for (let ordinal = 0; ordinal < (column?.cardinality ?? 0); ordinal++) {
-        const text = column!.text(ordinal);
+        const text = reader!.text(ordinal);
         if (this.#context.filter?.(text) !== false) this.#keys.bucket(owner, this.#number(text));
       }
     }

@@ -61,17 +61,35 @@ export function cutTerms(
 ): Pick<TermsState, "buckets" | "others" | "errorBound"> {
   const keep = Math.max(shardSize, MIN_HANDED_ON);
   if (buckets.length <= keep) return { buckets, others: 0, errorBound: 0 };
-  buckets.sort(compareBuckets(shape.order, shape.below));
-  const cut = buckets.slice(keep);
+  const all = buckets.reduce((total, { count }) => total + count, 0);
+  const kept = firstBuckets(buckets, shape, keep);
   return {
-    buckets: buckets.slice(0, keep),
-    others: cut.reduce((total, bucket) => total + bucket.count, 0),
-    errorBound: shape.order[0]?.by === "count" && shape.order[0].descending ? buckets[keep - 1]!.count : 0,
+    buckets: kept,
+    others: all - kept.reduce((total, { count }) => total + count, 0),
+    errorBound: isMostFrequent(shape) ? kept.at(-1)!.count : 0,
   };
+}
+
+function isMostFrequent({ order: [first] }: TermsShape): boolean {
+  return first?.by === "count" && first.descending;
+}
+
+/** The first `count` buckets in their order. `buckets` is reordered. */
+function firstBuckets(buckets: TermBucket[], shape: TermsShape, count: number): TermBucket[] {
+  const compare = compareBuckets(shape.order, shape.below);
+  if (buckets.length <= count || !isMostFrequent(shape)) return buckets.sort(compare).slice(0, count);
+  // Only those as frequent as the last one wanted have to be told apart by the rest of the order.
+  const counts = Float64Array.from(buckets, (bucket) => bucket.count).sort();
+  const least = counts[counts.length - count]!;
+  return buckets
+    .filter((bucket) => bucket.count >= least)
+    .sort(compare)
+    .slice(0, count);
 }
 
 /** Merges states of shards. */
 export function mergeTerms(states: readonly TermsState[], below: AggregationTree): TermsState {
+  if (states.length === 1) return states[0]!;
   const byKey = new Map<string | number, TermBucket[]>();
   for (const bucket of states.flatMap((state) => state.buckets)) {
     const same = byKey.get(bucket.key);
@@ -102,7 +120,7 @@ export function mergeTerms(states: readonly TermsState[], below: AggregationTree
 export function renderTerms(state: TermsState, shape: TermsShape, budget: BucketBudget): JsonObject {
   const wanted = state.buckets.filter((bucket) => bucket.count >= shape.minDocCount);
   const total = wanted.reduce((sum, bucket) => sum + bucket.count, 0);
-  const shown = wanted.sort(compareBuckets(shape.order, shape.below)).slice(0, shape.size);
+  const shown = firstBuckets(wanted, shape, shape.size);
   budget.add(shown.length);
   const inShown = shown.reduce((sum, bucket) => sum + bucket.count, 0);
   return {
