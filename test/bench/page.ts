@@ -13,7 +13,7 @@ const SCROLL_MS = 5_000;
 const LARGE_FIELDS = 1_000;
 const KIB = 1024;
 /** An expression of the page: its table of lines. */
-const TABLE = `document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot.querySelector("tr-event-table")`;
+const TABLE = `document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot.querySelector("tr-discover-results").shadowRoot.querySelector("tr-event-table")`;
 
 export const page: Benchmark = {
   name: "page",
@@ -115,7 +115,7 @@ async function measureLargeDocument({ browser, hub }: Shop): Promise<Result> {
     ${TABLE}.shadowRoot.querySelector(".row button").click();
     for (;;) {
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-      const page = document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot;
+      const page = document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot.querySelector("tr-discover-results").shadowRoot;
       const details = page.querySelector("tr-event-details");
       if ((details?.shadowRoot.querySelectorAll("tr").length ?? 0) > 0) return performance.now() - start;
     }

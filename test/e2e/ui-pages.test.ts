@@ -37,7 +37,7 @@ async function visit(
 
 /** An expression in the page: which lines its table has loaded, in sight or not. */
 const LOADED_KEYS = `document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot
-  .querySelector("tr-event-table").rows.map((row) => row.key)`;
+  .querySelector("tr-discover-results").shadowRoot.querySelector("tr-event-table").rows.map((row) => row.key)`;
 
 const rows = (page: Page) => page.locator("tr-event-table .row");
 const tailRows = (page: Page) => page.locator("tr-tail-window .row:visible");

@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { formatTime } from "../services/format.ts";
 import { filterValues, type LogDocument, valueText } from "../services/log-document.ts";
+import type { SearchClient } from "../services/search-client.ts";
 import { eventDetailsStyles } from "./event-details-styles.ts";
 import { fireColumn, fireFilter } from "./filter-events.ts";
 import { icon } from "./icons.ts";
@@ -33,6 +34,7 @@ export class EventDetails extends LitElement {
     columns: { attribute: false },
     isUtc: { type: Boolean },
     surroundings: {},
+    client: { attribute: false },
     _view: { state: true },
     _copied: { state: true },
     _shown: { state: true },
@@ -44,6 +46,8 @@ export class EventDetails extends LitElement {
   declare isUtc: boolean;
   /** Address of the lines around; "" where there is none. */
   declare surroundings: string;
+  /** Finds the lines around; undefined where the page can't. */
+  declare client: SearchClient | undefined;
   declare _view: View;
   declare _copied: boolean;
   /** Fields that are drawn; the others follow, some each frame. */
@@ -59,6 +63,7 @@ export class EventDetails extends LitElement {
     this.columns = undefined;
     this.isUtc = false;
     this.surroundings = "";
+    this.client = undefined;
     this._view = "table";
     this._copied = false;
     this._shown = FIRST_FIELDS;

@@ -16,43 +16,32 @@ export const eventTableStyles = css`
     contain: strict;
     outline-offset: -2px;
   }
-  .head {
-    position: sticky;
-    z-index: 2;
-    top: 0;
-    height: 26px;
-    line-height: 26px;
-    border-bottom: 1px solid var(--line);
-    background: var(--surface-sunken);
-    color: var(--ink-muted);
-    font: 600 var(--text-small) / 26px var(--font);
-  }
-  .head button {
-    height: 24px;
-    min-width: 24px;
-    width: 24px;
-  }
-  .head svg {
-    width: 12px;
-    height: 12px;
-  }
   .body {
     position: relative;
   }
-  .head,
   .row {
+    position: absolute;
+    top: 0;
+    left: 0;
+    right: 0;
     display: grid;
     grid-template-columns: var(--columns);
     gap: 0 12px;
-    padding: 0 12px;
     min-width: var(--table-width, 0);
-  }
-  .row {
-    position: absolute;
-    left: 0;
-    right: 0;
     height: var(--row-height);
-    cursor: default;
+    padding: 0 12px;
+    cursor: pointer;
+    contain: layout style;
+  }
+  :host([iswrapped]) .row {
+    height: auto;
+    min-height: var(--row-height);
+  }
+  :host([iswrapped]) .row .cell {
+    overflow: visible;
+    overflow-wrap: anywhere;
+    white-space: pre-wrap;
+    line-height: max(1.35em, calc(var(--row-height) - 4px));
   }
   .row:hover {
     background: var(--surface-hover);
@@ -66,10 +55,9 @@ export const eventTableStyles = css`
     text-overflow: ellipsis;
     white-space: nowrap;
   }
-  .head .cell {
-    display: flex;
-    align-items: center;
-    justify-content: space-between;
+  mark.find {
+    background: var(--find);
+    color: var(--find-ink);
   }
   .time button {
     display: inline;
@@ -94,9 +82,6 @@ export const eventTableStyles = css`
     font-size: var(--text-small);
   }
   @media (width < 700px) {
-    .head {
-      display: none;
-    }
     .row {
       display: block;
       height: 44px;
@@ -107,6 +92,10 @@ export const eventTableStyles = css`
       overflow: hidden;
       text-overflow: ellipsis;
       line-height: 20px;
+    }
+    :host([iswrapped]) .row {
+      height: auto;
+      white-space: pre-wrap;
     }
     .cell {
       display: inline;

@@ -1,80 +1,98 @@
 /**
- * Lines in rows of one height, of which only those in sight are drawn. Fires `tr-open` with a row's number and
- * `tr-end` when its reader comes near the last row.
+ * Lines in rows, of which only those in sight are in the document and are patched in place. Fires `tr-open` and
+ * `tr-select` with a row's number, `tr-end` when its reader comes near the last row, and what its head asks for:
+ * `tr-sort`, `tr-columns`, `tr-width`.
  */
 
-import { msg, str } from "@lit/localize";
+import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import { repeat } from "lit/directives/repeat.js";
-import { LEVEL_NAMES } from "#proto/live.ts";
-import { formatTime } from "../services/format.ts";
-import { compileHighlight, splitMatches } from "../services/highlight.ts";
+import type { Sort } from "../services/discover-state.ts";
+import type { FieldCatalogue } from "../services/fields.ts";
+import { compileHighlight } from "../services/highlight.ts";
 import type { LogDocument } from "../services/log-document.ts";
-import { scrollToRow, visibleRows } from "../services/row-window.ts";
+import { RowHeights } from "../services/row-heights.ts";
+import { scrollToPlace } from "../services/row-window.ts";
 import { rowHeightPx } from "../theme.ts";
+import { columnTracks, tableWidth } from "./column-tracks.ts";
+import { EventRow, type RowLook } from "./event-row.ts";
 import { eventTableStyles } from "./event-table-styles.ts";
-import { fireColumn } from "./filter-events.ts";
-import { icon } from "./icons.ts";
 import { controls, logRows } from "./styles.ts";
+import "./table-head.ts";
 
 /** Two lines a row where the screen is narrow: time and level over the text. */
 const NARROW_ROW_HEIGHT_PX = 44;
-/** Widths of 23 and 5 letters of the rows' type: the head has another one. */
-const TIME_AND_LEVEL_TRACKS = "172px 44px";
 const NARROW = "(width < 700px)";
 /** The next page is asked for when so few rows are left below. */
 const ROWS_BEFORE_END = 40;
+/** Rows drawn beyond each edge, so that a scroll shows no blank. */
+const OVERSCAN_ROWS = 6;
+const MESSAGE_ONLY: readonly string[] = ["message"];
 
 export class EventTable extends LitElement {
   static override properties = {
     rows: { attribute: false },
     columns: { attribute: false },
+    widths: { attribute: false },
+    fields: { attribute: false },
+    sort: { attribute: false },
     words: { attribute: false },
+    find: {},
     selected: { type: Number },
     isUtc: { type: Boolean },
+    isWrapped: { type: Boolean, reflect: true },
     isLoadingMore: { type: Boolean },
     footer: {},
-    _scrollTop: { state: true },
-    _viewHeight: { state: true },
   };
 
   declare rows: readonly LogDocument[];
   declare columns: readonly string[];
+  /** Chosen widths of columns, px. */
+  declare widths: Readonly<Record<string, number>>;
+  /** Known fields; undefined: nothing but the time can be sorted by. */
+  declare fields: FieldCatalogue | undefined;
+  declare sort: Sort | undefined;
   /** Words to mark. */
   declare words: readonly string[];
+  /** Text that is looked for in the lines; "": none. */
+  declare find: string;
   /** Number of the chosen row; -1: none. */
   declare selected: number;
   declare isUtc: boolean;
+  /** True where long texts go on in further lines. */
+  declare isWrapped: boolean;
   declare isLoadingMore: boolean;
   /** What is said below the last row. */
   declare footer: string;
-  declare _scrollTop: number;
-  declare _viewHeight: number;
 
   static override styles = [controls, logRows, eventTableStyles];
 
-  #resize: ResizeObserver | undefined;
+  readonly #pool: EventRow[] = [];
   readonly #narrow = globalThis.matchMedia?.(NARROW);
+  #heights = new RowHeights(0, rowHeightPx());
+  #look: RowLook | undefined;
+  #resize: ResizeObserver | undefined;
+  #widthPx = 0;
   #frame = 0;
 
   constructor() {
     super();
     this.rows = [];
     this.columns = [];
+    this.widths = {};
+    this.fields = undefined;
+    this.sort = undefined;
     this.words = [];
+    this.find = "";
     this.selected = -1;
     this.isUtc = false;
+    this.isWrapped = false;
     this.isLoadingMore = false;
     this.footer = "";
-    this._scrollTop = 0;
-    this._viewHeight = 600;
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#resize = new ResizeObserver(([entry]) => {
-      if (entry !== undefined) this._viewHeight = entry.contentRect.height;
-    });
+    this.#resize = new ResizeObserver(([entry]) => this.#resized(entry!.contentRect.width));
     this.#resize.observe(this);
   }
 
@@ -82,6 +100,7 @@ export class EventTable extends LitElement {
     super.disconnectedCallback();
     this.#resize?.disconnect();
     cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
   }
 
   /** Puts the keyboard on the rows. */
@@ -95,82 +114,118 @@ export class EventTable extends LitElement {
   }
 
   override render(): TemplateResult {
-    const height = this.#rowHeight;
-    const { first, end } = visibleRows(this._scrollTop, this._viewHeight, height, this.rows.length);
-    const expression = compileHighlight(this.words);
-    const columns = this.columns.length === 0 ? ["message"] : this.columns;
-    return html`<div class="scroll" role="grid" tabindex="0" aria-label=${msg("Lines, newest first")} aria-rowcount=${this.rows.length + 1}
-        aria-activedescendant=${this.selected >= first && this.selected < end ? `row-${this.selected}` : nothing}
+    const isSelectedShown = this.rows[this.selected] !== undefined;
+    return html`<div class="scroll" role="grid" tabindex="0" aria-label=${msg("Lines")} aria-rowcount=${this.rows.length + 1}
+        aria-activedescendant=${isSelectedShown ? `row-${this.selected}` : nothing}
         @scroll=${this.#onScroll} @keydown=${this.#onKey}>
-      <div class="head" role="row" aria-rowindex="1">
-        <span class="cell" role="columnheader">${msg("Time")}</span><span class="cell" role="columnheader">${msg("Level")}</span>
-        ${columns.map((column) => this.#header(column))}
-      </div>
-      <div class="body" role="presentation">
-        ${repeat(
-          this.rows.slice(first, end),
-          (_, i) => first + i,
-          (row, i) => this.#row(row, first + i, columns, expression),
-        )}
-      </div>
+      <tr-table-head role="row" aria-rowindex="1" .columns=${this.#shownColumns} .canRemove=${this.columns.length > 0}
+        .fields=${this.fields} .sort=${this.sort} .widths=${this.widths}></tr-table-head>
+      <div class="body" role="presentation" @click=${this.#onClick}></div>
       <div class="foot" role="row"><span role="gridcell">${this.isLoadingMore ? msg("Loading more …") : this.footer}</span></div>
     </div>`;
   }
 
   protected override updated(changed: PropertyValues<this>): void {
-    const height = this.#rowHeight;
+    const rowsGrew = changed.has("rows") && isContinued(changed.get("rows"), this.rows);
+    const hasOtherHeights = changed.has("isWrapped") || changed.has("columns") || changed.has("widths");
+    if (rowsGrew && !hasOtherHeights) this.#heights.grow(this.rows.length);
+    else if (changed.has("rows") || hasOtherHeights) this.#forgetHeights();
+    const looks = ["columns", "words", "find", "isUtc", "isWrapped"] as const;
+    if (this.#look === undefined || looks.some((name) => changed.has(name))) this.#look = this.#makeLook();
+    if (changed.has("columns") || changed.has("widths")) this.#setTracks();
+    this.#draw();
+  }
+
+  #makeLook(): RowLook {
+    return {
+      columns: this.#shownColumns,
+      highlight: compileHighlight(this.words),
+      find: compileHighlight(this.find === "" ? [] : [this.find]),
+      isUtc: this.isUtc,
+      isWrapped: this.isWrapped,
+    };
+  }
+
+  #setTracks(): void {
+    this.style.setProperty("--columns", columnTracks(this.columns, this.widths));
+    this.style.setProperty("--table-width", tableWidth(this.columns, this.widths));
+  }
+
+  /** Draws the rows in sight; wrapped ones are measured, and those above the reader's place don't move it. */
+  #draw(): void {
+    const scroller = this.#scroller;
     const body = this.renderRoot.querySelector<HTMLElement>(".body");
-    body?.style.setProperty("height", `${this.rows.length * height}px`);
-    for (const row of this.renderRoot.querySelectorAll<HTMLElement>(".row"))
-      row.style.setProperty("top", `${Number(row.dataset["row"]) * height}px`);
-    if (!changed.has("columns")) return;
-    const count = this.columns.length;
-    const tracks = count === 0 ? "1fr" : `repeat(${count}, minmax(7rem, 1fr))`;
-    this.style.setProperty("--columns", `${TIME_AND_LEVEL_TRACKS} ${tracks}`);
-    this.style.setProperty("--table-width", count > 4 ? `${count * 9 + 22}rem` : "0");
+    const look = this.#look;
+    if (scroller === null || body === null || look === undefined) return;
+    const { scrollTop, clientHeight } = scroller;
+    const { first, end } = this.#inSight(scrollTop, clientHeight);
+    while (this.#pool.length < end - first) {
+      const row = new EventRow();
+      this.#pool.push(row);
+      body.append(row.element);
+    }
+    for (const [at, row] of this.#pool.entries()) {
+      const document = this.rows[first + at];
+      const isShown = first + at < end && document !== undefined;
+      row.element.hidden = !isShown;
+      if (isShown) row.show(first + at, document, look, first + at === this.selected);
+    }
+    const movedPx = this.isWrapped ? this.#measure(end - first, scrollTop) : 0;
+    body.style.height = `${this.#heights.totalPx}px`;
+    for (const row of this.#pool.slice(0, end - first)) row.place(this.#heights.topOf(row.number));
+    if (movedPx !== 0) scroller.scrollTop = scrollTop + movedPx;
   }
 
-  #header(column: string): TemplateResult {
-    return html`<span class="cell" role="columnheader">${column === "message" ? msg("Message") : column}
-      ${
-        this.columns.length === 0
-          ? nothing
-          : html`<button class="plain" aria-label=${msg(str`Remove column ${column}`)} title=${msg("Remove column")} @click=${() => fireColumn(this, column)}>
-              ${icon("close")}</button>`
-      }</span>`;
+  #inSight(scrollTop: number, heightPx: number): { readonly first: number; readonly end: number } {
+    const count = this.rows.length;
+    const first = Math.max(0, this.#heights.rowAt(scrollTop) - OVERSCAN_ROWS);
+    const end = Math.min(count, this.#heights.rowAt(scrollTop + heightPx) + 1 + OVERSCAN_ROWS);
+    return { first: Math.min(first, end), end };
   }
 
-  #row(
-    row: LogDocument,
-    number: number,
-    columns: readonly string[],
-    expression: RegExp | undefined,
-  ): TemplateResult {
-    const level = row.level;
-    const name = LEVEL_NAMES[level];
-    return html`<div class="row" role="row" id="row-${number}" data-row=${number} data-level=${level} aria-rowindex=${number + 2}
-        aria-selected=${number === this.selected} @dblclick=${() => this.#open(number)}>
-      <span class="cell time" role="gridcell"><button class="plain" tabindex="-1" title=${msg("Open this line")} @click=${() => this.#open(number)}>${formatTime(row.timestampMs, this.isUtc)}</button></span>
-      <span class="cell level" role="gridcell" title=${name}>${name.slice(0, 5)}</span>
-      ${columns.map(
-        (column) =>
-          html`<span class="cell" role="gridcell">${columns.length > 1 ? html`<span class="label">${column} </span>` : nothing}${splitMatches(
-            row.rowText(column),
-            expression,
-          ).map(({ text, isMatch }) => (isMatch ? html`<mark>${text}</mark>` : text))}</span>`,
-      )}
-    </div>`;
+  /** Takes the drawn heights; returns by how much the rows above the reader's place grew, px. */
+  #measure(count: number, scrollTop: number): number {
+    let movedPx = 0;
+    const heights = this.#pool.slice(0, count).map(({ element }) => element.offsetHeight);
+    for (const [at, heightPx] of heights.entries()) {
+      const row = this.#pool[at]!.number;
+      const isAbove = this.#heights.topOf(row) + this.#heights.heightOf(row) <= scrollTop;
+      const change = this.#heights.set(row, heightPx);
+      if (isAbove) movedPx += change;
+    }
+    return movedPx;
+  }
+
+  #forgetHeights(): void {
+    this.#heights = new RowHeights(this.rows.length, this.#rowHeight);
+  }
+
+  #resized(widthPx: number): void {
+    if (widthPx !== this.#widthPx) this.#forgetHeights();
+    this.#widthPx = widthPx;
+    this.#draw();
   }
 
   /** Chooses the row `step` further, as far as there are rows; shows it. */
   move(step: number): void {
     if (this.rows.length === 0) return;
-    const next = Math.max(0, Math.min(this.rows.length - 1, this.selected + step));
-    this.#choose(next);
+    this.choose(Math.max(0, Math.min(this.rows.length - 1, this.selected + step)));
+  }
+
+  /** Chooses a row and brings it in sight. */
+  choose(row: number): void {
+    this.selected = row;
+    this.dispatchEvent(new CustomEvent<number>("tr-select", { detail: row }));
+    const scroller = this.#scroller;
+    if (scroller === null) return;
+    const headHeight = this.renderRoot.querySelector("tr-table-head")?.offsetHeight ?? 0;
+    const place = { topPx: this.#heights.topOf(row), heightPx: this.#heights.heightOf(row) };
+    scroller.scrollTop = scrollToPlace(place, scroller.scrollTop, scroller.clientHeight - headHeight);
   }
 
   #onKey(event: KeyboardEvent): void {
-    const page = Math.max(1, Math.floor(this._viewHeight / this.#rowHeight) - 2);
+    if (event.target !== event.currentTarget) return;
+    const page = Math.max(1, Math.floor((this.#scroller?.clientHeight ?? 0) / this.#rowHeight) - 2);
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: 1,
       ArrowUp: -1,
@@ -181,24 +236,16 @@ export class EventTable extends LitElement {
     };
     const step = steps[event.key];
     if (step !== undefined) this.move(step);
-    else if (event.key === "Enter" && this.selected >= 0 && event.target === event.currentTarget)
-      this.#open(this.selected);
+    else if (event.key === "Enter" && this.selected >= 0) this.#open(this.selected);
     else return;
     event.preventDefault();
   }
 
-  #choose(row: number): void {
-    this.selected = row;
-    this.dispatchEvent(new CustomEvent<number>("tr-select", { detail: row }));
-    const scroller = this.#scroller;
-    if (scroller === null) return;
-    const headHeight = this.renderRoot.querySelector<HTMLElement>(".head")?.offsetHeight ?? 0;
-    scroller.scrollTop = scrollToRow(
-      row,
-      scroller.scrollTop,
-      scroller.clientHeight - headHeight,
-      this.#rowHeight,
-    );
+  /** A click opens a line, unless it ended a selection of text. */
+  #onClick(event: MouseEvent): void {
+    const row = (event.target as Element).closest<HTMLElement>(".row");
+    if (row === null || getSelection()?.isCollapsed === false) return;
+    this.#open(Number(row.dataset["row"]));
   }
 
   #open(row: number): void {
@@ -212,10 +259,14 @@ export class EventTable extends LitElement {
       this.#frame = 0;
       const scroller = this.#scroller;
       if (scroller === null) return;
-      this._scrollTop = scroller.scrollTop;
-      const lastShown = (scroller.scrollTop + scroller.clientHeight) / this.#rowHeight;
+      this.#draw();
+      const lastShown = this.#heights.rowAt(scroller.scrollTop + scroller.clientHeight);
       if (lastShown > this.rows.length - ROWS_BEFORE_END) this.dispatchEvent(new CustomEvent("tr-end"));
     });
+  }
+
+  get #shownColumns(): readonly string[] {
+    return this.columns.length === 0 ? MESSAGE_ONLY : this.columns;
   }
 
   get #scroller(): HTMLElement | null {
@@ -225,6 +276,12 @@ export class EventTable extends LitElement {
   get #rowHeight(): number {
     return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
   }
+}
+
+/** Returns true where `rows` begins with all rows there were. */
+function isContinued(before: readonly LogDocument[] | undefined, rows: readonly LogDocument[]): boolean {
+  if (before === undefined || before.length === 0 || before.length > rows.length) return false;
+  return before[0] === rows[0] && before.at(-1) === rows[before.length - 1];
 }
 
 customElements.define("tr-event-table", EventTable);

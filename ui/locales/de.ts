@@ -2,10 +2,12 @@
 
 import type { Catalogue } from "../services/language.ts";
 import { GERMAN_ADMINISTRATION } from "./de-administration.ts";
+import { GERMAN_LINES } from "./de-lines.ts";
 import { GERMAN_WORK } from "./de-work.ts";
 
 export const GERMAN: Catalogue = {
   ...GERMAN_ADMINISTRATION,
+  ...GERMAN_LINES,
   ...GERMAN_WORK,
   "1 line in {0} ms": "1 Zeile in {0} ms",
   "{0} lines in {1} ms": "{0} Zeilen in {1} ms",
@@ -124,12 +126,10 @@ export const GERMAN: Catalogue = {
   "Without this value": "Ohne diesen Wert",
   "Column {0}": "Spalte {0}",
   "Show as column": "Als Spalte zeigen",
-  "Lines, newest first": "Zeilen, neueste zuerst",
   Time: "Zeit",
   Level: "Stufe",
   "Loading more …": "Lädt weitere …",
   "Remove column {0}": "Spalte {0} entfernen",
-  "Remove column": "Spalte entfernen",
   "Open this line": "Diese Zeile öffnen",
   "Find a field": "Feld finden",
   "Find a field (f)": "Feld finden (f)",
@@ -235,7 +235,6 @@ export const GERMAN: Catalogue = {
   "Watch new lines (l)": "Neue Zeilen verfolgen (l)",
   "Fields (f)": "Felder (f)",
   "Twice the time range": "Doppelter Zeitraum",
-  "Zoom out": "Weiter",
   "Search again (r)": "Noch einmal suchen (r)",
   "The chosen line": "Die gewählte Zeile",
   "Close {0}?": "{0} schließen?",

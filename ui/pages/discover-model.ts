@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import type { TopValues } from "../components/field-list.ts";
+import type { SearchCost } from "../components/search-cost.ts";
 import type { DiscoverState } from "../services/discover-state.ts";
 import { countValues, type Field, type FieldCatalogue, readFields } from "../services/fields.ts";
 import { type Histogram, readHistogram } from "../services/histogram.ts";
@@ -44,6 +45,8 @@ export class DiscoverModel {
   warning: string | undefined;
   /** Where the range is empty: ms of the newest line that matches outside of it. */
   newestMs: number | undefined;
+  /** Of the rows that are shown first. */
+  cost: SearchCost | undefined;
   isLoading = false;
   isLoadingMore = false;
   hasMore = false;
@@ -102,8 +105,7 @@ export class DiscoverModel {
     const { signal } = this.#abort;
     this.isLoadingMore = true;
     this.#onChange();
-    const rowsAtLast = this.rows.filter(({ timestampMs }) => timestampMs === last.timestampMs).length;
-    const body = rowsRequest(this.#state, this.range, { lastMs: last.timestampMs, rowsAtLast });
+    const body = rowsRequest(this.#state, this.range, { after: last.sort, rowsAtLast: this.#rowsLike(last) });
     await this.#settle(
       this.#client.search(this.#state.index, body, signal).then((response) => this.#append(response)),
       signal,
@@ -111,6 +113,15 @@ export class DiscoverModel {
     if (signal.aborted) return;
     this.isLoadingMore = false;
     this.#onChange();
+  }
+
+  /** Counts the last rows that were sorted by the same values. */
+  #rowsLike(last: LogDocument): number {
+    const key = JSON.stringify(last.sort);
+    let count = 0;
+    for (let at = this.rows.length - 1; at >= 0 && JSON.stringify(this.rows[at]!.sort) === key; at--)
+      count += 1;
+    return count;
   }
 
   /** Counts a field's values in all matching lines, or in the loaded ones where the index can't. */
@@ -159,7 +170,10 @@ export class DiscoverModel {
   }
 
   async #loadRows(state: DiscoverState, range: ResolvedRange, signal: AbortSignal): Promise<void> {
-    const response = await this.#client.search(state.index, rowsRequest(state, range), signal);
+    const body = rowsRequest(state, range);
+    const askedMs = performance.now();
+    const response = await this.#client.search(state.index, body, signal);
+    const totalMs = performance.now() - askedMs;
     this.range = range;
     this.rows = [];
     this.#keys = new Set();
@@ -168,6 +182,21 @@ export class DiscoverModel {
     this.warning = shardFailureOf(response);
     this.newestMs = undefined;
     this.#append(response);
+    this.cost = undefined;
+    this.#onChange();
+    await nextFrame();
+    signal.throwIfAborted();
+    const { index } = state;
+    const [shards, hubMs] = [response._shards?.total ?? 0, response.took];
+    this.cost = {
+      hubMs,
+      totalMs,
+      drawnMs: performance.now() - askedMs,
+      shards,
+      total: this.total,
+      body,
+      index,
+    };
     this.#onChange();
     if (this.total > 0) return;
     const newest = await this.#client.search(state.index, newestRequest(state), signal);
@@ -224,4 +253,11 @@ export class DiscoverModel {
           : new SearchError(0, "internal", String(error), msg("Load the page anew."), error);
     }
   }
+}
+
+/** Resolves when what was changed has been drawn. */
+function nextFrame(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+  });
 }

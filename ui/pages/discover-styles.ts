@@ -63,8 +63,26 @@ export const discoverStyles = css`
     min-width: 0;
     padding: 0 2px 0 10px;
   }
-  .work {
+  tr-discover-results {
     flex: 1;
+    min-height: 0;
+  }
+  @media (width < 700px) {
+    .bar {
+      padding: 8px;
+      gap: 6px;
+    }
+  }
+`;
+
+/** Of the results alone. */
+export const resultsStyles = css`
+  :host {
+    display: grid;
+    grid-template-rows: minmax(0, 1fr);
+    min-height: 0;
+  }
+  .work {
     display: grid;
     grid-template-columns: minmax(0, 1fr);
     min-height: 0;
@@ -95,6 +113,7 @@ export const discoverStyles = css`
     min-width: 0;
     min-height: 0;
     background: var(--surface);
+    container: results / inline-size;
   }
   .main > .notice {
     margin: 10px 12px 0;
@@ -114,6 +133,28 @@ export const discoverStyles = css`
   }
   .status .space {
     flex: 1;
+  }
+  .status .group {
+    display: inline-flex;
+    gap: 2px;
+    padding-right: 5px;
+    border-right: 1px solid var(--line);
+  }
+  @container results (width < 40rem) {
+    .status {
+      flex-wrap: wrap;
+      gap: 2px;
+      padding: 4px 6px;
+    }
+    .status .word {
+      display: none;
+    }
+    .status .space {
+      display: none;
+    }
+    .status span[role="status"] {
+      flex: 1 1 50%;
+    }
   }
   .status span[role="status"] {
     min-width: 0;
@@ -182,10 +223,6 @@ export const discoverStyles = css`
     }
   }
   @media (width < 700px) {
-    .bar {
-      padding: 8px;
-      gap: 6px;
-    }
     .chart {
       padding: 6px 8px 0;
     }

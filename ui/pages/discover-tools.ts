@@ -12,7 +12,7 @@ import { formatCount } from "../services/format.ts";
 import { saveFile } from "../services/save-file.ts";
 import { parametersOf, SavedClient, type SavedObject } from "../services/saved-client.ts";
 import type { SearchClient } from "../services/search-client.ts";
-import type { ResolvedRange } from "../services/time-range.ts";
+import { absoluteRange, type ResolvedRange } from "../services/time-range.ts";
 
 const TYPES: Readonly<Record<ExportFormat, string>> = { csv: "text/csv", ndjson: "application/x-ndjson" };
 const SAID_MS = 6_000;
@@ -93,7 +93,10 @@ export class DiscoverTools extends LitElement {
         height: 6px;
         accent-color: var(--accent);
       }
-      @media (width < 900px) {
+      output {
+        color: var(--ink);
+      }
+      @container results (width < 64rem) {
         button span,
         .button span {
           display: none;
@@ -141,8 +144,23 @@ export class DiscoverTools extends LitElement {
   #buttons(): TemplateResult {
     return html`<button class="plain small" title=${msg("Saved searches")} aria-haspopup="true" aria-expanded=${this._menu === "saved"} @click=${() => this.#toggle("saved")}>${icon("save")}<span>${msg("Saved")}</span></button>
       <button class="plain small" title=${msg("Export the lines found")} aria-haspopup="true" aria-expanded=${this._menu === "export"} ?disabled=${this.range === undefined} @click=${() => this.#toggle("export")}>${icon("download")}<span>${msg("Export")}</span></button>
+      <button class="plain small icon" aria-label=${msg("Copy a link")} title=${msg("Copy a link to these lines, with fixed times (y)")} ?disabled=${this.range === undefined} @click=${() => void this.copyLink()}>${icon("link")}</button>
       <a class="button plain small" aria-label=${msg("Visualise")} title=${msg("Make a chart of these lines")} href=${this.#chartAddress}>${icon("chart")}<span>${msg("Visualise")}</span></a>
       <a class="button plain small" aria-label=${msg("Alert")} title=${msg("Be told when too many or too few lines match")} href=${this.#alertAddress}>${icon("bell")}<span>${msg("Alert")}</span></a>`;
+  }
+
+  /** Copies an address that shows the same lines also when time has gone on. */
+  async copyLink(): Promise<void> {
+    const { range } = this;
+    if (range === undefined) return;
+    const state = { ...this.state, range: absoluteRange(range.fromMs, range.toMs), refreshSeconds: 0 };
+    const hash = formatRoute({ page: "discover", parameters: writeState(state) });
+    try {
+      await navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
+      this.#say(msg("The link is copied"));
+    } catch {
+      this.#say(msg("The browser doesn't let pages copy: take the address"));
+    }
   }
 
   get #alertAddress(): string {

@@ -2,7 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
-import { icon } from "../components/icons.ts";
+import { type IconName, icon } from "../components/icons.ts";
 import type { FieldFilter } from "../services/discover-state.ts";
 import { formatAgo, formatCount } from "../services/format.ts";
 import type { DiscoverModel } from "./discover-model.ts";
@@ -34,6 +34,43 @@ export function emptyView(newestMs: number | undefined, onJump: (newestMs: numbe
       : html`<p>${msg(str`The newest line that matches is from ${formatAgo(newestMs, Date.now())}.`)}</p>
           <button class="primary" @click=${() => onJump(newestMs)}>${icon("end")}${msg("Jump to the newest data")}</button>`;
   return html`<div class="empty"><h2>${msg("No lines in this time range")}</h2>${advice}</div>`;
+}
+
+export interface StatusOptions {
+  readonly model: DiscoverModel;
+  readonly hasFields: boolean;
+  readonly isFinding: boolean;
+  readonly isWrapped: boolean;
+  /** What stands at the right: saved searches, files … */
+  readonly tools: TemplateResult;
+  readonly onFields: () => void;
+  readonly onFind: () => void;
+  readonly onWrap: () => void;
+  readonly onError: (step: 1 | -1) => void;
+  readonly onZoomOut: () => void;
+  readonly onAgain: () => void;
+}
+
+/** Returns the bar over the lines: what was found, and what can be done with it. */
+export function statusView(options: StatusOptions): TemplateResult {
+  const { model, hasFields, isFinding, isWrapped, tools } = options;
+  const action = (name: IconName, text: string, act: () => void, pressed?: boolean): TemplateResult =>
+    html`<button class="plain small icon" aria-label=${text} title=${text} aria-pressed=${pressed ?? nothing} @click=${act}>${icon(name)}</button>`;
+  return html`<div class="status">
+    <button class="plain small" aria-pressed=${hasFields} @click=${options.onFields} title=${msg("Fields (f)")}>${icon("list")}<span class="word">${msg("Fields")}</span></button>
+    <span role="status">${summaryText(model)}</span>
+    <tr-search-cost .cost=${model.cost}></tr-search-cost>
+    <span class="space"></span>
+    <span class="group" role="group" aria-label=${msg("Lines")}>
+      ${action("find", msg("Find in the lines (s)"), options.onFind, isFinding)}
+      ${action("previousError", msg("Previous error (E)"), () => options.onError(-1))}
+      ${action("nextError", msg("Next error (e)"), () => options.onError(1))}
+      ${action("wrap", msg("Wrap long lines (w)"), options.onWrap, isWrapped)}
+    </span>
+    ${tools}
+    ${action("zoomOut", msg("Twice the time range"), options.onZoomOut)}
+    ${action("refresh", msg("Search again (r)"), options.onAgain)}
+  </div>`;
 }
 
 /** Returns how many lines were found and how long it took. */

@@ -1,6 +1,7 @@
 /** A document as the pages show it: dotted fields and texts. */
 
 import { type Level, levelOf } from "#proto/live.ts";
+import { formatField } from "./field-format.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -14,8 +15,10 @@ export interface Hit {
 
 /** Deeper objects are shown as JSON. */
 const MAX_DEPTH = 12;
+const ERROR_LEVEL = 5;
 /** Rows show the beginning of long texts; the details show all. */
 const MAX_ROW_TEXT = 2_000;
+const MAX_WRAPPED_TEXT = 10_000;
 
 /** A line of a table. */
 export class LogDocument {
@@ -24,14 +27,17 @@ export class LogDocument {
   readonly source: Json;
   /** ms since 1970-01-01 UTC; 0 where the document has no time. */
   readonly timestampMs: number;
+  /** What the search sorted it by, the time last; none where it wasn't sorted. */
+  readonly sort: readonly unknown[];
   #fields: ReadonlyMap<string, unknown> | undefined;
   #rowTexts: Map<string, string> | undefined;
 
-  constructor({ _index, _id, _source = {}, sort }: Hit) {
+  constructor({ _index, _id, _source = {}, sort = [] }: Hit) {
     this.index = _index;
     this.id = _id;
     this.source = _source;
-    this.timestampMs = timeOf(sort?.[0], _source["@timestamp"]);
+    this.sort = sort;
+    this.timestampMs = timeOf(sort.at(-1), _source["@timestamp"]);
   }
 
   /** Tells documents of all indices apart. */
@@ -72,12 +78,41 @@ export class LogDocument {
     this.#rowTexts ??= new Map();
     let text = this.#rowTexts.get(column);
     if (text === undefined) {
-      const whole = column === "message" ? this.message : valueText(this.fields.get(column));
-      text = whole.slice(0, MAX_ROW_TEXT).replaceAll(/\s+/g, " ");
+      text = this.#textOf(column).slice(0, MAX_ROW_TEXT).replaceAll(/\s+/g, " ");
       this.#rowTexts.set(column, text);
     }
     return text;
   }
+
+  /** Returns a column's text for a row of several lines. */
+  fullText(column: string): string {
+    return this.#textOf(column).slice(0, MAX_WRAPPED_TEXT);
+  }
+
+  #textOf(column: string): string {
+    if (column === "message") return this.message;
+    const value = this.fields.get(column);
+    return formatField(column, value)?.text ?? valueText(value);
+  }
+}
+
+/** Returns the numbers of the rows whose columns hold a text, in any case; none for an empty one. */
+export function linesWith(rows: readonly LogDocument[], columns: readonly string[], text: string): number[] {
+  const wanted = text.toLowerCase();
+  if (wanted === "") return [];
+  const shown = columns.length === 0 ? ["message"] : columns;
+  const found: number[] = [];
+  for (const [number, row] of rows.entries())
+    if (shown.some((column) => row.rowText(column).toLowerCase().includes(wanted))) found.push(number);
+  return found;
+}
+
+/** Returns the number of the next row with an error from `row` on; undefined where there is none. */
+export function nextError(rows: readonly LogDocument[], row: number, step: 1 | -1): number | undefined {
+  const start = row < 0 && step < 0 ? rows.length : row;
+  for (let at = start + step; at >= 0 && at < rows.length; at += step)
+    if (rows[at]!.level >= ERROR_LEVEL) return at;
+  return undefined;
 }
 
 /** Returns a value as people read it: texts as they are, lists with commas, objects as JSON, "" for nothing. */

@@ -23,7 +23,15 @@ export function visibleRows(
 
 /** Returns the scroll place that shows a row with as little movement as can be. */
 export function scrollToRow(row: number, scrollTop: number, viewHeight: number, rowHeight: number): number {
-  const top = row * rowHeight;
-  if (top < scrollTop) return top;
-  return Math.max(scrollTop, top + rowHeight - viewHeight);
+  return scrollToPlace({ topPx: row * rowHeight, heightPx: rowHeight }, scrollTop, viewHeight);
+}
+
+/** The same for a row of its own height. */
+export function scrollToPlace(
+  { topPx, heightPx }: { readonly topPx: number; readonly heightPx: number },
+  scrollTop: number,
+  viewHeight: number,
+): number {
+  if (topPx < scrollTop) return topPx;
+  return Math.max(scrollTop, topPx + heightPx - viewHeight);
 }

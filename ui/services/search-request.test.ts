@@ -40,8 +40,21 @@ test("an empty query and a star ask for everything", () => {
 
 test("the next page begins at the last time once more, with room for the rows that are there", () => {
   assert.equal(rowsRequest(EVERYTHING, RANGE)["search_after"], undefined);
-  const next = rowsRequest(EVERYTHING, RANGE, { lastMs: 5_000, rowsAtLast: 7 });
+  const next = rowsRequest(EVERYTHING, RANGE, { after: [5_000], rowsAtLast: 7 });
   assert.deepEqual([next["search_after"], next["size"]], [[5_001], 107]);
+  const sort = { field: "@timestamp", isDescending: false };
+  const oldestFirst = rowsRequest({ ...EVERYTHING, sort }, RANGE, { after: [5_000], rowsAtLast: 1 });
+  assert.deepEqual(oldestFirst["search_after"], [4_999]);
+});
+
+test("rows sorted by a field go on behind its last value, and by time where values are equal", () => {
+  const state = { ...EVERYTHING, sort: { field: "took", isDescending: true } };
+  assert.deepEqual(rowsRequest(state, RANGE)["sort"], [
+    { took: { order: "desc", unmapped_type: "keyword" } },
+    { "@timestamp": { order: "desc", unmapped_type: "date" } },
+  ]);
+  const next = rowsRequest(state, RANGE, { after: [30, 5_000], rowsAtLast: 1 });
+  assert.deepEqual(next["search_after"], [30, 5_001]);
 });
 
 test("the histogram is split by the level that can be counted", () => {

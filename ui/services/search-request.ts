@@ -1,6 +1,6 @@
 /** Bodies of the searches Discover makes. */
 
-import type { DiscoverState, FieldFilter } from "./discover-state.ts";
+import { type DiscoverState, type FieldFilter, NEWEST_FIRST, type Sort } from "./discover-state.ts";
 import type { FieldCatalogue } from "./fields.ts";
 import type { Interval } from "./interval.ts";
 import type { ResolvedRange } from "./time-range.ts";
@@ -32,25 +32,36 @@ export function buildQuery({ query, filters }: Query, range: ResolvedRange | und
 
 /** Where a page of rows goes on. */
 export interface PageStart {
-  /** @timestamp of the last row that is there, ms. */
-  readonly lastMs: number;
-  /** Rows that are there with exactly this time. */
+  /** The last row's values of what is sorted by, the time last. */
+  readonly after: readonly unknown[];
+  /** Rows that are there with exactly these values. */
   readonly rowsAtLast: number;
 }
 
+/** What rows are searched by. */
+export type RowsQuery = Query & { readonly sort?: Sort };
+
 /**
- * Returns the search for newest rows. The page behind another begins at its last time once more, as many lines can
- * share a millisecond; its reader leaves out what is there.
+ * Returns the search for rows. The page behind another begins at its last time once more, as many lines can share a
+ * millisecond; its reader leaves out what is there.
  */
-export function rowsRequest(state: Query, range: ResolvedRange, start?: PageStart): Body {
-  const body = {
-    size: PAGE_ROWS,
-    query: buildQuery(state, range),
-    sort: [{ [TIME_FIELD]: { order: "desc", unmapped_type: "date" } }],
-  };
+export function rowsRequest(state: RowsQuery, range: ResolvedRange, start?: PageStart): Body {
+  const sort = state.sort ?? NEWEST_FIRST;
+  const body = { size: PAGE_ROWS, query: buildQuery(state, range), sort: sortClauses(sort) };
   if (start === undefined) return body;
   const size = Math.min(MAX_PAGE_ROWS, PAGE_ROWS + start.rowsAtLast);
-  return { ...body, size, search_after: [start.lastMs + 1] };
+  const isOldestFirst = sort.field === TIME_FIELD && !sort.isDescending;
+  const lastMs = Number(start.after.at(-1));
+  return { ...body, size, search_after: [...start.after.slice(0, -1), lastMs + (isOldestFirst ? -1 : 1)] };
+}
+
+function sortClauses({ field, isDescending }: Sort): Body[] {
+  const order = isDescending ? "desc" : "asc";
+  if (field === TIME_FIELD) return [{ [TIME_FIELD]: { order, unmapped_type: "date" } }];
+  return [
+    { [field]: { order, unmapped_type: "keyword" } },
+    { [TIME_FIELD]: { order: "desc", unmapped_type: "date" } },
+  ];
 }
 
 /** Returns the search for the histogram, split by level where there is a field for it. */

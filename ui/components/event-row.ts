@@ -1,0 +1,113 @@
+/** One row of the table of lines: its elements are made once and patched when another line moves in. */
+
+import { msg } from "@lit/localize";
+import { LEVEL_NAMES } from "#proto/live.ts";
+import { formatTime } from "../services/format.ts";
+import { splitMatches } from "../services/highlight.ts";
+import type { LogDocument } from "../services/log-document.ts";
+
+/** What rows of a table have in common; another object makes rows show themselves anew. */
+export interface RowLook {
+  readonly columns: readonly string[];
+  /** Words of the query, and what is looked for in the lines. */
+  readonly highlight: RegExp | undefined;
+  readonly find: RegExp | undefined;
+  readonly isUtc: boolean;
+  /** True where long texts go on in further lines. */
+  readonly isWrapped: boolean;
+}
+
+export class EventRow {
+  readonly element = document.createElement("div");
+  /** Number of its line. */
+  number = -1;
+  readonly #time: HTMLElement;
+  readonly #timeButton = document.createElement("button");
+  readonly #level: HTMLElement;
+  #cells: HTMLElement[] = [];
+  #document: LogDocument | undefined;
+  #look: RowLook | undefined;
+
+  constructor() {
+    this.#time = cell("time");
+    this.#level = cell("level");
+    this.#timeButton.className = "plain";
+    this.#timeButton.tabIndex = -1;
+    this.#timeButton.title = msg("Open this line");
+    this.#time.append(this.#timeButton);
+    this.element.className = "row";
+    this.element.setAttribute("role", "row");
+    this.element.append(this.#time, this.#level);
+  }
+
+  /** Shows a line as the one with this number; nothing is touched where it is shown already. */
+  show(number: number, document: LogDocument, look: RowLook, isSelected: boolean): void {
+    const { element } = this;
+    if (this.number !== number) {
+      this.number = number;
+      element.id = `row-${number}`;
+      element.dataset["row"] = String(number);
+      element.ariaRowIndex = String(number + 2);
+    }
+    element.ariaSelected = String(isSelected);
+    if (this.#document === document && this.#look === look) return;
+    if (this.#look?.columns !== look.columns) this.#makeCells(look.columns);
+    this.#document = document;
+    this.#look = look;
+    const { level } = document;
+    element.dataset["level"] = String(level);
+    this.#timeButton.textContent = formatTime(document.timestampMs, look.isUtc);
+    this.#level.textContent = LEVEL_NAMES[level].slice(0, 5);
+    this.#level.title = LEVEL_NAMES[level];
+    for (const [at, column] of look.columns.entries()) this.#fill(this.#cells[at]!, column, document, look);
+  }
+
+  /** Puts the row at a place below the first one. */
+  place(topPx: number): void {
+    this.element.style.transform = `translateY(${topPx}px)`;
+  }
+
+  #makeCells(columns: readonly string[]): void {
+    for (const old of this.#cells) old.remove();
+    this.#cells = columns.map(() => cell(""));
+    this.element.append(...this.#cells);
+  }
+
+  #fill(into: HTMLElement, column: string, document: LogDocument, look: RowLook): void {
+    const text = look.isWrapped ? document.fullText(column) : document.rowText(column);
+    if (look.highlight === undefined && look.find === undefined && look.columns.length === 1) {
+      into.textContent = text;
+      return;
+    }
+    const parts: (string | HTMLElement)[] = [];
+    if (look.columns.length > 1) parts.push(labelOf(column));
+    for (const { text: piece, isMatch } of splitMatches(text, look.find))
+      if (isMatch) parts.push(marked(piece, "find"));
+      else
+        for (const part of splitMatches(piece, look.highlight))
+          parts.push(part.isMatch ? marked(part.text, "") : part.text);
+    into.replaceChildren(...parts);
+  }
+}
+
+function cell(name: string): HTMLElement {
+  const element = document.createElement("span");
+  element.className = name === "" ? "cell" : `cell ${name}`;
+  element.setAttribute("role", "gridcell");
+  return element;
+}
+
+/** Shown where the screen is too narrow for a head of columns. */
+function labelOf(column: string): HTMLElement {
+  const label = document.createElement("span");
+  label.className = "label";
+  label.textContent = `${column} `;
+  return label;
+}
+
+function marked(text: string, name: string): HTMLElement {
+  const mark = document.createElement("mark");
+  mark.className = name;
+  mark.textContent = text;
+  return mark;
+}

@@ -1,0 +1,80 @@
+/** Values of fields as people read them: sizes, lengths of time and links, known by the fields' names. */
+
+import { formatBytes } from "./format.ts";
+
+export interface FormattedValue {
+  readonly text: string;
+  /** Where it leads; undefined where it is no address. */
+  readonly href: string | undefined;
+}
+
+/** Part of a value that is an address, or isn't. */
+export interface LinkPart {
+  readonly text: string;
+  readonly href: string | undefined;
+}
+
+const NANOSECONDS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+const UNITS: Readonly<Record<string, keyof typeof NANOSECONDS>> = {
+  ns: "ns",
+  nanos: "ns",
+  nanoseconds: "ns",
+  us: "us",
+  micros: "us",
+  microseconds: "us",
+  ms: "ms",
+  millis: "ms",
+  milliseconds: "ms",
+  s: "s",
+  sec: "s",
+  secs: "s",
+  seconds: "s",
+};
+const SIZE = /(?:^|[._])bytes$/i;
+const LAST_WORD = /(?:^|[._])([a-z]+)$/i;
+/** A closing bracket or a full stop at its end belongs to the sentence around it. */
+const ADDRESS = /https?:\/\/[^\s"'<>`\\]+[^\s"'<>`\\.,;:!?)\]}]/g;
+
+/** Returns a number of a field with its unit, an address with its link; undefined for what is shown as it stands. */
+export function formatField(name: string, value: unknown): FormattedValue | undefined {
+  if (typeof value === "string") {
+    const [match] = value.matchAll(ADDRESS);
+    return match !== undefined && match[0] === value ? { text: value, href: value } : undefined;
+  }
+  if (typeof value !== "number" || !Number.isFinite(value)) return undefined;
+  if (SIZE.test(name)) return value < 1_000 ? undefined : { text: formatBytes(value), href: undefined };
+  const unit = name === "event.duration" ? "ns" : UNITS[LAST_WORD.exec(name)?.[1]?.toLowerCase() ?? ""];
+  if (unit === undefined) return undefined;
+  return { text: formatLength(value * NANOSECONDS[unit]!), href: undefined };
+}
+
+/** Returns a length of time with three digits: `1.23 ms`, `45.6 s`, `2 min 3 s`. */
+export function formatLength(nanoseconds: number): string {
+  const size = Math.abs(nanoseconds);
+  if (size >= 60e9) {
+    const seconds = Math.round(nanoseconds / 1e9);
+    const minutes = Math.trunc(seconds / 60);
+    if (Math.abs(minutes) < 60) return `${minutes} min ${Math.abs(seconds % 60)} s`;
+    return `${Math.trunc(minutes / 60)} h ${Math.abs(minutes % 60)} min`;
+  }
+  for (const [unit, length] of [
+    ["s", 1e9],
+    ["ms", 1e6],
+    ["µs", 1e3],
+  ] as const)
+    if (size >= length) return `${Number((nanoseconds / length).toPrecision(3))} ${unit}`;
+  return `${Number(nanoseconds.toPrecision(3))} ns`;
+}
+
+/** Cuts a text into addresses and what is between. */
+export function splitLinks(text: string): LinkPart[] {
+  const parts: LinkPart[] = [];
+  let at = 0;
+  for (const match of text.matchAll(ADDRESS)) {
+    if (match.index > at) parts.push({ text: text.slice(at, match.index), href: undefined });
+    parts.push({ text: match[0], href: match[0] });
+    at = match.index + match[0].length;
+  }
+  if (at < text.length || parts.length === 0) parts.push({ text: text.slice(at), href: undefined });
+  return parts;
+}
