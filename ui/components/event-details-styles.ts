@@ -42,8 +42,20 @@ export const eventDetailsStyles = css`
     align-items: center;
     padding: 8px 14px;
   }
-  .tools .button {
-    margin-left: auto;
+  .tools [role="group"] {
+    display: inline-flex;
+  }
+  .tools [role="group"] button:not(:first-child) {
+    margin-left: -1px;
+    border-start-start-radius: 0;
+    border-end-start-radius: 0;
+  }
+  .tools [role="group"] button:not(:last-child) {
+    border-start-end-radius: 0;
+    border-end-end-radius: 0;
+  }
+  .raw {
+    color: var(--ink-faint);
   }
   .content {
     flex: 1;

@@ -1,7 +1,8 @@
-/** One document with all its fields, as a table or as JSON. Fires `tr-filter`, `tr-column`, `tr-step` and `tr-close`. */
+/** One document: its fields, its JSON, the lines around it. Fires `tr-filter`, `tr-column`, `tr-step` and `tr-close`. */
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { formatField, type LinkPart, splitLinks } from "../services/field-format.ts";
 import { formatTime } from "../services/format.ts";
 import { filterValues, type LogDocument, valueText } from "../services/log-document.ts";
 import type { SearchClient } from "../services/search-client.ts";
@@ -9,6 +10,7 @@ import { eventDetailsStyles } from "./event-details-styles.ts";
 import { fireColumn, fireFilter } from "./filter-events.ts";
 import { icon } from "./icons.ts";
 import { controls } from "./styles.ts";
+import "./surrounding-lines-view.ts";
 
 /** Fields that tie lines together over services. */
 const PIVOT_FIELDS = [
@@ -26,7 +28,11 @@ const PIVOT_FIELDS = [
 const FIRST_FIELDS = 50;
 const MORE_FIELDS = 50;
 
-type View = "table" | "json";
+type View = "table" | "json" | "around";
+/** What was copied last. */
+type Copied = string | undefined;
+
+const COPIED_MS = 1_500;
 
 export class EventDetails extends LitElement {
   static override properties = {
@@ -35,6 +41,7 @@ export class EventDetails extends LitElement {
     isUtc: { type: Boolean },
     surroundings: {},
     client: { attribute: false },
+    index: {},
     _view: { state: true },
     _copied: { state: true },
     _shown: { state: true },
@@ -48,8 +55,11 @@ export class EventDetails extends LitElement {
   declare surroundings: string;
   /** Finds the lines around; undefined where the page can't. */
   declare client: SearchClient | undefined;
+  /** Where the lines around may be. */
+  declare index: string;
   declare _view: View;
-  declare _copied: boolean;
+  /** The field, or what of the whole. */
+  declare _copied: Copied;
   /** Fields that are drawn; the others follow, some each frame. */
   declare _shown: number;
 
@@ -64,8 +74,9 @@ export class EventDetails extends LitElement {
     this.isUtc = false;
     this.surroundings = "";
     this.client = undefined;
+    this.index = "";
     this._view = "table";
-    this._copied = false;
+    this._copied = undefined;
     this._shown = FIRST_FIELDS;
   }
 
@@ -96,15 +107,28 @@ export class EventDetails extends LitElement {
         <button class="plain icon" aria-label=${msg("Older line")} title=${msg("Older line (j)")} @click=${() => this.#step(1)}>${icon("chevronRight")}</button>
         <button class="plain icon" aria-label=${msg("Close")} title=${msg("Close (Esc)")} @click=${this.#close}>${icon("close")}</button>
       </header>
-      <pre class="message" tabindex="0" aria-label=${msg("Message")}>${document.message}</pre>
-      <div class="tools" role="group" aria-label=${msg("View")}>
-        ${this.#viewButton("table", "Fields")}${this.#viewButton("json", "JSON")}
-        <button class="small" @click=${this.#copy}>${icon(this._copied ? "check" : "copy")}${this._copied ? msg("Copied") : "Copy JSON"}</button>
+      <pre class="message" tabindex="0" aria-label=${msg("Message")}>${splitLinks(document.message).map(linkView)}</pre>
+      <div class="tools">
+        <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.client === undefined ? nothing : this.#viewButton("around", msg("Around"))}</span>
+        <span role="group" aria-label=${msg("Copy")}>
+          ${this.#copyButton("line", msg("Copy line"), () => document.message)}${this.#copyButton("json", msg("Copy JSON"), () => this.#json(document))}
+        </span>
         ${this.#pivots(document)}
         ${this.surroundings === "" ? nothing : html`<a class="button small" href=${this.surroundings}>${msg("Lines around it")}</a>`}
       </div>
-      <div class="content">${this._view === "json" ? html`<pre>${this.#json(document)}</pre>` : this.#table(document)}</div>
+      <div class="content">${this.#content(document)}</div>
     `;
+  }
+
+  #content(document: LogDocument): TemplateResult {
+    if (this._view === "json") return html`<pre>${this.#json(document)}</pre>`;
+    if (this._view === "table") return this.#table(document);
+    return html`<tr-surrounding-lines .document=${document} .client=${this.client} .index=${this.index} .isUtc=${this.isUtc}></tr-surrounding-lines>`;
+  }
+
+  #copyButton(what: string, text: string, source: () => string): TemplateResult {
+    const isCopied = this._copied === what;
+    return html`<button class="small" @click=${() => this.#copy(what, source())}>${icon(isCopied ? "check" : "copy")}${isCopied ? msg("Copied") : text}</button>`;
   }
 
   #viewButton(view: View, text: string): TemplateResult {
@@ -141,8 +165,10 @@ export class EventDetails extends LitElement {
     const only = values[0];
     return html`<tr>
       <th scope="row">${name}</th>
-      <td>${valueText(value)}</td>
+      <td>${valueView(name, value)}</td>
       <td class="actions">
+        <button class="plain small icon" aria-label=${msg(str`Copy ${name}`)} title=${this._copied === name ? msg("Copied") : msg("Copy the value")}
+          @click=${() => this.#copy(name, valueText(value))}>${icon(this._copied === name ? "check" : "copy")}</button>
         ${
           only === undefined || values.length > 1 || name === "@timestamp"
             ? nothing
@@ -165,13 +191,12 @@ export class EventDetails extends LitElement {
     return JSON.stringify({ _index: index, _id: id, _source: source }, undefined, 2);
   }
 
-  #copy(): void {
-    if (this.document === undefined) return;
-    void navigator.clipboard.writeText(this.#json(this.document)).then(() => {
-      this._copied = true;
+  #copy(what: string, text: string): void {
+    void navigator.clipboard.writeText(text).then(() => {
+      this._copied = what;
       setTimeout(() => {
-        this._copied = false;
-      }, 1_500);
+        if (this._copied === what) this._copied = undefined;
+      }, COPIED_MS);
     });
   }
 
@@ -182,6 +207,20 @@ export class EventDetails extends LitElement {
   #close(): void {
     this.dispatchEvent(new CustomEvent("tr-close"));
   }
+}
+
+/** A number with its unit, and as it stands behind it; an address as a link. */
+function valueView(name: string, value: unknown): TemplateResult | string {
+  const formatted = formatField(name, value);
+  if (formatted === undefined) return valueText(value);
+  if (formatted.href !== undefined) return linkView(formatted);
+  return html`${formatted.text} <span class="raw">${valueText(value)}</span>`;
+}
+
+function linkView({ text, href }: LinkPart): TemplateResult {
+  return href === undefined
+    ? html`${text}`
+    : html`<a href=${href} target="_blank" rel="noopener noreferrer">${text}</a>`;
 }
 
 customElements.define("tr-event-details", EventDetails);

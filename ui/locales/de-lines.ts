@@ -41,5 +41,15 @@ export const GERMAN_LINES: Catalogue = {
   "{0} lines match in {1} shards.": "{0} Zeilen passen in {1} Shards.",
   "Nothing in this search is known to be slow. A shorter time range reads less.":
     "Nichts an dieser Suche ist als langsam bekannt. Ein kürzerer Zeitraum liest weniger.",
+  Around: "Umgebung",
+  "Copy line": "Zeile kopieren",
+  "Copy JSON": "JSON kopieren",
+  "Copy {0}": "{0} kopieren",
+  "Copy the value": "Wert kopieren",
+  "Lines around it, oldest first": "Zeilen darum herum, die älteste zuerst",
+  "No earlier line of this file": "Keine frühere Zeile dieser Datei",
+  "No later line of this file": "Keine spätere Zeile dieser Datei",
+  "{0} earlier lines": "{0} frühere Zeilen",
+  "{0} later lines": "{0} spätere Zeilen",
   "Slow searches of this hub": "Langsame Suchen dieses Hubs",
 };

@@ -172,7 +172,7 @@ export class DiscoverResults extends LitElement {
     const document = this.model.rows[this._selected];
     if (document === undefined) return nothing;
     return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document} .columns=${this.state.columns}
-      .isUtc=${this.state.isUtc} .client=${this.client} .surroundings=${surroundingsOf(document, this.state)}
+      .isUtc=${this.state.isUtc} .client=${this.client} .index=${this.state.index} .surroundings=${surroundingsOf(document, this.state)}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#step(event.detail)}></tr-event-details>`;
   }
 

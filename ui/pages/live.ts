@@ -146,7 +146,7 @@ export class LivePage extends LitElement {
   #details(): TemplateResult | typeof nothing {
     const document = this._document;
     if (document === undefined) return nothing;
-    return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document}
+    return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document} .client=${this.#search} .index=${this.#index}
       .surroundings=${surroundingsOf(document, { ...DEFAULT_STATE, index: this.#index })}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#step(event.detail)}></tr-event-details>`;
   }

@@ -1,8 +1,9 @@
 /** Address of the lines around a line: same host and file, a minute each way, no query. */
 
 import { formatRoute } from "../router.ts";
-import { type DiscoverState, type FieldFilter, writeState } from "../services/discover-state.ts";
+import { type DiscoverState, writeState } from "../services/discover-state.ts";
 import type { LogDocument } from "../services/log-document.ts";
+import { placeFilters } from "../services/surrounding-lines.ts";
 import { absoluteRange } from "../services/time-range.ts";
 
 const MARGIN_MS = 30_000;
@@ -10,10 +11,7 @@ const MARGIN_MS = 30_000;
 /** Returns the address; "" for a line without a time. */
 export function surroundingsOf(document: LogDocument, state: DiscoverState): string {
   if (document.timestampMs === 0) return "";
-  const filters = ["host.name", "log.file.path"].flatMap((field): FieldFilter[] => {
-    const value = document.fields.get(field);
-    return typeof value === "string" ? [{ field, value, exclude: false, disabled: false }] : [];
-  });
+  const filters = placeFilters(document);
   const range = absoluteRange(document.timestampMs - MARGIN_MS, document.timestampMs + MARGIN_MS);
   return formatRoute({ page: "discover", parameters: writeState({ ...state, query: "", filters, range }) });
 }
