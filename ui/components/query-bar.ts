@@ -1,8 +1,9 @@
 /** The query and the index it goes to. Fires `tr-search` with both when its reader is done. */
 
 import { msg } from "@lit/localize";
-import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import type { FieldCatalogue, TopValue } from "../services/fields.ts";
+import { checkFields, checkQuery, type QueryFault } from "../services/query-check.ts";
 import {
   type QueryWord,
   type Suggestion,
@@ -10,13 +11,20 @@ import {
   suggestValues,
   wordAt,
 } from "../services/query-suggest.ts";
+import { recentQueries, rememberQuery } from "../services/recent-queries.ts";
 import { icon } from "./icons.ts";
+import { queryBarStyles } from "./query-bar-styles.ts";
 import { controls } from "./styles.ts";
 
 export interface SearchDetail {
   readonly query: string;
   readonly index: string;
 }
+
+/** After so long without a key the query is looked at. */
+const CHECK_DELAY_MS = 700;
+/** Shown of the query before and behind a fault. */
+const CONTEXT_CHARACTERS = 40;
 
 export class QueryBar extends LitElement {
   static override properties = {
@@ -28,7 +36,9 @@ export class QueryBar extends LitElement {
     fields: { attribute: false },
     loadValues: { attribute: false },
     _suggestions: { state: true },
+    fault: { attribute: false },
     _chosen: { state: true },
+    _fault: { state: true },
   };
 
   declare query: string;
@@ -42,91 +52,18 @@ export class QueryBar extends LitElement {
   declare fields: FieldCatalogue | undefined;
   /** Returns the most frequent values of a field. */
   declare loadValues: ((field: string) => Promise<readonly TopValue[]>) | undefined;
+  /** What the hub says is wrong with the query. */
+  declare fault: QueryFault | undefined;
+  /** What is wrong with what stands in the field. */
+  declare _fault: (QueryFault & { readonly isAdvice: boolean; readonly query: string }) | undefined;
   declare _suggestions: readonly Suggestion[];
   /** Number of the chosen suggestion; -1: none, so that Enter searches. */
   declare _chosen: number;
 
   #word: QueryWord | undefined;
+  #checkTimer: ReturnType<typeof setTimeout> | undefined;
 
-  static override styles = [
-    controls,
-    css`
-      :host {
-        display: block;
-        flex: 1 1 24rem;
-        min-width: 0;
-      }
-      form {
-        display: flex;
-        gap: 6px;
-      }
-      .query {
-        position: relative;
-        flex: 1;
-        min-width: 0;
-      }
-      .query input {
-        width: 100%;
-        padding-left: 30px;
-        font-family: var(--font-mono);
-      }
-      .query svg {
-        position: absolute;
-        left: 8px;
-        top: 7px;
-        color: var(--ink-faint);
-        pointer-events: none;
-      }
-      ul {
-        position: absolute;
-        z-index: 20;
-        top: calc(100% + 3px);
-        left: 0;
-        min-width: min(24rem, 100%);
-        max-width: 100%;
-        max-height: 20rem;
-        margin: 0;
-        padding: 5px;
-        overflow: auto;
-        border: 1px solid var(--line-strong);
-        border-radius: 8px;
-        background: var(--surface);
-        box-shadow: 0 14px 34px var(--shadow);
-        font-family: var(--font-mono);
-        list-style: none;
-      }
-      li {
-        display: flex;
-        justify-content: space-between;
-        gap: 20px;
-        padding: 4px 9px;
-        border-radius: var(--radius);
-        cursor: pointer;
-        overflow-wrap: anywhere;
-      }
-      li span {
-        color: var(--ink-muted);
-        font-size: var(--text-small);
-        white-space: nowrap;
-      }
-      li:hover,
-      li[aria-selected="true"] {
-        background: var(--surface-selected);
-      }
-      .index {
-        width: 9.5rem;
-        font-family: var(--font-mono);
-      }
-      @media (width < 700px) {
-        .index {
-          width: 6.5rem;
-        }
-        button span {
-          display: none;
-        }
-      }
-    `,
-  ];
+  static override styles = [controls, queryBarStyles];
 
   constructor() {
     super();
@@ -137,8 +74,20 @@ export class QueryBar extends LitElement {
     this.action = msg("Search");
     this.fields = undefined;
     this.loadValues = undefined;
+    this.fault = undefined;
+    this._fault = undefined;
     this._suggestions = [];
     this._chosen = -1;
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#checkTimer);
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("fault"))
+      this._fault = this.fault && { ...this.fault, isAdvice: false, query: this.query };
   }
 
   /** Puts the cursor into the query. */
@@ -156,16 +105,47 @@ export class QueryBar extends LitElement {
         <input name="query" aria-label=${msg("Query")} placeholder=${msg("Search: error AND host.name:web-1")} autocomplete="off"
           autocapitalize="off" spellcheck="false" enterkeyhint="search" role="combobox" aria-autocomplete="list" aria-controls="suggestions"
           aria-expanded=${this._suggestions.length > 0} aria-activedescendant=${this._chosen < 0 ? nothing : `s${this._chosen}`}
-          .value=${this.query} @keydown=${this.#onKey} @input=${this.#suggest} @blur=${this.#close} />
+          .value=${this.query} aria-invalid=${this._fault?.isAdvice === false} @keydown=${this.#onKey} @input=${this.#onInput} @blur=${this.#close} />
         <ul id="suggestions" role="listbox" aria-label=${msg("Suggestions")} ?hidden=${this._suggestions.length === 0}>
           ${this._suggestions.map(
             ({ text, detail }, number) =>
               html`<li id="s${number}" role="option" aria-selected=${number === this._chosen} @pointerdown=${(event: Event) => this.#accept(number, event)}>${text}<span>${detail}</span></li>`,
           )}
         </ul>
+        ${this.#faultView()}
       </div>
       <button class="primary" aria-busy=${this.isBusy}>${icon("search")}<span>${this.action}</span></button>
     </form>`;
+  }
+
+  #faultView(): TemplateResult | typeof nothing {
+    const fault = this._fault;
+    if (fault === undefined || this._suggestions.length > 0) return nothing;
+    const { query, from, to, message, hint, isAdvice } = fault;
+    const start = Math.max(0, from - CONTEXT_CHARACTERS);
+    const shown = query.slice(start, to + CONTEXT_CHARACTERS);
+    const carets = "^".repeat(Math.max(1, Math.min(to, query.length) - from));
+    return html`<div class="fault ${isAdvice ? "advice" : ""}" role="alert"><pre aria-hidden="true">${shown}\n${" ".repeat(from - start)}<b>${carets}</b></pre>
+      <p><strong>${message}</strong> ${hint}</p></div>`;
+  }
+
+  #onInput(): void {
+    clearTimeout(this.#checkTimer);
+    this._fault = undefined;
+    this.#checkTimer = setTimeout(() => this.#check(), CHECK_DELAY_MS);
+    void this.#suggest();
+  }
+
+  /** Says what is wrong with the query, or with its fields; returns true where nothing is. */
+  #check(): boolean {
+    clearTimeout(this.#checkTimer);
+    const query = this.#input("query")?.value ?? "";
+    const fault = checkQuery(query);
+    const advice =
+      fault === undefined && this.fields !== undefined ? checkFields(query, this.fields) : undefined;
+    const found = fault ?? advice;
+    this._fault = found && { ...found, isAdvice: fault === undefined, query };
+    return found === undefined;
   }
 
   #input(name: string): HTMLInputElement | null {
@@ -174,9 +154,12 @@ export class QueryBar extends LitElement {
 
   #onKey(event: KeyboardEvent): void {
     const count = this._suggestions.length;
+    const input = event.currentTarget as HTMLInputElement;
     if (event.key === "Escape") {
-      if (count > 0) this.#close();
-      else (event.currentTarget as HTMLInputElement).blur();
+      if (count > 0 || this._fault !== undefined) this.#close();
+      else input.blur();
+    } else if (count === 0 && event.key === "ArrowDown" && input.value === "") {
+      this.#suggestRecent();
     } else if (count > 0 && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
       const step = event.key === "ArrowDown" ? 1 : -1;
       this._chosen = (this._chosen + step + count + (this._chosen < 0 && step < 0 ? 1 : 0)) % count;
@@ -203,6 +186,11 @@ export class QueryBar extends LitElement {
     if (this.#word === word) this._suggestions = suggestValues(word, values);
   }
 
+  #suggestRecent(): void {
+    this.#word = { from: 0, to: 0, field: undefined, begun: "" };
+    this._suggestions = recentQueries().map((text) => ({ text, detail: msg("recent") }));
+  }
+
   #accept(number: number, event: Event): void {
     event.preventDefault();
     const input = this.#input("query");
@@ -217,6 +205,8 @@ export class QueryBar extends LitElement {
 
   #close(): void {
     this.#word = undefined;
+    clearTimeout(this.#checkTimer);
+    this._fault = undefined;
     this._suggestions = [];
     this._chosen = -1;
   }
@@ -226,6 +216,8 @@ export class QueryBar extends LitElement {
     this.#close();
     const query = this.#input("query")?.value.trim() ?? "";
     const index = this.#input("index")?.value.trim() || "*";
+    this.#check();
+    rememberQuery(query);
     this.dispatchEvent(new CustomEvent<SearchDetail>("tr-search", { detail: { query, index } }));
   }
 }

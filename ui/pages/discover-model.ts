@@ -8,6 +8,7 @@ import { countValues, type Field, type FieldCatalogue, readFields } from "../ser
 import { type Histogram, readHistogram } from "../services/histogram.ts";
 import { chooseInterval } from "../services/interval.ts";
 import { filterValues, LogDocument } from "../services/log-document.ts";
+import type { QueryFault } from "../services/query-check.ts";
 import {
   type SearchClient,
   SearchError,
@@ -42,6 +43,8 @@ export class DiscoverModel {
   fields: FieldCatalogue | undefined;
   indexNames: readonly string[] = [];
   fault: SearchError | undefined;
+  /** Where in the query the fault is, as far as the hub says. */
+  queryFault: QueryFault | undefined;
   warning: string | undefined;
   /** Where the range is empty: ms of the newest line that matches outside of it. */
   newestMs: number | undefined;
@@ -74,6 +77,7 @@ export class DiscoverModel {
     const range = resolveRange(state.range, nowMs);
     this.#state = state;
     this.fault = undefined;
+    this.queryFault = undefined;
     if (range === undefined) {
       this.fault = new SearchError(
         400,
@@ -251,8 +255,18 @@ export class DiscoverModel {
         error instanceof SearchError
           ? error
           : new SearchError(0, "internal", String(error), msg("Load the page anew."), error);
+      this.queryFault ??= queryFaultOf(this.fault, this.#state?.query ?? "");
     }
   }
+}
+
+/** Returns the place of a query's fault where the hub names one: `… at character 15`. */
+function queryFaultOf({ message, hint }: SearchError, query: string): QueryFault | undefined {
+  const found = /^Failed to parse query \[.*\]: (.*) at character (\d+)/s.exec(message);
+  if (found === null) return undefined;
+  const from = Math.min(query.length, Number(found[2]) - 1);
+  const said = found[1]!;
+  return { message: `${said.charAt(0).toUpperCase()}${said.slice(1)}.`, hint, from, to: from + 1 };
 }
 
 /** Resolves when what was changed has been drawn. */

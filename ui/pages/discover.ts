@@ -81,7 +81,7 @@ export class DiscoverPage extends LitElement {
     const model = this.#model;
     return html`
       <div class="bar">
-        <tr-query-bar .query=${query} .index=${index} .indices=${choices(model.indexNames)} .isBusy=${model.isLoading}
+        <tr-query-bar .query=${query} .index=${index} .indices=${choices(model.indexNames)} .isBusy=${model.isLoading} .fault=${model.queryFault}
           .fields=${model.fields} .loadValues=${model.valuesOf.bind(model)} @tr-search=${this.#onSearch}></tr-query-bar>
         <tr-time-range-picker .range=${range} .refreshSeconds=${refreshSeconds} .isUtc=${isUtc}
           @tr-range=${this.#onRange} @tr-refresh=${this.#onRefresh} @tr-zone=${this.#onZone}></tr-time-range-picker>

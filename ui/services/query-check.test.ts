@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readFields } from "./fields.ts";
+import { checkFields, checkQuery } from "./query-check.ts";
+
+const RIGHT = [
+  "",
+  "error",
+  "connection refused",
+  '"connection refused" AND NOT healthcheck',
+  "timeout OR refused",
+  "-healthcheck +error",
+  "host.name:web-1",
+  "http.response.status_code:>=500",
+  "code:[400 TO 599] OR code:{* TO 3}",
+  'at:["2026-01-01 10:00" TO *]',
+  "url.original:\\/api\\/*",
+  "url:/api\\/v[12]/ done",
+  "_exists_:user.name",
+  "(a OR b) AND c",
+  "level:(error OR warn)",
+  "level:(error OR warn) AND (x OR (y z))",
+  'say:"a \\" quote"',
+  "GET /api/orders is/was",
+  "https://example.com/a",
+  "a\\:b",
+  "!x",
+];
+
+const WRONG: readonly (readonly [string, string, number, number])[] = [
+  ['say "hello', "quotes", 4, 10],
+  ["(a OR b", "never closed", 0, 1],
+  ["a) b", "closes nothing", 1, 2],
+  ["a OR", "behind OR", 2, 4],
+  ["AND b", "before AND", 0, 3],
+  ["a AND OR b", "before OR", 6, 8],
+  ["a NOT", "behind NOT", 2, 5],
+  ["level: error", "value of level", 0, 6],
+  ["code:[1 TO", "range", 5, 10],
+  ["x ()", "nothing between", 3, 4],
+  ["path:/var/log", "", -1, -1],
+  ["path:/var", "slash", 5, 6],
+];
+
+test("a query that can be read has no fault", () => {
+  for (const query of RIGHT) assert.equal(checkQuery(query), undefined, query);
+});
+
+test("a fault names what is missing and where", () => {
+  for (const [query, text, from, to] of WRONG) {
+    const fault = checkQuery(query);
+    if (from < 0) assert.equal(fault, undefined, query);
+    else {
+      assert.ok(fault?.message.includes(text) === true, `${query}: ${fault?.message}`);
+      assert.deepEqual([fault.from, fault.to], [from, to], query);
+    }
+  }
+});
+
+test("a field that no index has is named, with the one that was meant", () => {
+  const capability = { keyword: { aggregatable: true } };
+  const fields = readFields({
+    fields: { "log.level": capability, "host.name": capability, message: capability },
+  });
+  assert.equal(checkFields("log.level:error AND host.name:web AND _exists_:x", fields), undefined);
+  assert.equal(checkFields("log:* message.keyword:x https://example.com", fields), undefined);
+  assert.match(checkFields("log.levle:error", fields)!.hint, /log\.level/);
+  assert.match(checkFields("a level:error", fields)!.hint, /log\.level/);
+  assert.deepEqual(checkFields("a nosuchthing:1", fields)?.from, 2);
+});
