@@ -2,13 +2,14 @@
 
 import { RawJson } from "#hub/search/raw-json.ts";
 
+/** Keys that are kept quoted: those of answers, and the first ones of documents. */
+const MAX_QUOTED = 2_000;
+const quoted = new Map<string, string>();
+
 /** Returns `value` as JSON; undefined members are left out. `pretty`: indented, with a newline at the end. */
 export function writeJson(value: unknown, pretty = false): string {
+  if (!pretty) return compact(value);
   const parts: string[] = [];
-  if (!pretty) {
-    writeCompact(value, parts);
-    return parts.join("");
-  }
   writePretty(value, "\n", parts);
   parts.push("\n");
   return parts.join("");
@@ -22,29 +23,29 @@ export function plainValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plainValue(each)]));
 }
 
-function writeCompact(value: unknown, parts: string[]): void {
-  if (typeof value !== "object" || value === null) {
-    parts.push(scalar(value));
-  } else if (value instanceof RawJson) {
-    parts.push(value.text);
-  } else if (Array.isArray(value)) {
-    parts.push("[");
-    for (const [at, each] of value.entries()) {
-      if (at > 0) parts.push(",");
-      writeCompact(each, parts);
-    }
-    parts.push("]");
-  } else {
-    parts.push("{");
-    let first = true;
-    for (const [key, each] of Object.entries(value)) {
-      if (each === undefined) continue;
-      parts.push(first ? "" : ",", JSON.stringify(key), ":");
-      first = false;
-      writeCompact(each, parts);
-    }
-    parts.push("}");
+function compact(value: unknown): string {
+  if (typeof value !== "object" || value === null) return scalar(value);
+  if (value instanceof RawJson) return value.text;
+  let text = "";
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) text += (at > 0 ? "," : "") + compact(value[at]);
+    return `[${text}]`;
   }
+  const members = value as Record<string, unknown>;
+  for (const key of Object.keys(members)) {
+    const each = members[key];
+    if (each !== undefined) text += (text === "" ? "" : ",") + quote(key) + compact(each);
+  }
+  return `{${text}}`;
+}
+
+/** A key with the colon behind it. */
+function quote(key: string): string {
+  const known = quoted.get(key);
+  if (known !== undefined) return known;
+  const text = `${JSON.stringify(key)}:`;
+  if (quoted.size < MAX_QUOTED) quoted.set(key, text);
+  return text;
 }
 
 function writePretty(given: unknown, newline: string, parts: string[]): void {
@@ -72,7 +73,7 @@ function writePretty(given: unknown, newline: string, parts: string[]): void {
 
 /** JSON has no NaN and infinities; clients of this interface expect them as text. */
 function scalar(value: unknown): string {
-  if (typeof value === "number" && !Number.isFinite(value)) return JSON.stringify(String(value));
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : `"${value}"`;
   if (typeof value === "bigint") return value.toString();
   return JSON.stringify(value) ?? "null";
 }

@@ -33,6 +33,8 @@ type Random = () => number;
 
 interface Case {
   readonly name: string;
+  /** Whether it is what the target is about. */
+  readonly promised: boolean;
   readonly body: (random: Random) => object;
 }
 
@@ -52,10 +54,12 @@ function oneOf<T>(values: readonly T[], random: Random): T {
 const CASES: readonly Case[] = [
   {
     name: "term + date_histogram",
+    promised: true,
     body: (random) => ({ size: 0, query: { term: { "host.name": oneOf(HOSTS, random) } }, aggs: histogram }),
   },
   {
     name: "term in a span + date_histogram",
+    promised: true,
     body: (random) => ({
       size: 0,
       query: { bool: { filter: [{ term: { "host.name": oneOf(HOSTS, random) } }, span(random)] } },
@@ -64,6 +68,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: "words in a span, 50 newest + date_histogram",
+    promised: false,
     body: (random) => ({
       size: 50,
       query: {

@@ -111,10 +111,27 @@ function compileOne(given: string): DateFormat {
   }
 }
 
+/** The day printed last: histograms print many times of one. */
+let lastDay = Number.NaN;
+let lastDayText = "";
+
 function printIso(timeMs: number): string {
-  return Number.isFinite(timeMs) && Math.abs(timeMs) <= 8.64e15
-    ? new Date(timeMs).toISOString()
-    : String(timeMs);
+  if (!(Math.abs(timeMs) <= 8.64e15)) return String(timeMs);
+  const whole = Math.trunc(timeMs);
+  const day = Math.floor(whole / MS_PER_DAY);
+  if (day !== lastDay) {
+    lastDay = day;
+    lastDayText = new Date(day * MS_PER_DAY).toISOString().slice(0, -"00:00:00.000Z".length);
+  }
+  const ms = whole - day * MS_PER_DAY;
+  const seconds = Math.floor(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const time = `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return `${lastDayText}${time}.${String(ms % 1000).padStart(3, "0")}Z`;
+}
+
+function two(number: number): string {
+  return number < 10 ? `0${number}` : String(number);
 }
 
 const MS_PER_DAY = 86_400_000;
