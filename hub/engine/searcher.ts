@@ -273,12 +273,13 @@ export interface GeoColumn extends Column {
   /** Bounding box of the points of a block: [south, north, west, east] degrees; null for a block without points. */
   blockBounds(block: number): readonly [south: number, north: number, west: number, east: number] | null;
   /**
-   * Writes to `mask` (COLUMN_BLOCK bits) which documents of the block may have a point in the box [south, north, west,
-   * east] (degrees, west <= east): all that have one, and some that have not.
+   * Removes documents of blocks [from, to) from `words` (one bit per document of these) that have no point in the box
+   * [south, north, west, east] (degrees, west <= east). Some that have none may stay.
    */
   matchBox(
-    block: number,
+    from: number,
+    to: number,
     box: readonly [south: number, north: number, west: number, east: number],
-    mask: Uint32Array,
+    words: Uint32Array,
   ): void;
 }

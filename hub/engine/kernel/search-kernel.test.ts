@@ -165,8 +165,8 @@ for (const shape of SHAPES) {
       const mine = narrow ? someOf(docCount, random) : new Uint32Array(Math.ceil(docCount / 32));
       const theirs = mine.slice();
       const first = random.below(10);
-      here.matchAll(first, here.blockCount, bounds, theirs, narrow);
-      there.matchAll(first, here.blockCount, bounds, mine, narrow);
+      here.matchAll(first, here.blockCount, bounds, theirs.subarray(32 * first), narrow);
+      there.matchAll(first, here.blockCount, bounds, mine.subarray(32 * first), narrow);
       assert.deepEqual(mine, theirs, `${bounds[0]}..${bounds[1]} from block ${first}`);
     }
     if (shape.numbers !== "signed" || here.entry.min < 0 || here.entry.max > 10_000) return;

@@ -159,13 +159,14 @@ export class BlockColumn {
   }
 
   /**
-   * Like `match`, of blocks [fromBlock, toBlock), in `set`, which has a word for each 32 documents of the segment: words of
-   * other blocks stay. `narrow`: documents that aren't in it before stay out.
+   * Like `match`, of blocks [fromBlock, toBlock), in `words`, which begin with the first document of these. `narrow`:
+   * documents that aren't in it before stay out.
    */
-  matchAll(fromBlock: number, toBlock: number, bounds: Bounds, set: Uint32Array, narrow: boolean): void {
+  matchAll(fromBlock: number, toBlock: number, bounds: Bounds, words: Uint32Array, narrow: boolean): void {
     for (let block = fromBlock; block < toBlock; block += RUN_BLOCKS) {
       const end = Math.min(toBlock, block + RUN_BLOCKS);
-      this.#matchBlocks(block, end, bounds, narrow, set.subarray(block * MASK_WORDS, end * MASK_WORDS));
+      const [from, to] = [(block - fromBlock) * MASK_WORDS, (end - fromBlock) * MASK_WORDS];
+      this.#matchBlocks(block, end, bounds, narrow, words.subarray(from, to));
     }
   }
 

@@ -2,15 +2,14 @@
 
 import { formatIp } from "../document/ip.ts";
 import { decodeUtf8 } from "../json/scanner.ts";
-import {
-  COLUMN_BLOCK,
-  type DocRun,
-  type GeoColumn,
-  type KeywordColumn,
-  type NumericColumn,
-  type NumericKind,
-  type TermReader,
-  type ValueBlock,
+import type {
+  DocRun,
+  GeoColumn,
+  KeywordColumn,
+  NumericColumn,
+  NumericKind,
+  TermReader,
+  ValueBlock,
 } from "../searcher.ts";
 import type { Bitset } from "./bitset.ts";
 import type { BlockColumn } from "./block-column.ts";
@@ -177,7 +176,6 @@ export class KeywordColumnView extends ColumnView implements KeywordColumn {
 /** A geo_point field: two columns of steps. */
 export class GeoColumnView extends ColumnView implements GeoColumn {
   readonly #longitudes: BlockColumn;
-  readonly #mask = new Uint32Array(COLUMN_BLOCK / 32);
 
   constructor(latitudes: BlockColumn, longitudes: BlockColumn, docCount: number) {
     super(latitudes, docCount);
@@ -195,20 +193,16 @@ export class GeoColumnView extends ColumnView implements GeoColumn {
   }
 
   matchBox(
-    block: number,
+    from: number,
+    to: number,
     [south, north, west, east]: readonly [number, number, number, number],
-    mask: Uint32Array,
+    words: Uint32Array,
   ): void {
-    this.blocks.match(block, Math.floor(south / LATITUDE_STEP), Math.ceil(north / LATITUDE_STEP), mask);
+    const latitudes = [Math.floor(south / LATITUDE_STEP), Math.ceil(north / LATITUDE_STEP)] as const;
+    this.blocks.matchAll(from, to, latitudes, words, true);
     if (west <= -180 && east >= 180) return;
-    const within = this.#mask;
-    this.#longitudes.match(
-      block,
-      Math.floor(west / LONGITUDE_STEP),
-      Math.ceil(east / LONGITUDE_STEP),
-      within,
-    );
-    for (let word = 0; word < mask.length; word++) mask[word]! &= within[word]!;
+    const longitudes = [Math.floor(west / LONGITUDE_STEP), Math.ceil(east / LONGITUDE_STEP)] as const;
+    this.#longitudes.matchAll(from, to, longitudes, words, true);
   }
 
   blockBounds(block: number): readonly [number, number, number, number] | null {

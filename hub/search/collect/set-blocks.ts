@@ -40,6 +40,13 @@ export class SetBlocks {
     return loadMask(this.#words, block, this.mask);
   }
 
+  /** Writes blocks [from, to) to `words`, which has room for them, from the start. */
+  copy(from: number, to: number, words: Uint32Array): void {
+    const own = this.#words.subarray(from * WORDS, to * WORDS);
+    words.set(own);
+    words.fill(0, own.length, (to - from) * WORDS);
+  }
+
   /** All documents of the set. */
   count(): number {
     if (this.#count < 0) this.#count = countWords(this.#words, 0, this.#words.length);
@@ -77,7 +84,8 @@ export function docsOfBlock({ docCount }: Pick<SegmentRun, "docCount">, block: n
   return Math.min(COLUMN_BLOCK, docCount - block * COLUMN_BLOCK);
 }
 
-function loadMask(words: Uint32Array, block: number, mask: Uint32Array): number {
+/** Writes the documents of block number `block` of `words` to `mask` and returns how many there are. */
+export function loadMask(words: Uint32Array, block: number, mask: Uint32Array): number {
   const from = block * WORDS;
   let count = 0;
   for (let word = 0; word < WORDS; word++) {

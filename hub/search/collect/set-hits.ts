@@ -3,11 +3,14 @@
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
 import type { Bitset } from "#hub/engine/segment/bitset.ts";
 import type { SearchControl } from "../control.ts";
-import { expandMask, SetBlocks } from "./set-blocks.ts";
+import { expandMask, loadMask, SetBlocks } from "./set-blocks.ts";
 import type { TopHits } from "./top-hits.ts";
 
 /** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
 const FIRST_BLOCKS = 8;
+
+/** Blocks that are narrowed at a time. */
+const STEP = 32;
 
 /** Offers the documents of `set` to `top`, whose segment is open. Ends early where the time is over. Throws cancelled. */
 export async function collectSetHits(
@@ -19,15 +22,21 @@ export async function collectSetHits(
   const blocks = new SetBlocks(segment, set);
   const docs = new Int32Array(COLUMN_BLOCK);
   const offer = (block: number): void => {
-    if (blocks.load(block) === 0 || !top.narrow(block, blocks.mask)) return;
     const length = expandMask(block, blocks.mask, 0, docs);
     if (length > 0) top.collect(docs, null, length);
   };
   const first = new Set(bestBlocks(blocks, top));
-  for (const block of first) offer(block);
-  for (let block = 0; block < blocks.blockCount; block++) {
-    if (!top.mayImprove(block) || first.has(block)) continue;
-    offer(block);
+  for (const block of first) if (blocks.load(block) > 0) offer(block);
+  const words = new Uint32Array(STEP * blocks.mask.length);
+  for (let from = 0; from < blocks.blockCount; from += STEP) {
+    const to = Math.min(blocks.blockCount, from + STEP);
+    if (!top.mayImproveAny(from, to)) continue;
+    blocks.copy(from, to, words);
+    top.narrow(from, to, words.subarray(0, (to - from) * blocks.mask.length));
+    for (let block = from; block < to; block++) {
+      if (first.has(block) || !top.mayImprove(block)) continue;
+      if (loadMask(words, block - from, blocks.mask) > 0) offer(block);
+    }
     if (control.isDue) await control.pause();
     if (control.timedOut) return;
   }

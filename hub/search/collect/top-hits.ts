@@ -130,12 +130,16 @@ export class TopHits {
     return best === undefined || best <= bound;
   }
 
-  /** Removes documents from the mask of a block that can't become hits; false where none is left. */
-  narrow(block: number, mask: Uint32Array): boolean {
+  /** True where `mayImprove` is for some block of [from, to). */
+  mayImproveAny(from: number, to: number): boolean {
+    for (let block = from; block < to; block++) if (this.mayImprove(block)) return true;
+    return false;
+  }
+
+  /** Removes documents of blocks [from, to) from `words` (one bit per document of these) that can't become hits. */
+  narrow(from: number, to: number, words: Uint32Array): void {
     const { bound } = this;
-    if (bound === Number.POSITIVE_INFINITY) return true;
-    if (this.#keys[0]?.narrow?.(block, bound, mask) !== true) return true;
-    return mask.some((word) => word !== 0);
+    if (bound !== Number.POSITIVE_INFINITY) this.#keys[0]?.narrow?.(from, to, bound, words);
   }
 
   /** First document at or behind `from` whose block may hold a hit worth keeping. */

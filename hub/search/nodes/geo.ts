@@ -2,7 +2,6 @@
 
 import { COLUMN_BLOCK, type GeoColumn, type SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
-import { expandMask } from "../collect/set-blocks.ts";
 import type { GeoBox } from "../geo.ts";
 import { SetNode } from "./documents.ts";
 
@@ -16,8 +15,6 @@ export interface GeoTest {
 export class GeoNode extends SetNode {
   readonly #path: string;
   readonly #test: GeoTest;
-  readonly #mask = new Uint32Array(COLUMN_BLOCK / 32);
-  readonly #docs = new Int32Array(COLUMN_BLOCK);
 
   constructor(path: string, test: GeoTest) {
     super();
@@ -32,25 +29,24 @@ export class GeoNode extends SetNode {
     for (let block = 0; block < column.blockCount; block++) {
       const bounds = column.blockBounds(block);
       if (bounds === null || isApart(this.#test.box, bounds)) continue;
-      this.#block(column, block, found);
+      found.addRange(block * COLUMN_BLOCK, Math.min((block + 1) * COLUMN_BLOCK, segment.docCount));
     }
+    const { south, north, west, east } = this.#test.box;
+    const isWide = west > east;
+    const box = [south, north, isWide ? -180 : west, isWide ? 180 : east] as const;
+    column.matchBox(0, column.blockCount, box, found.words);
+    this.#keepAccepted(column, found);
     return found;
   }
 
-  #block(column: GeoColumn, block: number, found: Bitset): void {
-    const { south, north, west, east } = this.#test.box;
-    const isWide = west > east;
-    column.matchBox(block, [south, north, isWide ? -180 : west, isWide ? 180 : east], this.#mask);
-    const candidates = expandMask(block, this.#mask, 0, this.#docs);
+  #keepAccepted(column: GeoColumn, found: Bitset): void {
     const [latitudes, longitudes]: [number[], number[]] = [[], []];
-    for (let each = 0; each < candidates; each++) {
-      const doc = this.#docs[each]!;
+    for (let doc = found.nextSet(0); doc >= 0; doc = found.nextSet(doc + 1)) {
       const count = column.read(doc, latitudes, longitudes);
-      for (let at = 0; at < count; at++) {
-        if (!this.#test.accepts(latitudes[at]!, longitudes[at]!)) continue;
-        found.add(doc);
-        break;
-      }
+      let accepts = false;
+      for (let at = 0; at < count && !accepts; at++)
+        accepts = this.#test.accepts(latitudes[at]!, longitudes[at]!);
+      if (!accepts) found.remove(doc);
     }
   }
 }

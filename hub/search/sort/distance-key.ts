@@ -1,6 +1,6 @@
 /** Sorting by the distance from points. */
 
-import { COLUMN_BLOCK, type GeoColumn, type SegmentReader } from "#hub/engine/searcher.ts";
+import type { GeoColumn, SegmentReader } from "#hub/engine/searcher.ts";
 import { boxAround, distanceMetres } from "../geo.ts";
 import { pickValue } from "./numeric-key.ts";
 import type { KeySource, Rank, SegmentKey } from "./shard-sort.ts";
@@ -38,7 +38,6 @@ class DistanceKey implements SegmentKey {
   readonly #key: DistanceSort;
   readonly #sign: 1 | -1;
   readonly #mode: SortMode;
-  readonly #within = new Uint32Array(COLUMN_BLOCK / 32);
   readonly #latitudes: number[] = [];
   readonly #longitudes: number[] = [];
 
@@ -63,16 +62,14 @@ class DistanceKey implements SegmentKey {
     return this.#column === null || this.#column.blockBounds(block) === null ? Number.POSITIVE_INFINITY : 0;
   }
 
-  narrow(block: number, bound: number, mask: Uint32Array): boolean {
+  narrow(from: number, to: number, bound: number, words: Uint32Array): void {
     const { points, metres } = this.#key;
     const [point] = points;
-    if (this.#column === null || this.#sign < 0 || this.#mode !== "min" || points.length !== 1) return false;
-    if (point === undefined || !Number.isFinite(bound)) return false;
+    if (this.#column === null || this.#sign < 0 || this.#mode !== "min" || points.length !== 1) return;
+    if (point === undefined || !Number.isFinite(bound)) return;
     const box = boxAround(point, bound * metres);
-    if (box.west > box.east) return false;
-    this.#column.matchBox(block, [box.south, box.north, box.west, box.east], this.#within);
-    for (let word = 0; word < mask.length; word++) mask[word]! &= this.#within[word]!;
-    return true;
+    if (box.west <= box.east)
+      this.#column.matchBox(from, to, [box.south, box.north, box.west, box.east], words);
   }
 
   value(_doc: number, key: number): number | string {

@@ -43,8 +43,11 @@ export interface SegmentKey {
   keyOf(rank: Rank): number;
   /** Smallest key that a document of the column block may have; absent where that isn't known. */
   bestOfBlock?(block: number): number;
-  /** Removes documents from `mask` (of a block) that can't have a key at or below `bound`; false where it can't tell. */
-  narrow?(block: number, bound: number, mask: Uint32Array): boolean;
+  /**
+   * Removes documents of blocks [from, to) from `words` (one bit per document of these) that can't have a key at or below
+   * `bound`; some that can't may stay.
+   */
+  narrow?(from: number, to: number, bound: number, words: Uint32Array): void;
 }
 
 /** The keys of an order in one shard. Throws query_shard for fields that can't be sorted by. */
