@@ -2,63 +2,11 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { placesDatabase } from "#test/fixtures/places.ts";
-import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { count, searchAll } from "#test/harness/search.ts";
-import { accessTime, SequenceLog } from "#test/harness/sequence-log.ts";
+import { accessTime } from "#test/harness/sequence-log.ts";
 import { startStack } from "#test/harness/stack.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-
-const RELOADING = { "config.reload.automatic": true, "config.reload.interval": "200ms" };
-
-/** Marks what went through it with its version; writes each line to the index and to a file. */
-function marking(version: number): string {
-  return `
-    filter { mutate { add_field => { "version" => "${version}" } } }
-    output {
-      elasticsearch { }
-      file { path => "all.log" codec => line { format => "%{message}" } }
-    }`;
-}
-
-test("ten reloads under load, one of them with a broken file, lose and double nothing, in the index and in a file", async (t) => {
-  const workspace = new Workspace(t);
-  const conf = workspace.path("pipelines", "main.conf");
-  const path = workspace.path("logs", "app.log");
-  const log = new SequenceLog("reload", "plain");
-  writeFileSync(conf, marking(0));
-  appendFileSync(path, "");
-  const { hub } = await startStack(workspace, { input: { paths: [path] }, hubSettings: RELOADING });
-  const pipelines = async () =>
-    (await (await fetch(`${hub.dashboardUrl}/api/pipelines`)).json()) as { problem: string };
-  for (let version = 1; version <= 10; version++) {
-    appendFileSync(path, log.lines(2_000));
-    const isBroken = version === 5;
-    writeFileSync(conf, isBroken ? "filter {\n  mutate { add_tag = 1 }\n}\n" : marking(version));
-    if (isBroken) {
-      const { problem } = await until("the refusal", async () => {
-        const answer = await pipelines();
-        return answer.problem === "" ? undefined : answer;
-      });
-      assert.match(problem, /main\.conf:2:20: error: "=" behind "add_tag"/);
-      continue;
-    }
-    await until(
-      `version ${version} at work`,
-      async () => {
-        appendFileSync(path, log.lines(300));
-        return (await count(hub.searchUrl, { match: { version: `${version}` } })) > 0;
-      },
-      { everyMs: 200, deadlineMs: 60_000 },
-    );
-  }
-  await assertExactlyOnce(hub.searchUrl, [log]);
-  const lines = readFileSync(workspace.path("hub-data", "out", "all.log"), "utf8")
-    .trimEnd()
-    .split("\n");
-  assert.equal(new Set(lines).size, log.count);
-  assert.equal(lines.length, log.count);
-});
 
 test("an access log goes through grok, date, geoip, useragent and conditions to the index and a file, both complete after a kill", async (t) => {
   const workspace = new Workspace(t);
@@ -122,49 +70,6 @@ test("an access log goes through grok, date, geoip, useragent and conditions to 
     );
   assert.equal(inFile("all.log").size, kept);
   assert.equal(inFile("failed.log").size, total / 50);
-});
-
-test("what an aggregate holds survives the hub's sudden end", async (t) => {
-  const workspace = new Workspace(t);
-  const path = workspace.path("logs", "tasks.log");
-  writeFileSync(
-    workspace.path("pipelines", "tasks.conf"),
-    `filter {
-      grok { match => { "message" => "^%{WORD:step} %{WORD:task} %{NUMBER:n:int}$" } }
-      aggregate {
-        task_id => "%{task}"
-        code => "map.sum = (map.sum || 0) + event.get('n')"
-        map_action => "create_or_update"
-      }
-      if [step] == "end" {
-        aggregate { task_id => "%{task}" code => "event.set('sum', map.sum)" map_action => "update" end_of_task => true }
-      }
-    }
-    output { elasticsearch { index => "tasks" } }`,
-  );
-  const tasks = 200;
-  const steps = (step: string, n: number) =>
-    Array.from({ length: tasks }, (_, task) => `${step} t${task} ${n}\n`).join("");
-  appendFileSync(path, steps("begin", 1));
-  const { hub } = await startStack(workspace, { input: { paths: [path] } });
-  await until("the beginnings", async () => (await count(hub.searchUrl, undefined, "tasks")) === tasks);
-  await hub.kill9();
-  appendFileSync(path, steps("middle", 10));
-  await hub.start();
-  await until("the middles", async () => (await count(hub.searchUrl, undefined, "tasks")) === 2 * tasks);
-  await hub.kill9();
-  appendFileSync(path, steps("end", 100));
-  await hub.start();
-  await until(
-    "the ends",
-    async () => (await count(hub.searchUrl, { match: { step: "end" } }, "tasks")) === tasks,
-  );
-  const documents = (await searchAll(hub.searchUrl, "tasks")).map(
-    ({ _source }) => _source as Record<string, unknown>,
-  );
-  assert.equal(documents.length, 3 * tasks);
-  const sums = documents.filter(({ step }) => step === "end").map(({ sum }) => sum);
-  assert.deepEqual(sums, new Array(tasks).fill(111));
 });
 
 test("pipelines of the interface are checked, run, simulated and deleted, and dead letters are replayed", async (t) => {

@@ -17,6 +17,8 @@ export type Settings = Readonly<Record<string, unknown>>;
 export interface HubOptions {
   /** Dotted keys of hub.yml. */
   readonly settings?: Settings;
+  /** Beside that of the test. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Outlives the hub; the caller removes it. */
   readonly dataDir: string;
   /** Its output; beside the data without it. */
@@ -36,13 +38,15 @@ export class TestHub {
   readonly dataDir: string;
   readonly logFile: string;
   readonly #settings: Settings;
+  readonly #env: NodeJS.ProcessEnv;
   #child: Child | undefined;
   #addresses: Addresses | undefined;
 
-  constructor({ settings = {}, dataDir, logFile }: HubOptions) {
+  constructor({ settings = {}, env = {}, dataDir, logFile }: HubOptions) {
     this.dataDir = dataDir;
     this.logFile = logFile ?? join(dirname(dataDir), "hub.log");
     this.#settings = settings;
+    this.#env = env;
   }
 
   /** The search interface. */
@@ -90,6 +94,7 @@ export class TestHub {
       args: ["run", ...overrides, "--ready-json"],
       logFile: this.logFile,
       cwd: dirname(this.dataDir),
+      env: this.#env,
     });
     this.#addresses = (await this.#child.ready(READY_MS)) as unknown as Addresses;
     keepSecret(this.token);

@@ -6,6 +6,7 @@ import type { Workspace } from "./workspace.ts";
 
 export interface StackOptions {
   readonly hubSettings?: Settings;
+  readonly hubEnv?: NodeJS.ProcessEnv;
   /** Dotted keys of agent.yml. */
   readonly agentSettings?: Settings;
   /** Options of the agent's one `log` input, `paths` among them. */
@@ -65,6 +66,7 @@ export async function startStack(workspace: Workspace, options: StackOptions): P
   const hub = new TestHub({
     dataDir: workspace.path("hub-data"),
     ...(options.hubSettings === undefined ? {} : { settings: options.hubSettings }),
+    ...(options.hubEnv === undefined ? {} : { env: options.hubEnv }),
   });
   workspace.defer(() => hub.destroy());
   await hub.start();
