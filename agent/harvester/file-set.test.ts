@@ -3,16 +3,13 @@ import { appendFileSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeF
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { systemTellsBirth } from "./identity.ts";
-import { compilePattern } from "./pattern.ts";
-import { scan } from "./scanner.ts";
 import { bench, DEFAULTS, LONG } from "./testing.ts";
 
 test("nothing is read while the output has no slot, and everything when it has", async (t) => {
   const b = await bench(t, {}, { slots: 1, batchBytes: 16_384 });
   b.context.output.acking = false;
   writeFileSync(b.path("a.log"), LONG.repeat(20));
-  const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
-  b.files.update(await scan(options, new AbortController().signal));
+  await b.search();
   await b.context.output.until(() => b.context.output.sent.length === 1);
   for (let turns = 0; turns < 20; turns++) await turn();
   assert.equal(b.context.output.sent.length, 1);
@@ -26,8 +23,7 @@ test("after a restart reading goes on behind the last acknowledged byte, not beh
   const b = await bench(t, {}, { batchBytes: 16_384 });
   b.context.output.acking = false;
   writeFileSync(b.path("a.log"), LONG.repeat(12));
-  const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
-  b.files.update(await scan(options, new AbortController().signal));
+  await b.search();
   await b.context.output.until(() => b.context.output.sent.length === 3);
   const [first, , third] = b.context.output.sent;
   first!.ack();
@@ -100,7 +96,8 @@ test("idle files make room where the system gave no descriptor to search with", 
   writeFileSync(b.path("a.log"), "a\n");
   await b.scan();
   b.context.clock.ms += 2_000;
-  b.files.update({ found: [], complete: false, exhausted: true });
+  b.files.beginScan();
+  b.files.endScan({ complete: false, exhausted: true });
   assert.equal(b.files.state().files, 0);
 });
 
@@ -147,8 +144,7 @@ test("a rewind in the middle of a read begins the read again, in the same genera
   writeFileSync(b.path("a.log"), LONG);
   await b.scan();
   appendFileSync(b.path("a.log"), "more\n");
-  const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
-  b.files.update(await scan(options, new AbortController().signal));
+  await b.search();
   b.files.rewind();
   await b.context.output.until(() => b.text.endsWith(`${LONG}more\n`));
   const { sent } = b.context.output;

@@ -55,8 +55,9 @@ export class FileSet {
   readonly #pump: Pump;
   readonly #index = new FileIndex();
   readonly #open = new Map<Harvester, Entry>();
+  /** Number of the scan under way or of the last one, and of the last one that ended. */
   #scan = 0;
-  #firstScanEnded = false;
+  #scanEnded = 0;
   #orphansAdopted = false;
   #waitingForPlace = false;
   /** What the system was found to allow, and until when that counts, on the monotonic clock. */
@@ -76,7 +77,7 @@ export class FileSet {
       : null;
     const isPresent = (key: string): boolean => {
       const entry = this.#index.get(inodeOf(key));
-      return entry !== undefined && isFile(entry, key) && entry.scan >= this.#scan - 1;
+      return entry !== undefined && isFile(entry, key) && entry.scan >= this.#scanEnded;
     };
     this.#opener = new FileOpener(
       { ...options, index: this.#index, isPresent, succession: this.#succession },
@@ -145,15 +146,26 @@ export class FileSet {
     if (stat?.isFile()) this.#inspect({ raw: path, path, stat }, this.#scan);
   }
 
-  /** Takes the result of a scan: opens what is new or has grown, and closes what may be closed. */
-  update({ found, complete, exhausted }: Pick<ScanResult, "found" | "complete" | "exhausted">): void {
-    const scan = ++this.#scan;
-    this.#waitingForPlace = exhausted;
-    if (exhausted) this.#spareDescriptors();
-    for (const each of found) this.#inspect(each, scan);
-    this.#firstScanEnded = true;
+  /** A scan begins; what it finds comes to `take`. */
+  beginScan(): void {
+    this.#scan++;
+    this.#waitingForPlace = false;
+  }
+
+  /** Takes a file that the scan found: opens it where it is new or has grown. */
+  take(found: Found): void {
+    this.#inspect(found, this.#scan);
+  }
+
+  /** The scan has ended: looks after files it did not find, and closes what may be closed. */
+  endScan({ complete, exhausted }: Pick<ScanResult, "complete" | "exhausted">): void {
+    this.#scanEnded = this.#scan;
+    if (exhausted) {
+      this.#waitingForPlace = true;
+      this.#spareDescriptors();
+    }
     if (complete && !this.#orphansAdopted) this.#adoptOrphans();
-    if (complete) this.#handleMissing(scan);
+    if (complete) this.#handleMissing(this.#scan);
     this.#findSuccessors();
     this.#closeWhatMay();
     if (this.#options.cleanInactiveMs > 0) this.#cleanInactive();
@@ -216,7 +228,7 @@ export class FileSet {
       return;
     }
     try {
-      const harvester = this.#opener.open(entry, found, this.#open.keys(), !this.#firstScanEnded);
+      const harvester = this.#opener.open(entry, found, this.#open.keys(), this.#scanEnded === 0);
       if (harvester === null) return;
       entry.harvester = harvester;
       this.#open.set(harvester, entry);

@@ -16,8 +16,6 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import { inodeOf } from "./file-opener.ts";
-import { compilePattern } from "./pattern.ts";
-import { scan } from "./scanner.ts";
 import { bench, DEFAULTS, LONG } from "./testing.ts";
 
 test("the unfinished last line of a rotated file is sent when nobody has written for a while", async (t) => {
@@ -174,13 +172,11 @@ test("the lines of a file deleted while the output is away are held, and all arr
   const b = await bench(t, {}, { slots: 1, batchBytes: 16_384 });
   b.context.output.acking = false;
   writeFileSync(b.path("a.log"), LONG.repeat(30));
-  const options = { patterns: compilePattern(b.pattern), symlinks: false, exclude: () => false };
-  const signal = new AbortController().signal;
-  b.files.update(await scan(options, signal));
+  await b.search();
   await b.context.output.until(() => b.context.output.sent.length === 1);
   rmSync(b.path("a.log"));
   b.context.clock.ms += 3_600_000;
-  b.files.update(await scan(options, signal));
+  await b.search();
   assert.deepEqual([b.files.state().files, b.files.state().openDeletedBytes], [1, LONG.length * 30]);
   b.context.output.acking = true;
   b.context.output.sent[0]!.ack();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { displayPath } from "./path.ts";
 import { compilePattern, matchesPath } from "./pattern.ts";
-import { scan } from "./scanner.ts";
+import { type Found, type ScanOptions, scan } from "./scanner.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tailrace-scan-"));
 after(() => rmSync(root, { recursive: true }));
@@ -25,13 +25,23 @@ for (const file of [
 symlinkSync("..", join(root, "a/b/loop"));
 symlinkSync("../top.log", join(root, "x/link.log"));
 
+/** Scans and returns what was found. */
+async function findAll(
+  options: Omit<ScanOptions, "onFound">,
+): Promise<{ found: Found[]; complete: boolean }> {
+  const found: Found[] = [];
+  const onFound = (each: Found): void => void found.push(each);
+  const { complete } = await scan({ ...options, onFound }, new AbortController().signal);
+  return { found, complete };
+}
+
 async function find(pattern: string, symlinks = false, exclude = /never^/): Promise<string[]> {
   const options = {
     patterns: compilePattern(join(root, pattern)),
     symlinks,
     exclude: (path: string) => exclude.test(path),
   };
-  const { found, complete } = await scan(options, new AbortController().signal);
+  const { found, complete } = await findAll(options);
   assert.equal(complete, true);
   return found.map(({ path }) => path.slice(root.length + 1)).sort();
 }
@@ -69,10 +79,11 @@ test("a name that is no UTF-8 is found, shown escaped, and can be opened", async
     Buffer.concat([Buffer.from(`${folder}/a`), Buffer.from([0xff, 0xfe]), Buffer.from("é.log")]),
     "content",
   );
-  const { found } = await scan(
-    { patterns: compilePattern(`${folder}/*.log`), symlinks: false, exclude: () => false },
-    new AbortController().signal,
-  );
+  const { found } = await findAll({
+    patterns: compilePattern(`${folder}/*.log`),
+    symlinks: false,
+    exclude: () => false,
+  });
   assert.deepEqual(
     found.map(({ path, stat }) => [path, stat.size]),
     [[`${folder}/a\\xff\\xfeé.log`, 7]],
@@ -103,7 +114,7 @@ test("a scan takes at most 10 µs of processor time for each file", async () => 
   let bestMicroseconds = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 20; round++) {
     const before = process.cpuUsage();
-    assert.equal((await scan(options, new AbortController().signal)).found.length, count);
+    assert.equal((await findAll(options)).found.length, count);
     const { user, system } = process.cpuUsage(before);
     bestMicroseconds = Math.min(bestMicroseconds, user + system);
   }

@@ -10,7 +10,7 @@ import { inodeOf } from "./file-opener.ts";
 import { FileSet, type FileSetOptions } from "./file-set.ts";
 import { fileKey } from "./identity.ts";
 import { compilePattern } from "./pattern.ts";
-import { scan } from "./scanner.ts";
+import { type Found, scan } from "./scanner.ts";
 
 /** Settings of an input that nobody has changed. */
 export const DEFAULTS: FileSetOptions = {
@@ -60,9 +60,17 @@ export class Bench {
 
   /** Scans once and waits until everything there is to read is read. */
   async scan(): Promise<void> {
-    const options = { patterns: compilePattern(this.pattern), symlinks: false, exclude: () => false };
-    this.files.update(await scan(options, new AbortController().signal));
+    await this.search();
     while (this.files.busy) await turn();
+  }
+
+  /** Scans once, and waits for nothing. */
+  async search(): Promise<void> {
+    const patterns = compilePattern(this.pattern);
+    const onFound = (found: Found): void => this.files.take(found);
+    this.files.beginScan();
+    const options = { patterns, symlinks: false, exclude: () => false, onFound };
+    this.files.endScan(await scan(options, new AbortController().signal));
   }
 
   /** Text sent of all generations of all files, in the order of sending. */

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { type Static, type TObject, Type } from "typebox";
 import { FileSet, type FileSetOptions } from "#agent/harvester/file-set.ts";
 import { compilePattern, matchesPath, type Pattern } from "#agent/harvester/pattern.ts";
-import { type ScanResult, scan } from "#agent/harvester/scanner.ts";
+import { type ScanResult, scan, threadCpuMs } from "#agent/harvester/scanner.ts";
 import { Watcher } from "#agent/harvester/watcher.ts";
 import { compileExpression } from "#agent/lines/expression.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -101,8 +101,9 @@ export interface FileContent
 
 const MAX_BYTES_LOWEST = 1_024;
 const MAX_BYTES_HIGHEST = 4 * 1_024 * 1_024;
-/** A search may take this share of one processor. */
-const SCAN_SHARE = 0.02;
+/** Searches may take this share of one processor, unless that would make them too rare. */
+const SCAN_SHARE = 0.015;
+const SCAN_WAIT_MAX_MS = 15_000;
 /** Hints for paths that no scan has found yet, waiting to be looked at. */
 const HINTS_MAX = 10_000;
 
@@ -167,16 +168,19 @@ export class FileInput implements Input {
     this.#files.wakeAll();
   }
 
-  /** Searches for files once. */
-  async scan(): Promise<void> {
+  /** Searches for files once; returns the processor time it took, ms. */
+  async scan(): Promise<number> {
     const { signal } = this.#stop;
     const options = { patterns: this.#patterns, symlinks: this.#symlinks, exclude: this.#exclude };
-    const result = await scan(options, signal);
-    if (signal.aborted) return;
-    this.#files.update(result);
+    this.#files.beginScan();
+    const result = await scan({ ...options, onFound: (found) => this.#files.take(found) }, signal);
+    if (signal.aborted) return result.cpuMs;
+    const before = threadCpuMs();
+    this.#files.endScan(result);
     this.#watcher.follow(result.folders);
     this.#tell(result);
     this.#context.metrics.scans.inc({ input: this.#context.id });
+    return result.cpuMs + threadCpuMs() - before;
   }
 
   /** Ends reading and closes the files; what was sent is settled by the output. */
@@ -204,14 +208,13 @@ export class FileInput implements Input {
     const { clock, log } = this.#context;
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      const before = clock.monotonic();
+      let waitMs = this.#scanEveryMs;
       try {
-        await this.scan();
+        waitMs = Math.max(waitMs, Math.min((await this.scan()) / SCAN_SHARE, SCAN_WAIT_MAX_MS));
       } catch (error) {
         log.error({ error }, "searching for files failed; trying on");
       }
-      const took = clock.monotonic() - before;
-      await clock.sleep(Math.max(this.#scanEveryMs, took / SCAN_SHARE), signal);
+      await clock.sleep(waitMs, signal);
     }
   }
 
