@@ -185,6 +185,35 @@ export function appendEvent(buffer: Buffer, at: number, event: EventFields): num
   return writeNumber(buffer, at, TAG.eventLength, event.length);
 }
 
+/** Returns how many bytes `appendLine` writes. */
+export function lineSize(offset: number, textBytes: number, lengthBytes: number): number {
+  const size = numberSize(offset) + bytesSize(textBytes) + numberSize(lengthBytes);
+  return 1 + varintSize(size) + size;
+}
+
+/**
+ * As `appendEvent`, for an event without time and fields whose message, not empty, is bytes `start` to `end` of
+ * `source`: nothing is made for a line but its bytes. `lengthBytes`: with its line end.
+ */
+export function appendLine(
+  buffer: Buffer,
+  at: number,
+  offset: number,
+  source: Buffer,
+  start: number,
+  end: number,
+  lengthBytes: number,
+): number {
+  buffer[at++] = TAG.blockEvents;
+  const size = numberSize(offset) + bytesSize(end - start) + numberSize(lengthBytes);
+  at = writeVarint(buffer, at, size);
+  at = writeNumber(buffer, at, TAG.eventOffset, offset);
+  buffer[at++] = TAG.eventMessage;
+  at = writeVarint(buffer, at, end - start);
+  source.copy(buffer, at, start, end);
+  return writeNumber(buffer, at + end - start, TAG.eventLength, lengthBytes);
+}
+
 function eventContentSize(event: EventFields): number {
   return (
     numberSize(event.offset) +

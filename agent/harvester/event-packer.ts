@@ -3,6 +3,7 @@
 import { type CutEvent, type EventFormat, type FileView, flagFields } from "#agent/lines/event-format.ts";
 import type { Slot } from "#agent/slot-pool.ts";
 import { appendEvent, type EventFields, eventSize } from "#proto/raw-encoder.ts";
+import { beginsPlain, packLines } from "./line-packer.ts";
 
 export interface PackOptions {
   readonly slot: Slot;
@@ -54,6 +55,11 @@ function packInto(
   limit: number,
   { maxBodyBytes, stopAt, onTruncated }: PackOptions,
 ): Packed {
+  const { plainLines } = format;
+  if (plainLines !== null && view.end === stopAt && beginsPlain(view)) {
+    const packed = packLines(plainLines, view, buffer, start, limit);
+    if (packed.end > view.start) return packed;
+  }
   let at = start;
   let events = 0;
   let cuts: number[] = [];

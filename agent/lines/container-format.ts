@@ -61,6 +61,9 @@ export class ContainerFormat implements EventFormat {
     return this.#terminator.endsAt(buffer, at);
   }
 
+  /** Every line is JSON or has a head of its own. */
+  readonly plainLines = null;
+
   reset(): void {
     // nothing is remembered between views
   }

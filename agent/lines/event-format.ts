@@ -42,6 +42,16 @@ export interface CutEvent {
   readonly cutByTime: boolean;
 }
 
+/** What is to be known where every line is an event of its own, as it stands. */
+export interface PlainLines {
+  /** Longest line with its end, bytes; longer ones are for `cut`. */
+  readonly maxBytes: number;
+  /** True where a carriage return before the line feed belongs to the line's end. */
+  readonly stripsReturn: boolean;
+  /** Returns false for a line that filters leave out; bytes `start` to `end` are its text. */
+  keeps(buffer: Buffer, start: number, end: number): boolean;
+}
+
 /** Cuts the bytes of one file; has a memory only of what was left out last, which `reset` clears. */
 export interface EventFormat {
   /** Longest span of bytes without a safe place. */
@@ -54,6 +64,8 @@ export interface EventFormat {
   boundaryBefore(buffer: Buffer, at: number): boolean;
   /** Yields events in the order of their ends. What follows the last one waits for more. */
   cut(view: FileView): Generator<CutEvent, void>;
+  /** Fast path: what lines that are whole may be taken by without `cut`; null where they may not, at the moment or ever. */
+  readonly plainLines: PlainLines | null;
   /** The next view doesn't follow the last one. */
   reset(): void;
 }

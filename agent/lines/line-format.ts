@@ -1,7 +1,14 @@
 /** Makes events of lines: encodings, lines that belong together, JSON, filters, and a limit of length. */
 
-import { type Encoding, recogniseMark } from "./encoding.ts";
-import { type CutEvent, type EventFormat, type FileView, flagFields, NO_FIELDS } from "./event-format.ts";
+import { type Encoding, recogniseMark, UTF_8 } from "./encoding.ts";
+import {
+  type CutEvent,
+  type EventFormat,
+  type FileView,
+  flagFields,
+  NO_FIELDS,
+  type PlainLines,
+} from "./event-format.ts";
 import type { JsonLineDecoder } from "./json-line.ts";
 import type { MultilineOptions } from "./multiline.ts";
 import { type Line, Terminator } from "./terminator.ts";
@@ -42,6 +49,7 @@ export class LineFormat implements EventFormat {
   readonly timeoutMs: number;
   readonly #options: LineOptions;
   readonly #needsText: boolean;
+  readonly #plainLines: PlainLines | null;
   #encoding: Encoding;
   #terminator: Terminator;
   /** True where the next bytes belong to an event that was truncated. */
@@ -55,6 +63,11 @@ export class LineFormat implements EventFormat {
     this.timeoutMs = options.multiline?.timeoutMs ?? 0;
     this.#needsText = options.include.length + options.exclude.length > 0;
     this.#terminator = new Terminator(options.terminator, options.encoding);
+    this.#plainLines = this.#createPlainLines();
+  }
+
+  get plainLines(): PlainLines | null {
+    return this.#skipping || this.#encoding !== UTF_8 ? null : this.#plainLines;
   }
 
   begin(head: Buffer): number {
@@ -182,6 +195,20 @@ export class LineFormat implements EventFormat {
 
   #text(buffer: Buffer, { start, textEnd }: Line): string {
     return this.#encoding.decode(buffer.subarray(start, textEnd)).toString();
+  }
+
+  #createPlainLines(): PlainLines | null {
+    const { multiline, json, terminator } = this.#options;
+    if (multiline !== null || json !== null || !["auto", "line_feed"].includes(terminator)) return null;
+    return {
+      maxBytes: this.maxEventBytes,
+      stripsReturn: terminator === "auto",
+      keeps: (buffer, start, end) => {
+        if (!this.#needsText || !this.#filtered(buffer.toString("utf8", start, end))) return true;
+        this.#options.onLeftOut("filtered", 1);
+        return false;
+      },
+    };
   }
 
   #filtered(text: string): boolean {
