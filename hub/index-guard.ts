@@ -6,6 +6,8 @@
 
 import type {
   AliasAction,
+  AppendResult,
+  AppendRun,
   Documents,
   IndexDefinition,
   IndexInfo,
@@ -156,6 +158,12 @@ export class GuardedDocuments implements Documents {
     return refusals.map((refusal) => refusal ?? written.next().value!);
   }
 
+  append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null> {
+    // Refused one by one, by `write`.
+    if (this.#refusal({ index: run.index, id: undefined }) !== undefined) return Promise.resolve(null);
+    return this.#inner.append(run, options);
+  }
+
   async get(
     index: string,
     id: string,
@@ -165,7 +173,13 @@ export class GuardedDocuments implements Documents {
     return this.#inner.get(index, id, options);
   }
 
-  #refusal({ index, id }: WriteItem): WriteResult | undefined {
+  #refusal({
+    index,
+    id,
+  }: {
+    readonly index: string;
+    readonly id?: string | undefined;
+  }): WriteResult | undefined {
     try {
       this.#indices.requireReach(index);
       return undefined;

@@ -65,10 +65,15 @@ const FIELDS: ReadonlySet<string> = new Set([
   "fields",
 ]);
 
-/** Yields the items of a body. Throws request_invalid, parsing at a line that is no action. */
-export function* parseBulk(body: Buffer, defaults: BulkDefaults): Iterable<BulkItem> {
+/** Throws request_invalid where the last line isn't ended. */
+export function checkEnd(body: Buffer): void {
   if (body.length > 0 && body[body.length - 1] !== NEWLINE)
     throw new AppError("request_invalid", "The bulk request must be terminated by a newline [\\n]");
+}
+
+/** Yields the items of a body. Throws request_invalid, parsing at a line that is no action. */
+export function* parseBulk(body: Buffer, defaults: BulkDefaults): Iterable<BulkItem> {
+  checkEnd(body);
   let line = 0;
   let at = 0;
   let lastText = "";
@@ -96,6 +101,20 @@ export function* parseBulk(body: Buffer, defaults: BulkDefaults): Iterable<BulkI
     line++;
     yield itemOf(action, document, defaults);
   }
+}
+
+/** The first item of a body whose first two lines are an action and a document, and where that begins. */
+export function firstItem(
+  body: Buffer,
+  defaults: BulkDefaults,
+): { readonly item: BulkItem; readonly documentStart: number } | undefined {
+  const documentStart = body.indexOf(NEWLINE) + 1;
+  const stop = body.indexOf(NEWLINE, documentStart);
+  const text = body.toString("utf8", 0, documentStart).trim();
+  if (documentStart === 0 || stop < 0 || text === "") return undefined;
+  const action = parseAction(text, 1);
+  if (action.kind === "delete") return undefined;
+  return { item: itemOf(action, body.subarray(documentStart, stop), defaults), documentStart };
 }
 
 function parseAction(text: string, line: number): Action {

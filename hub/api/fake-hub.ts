@@ -10,6 +10,8 @@ import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type {
+  AppendResult,
+  AppendRun,
   Cluster,
   Documents,
   IndexInfo,
@@ -44,6 +46,20 @@ class FakeDocuments implements Documents {
     const results: WriteResult[] = [];
     for (const item of items) results.push(await this.#write(item));
     return results;
+  }
+
+  async append({ index, bytes, starts, stops }: AppendRun, options: WriteOptions): Promise<AppendResult> {
+    const sources = Array.from(starts, (start, place) => bytes.subarray(start, stops[place]));
+    const results = await this.write(
+      sources.map((source) => ({ kind: "index", index, source })),
+      options,
+    );
+    return {
+      index: this.#catalog.resolve(index, {})[0]?.name ?? index,
+      ids: results.map(({ id }) => id ?? ""),
+      outcomes: results.map((result) => ("error" in result ? result.error : result.seqNo)),
+      copies: 1,
+    };
   }
 
   get(index: string, id: string): Promise<StoredDocument | null> {

@@ -111,6 +111,21 @@ export function countDocuments(documents: Documents, indices: Indices, counters:
       }
       return results;
     },
+    async append(run, options) {
+      const found = resolved(run.index);
+      const result = await counters.during(
+        found,
+        ({ writing }) => [writing],
+        () => documents.append(run, options),
+      );
+      const [index] = result === null ? [] : resolved(result.index);
+      if (index === undefined || result === null) return result;
+      const counts = counters.of(index.uuid);
+      const failed = result.outcomes.filter((outcome) => typeof outcome !== "number").length;
+      counts.failed += failed;
+      counts.indexed += result.outcomes.length - failed;
+      return result;
+    },
     async get(name, id, options) {
       const found = resolved(name);
       const document = await counters.during(

@@ -19,6 +19,7 @@ export function checkPipeline(ingest: IngestPipelines | undefined, name: string 
 export function ingestDocuments(documents: Documents, ingest: IngestPipelines | undefined): Documents {
   return {
     get: (index, id, options) => documents.get(index, id, options),
+    append: (run, options) => documents.append(run, options),
     async write(items, options) {
       if (!items.some((item) => pipelineFor(item) !== undefined)) return documents.write(items, options);
       const changed = await applyPipelines(items, ingest);

@@ -188,8 +188,30 @@ export interface StoredDocument {
 export interface Documents {
   /** Resolves with one result per item, in order; items fail one by one. Throws only where nothing was tried (overloaded, journal_full, unavailable). */
   write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
+  /** Writes new documents, the quick way. Null where they aren't as simple as that: nothing was tried, `write` takes them. */
+  append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null>;
   /** Reads in real time. `index`: a name or an alias of one index. Null: no such document. Throws index_missing. */
   get(index: string, id: string, options: { readonly routing?: string }): Promise<StoredDocument | null>;
+}
+
+/** New documents without ids for one index, behind each other in `bytes`. */
+export interface AppendRun {
+  readonly index: string;
+  readonly bytes: Uint8Array;
+  /** Where each document begins, and the byte behind it. */
+  readonly starts: Int32Array;
+  readonly stops: Int32Array;
+}
+
+/** What became of the documents of a run, by their place in it. */
+export interface AppendResult {
+  /** Concrete index. */
+  readonly index: string;
+  readonly ids: readonly string[];
+  /** Sequence number of a document that was created, or why it wasn't. */
+  readonly outcomes: readonly (number | AppError)[];
+  /** Copies that were to take the change: 1 + replicas. */
+  readonly copies: number;
 }
 
 /** A shard's snapshot to search in. */

@@ -29,9 +29,9 @@ export interface EncodedBatch {
 }
 
 /** Document bytes of a message; leaves room below the 8 MiB payload limit for everything else. */
-const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Operations of a message: bounds the time a shard spends on it without a break. */
-const MAX_OPERATIONS = 5_000;
+export const MAX_OPERATIONS = 5_000;
 
 interface OpenBatch {
   readonly index: IndexMetadata;

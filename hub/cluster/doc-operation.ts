@@ -2,7 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
-import type { WriteItem } from "./documents.ts";
+import type { WriteItem } from "./writes.ts";
 
 const { Kind, VersionType } = DocOperation;
 const KINDS = { index: Kind.INDEX, create: Kind.CREATE, update: Kind.UPDATE, delete: Kind.DELETE };

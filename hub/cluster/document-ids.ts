@@ -5,6 +5,9 @@ import { randomBytes } from "node:crypto";
 /** Bytes of an id: 6 of time, 3 of a counter, 6 of this process. */
 const ID_BYTES = 15;
 
+/** Characters of an id. */
+export const ID_CHARACTERS = 20;
+
 /** Makes ids that are unique over processes and rise with time: 20 characters base64url. */
 export class DocumentIds {
   readonly #bytes = Buffer.concat([Buffer.alloc(9), randomBytes(6)], ID_BYTES);

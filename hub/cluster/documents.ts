@@ -1,10 +1,11 @@
 /** The document interface's writes: through DOC like everything else, answered by the shard that applies them. */
 
 import { randomUUID } from "node:crypto";
-import { eachResult } from "#hub/engine/item-result.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
-import { AppError, isErrorCode, toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
+import type { AppendRun } from "./append-messages.ts";
+import { type AppendResult, Appends } from "./appends.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
 import { docOperation } from "./doc-operation.ts";
 import { DocumentIds } from "./document-ids.ts";
@@ -14,64 +15,9 @@ import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import { type Reply, ReplyInbox } from "./reply-inbox.ts";
 import { shardOf } from "./routing.ts";
-import { LONGEST_WAIT_MS, WriteDeadline } from "./write-deadline.ts";
-
-interface Conditions {
-  readonly version?: number;
-  readonly versionType?: "internal" | "external" | "external_gte";
-  readonly ifSeqNo?: number;
-  readonly ifPrimaryTerm?: number;
-}
-
-/** One change of one document. `index` is a name or alias; a missing index is created by all but `delete`. */
-export type WriteItem = Conditions & { readonly index: string; readonly routing?: string } & (
-    | { readonly kind: "index" | "create"; readonly id?: string; readonly source: Uint8Array }
-    | {
-        readonly kind: "update";
-        readonly id: string;
-        readonly source: Uint8Array;
-        readonly upsert?: Uint8Array;
-        readonly docAsUpsert: boolean;
-        readonly detectNoop: boolean;
-      }
-    | { readonly kind: "delete"; readonly id: string }
-  );
-
-export interface WriteOptions {
-  readonly refresh: "false" | "true" | "wait_for";
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
-export interface WriteSuccess {
-  readonly index: string;
-  readonly id: string;
-  readonly result: "created" | "updated" | "deleted" | "not_found" | "noop";
-  readonly version: number;
-  readonly seqNo: number;
-  readonly primaryTerm: number;
-  readonly copies: number;
-  readonly copiesDone: number;
-}
-
-export interface WriteFailure {
-  readonly index: string;
-  readonly id: string | undefined;
-  readonly error: AppError;
-}
-
-export type WriteResult = WriteSuccess | WriteFailure;
-
-/** A document as it is stored now. */
-export interface StoredDocument {
-  readonly index: string;
-  readonly id: string;
-  readonly version: number;
-  readonly seqNo: number;
-  readonly primaryTerm: number;
-  readonly source: Uint8Array;
-  readonly routing?: string;
-}
+import { WriteDeadline, withinReason } from "./write-deadline.ts";
+import { fill, type Prepared } from "./write-results.ts";
+import type { StoredDocument, WriteItem, WriteOptions, WriteResult } from "./writes.ts";
 
 /** The shards of this node, as far as writes and reads by id need them. */
 export interface ShardPort {
@@ -92,21 +38,19 @@ export interface DocumentsOptions {
   readonly now: () => number;
 }
 
-interface Prepared {
-  readonly index: IndexMetadata;
-  readonly operation: tailrace.DocOperation.$Properties;
-}
-
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #ids: DocumentIds;
   readonly #inbox: ReplyInbox;
   readonly #shapes = new KnownShapes();
+  readonly #appends: Appends;
 
   constructor(options: DocumentsOptions) {
     this.#options = options;
     this.#ids = new DocumentIds(options.now);
     this.#inbox = new ReplyInbox(options.log);
+    const { log, catalog } = options;
+    this.#appends = new Appends({ log, catalog, ids: this.#ids, inbox: this.#inbox });
   }
 
   start(): void {
@@ -127,10 +71,29 @@ export class Documents {
    * metadata of an index could not be read or changed in time).
    */
   async write(items: readonly WriteItem[], given: WriteOptions): Promise<WriteResult[]> {
-    const options = { ...given, timeoutMs: Math.min(Math.max(given.timeoutMs, 0), LONGEST_WAIT_MS) };
+    const options = withinReason(given);
     const deadline = new WriteDeadline(options);
     try {
       return await this.#write(items, options, deadline);
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /**
+   * Writes new documents, the quick way. Null where they aren't as simple as that: nothing was tried, and `write` takes
+   * them. Throws as `write` does.
+   */
+  async append(run: AppendRun, given: WriteOptions): Promise<AppendResult | null> {
+    const options = withinReason(given);
+    const deadline = new WriteDeadline(options);
+    try {
+      const index = await deadline.within(this.#appends.prepare(run));
+      if (index === null) return null;
+      const header = this.#header(isLenient(index));
+      const result = await this.#appends.write(run, index, header, options.timeoutMs, deadline.signal);
+      await this.#refresh([index], options, deadline);
+      return result;
     } finally {
       deadline.end();
     }
@@ -155,8 +118,7 @@ export class Documents {
       }
       prepared[place] = ready;
       indices.set(item.index, ready.index);
-      const setting = ready.index.settings.raw["mapping.lenient"];
-      const lenient = setting === true || setting === "true";
+      const lenient = isLenient(ready.index);
       let group = batches.get(lenient);
       if (group === undefined) {
         group = new DocBatches(this.#header(lenient), (index, shard, part) =>
@@ -171,7 +133,10 @@ export class Documents {
     } finally {
       for (const reply of replies.values()) reply.close();
     }
-    await this.#refresh(prepared, options, deadline);
+    const written = new Map(
+      prepared.flatMap((each) => (each ? [[each.index.uuid, each.index] as const] : [])),
+    );
+    await this.#refresh([...written.values()], options, deadline);
     return results;
   }
 
@@ -304,16 +269,11 @@ export class Documents {
   }
 
   async #refresh(
-    prepared: readonly (Prepared | undefined)[],
+    indices: readonly IndexMetadata[],
     { refresh, signal }: WriteOptions,
     deadline: WriteDeadline,
   ): Promise<void> {
     if (refresh === "false") return;
-    const indices = [
-      ...new Map(
-        prepared.flatMap((each) => (each === undefined ? [] : [[each.index.uuid, each.index] as const])),
-      ).values(),
-    ];
     const { shards } = this.#options;
     if (refresh === "wait_for") await shards.nextRefresh(indices, deadline.signal);
     // Who has waited long enough for the regular refresh gets one of their own.
@@ -325,53 +285,14 @@ function replyKey(index: IndexMetadata, shard: number, part: number, lenient: bo
   return `${index.uuid}/${shard}/${part}/${lenient}`;
 }
 
+function isLenient({ settings }: IndexMetadata): boolean {
+  const setting = settings.raw["mapping.lenient"];
+  return setting === true || setting === "true";
+}
+
 /** JSON objects of an item whose fields must be in the mapping. */
 function documentsOf(item: WriteItem): Uint8Array[] {
   if (item.kind === "delete") return [];
   if (item.kind === "update" && item.upsert !== undefined) return [item.source, item.upsert];
   return [item.source];
-}
-
-/** Writes what became of a message's operations to their places in `results`. */
-function fill(
-  batch: EncodedBatch,
-  prepared: readonly (Prepared | undefined)[],
-  results: WriteResult[],
-  answer: tailrace.DocResult | AppError,
-): void {
-  const items = answer instanceof AppError ? [] : eachResult(answer.items);
-  for (const [at, place] of batch.places.entries()) {
-    const id = prepared[place]!.operation.id ?? "";
-    const item = answer instanceof AppError ? answer : items[at];
-    results[place] = resultOf(
-      batch,
-      id,
-      item ?? new AppError("internal", "the shard answered with too few results"),
-    );
-  }
-}
-
-function resultOf(
-  batch: EncodedBatch,
-  id: string,
-  item: tailrace.DocItemResult.$Properties | AppError,
-): WriteResult {
-  const { index, shard } = batch;
-  if (item instanceof AppError) return { index: index.name, id, error: item };
-  if (item.errorCode) {
-    const code = isErrorCode(item.errorCode) ? item.errorCode : "internal";
-    const data = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
-    return { index: index.name, id, error: new AppError(code, item.errorReason ?? "", { data }) };
-  }
-  const noop = item.result === "noop";
-  return {
-    index: index.name,
-    id,
-    result: item.result as WriteSuccess["result"],
-    version: item.version ?? 1,
-    seqNo: item.seqNo ?? 0,
-    primaryTerm: item.primaryTerm ?? 1,
-    copies: noop ? 0 : 1 + index.settings.numberOfReplicas,
-    copiesDone: noop ? 0 : 1,
-  };
 }

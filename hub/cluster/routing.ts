@@ -12,17 +12,14 @@ export function shardOf(id: string, routing: string, numberOfShards: number): nu
 
 /** MurmurHash3 x86 32-bit with seed 0 over the UTF-16LE bytes of `text`; signed. */
 function murmur3(text: string): number {
-  const bytes = Buffer.from(text, "utf16le");
-  const blocks = bytes.length & ~3;
+  const pairs = text.length & ~1;
   let hash = 0;
-  for (let at = 0; at < blocks; at += 4) {
-    hash ^= mix(bytes.readInt32LE(at));
+  for (let at = 0; at < pairs; at += 2) {
+    hash ^= mix(text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16));
     hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
   }
-  let tail = 0;
-  for (let at = bytes.length - 1; at >= blocks; at--) tail = (tail << 8) | bytes[at]!;
-  if (blocks < bytes.length) hash ^= mix(tail);
-  hash ^= bytes.length;
+  if (pairs < text.length) hash ^= mix(text.charCodeAt(pairs));
+  hash ^= 2 * text.length;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return hash ^ (hash >>> 16);

@@ -12,11 +12,12 @@ import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
 import { DocumentSink } from "./document-sink.ts";
-import { Documents, type WriteItem } from "./documents.ts";
+import { Documents } from "./documents.ts";
 import { IndexCatalog } from "./index-catalog.ts";
 import { type DocMessage, LogFollower } from "./log-follower.ts";
 import type { LogPort } from "./log-port.ts";
 import { ShardHost } from "./shard-host.ts";
+import type { WriteItem } from "./writes.ts";
 
 /** DOC in memory: as much of a log as the cluster asks for. */
 class MemoryLog {
@@ -183,6 +184,53 @@ test("documents written over several shards come back by id with version and seq
   const found = await node.documents.get("a", "7", {});
   assert.deepEqual(JSON.parse(Buffer.from(found!.source).toString()), { number: 70 });
   assert.equal(await node.documents.get("a", "none", {}), null);
+});
+
+/** The documents of a bulk request, behind each other. */
+function runOf(index: string, documents: readonly string[]) {
+  const starts = new Int32Array(documents.length);
+  const stops = new Int32Array(documents.length);
+  const bytes = Buffer.from(`${documents.join("\n")}\n`);
+  let at = 0;
+  for (const [place, document] of documents.entries()) {
+    starts[place] = at;
+    stops[place] = at + Buffer.byteLength(document);
+    at = stops[place] + 1;
+  }
+  return { index, bytes, starts, stops };
+}
+
+test("new documents in a run of bytes get ids and are spread over the shards", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  const documents = Array.from({ length: 60 }, (_, number) => `{"number":${number},"text":"é ${number}"}`);
+  const result = await node.documents.append(runOf("a", documents), options);
+  assert.equal(result!.index, "a");
+  assert.equal(new Set(result!.ids).size, 60);
+  assert.ok(result!.outcomes.every((outcome) => typeof outcome === "number"));
+  assert.equal(log.messages.length, node.catalog.get("a")!.settings.numberOfShards);
+  assert.equal(count(node, "a"), 60);
+  for (const place of [0, 31, 59]) {
+    const found = await node.documents.get("a", result!.ids[place]!, {});
+    assert.equal(Buffer.from(found!.source).toString(), documents[place]);
+    assert.equal(found!.seqNo, result!.outcomes[place]);
+  }
+});
+
+test("of a run of documents those fail that don't fit the mapping", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", { n: 1 })], options);
+  const result = await node.documents.append(runOf("a", ['{"n":2}', '{"n":"no"}', '{"n":3}']), options);
+  const codes = result!.outcomes.map((outcome) => (typeof outcome === "number" ? "in" : outcome.code));
+  assert.deepEqual(codes, ["in", "mapping_parse", "in"]);
+  assert.equal(count(node, "a"), 3);
+});
+
+test("a run for an index that can't be is left to those who write one by one", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  assert.equal(await node.documents.append(runOf("Bad Name", ["{}"]), options), null);
+  assert.equal(log.messages.length, 0);
 });
 
 test("items fail one by one", async (t) => {

@@ -3,7 +3,7 @@
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Longest time that a write may ask for. */
-export const LONGEST_WAIT_MS = 10 * 60_000;
+const LONGEST_WAIT_MS = 10 * 60_000;
 
 export class WriteDeadline {
   /** Aborted with a TimeoutError when the time is over, or as the request's signal. */
@@ -46,4 +46,9 @@ export class WriteDeadline {
       "the index's metadata could not be read or changed in time; nothing was written, send it again";
     return new AppError("timeout", text, { cause: this.#over.signal.reason });
   }
+}
+
+/** What was asked for with a time to wait that can be waited. */
+export function withinReason<T extends { readonly timeoutMs: number }>(given: T): T {
+  return { ...given, timeoutMs: Math.min(Math.max(given.timeoutMs, 0), LONGEST_WAIT_MS) };
 }

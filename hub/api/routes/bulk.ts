@@ -5,7 +5,8 @@ import { filterSource } from "#hub/search/fetch/source-filter.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { RawJson } from "#hub/search/raw-json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import { type BulkDefaults, type BulkItem, parseBulk } from "../bulk-parser.ts";
+import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "../bulk-parser.ts";
+import { appendAnswers, type BulkRun, itemsOf, partOf, readBulkRun } from "../bulk-run.ts";
 import { itemError, validationError } from "../error-body.ts";
 import { adoptType, typeOf } from "../index-type.ts";
 import { writeJson } from "../json-writer.ts";
@@ -37,16 +38,54 @@ async function bulk(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> 
   request.requireBody();
   const startMs = parts.clock.monotonic();
   const options = writeOptions(request);
-  const items = [...parseBulk(request.body, defaultsOf(request))];
-  if (items.length === 0) throw validationError(["no requests added"]);
+  const defaults = defaultsOf(request);
   const answer: BulkAnswer = { items: [], errors: false };
+  checkEnd(request.body);
+  const simple = readBulkRun(request.body, defaults);
+  if (simple !== null) await appendAll(parts, simple, options, answer);
+  else await writeItems(parts, [...parseBulk(request.body, defaults)], options, answer);
+  const list = new RawJson(Buffer.from(`[${answer.items.join(",")}]`));
+  const took = Math.round(parts.clock.monotonic() - startMs);
+  return json({ took, errors: answer.errors, items: list });
+}
+
+async function writeItems(
+  parts: ApiParts,
+  items: readonly BulkItem[],
+  options: WriteOptions,
+  answer: BulkAnswer,
+): Promise<void> {
+  if (items.length === 0) throw validationError(["no requests added"]);
   for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
     if (at > 0) await setImmediate();
     await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer);
   }
-  const list = new RawJson(Buffer.from(`[${answer.items.join(",")}]`));
-  const took = Math.round(parts.clock.monotonic() - startMs);
-  return json({ took, errors: answer.errors, items: list });
+}
+
+/** Writes documents that are nothing but new. */
+async function appendAll(
+  parts: ApiParts,
+  simple: BulkRun,
+  options: WriteOptions,
+  answer: BulkAnswer,
+): Promise<void> {
+  const { item, run } = simple;
+  const isRefused = (await adoptTypes(parts, [item])).size > 0;
+  for (let at = 0; at < run.starts.length; at += ITEMS_AT_A_TIME) {
+    if (at > 0) await setImmediate();
+    const part = partOf(run, at, at + ITEMS_AT_A_TIME);
+    const result = isRefused ? null : await parts.documents.append(part, options);
+    if (result === null) {
+      await writePart(parts, itemsOf(simple, part), options, answer);
+      continue;
+    }
+    const failure = (error: AppError): string => {
+      answer.errors = true;
+      return JSON.stringify({ [item.kind]: failureBody(parts, item, error) });
+    };
+    for (const each of appendAnswers(item.kind, result, parts.indices, options.refresh, failure))
+      answer.items.push(each);
+  }
 }
 
 /** What is to be answered so far. */

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { type BulkDefaults, parseBulk } from "./bulk-parser.ts";
+import { itemsOf, readBulkRun } from "./bulk-run.ts";
+
+const DEFAULTS: BulkDefaults = {
+  index: "logs",
+  type: undefined,
+  routing: undefined,
+  pipeline: undefined,
+  source: undefined,
+};
+
+suite("a body is a run of new documents", () => {
+  const cases: readonly [name: string, body: string, isRun: boolean, more?: Partial<BulkDefaults>][] = [
+    ["with the same action before each", '{"index":{}}\n{"a":1}\n{"index":{}}\n{"a":2}\n', true],
+    ["that creates", '{"create":{"_index":"b"}}\n{}\n', true],
+    ["with bare keys", "{index: {}}\n{}\n", true],
+    ["with line ends of two characters", '{"index":{}}\r\n{}\r\n{"index":{}}\r\n{}\r\n', true],
+    ["unless it has ids", '{"index":{"_id":"1"}}\n{}\n', false],
+    ["unless it has routing", '{"index":{"routing":"r"}}\n{}\n', false],
+    ["unless the request has routing", '{"index":{}}\n{}\n', false, { routing: "r" }],
+    ["unless it goes through a pipeline", '{"index":{}}\n{}\n', false, { pipeline: "p" }],
+    ["unless it has a version", '{"index":{"version":3}}\n{}\n', false],
+    ["unless actions differ", '{"index":{}}\n{}\n{"create":{}}\n{}\n', false],
+    ["unless it updates", '{"update":{"_id":"1"}}\n{"doc":{}}\n', false],
+    ["unless it deletes", '{"delete":{"_id":"1"}}\n', false],
+    ["unless a line is empty", '{"index":{}}\n{}\n\n{"index":{}}\n{}\n', false],
+    ["unless the last document is missing", '{"index":{}}\n{}\n{"index":{}}\n', false],
+  ];
+  for (const [name, text, isRun, more] of cases) {
+    test(name, () => {
+      const body = Buffer.from(text);
+      const defaults = { ...DEFAULTS, ...more };
+      const run = readBulkRun(body, defaults);
+      assert.equal(run !== null, isRun);
+      if (run !== null) assert.deepEqual(itemsOf(run, run.run), [...parseBulk(body, defaults)]);
+    });
+  }
+});
