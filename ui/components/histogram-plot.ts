@@ -3,6 +3,7 @@
 import uPlot from "uplot";
 import { formatShort, formatTime } from "../services/format.ts";
 import type { Histogram } from "../services/histogram.ts";
+import { colourReader } from "./theme-colour.ts";
 
 export const PLOT_HEIGHT_PX = 104;
 
@@ -101,14 +102,4 @@ function stackedData({ buckets }: Histogram): uPlot.AlignedData {
     buckets.map(({ levels }) => levels.slice(0, top + 1).reduce((sum, count) => sum + count, 0)),
   );
   return [buckets.map(({ startMs }) => startMs), ...series];
-}
-
-/** Returns a reader of custom properties as colours a canvas knows. */
-function colourReader(element: HTMLElement): (property: string) => string {
-  return (property) => {
-    element.style.color = `var(${property})`;
-    const colour = getComputedStyle(element).color;
-    element.style.color = "";
-    return colour;
-  };
 }

@@ -24,6 +24,7 @@ const PATHS = {
   end: svg`<path d="M12 4v12M6.5 11 12 16.5 17.5 11M5 20.5h14"/>`,
   help: svg`<circle cx="12" cy="12" r="9"/><path d="M9.2 9.2a2.8 2.8 0 1 1 4.2 2.5c-.9.5-1.4 1-1.4 2M12 17h.01"/>`,
   higher: svg`<path d="M5 4h14M5 20h14M12 8v8M9 10.5 12 7.5l3 3M9 13.5l3 3 3-3"/>`,
+  highlighter: svg`<path d="m9 11.500 7-7a2 2 0 0 1 2.800 0l.7.700a2 2 0 0 1 0 2.800l-7 7M9 11.500l3.500 3.500M9 11.500l-2 4 1.500 1.500 4-2M4 20.500h9"/>`,
   list: svg`<path d="M8.5 6H21M8.5 12H21M8.5 18H21M3.5 6h.01M3.5 12h.01M3.5 18h.01"/>`,
   lower: svg`<path d="M5 12h14M12 2.5v6M9 6l3 3 3-3M12 21.5v-6M9 18l3-3 3 3"/>`,
   menu: svg`<path d="M4 7h16M4 12h16M4 17h16"/>`,

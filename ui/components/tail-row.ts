@@ -10,6 +10,14 @@ import type { GapEntry, TailEntry } from "../services/tail-log.ts";
 /** Rows show the beginning of long messages; the details show all. */
 const MAX_ROW_TEXT = 2_000;
 
+/** What rows have in common. */
+export interface TailLook {
+  readonly highlight: RegExp | undefined;
+  /** Tells a line's colour; 0: none. */
+  readonly colourOf: (line: string) => number;
+  readonly isUtc: boolean;
+}
+
 export class TailRow {
   readonly element = document.createElement("div");
   /** Number of its entry in the ring. */
@@ -32,11 +40,11 @@ export class TailRow {
   }
 
   /** Shows an entry; nothing is touched where it is shown already. */
-  show(entry: TailEntry, highlight: RegExp | undefined, isUtc: boolean): void {
+  show(entry: TailEntry, look: TailLook): void {
     if (this.#shown === entry) return;
     this.#shown = entry;
     if ("gap" in entry) this.#showGap(entry);
-    else this.#showLine(entry, highlight, isUtc);
+    else this.#showLine(entry, look);
   }
 
   /** Makes the next `show` patch the row whatever it shows. */
@@ -47,15 +55,17 @@ export class TailRow {
   #showGap(entry: GapEntry): void {
     this.element.className = "row gap";
     this.element.dataset["level"] = "4";
+    this.element.dataset["colour"] = "0";
     this.#time.textContent = this.#level.textContent = this.#source.textContent = "";
     this.#message.textContent = gapText(entry);
   }
 
-  #showLine({ row, source }: TailLine, highlight: RegExp | undefined, isUtc: boolean): void {
+  #showLine({ row, source }: TailLine, { highlight, colourOf, isUtc }: TailLook): void {
     const [, atMs, level, , text, , flags] = row;
     const [, host, path] = source;
     this.element.className = "row";
     this.element.dataset["level"] = String(level);
+    this.element.dataset["colour"] = String(colourOf(text));
     this.#time.textContent = formatTime(atMs, isUtc).slice(11);
     this.#level.textContent = LEVEL_NAMES[level].slice(0, 5);
     const file = path.slice(path.lastIndexOf("/") + 1);

@@ -32,6 +32,28 @@ export const tailWindowStyles = css`
     height: var(--row-height);
     padding: 0 12px;
   }
+  .row[data-colour="1"] {
+    --tint: var(--series-1);
+  }
+  .row[data-colour="2"] {
+    --tint: var(--series-2);
+  }
+  .row[data-colour="3"] {
+    --tint: var(--series-3);
+  }
+  .row[data-colour="4"] {
+    --tint: var(--series-4);
+  }
+  .row[data-colour="5"] {
+    --tint: var(--series-5);
+  }
+  .row[data-colour="6"] {
+    --tint: var(--series-6);
+  }
+  .row:not([data-colour="0"]) {
+    background: color-mix(in srgb, var(--tint) 16%, transparent);
+    box-shadow: inset 0 0 0 1px color-mix(in srgb, var(--tint) 45%, transparent);
+  }
   .row:hover {
     background: var(--surface-hover);
   }

@@ -6,12 +6,13 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, type TemplateResult } from "lit";
+import { type ColourRule, compileRules } from "../services/colour-rules.ts";
 import { compileHighlight } from "../services/highlight.ts";
 import { scrollToRow, visibleRows } from "../services/row-window.ts";
 import type { TailEntry, TailLog } from "../services/tail-log.ts";
 import { rowHeightPx } from "../theme.ts";
 import { controls, logRows } from "./styles.ts";
-import { TailRow } from "./tail-row.ts";
+import { type TailLook, TailRow } from "./tail-row.ts";
 import { tailWindowStyles } from "./tail-window-styles.ts";
 
 const NARROW_ROW_HEIGHT_PX = 44;
@@ -23,11 +24,14 @@ export class TailWindow extends LitElement {
     log: { attribute: false },
     words: { attribute: false },
     isUtc: { type: Boolean },
+    rules: { attribute: false },
   };
 
   declare log: TailLog;
   declare words: readonly string[];
   declare isUtc: boolean;
+  /** Colours of lines. */
+  declare rules: readonly ColourRule[];
 
   static override styles = [controls, logRows, tailWindowStyles];
 
@@ -41,13 +45,14 @@ export class TailWindow extends LitElement {
   #isRevealing = false;
   /** First number at the last drawing: how far the rest has moved up since. */
   #firstDrawn = 0;
-  #expression: RegExp | undefined;
+  #look: TailLook = { highlight: undefined, colourOf: () => 0, isUtc: false };
   #resize: ResizeObserver | undefined;
 
   constructor() {
     super();
     this.words = [];
     this.isUtc = false;
+    this.rules = [];
   }
 
   get isFollowing(): boolean {
@@ -77,7 +82,11 @@ export class TailWindow extends LitElement {
   }
 
   protected override updated(): void {
-    this.#expression = compileHighlight(this.words);
+    this.#look = {
+      highlight: compileHighlight(this.words),
+      colourOf: compileRules(this.rules),
+      isUtc: this.isUtc,
+    };
     for (const row of this.#pool) row.forget();
     this.draw();
   }
@@ -107,6 +116,12 @@ export class TailWindow extends LitElement {
     this.draw();
   }
 
+  /** Opens the line `step` further. */
+  step(step: number): void {
+    this.move(step);
+    this.openChosen();
+  }
+
   /** Opens the chosen line. */
   openChosen(): void {
     if (this.#chosen !== undefined) this.#open(this.#chosen);
@@ -134,7 +149,7 @@ export class TailWindow extends LitElement {
       const entry = first + i < end ? ring.at(number) : undefined;
       row.element.hidden = entry === undefined;
       if (entry === undefined) continue;
-      row.show(entry, this.#expression, this.isUtc);
+      row.show(entry, this.#look);
       row.place(number, (first + i) * height, number === this.#chosen);
     }
   }

@@ -57,7 +57,8 @@ export const GERMAN_LINES: Catalogue = {
   "The value of {0} is missing.": "Der Wert von {0} fehlt.",
   "Write {0}value, or {1}* for any.": "Schreiben Sie {0}Wert, oder {1}* für jeden.",
   "These quotes are never closed.": "Diese Anführungszeichen werden nie geschlossen.",
-  'Add a ", or remove it.': 'Ergänzen Sie ein ", oder entfernen Sie es.',
+  "Close them, or put a backslash before them.":
+    "Schließen Sie sie, oder setzen Sie einen umgekehrten Schrägstrich davor.",
   "This range isn't complete.": "Dieser Bereich ist nicht vollständig.",
   "Write [1 TO 9]; * leaves an end open.": "Schreiben Sie [1 TO 9]; * lässt ein Ende offen.",
   "A slash begins a regular expression, which is never closed.":
@@ -73,5 +74,23 @@ export const GERMAN_LINES: Catalogue = {
   "This ( is never closed.": "Diese ( wird nie geschlossen.",
   "Add a ), or put it in quotes.": "Ergänzen Sie eine ), oder setzen Sie sie in Anführungszeichen.",
   recent: "zuletzt",
+  "Last 5 minutes: at most {0} lines a second, {1} errors":
+    "Letzte 5 Minuten: höchstens {0} Zeilen pro Sekunde, {1} Fehler",
+  "Colour lines that hold a text": "Zeilen färben, die einen Text enthalten",
+  Colours: "Farben",
+  "Colours of lines": "Farben der Zeilen",
+  "Lines that hold a text get its colour; the first rule that fits counts.":
+    "Zeilen mit einem Text bekommen seine Farbe; die erste passende Regel zählt.",
+  Colour: "Farbe",
+  "Colour {0}": "Farbe {0}",
+  "Text, such as timeout": "Text, etwa timeout",
+  "Remove the colour of {0}": "Farbe von {0} entfernen",
+  "Save this filter as a search": "Diesen Filter als Suche speichern",
+  "The lines kept here, as a text file": "Die hier gehaltenen Zeilen als Textdatei",
+  "Search stored lines with this filter": "Gespeicherte Zeilen mit diesem Filter suchen",
+  "{0} new": "{0} neue",
+  "Next and previous error": "Nächster und voriger Fehler",
+  "Wrap long lines": "Lange Zeilen umbrechen",
+  "Copy a link to these lines": "Link zu diesen Zeilen kopieren",
   "Slow searches of this hub": "Langsame Suchen dieses Hubs",
 };

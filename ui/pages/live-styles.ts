@@ -88,7 +88,28 @@ export const liveStyles = css`
     color: var(--ink-muted);
     pointer-events: none;
   }
+  .said {
+    position: absolute;
+    right: 16px;
+    bottom: 16px;
+    padding: 6px 12px;
+    border-radius: var(--radius);
+    background: var(--ink);
+    color: var(--surface);
+    animation: leave 0.4s 5s forwards;
+  }
+  @keyframes leave {
+    to {
+      opacity: 0;
+    }
+  }
   @media (width < 900px) {
+    .tools {
+      gap: 4px 8px;
+    }
+    .tools .word {
+      display: none;
+    }
     .work.with-details {
       grid-template-columns: minmax(0, 1fr);
     }

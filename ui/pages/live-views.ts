@@ -3,7 +3,10 @@
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { DEFAULT_LIMITS, type LiveError } from "#proto/live.ts";
+import "../components/colour-rules-panel.ts";
 import { icon } from "../components/icons.ts";
+import "../components/rate-strip.ts";
+import type { ColourRule } from "../services/colour-rules.ts";
 import { formatCount, formatShort } from "../services/format.ts";
 import type { TailState } from "../services/tail-client.ts";
 import { RING_ENTRIES, type TailLog } from "../services/tail-log.ts";
@@ -21,6 +24,14 @@ export interface ToolbarOptions {
   readonly onPause: () => void;
   readonly onClear: () => void;
   readonly onRate: (rate: number) => void;
+  readonly rules: readonly ColourRule[];
+  readonly onRules: (rules: readonly ColourRule[]) => void;
+  /** Keeps the filter as a search. */
+  readonly onSave: () => void;
+  /** Writes the lines into a file. */
+  readonly onFile: () => void;
+  /** The same filter in Discover. */
+  readonly discoverAddress: string;
 }
 
 /** Returns the toolbar: pause, state, rates, what was skipped, the most lines a second. */
@@ -36,14 +47,19 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
     <span><b>${formatShort(matchedRate)}</b>${msg("/s match,")} <b>${formatShort(shownRate)}</b>${msg("/s shown")}</span>
     ${skipped > 0 ? html`<span class="skipped"><b>${formatCount(skipped)}</b> ${msg("skipped")}</span>` : nothing}
     ${lagMs > 1_000 ? html`<span>${msg(str`${(lagMs / 1_000).toFixed(1)} s behind`)}</span>` : nothing}
+    <tr-rate-strip .history=${log.history}></tr-rate-strip>
     <span class="space"></span>
+    <tr-colour-rules .rules=${options.rules} @tr-rules=${(event: CustomEvent<readonly ColourRule[]>) => options.onRules(event.detail)}></tr-colour-rules>
+    <button class="plain small" aria-label=${msg("Save this filter as a search")} title=${msg("Save this filter as a search")} @click=${options.onSave}>${icon("save")}<span class="word">${msg("Save")}</span></button>
+    <button class="plain small" aria-label=${msg("The lines kept here, as a text file")} title=${msg("The lines kept here, as a text file")} ?disabled=${ring.size === 0} @click=${options.onFile}>${icon("download")}<span class="word">${msg("File")}</span></button>
+    <a class="button plain small" aria-label=${msg("Search stored lines with this filter")} title=${msg("Search stored lines with this filter")} href=${options.discoverAddress}>${icon("search")}<span class="word">${msg("Discover")}</span></a>
     <label>${msg("Up to")}
       <select @change=${choose}>
         ${RATES.map((one) => html`<option value=${one} ?selected=${one === rate}>${formatCount(one)}/s</option>`)}
       </select>
     </label>
-    <span>${msg(str`${formatCount(ring.size)} of ${formatShort(RING_ENTRIES)} lines kept`)}</span>
-    <button class="plain small" title=${msg("Clear (c)")} @click=${onClear}>${icon("trash")}${msg("Clear")}</button>
+    <span class="word">${msg(str`${formatCount(ring.size)} of ${formatShort(RING_ENTRIES)} lines kept`)}</span>
+    <button class="plain small" aria-label=${msg("Clear")} title=${msg("Clear (c)")} @click=${onClear}>${icon("trash")}<span class="word">${msg("Clear")}</span></button>
   </div>`;
 }
 

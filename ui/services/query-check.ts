@@ -99,7 +99,7 @@ function endOfQuotes(query: string, from: number): number | QueryFault {
   }
   return {
     message: msg("These quotes are never closed."),
-    hint: msg('Add a ", or remove it.'),
+    hint: msg("Close them, or put a backslash before them."),
     from,
     to: query.length,
   };

@@ -1,6 +1,7 @@
 /** What a live page knows: its lines and gaps, its counts, its rates. */
 
 import type { TailGap, TailStats } from "#proto/live.ts";
+import { RateHistory } from "./rate-history.ts";
 import type { TailLine } from "./tail-client.ts";
 import { TailRing } from "./tail-ring.ts";
 
@@ -12,6 +13,8 @@ export interface GapEntry {
 }
 
 export type TailEntry = TailLine | GapEntry;
+
+const ERROR_LEVEL = 5;
 
 export class TailLog {
   readonly ring = new TailRing<TailEntry>(RING_ENTRIES);
@@ -25,12 +28,21 @@ export class TailLog {
   lagMs = 0;
   /** Lines that came while the reader held the window. */
   unseen = 0;
+  /** Of the last minutes. */
+  readonly history = new RateHistory();
   #last: { stats: TailStats; atMs: number } | undefined;
 
   addLines(lines: readonly TailLine[], isSeen: boolean): void {
     for (const line of lines) this.ring.push(line);
     this.taken += lines.length;
     if (!isSeen) this.unseen += lines.length;
+  }
+
+  /** Counts lines that came now by their second. */
+  countRates(lines: readonly TailLine[], nowMs: number): void {
+    let errors = 0;
+    for (const { row } of lines) if (row[2] >= ERROR_LEVEL) errors += 1;
+    this.history.add(lines.length, errors, nowMs);
   }
 
   /** Adds a gap where it happened. */
@@ -50,6 +62,17 @@ export class TailLog {
     this.shownRate = (stats.sent - before.stats.sent) / seconds;
   }
 
+  /** Returns the lines that are kept as texts, each behind its time. */
+  texts(): string[] {
+    const lines: string[] = [];
+    for (let number = this.ring.first; number < this.ring.end; number++) {
+      const entry = this.ring.at(number);
+      if (entry !== undefined && "row" in entry)
+        lines.push(`${new Date(entry.row[1]).toISOString()} ${entry.row[4]}\n`);
+    }
+    return lines;
+  }
+
   /** Forgets the lines; counts and rates go on. */
   clear(): void {
     this.ring.clear();
@@ -65,5 +88,6 @@ export class TailLog {
     this.matchedRate = 0;
     this.shownRate = 0;
     this.lagMs = 0;
+    this.history.clear();
   }
 }
