@@ -2,7 +2,7 @@
 
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { createTransport, type Transporter } from "nodemailer";
+import type { Transporter } from "nodemailer";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkHost, publicLookup } from "./private-addresses.ts";
 import type { Channel } from "./rule.ts";
@@ -94,10 +94,7 @@ export class Notifier {
     const { smtpUrl, smtpFrom } = this.#options;
     if (smtpUrl === "")
       throw new AppError("not_offered", "no mail server is set; set alerts.smtp.url and alerts.smtp.from");
-    this.#mail ??= createTransport(smtpUrl, {
-      connectionTimeout: TIMEOUT_MS,
-      socketTimeout: TIMEOUT_MS,
-    } as object);
+    this.#mail ??= await openMail(smtpUrl);
     try {
       await this.#mail.sendMail({
         from: smtpFrom,
@@ -122,4 +119,11 @@ function textOf({ title, event, count, condition, at }: Notice): string {
 
 function failure(message: string, cause?: unknown): AppError {
   return new AppError("unavailable", message, { cause });
+}
+
+/** Few hubs send mail; its library is loaded by those. */
+async function openMail(smtpUrl: string): Promise<Transporter> {
+  const { createTransport } = await import("nodemailer");
+  const timeouts = { connectionTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
+  return createTransport(smtpUrl, timeouts as object);
 }
