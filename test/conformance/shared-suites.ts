@@ -5,17 +5,28 @@ import { join, resolve } from "node:path";
 
 const SHARED = process.env["TAILRACE_SHARED"] ?? resolve(import.meta.dirname, "../../../shared");
 
-/** Returns the path of a file of the suites, and why it can't be read where it isn't there. */
-export function suiteFile(...names: string[]): { readonly path: string; readonly missing: string | false } {
-  return found("conformance", names);
+interface SharedFile {
+  readonly path: string;
+  /** Why it can't be read, where it isn't there. */
+  readonly missing: string | false;
 }
 
-/** Returns the path of a file of real logs, and why it can't be read where it isn't there. */
-export function dataFile(...names: string[]): { readonly path: string; readonly missing: string | false } {
-  return found("data", names);
+/** Returns the path of a file of the suites. */
+export function suiteFile(...names: string[]): SharedFile {
+  return sharedFile("conformance", ...names);
 }
 
-function found(folder: string, names: readonly string[]): { path: string; missing: string | false } {
+/** Returns the path of a page of what is known of other systems. */
+export function referenceFile(...names: string[]): SharedFile {
+  return sharedFile("reference", ...names);
+}
+
+/** Returns the path of a file of real logs. */
+export function dataFile(...names: string[]): SharedFile {
+  return sharedFile("data", ...names);
+}
+
+function sharedFile(folder: string, ...names: string[]): SharedFile {
   const path = join(SHARED, folder, ...names);
   const missing = existsSync(path)
     ? false

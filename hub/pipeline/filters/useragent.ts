@@ -19,6 +19,7 @@ export const useragentFilter = defineFilter({
       text("field that takes the result; without it its members become fields, with ECS user_agent"),
     ),
     prefix: text("put before each name, without ECS", ""),
+    regexes: optional(text("accepted for compatibility: what is known is built in")),
     lru_cache_size: Type.Integer({
       default: 100_000,
       minimum: 1,

@@ -12,6 +12,7 @@ import type { Codec } from "../codecs/codec.ts";
 import { codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
 import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
+import { currentTlsNames } from "./stream/former-tls-names.ts";
 import { Listener } from "./stream/listener.ts";
 import { StreamSession } from "./stream/stream-session.ts";
 import { clientTls, listenerTls, TLS_CLIENT, TLS_LISTENER } from "./stream/tls.ts";
@@ -42,6 +43,12 @@ const OPTIONS = options({
     "v8",
   ),
   ...TLS_LISTENER,
+  // Required as a listener is asked for by pipelines that were written before.
+  ssl_client_authentication: oneOf(
+    ["none", "optional", "required"],
+    "whether clients need a certificate",
+    "required",
+  ),
   ssl_verification_mode: TLS_CLIENT.ssl_verification_mode,
 });
 
@@ -57,7 +64,7 @@ export const tcpInput = defineInput({
       const tls = listenerTls(values, resolvePath);
       return (context) => new TcpServer(context, values, makeCodec, tls);
     }
-    const tls = clientTls(values, resolvePath);
+    const tls = clientTls(currentTlsNames(values), resolvePath);
     return (context) => new TcpClient(context, values, makeCodec, tls);
   },
 });

@@ -6,6 +6,8 @@ import type { Static } from "typebox";
 import { flag, list, oneOf, optional, options, text } from "#hub/pipeline/filters/option-types.ts";
 import { Type } from "#hub/pipeline/language/option-schema.ts";
 
+import { currentTlsNames, FORMER_TLS_NAMES } from "./former-tls-names.ts";
+
 const VERSIONS = ["TLSv1.2", "TLSv1.3"] as const;
 
 /** Options of both sides. */
@@ -22,6 +24,16 @@ const COMMON = {
   ssl_cipher_suites: list("cipher suites by their names; none: those of the runtime"),
 };
 
+/** Stores of Java's; one of kind PKCS12 holds a certificate and its key as they are needed here. */
+const STORES = {
+  ssl_keystore_path: optional(text("file of the own certificate and its key, PKCS12")),
+  ssl_keystore_password: optional(text("password of that file")),
+  ssl_keystore_type: optional(oneOf(["pkcs12", "jks"], "kind of that file; jks isn't read")),
+  ssl_truststore_path: optional(text("refused: write ssl_certificate_authorities with PEM files")),
+  ssl_truststore_password: optional(text("refused with ssl_truststore_path")),
+  ssl_truststore_type: optional(text("refused with ssl_truststore_path")),
+};
+
 /** Options of a listener. */
 export const TLS_LISTENER = {
   ...COMMON,
@@ -35,6 +47,8 @@ export const TLS_LISTENER = {
     minimum: 1,
     description: "longest that a handshake may take, ms",
   }),
+  ...STORES,
+  ...FORMER_TLS_NAMES,
 };
 
 /** Options of a connection. */
@@ -48,15 +62,37 @@ const CLIENT = options(TLS_CLIENT);
 
 type Paths = (path: string) => string;
 
-/** Returns the settings of a listener; undefined without TLS. Throws for a file that can't be read. */
-export function listenerTls(values: Static<typeof LISTENER>, resolvePath: Paths): TlsOptions | undefined {
+/** Returns the settings of a listener; undefined without TLS. Throws for a file that can't be read, and for what is refused. */
+export function listenerTls(written: Static<typeof LISTENER>, resolvePath: Paths): TlsOptions | undefined {
+  const values = currentTlsNames(written);
   if (!values.ssl_enabled) return undefined;
+  const { ssl_keystore_path: store, ssl_keystore_password: password, ssl_keystore_type } = values;
+  if (values.ssl_truststore_path !== undefined)
+    throw new Error("ssl_truststore_path isn't read; write ssl_certificate_authorities with PEM files");
+  if (store !== undefined && (ssl_keystore_type === "jks" || store.endsWith(".jks")))
+    throw new Error(
+      "a keystore of kind jks isn't read; make PKCS12 of it: keytool -importkeystore -deststoretype PKCS12",
+    );
   const authentication = values.ssl_client_authentication;
   return {
     ...contextOf(values, resolvePath),
+    ...chainOf(values, resolvePath),
+    ...(store !== undefined && { pfx: readFileSync(resolvePath(store)) }),
+    ...(store !== undefined && password !== undefined && { passphrase: password }),
     requestCert: authentication !== "none",
     rejectUnauthorized: authentication === "required",
     handshakeTimeout: values.ssl_handshake_timeout,
+  };
+}
+
+/** The own certificate with those between it and its authority. */
+function chainOf(
+  { ssl_certificate, ssl_extra_chain_certs: further }: Static<typeof LISTENER>,
+  resolvePath: Paths,
+): SecureContextOptions {
+  if (ssl_certificate === undefined || further.length === 0) return {};
+  return {
+    cert: [ssl_certificate, ...further].map((path) => readFileSync(resolvePath(path), "utf8")).join("\n"),
   };
 }
 
@@ -67,7 +103,7 @@ export function clientTls(values: Static<typeof CLIENT>, resolvePath: Paths): Co
 }
 
 function contextOf(
-  values: Omit<Static<typeof LISTENER>, "ssl_client_authentication" | "ssl_handshake_timeout">,
+  values: Omit<Static<typeof CLIENT>, "ssl_verification_mode">,
   resolvePath: Paths,
 ): SecureContextOptions {
   const read = (path: string): Buffer => readFileSync(resolvePath(path));

@@ -1,8 +1,9 @@
 /** Options of output elasticsearch, by the names that existing pipelines use. */
 
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { flag, list, oneOf, optional, options, table, text } from "#hub/pipeline/filters/option-types.ts";
 import { TLS_CLIENT } from "#hub/pipeline/inputs/stream/tls.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
 
 /** Options that mean nothing here: connections are made as needed and tries go on with growing waits. */
 const ACCEPTED = [
