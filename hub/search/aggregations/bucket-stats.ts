@@ -1,5 +1,7 @@
 /** Count, sum, sum of squares, minimum and maximum of numbers by bucket. */
 
+import type { CollectBudget } from "./aggregation.ts";
+
 /** Numbers of a bucket, next to each other: one line of the processor's cache. */
 const COUNT = 0;
 const SUM = 1;
@@ -9,6 +11,12 @@ const SQUARES = 3;
 const MIN = 4;
 const MAX = 5;
 const WIDTH = 8;
+
+/** Buckets that there is room for at once. */
+const FIRST_BUCKETS = 16;
+
+/** What a bucket's numbers take of the memory that a bucket is reckoned with. */
+const BUDGET_SHARE = 0.5;
 
 /** Sums of whole numbers up to it are exact in any order. */
 const EXACT = Number.MAX_SAFE_INTEGER;
@@ -23,17 +31,21 @@ export interface BucketNumbers {
 }
 
 export class BucketStats {
+  readonly #budget: CollectBudget;
   #numbers = new Float64Array(0);
+  /** Buckets that are paid for. */
+  #buckets = 0;
 
-  constructor() {
-    this.#grow(16);
+  constructor(budget: CollectBudget) {
+    this.#budget = budget;
+    this.#grow(FIRST_BUCKETS);
   }
 
   /** Adds values[i] to bucket buckets[places[i]], for `count` values. */
   addEach(values: Float64Array, places: Int32Array, buckets: Int32Array, count: number): void {
     let largest = 0;
     for (let at = 0; at < count; at++) largest = Math.max(largest, buckets[places[at]!]!);
-    if (largest >= this.#numbers.length / WIDTH) this.#grow(largest + 1);
+    this.#reach(largest);
     const numbers = this.#numbers;
     for (let at = 0; at < count; at++) {
       const bucket = WIDTH * buckets[places[at]!]!;
@@ -49,7 +61,7 @@ export class BucketStats {
   /** Adds the first `count` values to one bucket; `whole`: none has a fraction. */
   addAll(values: Float64Array, count: number, bucket: number, whole: boolean): void {
     if (count === 0) return;
-    if (bucket >= this.#numbers.length / WIDTH) this.#grow(bucket + 1);
+    this.#reach(bucket);
     let min = values[0]!;
     let max = min;
     let sum = 0;
@@ -82,6 +94,14 @@ export class BucketStats {
       max: this.#numbers[from + MAX]!,
       sumOfSquares: this.#numbers[from + SQUARES]!,
     };
+  }
+
+  /** Makes room for a bucket. Throws memory_limit. */
+  #reach(bucket: number): void {
+    if (bucket < this.#buckets) return;
+    this.#budget.add((bucket + 1 - this.#buckets) * BUDGET_SHARE);
+    this.#buckets = bucket + 1;
+    if (bucket >= this.#numbers.length / WIDTH) this.#grow(bucket + 1);
   }
 
   #grow(buckets: number): void {

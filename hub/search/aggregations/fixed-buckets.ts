@@ -25,6 +25,9 @@ export class FixedCollector implements Collector<FixedState> {
   readonly #size: number;
   readonly #sorter: Sorter;
   readonly #buckets: BucketCollector;
+  readonly #budget: CollectBudget;
+  /** Owners whose buckets are paid for. */
+  #owners = 0;
 
   constructor(
     size: number,
@@ -33,7 +36,7 @@ export class FixedCollector implements Collector<FixedState> {
     shard: ShardContext,
     budget: CollectBudget,
   ) {
-    budget.add(size);
+    this.#budget = budget;
     this.#size = size;
     this.#sorter = sorter;
     this.#buckets = new BucketCollector(below, shard, budget);
@@ -45,6 +48,10 @@ export class FixedCollector implements Collector<FixedState> {
   }
 
   collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    let owned = this.#owners;
+    for (let at = 0; at < length; at++) owned = Math.max(owned, owners[at]! + 1);
+    this.#budget.add((owned - this.#owners) * this.#size);
+    this.#owners = owned;
     this.#sorter.sort(docs, length, (place, bucket) => {
       this.#buckets.add(docs[place]!, owners[place]! * this.#size + bucket);
     });

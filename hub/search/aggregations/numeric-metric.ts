@@ -7,7 +7,7 @@ import type { JsonObject } from "../json.ts";
 import { anything, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";
 import { formatOf, printValue, RAW, type ValueFormat } from "../value-format.ts";
-import type { Aggregation, Collector } from "./aggregation.ts";
+import type { Aggregation, CollectBudget, Collector } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
 import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
@@ -61,8 +61,14 @@ class NumericAggregation implements Aggregation<NumericState> {
     this.#format = format;
   }
 
-  collector(shard: ShardContext): Collector<NumericState> {
-    return new NumericCollector(shard, this.#field, this.#missing, this.#format, this.#metric.name);
+  collector(shard: ShardContext, budget: CollectBudget): Collector<NumericState> {
+    return new NumericCollector(
+      { shard, budget },
+      this.#field,
+      this.#missing,
+      this.#format,
+      this.#metric.name,
+    );
   }
 
   merge(states: readonly NumericState[]): NumericState {
@@ -107,10 +113,10 @@ class NumericCollector implements Collector<NumericState> {
   readonly #field: ReturnType<typeof columnField>;
   readonly #values: NumericValues;
   readonly #format: ValueFormat;
-  readonly #stats = new BucketStats();
+  readonly #stats: BucketStats;
 
   constructor(
-    shard: ShardContext,
+    { shard, budget }: { readonly shard: ShardContext; readonly budget: CollectBudget },
     name: string,
     missing: unknown,
     format: string | undefined,
@@ -120,6 +126,7 @@ class NumericCollector implements Collector<NumericState> {
     if (this.#field !== undefined && !isNumeric(this.#field)) throw fieldTypeFault(this.#field, owner);
     this.#values = new NumericValues(missingNumber(missing, this.#field, shard, owner));
     this.#format = formatOf(this.#field, format);
+    this.#stats = new BucketStats(budget);
   }
 
   segment(segment: SegmentReader): void {

@@ -32,7 +32,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #keys: KeyTable<number>;
   readonly #buckets: BucketCollector;
   #column: KeywordColumn | null = null;
-  /** While counts by ordinal are moved. */
+  /** Of the open segment. */
   #reader: TermReader | undefined;
   /** Number of each ordinal of the segment. */
   #byOrdinal: Int32Array = new Int32Array(0);
@@ -53,6 +53,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
 
   segment(segment: SegmentReader): void {
     this.#settle();
+    this.#reader = undefined;
     this.#column = segment.keywordColumn(this.#path);
     this.#values.open(this.#column);
     const cardinality = this.#column?.cardinality ?? 0;
@@ -121,7 +122,6 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   /** Moves the counts by ordinal of the open segment to the buckets of their owners. */
   #settle(): void {
     const cardinality = this.#column?.cardinality ?? 0;
-    this.#reader ??= this.#column?.reader();
     for (let at = 0; at < this.#counts.length; at++) {
       const count = this.#counts[at]!;
       if (count === 0) continue;
@@ -129,7 +129,6 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       if (bucket >= 0) this.#buckets.addCount(bucket, count);
     }
     this.#counts = new Int32Array(0);
-    this.#reader = undefined;
   }
 
   #bucket(owner: number, ordinal: number): number {
@@ -151,7 +150,8 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #lookUp(owner: number, ordinal: number): number {
     let number = this.#byOrdinal[ordinal]!;
     if (number === UNKNOWN) {
-      const text = (this.#reader ?? this.#column!).text(ordinal);
+      this.#reader ??= this.#column!.reader();
+      const text = this.#reader.text(ordinal);
       number = this.#context.filter?.(text) === false ? LEFT_OUT : this.#number(text);
       this.#byOrdinal[ordinal] = number;
     }

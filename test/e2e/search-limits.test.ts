@@ -1,0 +1,94 @@
+/** What becomes of searches that take too long, too much, or that nobody waits for any more: over HTTP, at a whole hub. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ask, request } from "#test/harness/http.ts";
+import { startHub, type TestHub } from "#test/harness/hub.ts";
+import { until } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+const DOCS = 20_000;
+
+const workspace = new Workspace();
+let hub: TestHub;
+let url: string;
+
+before(async () => {
+  hub = await startHub({ dataDir: workspace.path("hub") });
+  workspace.defer(() => hub.destroy());
+  url = `${hub.searchUrl}/many`;
+  await ask("PUT", url, { settings: { number_of_shards: 1 } });
+  for (let from = 0; from < DOCS; from += 10_000) {
+    const lines = Array.from({ length: 10_000 }, (_, at) => {
+      const id = from + at;
+      return `{"index":{"_id":"${id}"}}\n{"id":"${id}","n":${id % 1000},"at":${1_767_225_600_000 + id * 1000}}\n`;
+    });
+    await ask("POST", `${url}/_doc/_bulk`, lines.join(""));
+  }
+  await ask("POST", `${url}/_refresh`);
+});
+
+after(() => workspace.close());
+
+/** Aggregations that take the documents one by one, a long time together. */
+function slow(count: number): Record<string, unknown> {
+  const aggs: Record<string, unknown> = {};
+  for (let at = 0; at < count; at++)
+    aggs[`a${at}`] = { terms: { field: "id.keyword", missing: "none", size: 1 } };
+  return { size: 0, aggs };
+}
+
+/** Requests answered with a status so far. */
+async function answered(status: number): Promise<number> {
+  const text = await ask<string>("GET", `${hub.dashboardUrl}/metrics`);
+  const rows = [
+    ...text.matchAll(new RegExp(`^tailrace_api_requests_total\\{.*status="${status}".*\\} (\\d+)`, "gm")),
+  ];
+  return rows.reduce((sum, row) => sum + Number(row[1]), 0);
+}
+
+interface Answer {
+  readonly timed_out: boolean;
+  readonly hits: { readonly total: number };
+}
+
+test("a search whose time is over answers with what it found until then", async () => {
+  const late = await ask<Answer>("POST", `${url}/_search`, { ...slow(40), timeout: "1ms" });
+  assert.equal(late.timed_out, true);
+  assert.ok(late.hits.total > 0 && late.hits.total < DOCS, String(late.hits.total));
+  const whole = await ask<Answer>("POST", `${url}/_search`, { ...slow(1), timeout: "60s" });
+  assert.deepEqual([whole.timed_out, whole.hits.total], [false, DOCS]);
+});
+
+test("a search that would need too much memory is refused with the reason, and the hub goes on", async () => {
+  const ranges = Array.from({ length: 300 }, (_, at) => ({ from: at, to: at + 5 }));
+  const aggs = {
+    ids: { terms: { field: "id.keyword", size: 10 }, aggs: { parts: { range: { field: "n", ranges } } } },
+  };
+  const { status, body } = await request<{ error: { root_cause: { type: string; reason: string }[] } }>(
+    "POST",
+    `${url}/_search`,
+    { size: 0, aggs },
+  );
+  assert.equal(status, 503);
+  const [cause] = body.error.root_cause;
+  assert.equal(cause!.type, "circuit_breaking_exception");
+  assert.match(cause!.reason, /needs more than 4000000 buckets in one shard; narrow the query/);
+  assert.equal((await ask<Answer>("POST", `${url}/_search`, { size: 0 })).hits.total, DOCS);
+});
+
+test("a search ends when its client goes away", async () => {
+  const gone = new AbortController();
+  const asked = fetch(`${url}/_search`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(slow(150)),
+    signal: gone.signal,
+  });
+  // Others are answered while it runs.
+  assert.equal((await ask<Answer>("POST", `${url}/_search`, { size: 0 })).hits.total, DOCS);
+  const before = await answered(499);
+  gone.abort();
+  await assert.rejects(asked, { name: "AbortError" });
+  await until("the end of the search", async () => (await answered(499)) === before + 1);
+});
