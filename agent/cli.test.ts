@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { main } from "./cli.ts";
 import { INPUTS } from "./inputs/all.ts";
 
 const launcher = fileURLToPath(new URL("./bin/tailrace-agent", import.meta.url));
@@ -40,15 +41,17 @@ for (const [args, status, stdout, stderr] of [
   [["--colour"], 2, /^$/, /--colour.*--help shows what there is/s],
   [["registry", "-c", good, "--path.data", join(folder, "data")], 0, /^0 files/, /^$/],
 ] as const) {
-  test(`tailrace-agent ${args.join(" ").replaceAll(folder, "…")} ends with ${status}`, () => {
-    const result = spawnSync(launcher, args, {
-      encoding: "utf8",
-      env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "cache") },
-    });
+  test(`tailrace-agent ${args.join(" ").replaceAll(folder, "…")} ends with ${status}`, async () => {
+    const said = { out: "", error: "" };
+    const terminal = {
+      print: (text: string) => void (said.out += text),
+      warn: (text: string) => void (said.error += text),
+    };
+    const ended = await main(args, process.env, terminal);
     assert.deepEqual(
-      [result.status, stdout.test(result.stdout), stderr.test(result.stderr)],
+      [ended, stdout.test(said.out), stderr.test(said.error)],
       [status, true, true],
-      result.stdout + result.stderr,
+      said.out + said.error,
     );
   });
 }

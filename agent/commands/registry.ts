@@ -1,0 +1,57 @@
+/** `tailrace-agent registry`: looks at what the agent remembers, carries it elsewhere, or forgets a file. */
+
+import type { Options } from "#agent/command-line.ts";
+import type { AgentSettings } from "#agent/config.ts";
+import { exportRows, importRows, type Rows, readRows, resetFile } from "#agent/registry/command.ts";
+import type { Terminal } from "#agent/terminal.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { createLogger } from "#proto/kit/log.ts";
+
+/** Does it and resolves with true where there was something to do. Throws usage_invalid and what the registry throws. */
+export async function registryCommand(
+  settings: AgentSettings,
+  { argument, operand, json }: Pick<Options, "argument" | "operand" | "json">,
+  terminal: Terminal,
+): Promise<boolean> {
+  const { pathData, inputs } = settings;
+  const log = createLogger({ name: "agent", level: "error", pretty: true });
+  if (["import", "reset"].includes(argument) === (operand === "")) {
+    throw new AppError(
+      "usage_invalid",
+      "write registry [export], registry import PATH or registry reset FILE",
+    );
+  }
+  switch (argument) {
+    case "":
+    case "export": {
+      const rows = await readRows(pathData, log, (path) =>
+        terminal.warn(`the agent is running; this is ${path}, up to 10 minutes old\n`),
+      );
+      terminal.print(argument === "export" ? exportRows(rows) : describeRows(rows, json));
+      return true;
+    }
+    case "import": {
+      const input = inputs.find(({ plugin }) => ["log", "container"].includes(plugin.type));
+      const { files, skipped } = await importRows(pathData, operand, input?.id ?? "", log);
+      for (const [path, reason] of skipped) terminal.warn(`${path}: left out, ${reason}\n`);
+      terminal.print(`${files} files taken over, ${skipped.length} left out\n`);
+      return true;
+    }
+    case "reset": {
+      const files = await resetFile(pathData, operand, log);
+      terminal.print(`${files} files forgotten\n`);
+      return files > 0;
+    }
+    default:
+      throw new AppError("usage_invalid", `registry ${argument}: there are export, import and reset`);
+  }
+}
+
+function describeRows(rows: Rows, json: boolean): string {
+  if (json) return `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`;
+  const lines = [...rows].map(
+    ([key, row]) =>
+      `${row.path}\n  file ${key} generation ${row.generation}, sent ${row.sent}, committed ${row.committed}\n`,
+  );
+  return `${lines.join("")}${rows.size} files\n`;
+}

@@ -1,0 +1,14 @@
+/** Where a command writes for people. */
+
+export interface Terminal {
+  /** Writes to standard output. */
+  print(text: string): void;
+  /** Writes to standard error. */
+  warn(text: string): void;
+}
+
+/** That of this process. */
+export const PROCESS_TERMINAL: Terminal = {
+  print: (text) => void process.stdout.write(text),
+  warn: (text) => void process.stderr.write(text),
+};
