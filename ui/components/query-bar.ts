@@ -125,7 +125,9 @@ export class QueryBar extends LitElement {
     const start = Math.max(0, from - CONTEXT_CHARACTERS);
     const shown = query.slice(start, to + CONTEXT_CHARACTERS);
     const carets = "^".repeat(Math.max(1, Math.min(to, query.length) - from));
-    return html`<div class="fault ${isAdvice ? "advice" : ""}" role="alert"><pre aria-hidden="true">${shown}\n${" ".repeat(from - start)}<b>${carets}</b></pre>
+    // What the hub says is said by the page, too.
+    const role = this.fault === undefined ? "alert" : nothing;
+    return html`<div class="fault ${isAdvice ? "advice" : ""}" role=${role}><pre aria-hidden="true">${shown}\n${" ".repeat(from - start)}<b>${carets}</b></pre>
       <p><strong>${message}</strong> ${hint}</p></div>`;
   }
 
