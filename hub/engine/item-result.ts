@@ -8,10 +8,13 @@ export type ItemResult = tailrace.DocItemResult.$Properties;
 
 /** Results of operations one by one. */
 export function eachResult(results: readonly ItemResult[]): ItemResult[] {
-  return results.flatMap(({ count, ...result }) => {
-    const { seqNo } = result;
-    if (typeof seqNo !== "number") return Array.from({ length: count || 1 }, () => result);
-    return Array.from({ length: count || 1 }, (_, nth) => ({ ...result, seqNo: seqNo + nth }));
+  return results.flatMap((each) => {
+    // A decoded message has its zeros on its prototype, where a copy doesn't see them.
+    const { count, version, seqNo, ...result } = each;
+    const numbers = { ...(typeof version === "number" && { version }) };
+    if (typeof seqNo !== "number")
+      return Array.from({ length: count || 1 }, () => ({ ...result, ...numbers }));
+    return Array.from({ length: count || 1 }, (_, nth) => ({ ...result, ...numbers, seqNo: seqNo + nth }));
   });
 }
 
