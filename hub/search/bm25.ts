@@ -3,10 +3,10 @@
 import { normToLength } from "#hub/engine/similarity.ts";
 
 /** How soon further occurrences of a term stop mattering. */
-const K1 = 1.2;
+export const K1 = 1.2;
 
 /** How much a field's length matters. */
-const B = 0.75;
+export const B = 0.75;
 
 /** Scores occurrences of one term, or of a phrase. */
 export class Bm25 {

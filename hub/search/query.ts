@@ -15,6 +15,38 @@ export interface Query {
   weight(shard: ShardContext, mode: ScoreMode): Weight;
   /** Says what to mark in text; absent for queries that mark nothing. */
   highlight?(sink: HighlightSink, shard: ShardContext): void;
+  /** Says what it is; absent: its class does. */
+  describe?(shard: ShardContext): QueryDescription;
+  /** Says why a document matches, or doesn't, with what its score is made of; absent: the score alone. */
+  explain?(place: DocumentPlace): Explanation;
+}
+
+/** What a query is on a shard, in Lucene's words. */
+export interface QueryDescription {
+  /** "TermQuery". */
+  readonly type: string;
+  /** "message:post". */
+  readonly text: string;
+  /** Queries that it is made of. */
+  readonly children?: readonly Query[];
+}
+
+/** A document with what is around a query. */
+export interface DocumentPlace {
+  readonly shard: ShardContext;
+  readonly segment: SegmentReader;
+  readonly doc: number;
+  /** Factor of all scores below. */
+  readonly boost: number;
+}
+
+/** Why a document matches or doesn't. */
+export interface Explanation {
+  readonly matches: boolean;
+  /** The score, or a part of it. */
+  readonly value: number;
+  readonly description: string;
+  readonly details: readonly Explanation[];
 }
 
 export interface ScoreMode {

@@ -68,7 +68,7 @@ const OPTIONS = {
   version: flag("whether hits have versions", false),
   seq_no_primary_term: flag("whether hits have sequence numbers", false),
   indices_boost: anything("factors of scores by index"),
-  explain: flag("not offered", false),
+  explain: flag("whether hits say how their scores were made", false),
   profile: flag("accepted", false),
   script_fields: object("not offered"),
   suggest: object("not offered"),
@@ -96,7 +96,6 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     if (value === undefined || (isObject(value) && Object.keys(value).length === 0)) continue;
     throw new AppError("not_offered", `[${name}] can't be used: ${reason}`);
   }
-  if (options.explain === true) throw new AppError("not_offered", "[explain] isn't offered");
   const queries = new QueryParser(QUERY_TYPES);
   const from = options.from ?? 0;
   const size = options.size ?? DEFAULT_SIZE;

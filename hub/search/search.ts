@@ -44,6 +44,8 @@ export interface SearchOptions {
   /** Where the page before ended; hits behind it follow. The shards must be those of that page. */
   readonly cursor?: SearchCursor;
   readonly clock?: Clock;
+  /** Told with each hit where explanations are asked for. */
+  readonly nodeId?: string;
   /** Where results of shards are kept, and under which name: what of the request they depend on. Only without hits. */
   readonly cache?: { readonly results: ResultCache; readonly key: string };
 }
@@ -115,7 +117,7 @@ export async function searchShards(
     aggregations: hasAggregations
       ? renderTree(request.aggregations, mergeTree(request.aggregations, states), budget)
       : undefined,
-    hits: await fetchAll(hits, request, control),
+    hits: await fetchAll(hits, request, control, options.nodeId),
     timedOut: control.timedOut,
     terminatedEarly:
       request.terminateAfter > 0 ? results.some(({ result }) => result.terminatedEarly) : undefined,
@@ -214,13 +216,18 @@ async function fetchAll(
   hits: readonly ShardHit[],
   request: SearchRequest,
   control: SearchControl,
+  nodeId: string | undefined,
 ): Promise<Hit[]> {
   const fetchers = new Map<number, HitFetcher>();
-  const context = { options: request.fetch, query: request.query, sorted: request.sort.length > 0 };
+  const { fetch: options, query } = request;
   const fetched: Hit[] = [];
   for (const { shardOrder, result, hit } of hits) {
     let fetcher = fetchers.get(shardOrder);
-    if (fetcher === undefined) fetchers.set(shardOrder, (fetcher = new HitFetcher(context, result.shard)));
+    if (fetcher === undefined) {
+      const boost = boostOf(request, result.shard.index);
+      const context = { options, query, sorted: request.sort.length > 0, boost, nodeId };
+      fetchers.set(shardOrder, (fetcher = new HitFetcher(context, result.shard)));
+    }
     fetched.push(fetcher.fetch(hit));
     if (control.isDue) await control.pause();
   }

@@ -3,6 +3,7 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { RankedHit } from "../collect/ranked-hit.ts";
 import { isNumeric } from "../columns.ts";
+import { explainQuery, type PrintedExplanation, printExplanation } from "../explain/explanation.ts";
 import { Highlighter } from "../highlight/highlighter.ts";
 import { type JsonObject, shortest } from "../json.ts";
 import type { Query, ShardContext, Weight } from "../query.ts";
@@ -21,6 +22,10 @@ export interface FetchContext {
   readonly query: Query;
   /** True: `sort` is shown, and scores only where they were tracked. */
   readonly sorted: boolean;
+  /** Factor of all scores of the shard's index; 1 without it. */
+  readonly boost?: number;
+  /** Node that the shard is on, for explanations. */
+  readonly nodeId?: string | undefined;
 }
 
 /** Fetches hits of one shard. */
@@ -43,7 +48,8 @@ export class HitFetcher {
     const { options, sorted } = this.#context;
     const { segment, doc } = hit;
     const score = sorted ? hit.score : (hit.sort[0] as number);
-    const answer: JsonObject = { _index: this.#shard.index, _type: this.#shard.typeName };
+    const answer: JsonObject = options.explain ? this.#place() : {};
+    Object.assign(answer, { _index: this.#shard.index, _type: this.#shard.typeName });
     if (!options.bare) answer["_id"] = segment.id(doc);
     if (options.version) answer["_version"] = segment.version(doc);
     if (options.sequence) Object.assign(answer, { _seq_no: segment.seqNo(doc), _primary_term: 1 });
@@ -52,7 +58,19 @@ export class HitFetcher {
     if (sorted) answer["sort"] = hit.sort;
     const matched = this.#named.filter(([, weight]) => weight.scorer(segment)?.advance(doc) === doc);
     if (matched.length > 0) answer["matched_queries"] = matched.map(([name]) => name);
+    if (options.explain) answer["_explanation"] = this.#explanation(hit);
     return answer;
+  }
+
+  #place(): JsonObject {
+    const { index, shard } = this.#shard;
+    const { nodeId } = this.#context;
+    return { _shard: `[${index}][${shard}]`, ...(nodeId !== undefined && { _node: nodeId }) };
+  }
+
+  #explanation({ segment, doc }: RankedHit): PrintedExplanation {
+    const { query, boost = 1 } = this.#context;
+    return printExplanation(explainQuery(query, { shard: this.#shard, segment, doc, boost }));
   }
 
   #addParts(answer: JsonObject, { segment, doc }: RankedHit): void {

@@ -18,6 +18,8 @@ export interface FetchOptions {
   readonly highlight: HighlightRequest | undefined;
   readonly version: boolean;
   readonly sequence: boolean;
+  /** Whether each hit says how its score was made. */
+  readonly explain: boolean;
   /** Queries whose names are told where they match a hit. */
   readonly named: ReadonlyMap<string, Query>;
 }
@@ -41,6 +43,7 @@ interface FetchBody {
   readonly highlight: JsonObject | undefined;
   readonly version: boolean | undefined;
   readonly seq_no_primary_term: boolean | undefined;
+  readonly explain?: boolean | undefined;
 }
 
 /** Throws parsing or request_invalid. */
@@ -56,6 +59,7 @@ export function parseFetch(body: FetchBody, queries: QueryParser): FetchOptions 
     highlight: body.highlight === undefined ? undefined : parseHighlight(body.highlight, queries),
     version: body.version ?? false,
     sequence: body.seq_no_primary_term ?? false,
+    explain: body.explain ?? false,
     named: queries.named,
   };
 }

@@ -1,7 +1,18 @@
 /** Documents of any of several queries, scored by the best one (dis_max). */
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
-import type { HighlightSink, Query, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
+import { describeQuery, explainQuery, match, noMatch } from "../explain/explanation.ts";
+import type {
+  DocumentPlace,
+  Explanation,
+  HighlightSink,
+  Query,
+  QueryDescription,
+  ScoreMode,
+  Scorer,
+  ShardContext,
+  Weight,
+} from "../query.ts";
 import { DisjunctionScorer } from "./disjunction.ts";
 
 export class BestOfNode implements Query {
@@ -24,6 +35,21 @@ export class BestOfNode implements Query {
       },
       count: () => -1,
     };
+  }
+
+  describe(shard: ShardContext): QueryDescription {
+    const texts = this.#queries.map((query) => describeQuery(query, shard).text);
+    const tie = this.#tieBreaker === 0 ? "" : `~${this.#tieBreaker}`;
+    return { type: "DisjunctionMaxQuery", text: `(${texts.join(" | ")})${tie}`, children: this.#queries };
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    const all = this.#queries.map((query) => explainQuery(query, place)).filter(({ matches }) => matches);
+    if (all.length === 0) return noMatch("No matching clause");
+    const best = Math.max(...all.map(({ value }) => value));
+    const sum = all.reduce((total, { value }) => total + value, 0);
+    const name = this.#tieBreaker === 0 ? "max of:" : `max plus ${this.#tieBreaker} times others of:`;
+    return match(best + this.#tieBreaker * (sum - best), name, all);
   }
 
   highlight(sink: HighlightSink, shard: ShardContext): void {

@@ -2,7 +2,18 @@
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import type { Bitset } from "#hub/engine/segment/bitset.ts";
-import type { HighlightSink, Query, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
+import { describeClauses, explainClauses } from "../explain/clauses.ts";
+import type {
+  DocumentPlace,
+  Explanation,
+  HighlightSink,
+  Query,
+  QueryDescription,
+  ScoreMode,
+  Scorer,
+  ShardContext,
+  Weight,
+} from "../query.ts";
 import { conjunction, ExcludingScorer, OptionalScorer } from "./conjunction.ts";
 import { DisjunctionScorer } from "./disjunction.ts";
 import { AllNode } from "./documents.ts";
@@ -33,6 +44,20 @@ export class BooleanNode implements Query {
     const { must, filter, should } = this.#clauses;
     for (const query of [...must, ...filter, ...should]) query.highlight?.(sink, shard);
   }
+
+  describe(shard: ShardContext): QueryDescription {
+    return describeClauses(this.#clauses, shard);
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    return explainClauses(this.#clauses, leastShould(this.#clauses), place);
+  }
+}
+
+/** How many of `should` a document has to match: one at least where nothing else is required. */
+function leastShould({ must, filter, should, minimumShouldMatch }: Clauses): number {
+  const implied = must.length + filter.length === 0 && should.length > 0 ? 1 : 0;
+  return Math.max(implied, minimumShouldMatch?.(should.length) ?? implied);
 }
 
 /** Returns a query that needs any of `queries`; the only one itself. */
@@ -60,9 +85,7 @@ class BooleanWeight implements Weight {
     this.#mustNot = bind(clauses.mustNot, silent);
     const required = this.#must.length + this.#filter.length;
     if (required + this.#should.length === 0) this.#must = [new AllNode().weight(shard, mode)];
-    const implied = required === 0 && this.#should.length > 0 ? 1 : 0;
-    this.#minimum = clauses.minimumShouldMatch?.(this.#should.length) ?? implied;
-    if (required === 0 && this.#should.length > 0) this.#minimum = Math.max(1, this.#minimum);
+    this.#minimum = leastShould(clauses);
     const keys = [
       [...this.#must, ...this.#filter].map((weight) => weight.key),
       this.#minimum > 0 ? this.#should.map((weight) => weight.key) : [],

@@ -1,6 +1,7 @@
 /** A query whose scores are lowered where another one matches. */
 
-import type { HighlightSink, Query, ScoreMode, ShardContext, Weight } from "../query.ts";
+import { describeQuery, printFloat } from "../explain/explanation.ts";
+import type { HighlightSink, Query, QueryDescription, ScoreMode, ShardContext, Weight } from "../query.ts";
 import { membership, RescoredScorer } from "./rescored.ts";
 
 export class BoostingNode implements Query {
@@ -27,6 +28,12 @@ export class BoostingNode implements Query {
       },
       count: (segment) => positive.count(segment),
     };
+  }
+
+  describe(shard: ShardContext): QueryDescription {
+    const texts = [this.#positive, this.#negative].map((query) => describeQuery(query, shard).text);
+    const children = [this.#positive, this.#negative];
+    return { type: "BoostingQuery", text: `${texts.join("/")}^${printFloat(this.#factor)}`, children };
   }
 
   highlight(sink: HighlightSink, shard: ShardContext): void {

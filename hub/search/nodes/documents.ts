@@ -5,7 +5,7 @@ import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
 import { FIELD_NAMES_FIELD } from "#hub/engine/segment/reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Query, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
+import type { Query, QueryDescription, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
 import { AllScorer, BitsetScorer } from "./block-scorer.ts";
 import { countLive } from "./set-algebra.ts";
 
@@ -30,12 +30,20 @@ export class AllNode implements Query {
       key: "all",
     };
   }
+
+  describe(): QueryDescription {
+    return { type: "MatchAllDocsQuery", text: "*:*" };
+  }
 }
 
 /** No document. */
 export class NoneNode implements Query {
   weight(): Weight {
     return { scorer: () => null, count: () => 0, set: () => null };
+  }
+
+  describe(): QueryDescription {
+    return { type: "MatchNoDocsQuery", text: "MatchNoDocsQuery" };
   }
 }
 
@@ -79,6 +87,10 @@ export class IdsNode extends SetNode {
     this.#ids = ids;
   }
 
+  describe(): QueryDescription {
+    return { type: "TermInSetQuery", text: `_id:(${this.#ids.join(" ")})` };
+  }
+
   protected select(segment: SegmentReader): Bitset | null {
     let set: Bitset | null = null;
     for (const id of this.#ids) {
@@ -96,6 +108,10 @@ export class ExistsNode extends SetNode {
   constructor(pattern: string) {
     super();
     this.#pattern = pattern;
+  }
+
+  describe(): QueryDescription {
+    return { type: "DocValuesFieldExistsQuery", text: `DocValuesFieldExistsQuery [field=${this.#pattern}]` };
   }
 
   override weight(shard: ShardContext, mode: ScoreMode): Weight {

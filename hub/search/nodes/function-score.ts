@@ -1,10 +1,14 @@
 /** A query whose scores are combined with functions of the documents. */
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { describeQuery, explainQuery, match, noMatch } from "../explain/explanation.ts";
 import {
+  type DocumentPlace,
+  type Explanation,
   type HighlightSink,
   NO_MORE_DOCS,
   type Query,
+  type QueryDescription,
   type ScoreMode,
   type Scorer,
   type ShardContext,
@@ -70,6 +74,21 @@ export class FunctionScoreNode implements Query {
       },
       count: (segment) => (minScore === undefined ? inner.count(segment) : -1),
     };
+  }
+
+  describe(shard: ShardContext): QueryDescription {
+    const { text } = describeQuery(this.#inner, shard);
+    return { type: "FunctionScoreQuery", text: `function score (${text})`, children: [this.#inner] };
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    const inner = explainQuery(this.#inner, place);
+    const { shard, segment, doc, boost } = place;
+    const scorer = this.weight(shard, { scores: true, boost }).scorer(segment);
+    if (scorer === null || scorer.advance(doc) !== doc) return noMatch("no matching clause", [inner]);
+    const { boostMode, scoreMode, functions } = this.#options;
+    const how = `${functions.length} functions, [score_mode: ${scoreMode}] [boost_mode: ${boostMode}]`;
+    return match(scorer.score(), `function score, of the query's score and ${how}:`, [inner]);
   }
 
   highlight(sink: HighlightSink, shard: ShardContext): void {

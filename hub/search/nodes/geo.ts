@@ -3,6 +3,7 @@
 import { COLUMN_BLOCK, type GeoColumn, type SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
 import type { GeoBox } from "../geo.ts";
+import type { QueryDescription } from "../query.ts";
 import { SetNode } from "./documents.ts";
 
 /** What a document's points are tested for. */
@@ -20,6 +21,10 @@ export class GeoNode extends SetNode {
     super();
     this.#path = path;
     this.#test = test;
+  }
+
+  describe(): QueryDescription {
+    return { type: "LatLonPointQuery", text: `LatLonPointQuery: field=${this.#path}` };
   }
 
   protected select(segment: SegmentReader): Bitset | null {

@@ -2,7 +2,7 @@
 
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
-import type { Query, ScoreMode, ShardContext, Weight } from "../query.ts";
+import type { Query, QueryDescription, ScoreMode, ShardContext, Weight } from "../query.ts";
 import { type BlockMatch, BlockScorer } from "./block-scorer.ts";
 import { countLive } from "./set-algebra.ts";
 
@@ -53,6 +53,12 @@ export class NumericRangeNode implements Query {
         return countLive(set(segment), segment);
       },
     };
+  }
+
+  describe(): QueryDescription {
+    const { from, to, exactFrom, exactTo } = this.#bounds;
+    const text = `${this.#field}:[${exactFrom ?? from} TO ${exactTo ?? to}]`;
+    return { type: "IndexOrDocValuesQuery", text };
   }
 
   #overlaps({ min, max }: NumericColumn): boolean {

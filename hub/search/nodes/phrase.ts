@@ -3,10 +3,15 @@
 import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
 import type { Bm25 } from "../bm25.ts";
+import { noMatch } from "../explain/explanation.ts";
+import { explainBm25 } from "../explain/term-explanation.ts";
 import {
+  type DocumentPlace,
+  type Explanation,
   type HighlightSink,
   NO_MORE_DOCS,
   type Query,
+  type QueryDescription,
   type ScoreMode,
   Scorer,
   type ShardContext,
@@ -58,6 +63,20 @@ export class PhraseNode implements Query {
     );
   }
 
+  describe(): QueryDescription {
+    const words = this.#parts.map(({ terms }) => (terms.length === 1 ? terms[0]! : `(${terms.join(" ")})`));
+    const slop = this.#slop > 0 ? `~${this.#slop}` : "";
+    return { type: "PhraseQuery", text: `${this.#field}:"${words.join(" ")}"${slop}` };
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    const scorer = this.#scorer(place.segment, null);
+    if (scorer === null || scorer.advance(place.doc) !== place.doc) return noMatch("no matching phrase");
+    const terms = this.#parts.flatMap((part) => part.terms);
+    const found = { field: this.#field, terms, text: this.describe().text };
+    return explainBm25({ ...found, freq: scorer.freq, counted: "phraseFreq" }, place);
+  }
+
   /** Fast path: of exact phrases of single terms the neighbours are found in pairs, and more than two are looked at then. */
   #find(segment: SegmentReader): Bitset | null {
     const terms = this.#parts.map((part) => part.terms);
@@ -85,7 +104,7 @@ export class PhraseNode implements Query {
     return kept;
   }
 
-  #scorer(segment: SegmentReader, similarity: Bm25 | null): Scorer | null {
+  #scorer(segment: SegmentReader, similarity: Bm25 | null): PhraseScorer | null {
     const places: Place[] = [];
     for (const part of this.#parts) {
       const cursors = part.terms
@@ -180,6 +199,11 @@ class PhraseScorer extends Scorer {
     this.#similarity = similarity;
     this.#norms = norms;
     this.cost = this.#order[0]!.cost;
+  }
+
+  /** Occurrences in the current document, moved ones as a part of 1. */
+  get freq(): number {
+    return this.#frequency;
   }
 
   next(): number {

@@ -4,10 +4,15 @@ import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher.ts";
 import { POSTINGS_BLOCK } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
 import { Bm25, inverseDocumentFrequency } from "../bm25.ts";
+import { noMatch } from "../explain/explanation.ts";
+import { explainBm25 } from "../explain/term-explanation.ts";
 import {
+  type DocumentPlace,
+  type Explanation,
   type HighlightSink,
   NO_MORE_DOCS,
   type Query,
+  type QueryDescription,
   type ScoreMode,
   Scorer,
   type ShardContext,
@@ -31,6 +36,19 @@ export class TermNode implements Query {
 
   highlight(sink: HighlightSink): void {
     if (typeof this.term === "string") sink.term(this.field, this.term);
+  }
+
+  describe(): QueryDescription {
+    const term = typeof this.term === "string" ? this.term : Buffer.from(this.term).toString("hex");
+    return { type: "TermQuery", text: `${this.field}:${term}` };
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    const { field, term } = this;
+    const cursor = place.segment.postings(field, term);
+    if (cursor === null || cursor.advance(place.doc) !== place.doc) return noMatch("no matching term");
+    const { text } = this.describe();
+    return explainBm25({ field, terms: [term], text, freq: cursor.freq, counted: "termFreq" }, place);
   }
 }
 

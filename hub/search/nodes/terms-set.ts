@@ -2,7 +2,7 @@
 
 import type { SegmentReader, TermIterator } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
-import type { HighlightSink } from "../query.ts";
+import type { HighlightSink, QueryDescription } from "../query.ts";
 import { SetNode } from "./documents.ts";
 
 /** Which terms of a dictionary are meant. */
@@ -26,6 +26,10 @@ export class TermsNode extends SetNode {
     this.key = selection.key === undefined ? undefined : `terms ${JSON.stringify([field, selection.key])}`;
     this.#field = field;
     this.#selection = selection;
+  }
+
+  describe(): QueryDescription {
+    return { type: "MultiTermQuery", text: `${this.#field}:${this.#selection.key ?? "[terms]"}` };
   }
 
   highlight(sink: HighlightSink): void {
@@ -56,6 +60,13 @@ export class TermListNode extends SetNode {
     super();
     this.#field = field;
     this.#terms = terms;
+  }
+
+  describe(): QueryDescription {
+    const terms = this.#terms.map((term) =>
+      typeof term === "string" ? term : Buffer.from(term).toString("hex"),
+    );
+    return { type: "TermInSetQuery", text: `${this.#field}:(${terms.join(" ")})` };
   }
 
   highlight(sink: HighlightSink): void {

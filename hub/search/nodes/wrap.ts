@@ -1,10 +1,14 @@
 /** Queries around another one: a constant score, a boost, a choice by the shard's mapping. */
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { describeQuery, explainQuery, printFloat } from "../explain/explanation.ts";
 import {
+  type DocumentPlace,
+  type Explanation,
   type HighlightSink,
   NO_MORE_DOCS,
   type Query,
+  type QueryDescription,
   type ScoreMode,
   Scorer,
   type ShardContext,
@@ -35,6 +39,11 @@ export class ConstantNode implements Query {
   highlight(sink: HighlightSink, shard: ShardContext): void {
     this.#inner.highlight?.(sink, shard);
   }
+
+  describe(shard: ShardContext): QueryDescription {
+    const { text } = describeQuery(this.#inner, shard);
+    return { type: "ConstantScoreQuery", text: `ConstantScore(${text})`, children: [this.#inner] };
+  }
 }
 
 /** A query whose scores are multiplied by `boost`. */
@@ -54,6 +63,16 @@ export class BoostNode implements Query {
   highlight(sink: HighlightSink, shard: ShardContext): void {
     this.#inner.highlight?.(sink, shard);
   }
+
+  describe(shard: ShardContext): QueryDescription {
+    const { text } = describeQuery(this.#inner, shard);
+    const boost = printFloat(this.#boost);
+    return { type: "BoostQuery", text: `(${text})^${boost}`, children: [this.#inner] };
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    return explainQuery(this.#inner, { ...place, boost: place.boost * this.#boost });
+  }
 }
 
 /** A query that depends on the mapping of the shard it runs on. */
@@ -66,6 +85,14 @@ export class MappedNode implements Query {
 
   weight(shard: ShardContext, mode: ScoreMode): Weight {
     return this.#resolve(shard).weight(shard, mode);
+  }
+
+  describe(shard: ShardContext): QueryDescription {
+    return describeQuery(this.#resolve(shard), shard);
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    return explainQuery(this.#resolve(place.shard), place);
   }
 
   highlight(sink: HighlightSink, shard: ShardContext): void {

@@ -44,6 +44,7 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
       limits,
       typedKeys: run.typedKeys,
       clock: parts.clock,
+      nodeId: parts.errors.nodeId,
       ...(key !== undefined && { cache: { results: parts.results, key } }),
     };
     const response = await countedSearch(parts, opened.indices, run.body, () =>

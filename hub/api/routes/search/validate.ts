@@ -5,14 +5,17 @@ import type { ApiRequest } from "#hub/api/request.ts";
 import { resolveOptions } from "#hub/api/resolve-options.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { SOURCE_PARAMS, sourceParams } from "#hub/api/source-params.ts";
-import { isObject, type JsonObject } from "#hub/search/json.ts";
-import { ShardContext } from "#hub/search/query.ts";
-import { searchShards } from "#hub/search/search.ts";
-import { parseQueryBody, parseSearchRequest } from "#hub/search/search-request.ts";
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { describeQuery, explainQuery, printExplanation } from "#hub/search/explain/explanation.ts";
+import { filterSource } from "#hub/search/fetch/source-filter.ts";
+import type { JsonObject } from "#hub/search/json.ts";
+import { BooleanNode } from "#hub/search/nodes/boolean.ts";
+import { type Query, ShardContext } from "#hub/search/query.ts";
+import type { SearchShard } from "#hub/search/search.ts";
+import { parseQueryBody } from "#hub/search/search-request.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import { openShards } from "./open-shards.ts";
 import { targetOf } from "./search.ts";
-import { searchLimits } from "./search-limits.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";
 
 export function validateRoutes(parts: ApiParts): Route[] {
@@ -45,26 +48,19 @@ function validate(parts: ApiParts, request: ApiRequest): ApiResponse {
   const wantsReasons = request.flag("explain") === true;
   const opened = openShards(parts, targetOf(request));
   try {
-    const checks = new Map<string, AppError | undefined>();
+    const checks = new Map<string, AppError | string>();
     const query = parseQueryBody(bodyOf(request));
     for (const { index, shard, searcher } of opened.shards) {
       if (checks.has(index.name)) continue;
-      checks.set(
-        index.name,
-        faultOf(() =>
-          query.weight(new ShardContext(index, shard, searcher, parts.clock.now()), {
-            scores: true,
-            boost: 1,
-          }),
-        ),
-      );
+      const context = new ShardContext(index, shard, searcher, parts.clock.now());
+      checks.set(index.name, textOrFault(query, context));
     }
-    const failed = [...checks.values()].some((fault) => fault !== undefined);
-    const explanations = [...checks].map(([index, fault]) => ({
-      index,
-      valid: fault === undefined,
-      ...(fault === undefined ? { explanation: describeQuery(bodyOf(request)) } : { error: fault.message }),
-    }));
+    const failed = [...checks.values()].some((found) => typeof found !== "string");
+    const explanations = [...checks].map(([index, found]) =>
+      typeof found === "string"
+        ? { index, valid: true, explanation: found }
+        : { index, valid: false, error: found.message },
+    );
     return json({ _shards: shardsOf(1), valid: !failed, ...(wantsReasons && { explanations }) });
   } catch (error) {
     const fault = toAppError(error);
@@ -76,60 +72,61 @@ function validate(parts: ApiParts, request: ApiRequest): ApiResponse {
   }
 }
 
-function faultOf(check: () => unknown): AppError | undefined {
+/** Binds a query to a shard; returns its text, or why it can't be. */
+function textOrFault(query: Query, shard: ShardContext): AppError | string {
   try {
-    check();
-    return undefined;
+    query.weight(shard, { scores: true, boost: 1 });
+    return describeQuery(query, shard).text;
   } catch (error) {
     return toAppError(error);
   }
 }
 
-/** The query in short: what matches all as Lucene writes it, others as they came. */
-function describeQuery({ query }: JsonObject): string {
-  const isAll = query === undefined || (isObject(query) && "match_all" in query);
-  return isAll ? "*:*" : JSON.stringify(query);
-}
-
-async function explain(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+function explain(parts: ApiParts, request: ApiRequest): ApiResponse {
   const id = request.segment("id");
-  const body = bodyOf(request);
-  parseQueryBody(body);
-  const [index] = parts.indices.resolve(request.segment("index"), resolveOptions(request));
-  const limits = searchLimits(parts);
-  const isThis = { ids: { values: [id] } };
-  const query = { bool: { must: [body["query"] ?? { match_all: {} }], filter: [isThis] } };
+  const name = request.segment("index");
+  const query = parseQueryBody(bodyOf(request));
+  const [index] = parts.indices.resolve(name, resolveOptions(request));
   const source = sourceParams(request);
-  const opened = openShards(parts, { expression: request.segment("index"), types: undefined, options: {} });
+  const opened = openShards(parts, { expression: name, types: undefined, options: {} });
   try {
-    const run = { signal: request.signal, limits, clock: parts.clock };
-    const found = await searchShards(
-      parseSearchRequest({ query: isThis, _source: source ?? false }, limits),
-      opened.shards,
-      run,
-    );
-    const matched = await searchShards(
-      parseSearchRequest({ query, _source: false }, limits),
-      opened.shards,
-      run,
-    );
-    const named = { _index: index?.name, _type: request.path["type"] ?? "_doc", _id: id };
-    const document = found.hits[0];
-    if (document === undefined) return json({ ...named, matched: false }, 404);
-    const score = matched.hits[0]?.["_score"];
-    const value = typeof score === "number" ? score : 0;
-    const description =
-      matched.hits.length > 0 ? "score of the query, by BM25 of its terms" : "no matching clause";
+    const found = findDocument(opened.shards, id);
+    if (found === undefined)
+      return json(
+        { _index: index?.name, _type: request.path["type"] ?? "_doc", _id: id, matched: false },
+        404,
+      );
+    const { shard, segment, doc } = found;
+    const context = new ShardContext(shard.index, shard.shard, shard.searcher, parts.clock.now());
+    const { filter } = shard;
+    const seen = filter === undefined ? query : new BooleanNode({ must: [query], filter: [filter] });
+    const explanation = explainQuery(seen, { shard: context, segment, doc, boost: 1 });
+    const wanted = source !== undefined && source !== false;
     return json({
-      ...named,
-      _type: document["_type"],
-      matched: matched.hits.length > 0,
-      explanation: { value, description, details: [] },
-      ...(source !== undefined && source !== false && { get: { found: true, _source: document["_source"] } }),
+      _index: shard.index.name,
+      _type: shard.index.typeName,
+      _id: id,
+      matched: explanation.matches,
+      explanation: printExplanation(explanation),
+      ...(wanted && { get: { found: true, _source: filterSource(segment.source(doc), source) } }),
     });
   } finally {
     opened.close();
   }
+}
+
+/** Finds the live document of an id as of the last refresh. */
+function findDocument(
+  shards: readonly SearchShard[],
+  id: string,
+): { readonly shard: SearchShard; readonly segment: SegmentReader; readonly doc: number } | undefined {
+  for (const shard of shards) {
+    for (const segment of shard.searcher.segments) {
+      const doc = segment.docOf(id);
+      if (doc >= 0) return { shard, segment, doc };
+    }
+  }
+  return undefined;
 }
 
 function shardsOf(total: number): JsonObject {
