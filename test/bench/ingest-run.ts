@@ -6,11 +6,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
-import { Kernel } from "#hub/engine/kernel/kernel.ts";
+import { DocBatchView } from "#hub/engine/doc-batch-view.ts";
+import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { DocOperation } from "#proto/messages.ts";
+import { DocBatch, DocOperation } from "#proto/messages.ts";
 import { CORPUS_MAPPING, corpusBlock } from "./log-corpus.ts";
 
 /** What is to be indexed, in blocks of 1,000 documents. */
@@ -58,11 +59,11 @@ class Stopwatch {
 
 function openShard(folder: string, useKernel: boolean): Shard {
   const mapping = Mapping.parse(CORPUS_MAPPING, { index: "bench", analysis: new Analysis() });
-  const kernel = useKernel ? Kernel.load() : null;
+  const kernel = useKernel ? threadKernel() : null;
   return Shard.open(folder, { index: "bench", mapping, log: silentLogger(), kernel });
 }
 
-/** Indexes blocks and commits; returns the bytes of their JSON. */
+/** Indexes blocks, each a message as the log gives it, and commits; returns the bytes of their JSON. */
 function index(shard: Shard, part: IngestPart, watch: Stopwatch): number {
   let sourceBytes = 0;
   for (let at = 0; at < part.blocks; at++) {
@@ -71,8 +72,9 @@ function index(shard: Shard, part: IngestPart, watch: Stopwatch): number {
       sourceBytes += source.length;
       return { kind: DocOperation.Kind.INDEX, id, source, appendOnly: true };
     });
+    const message = DocBatch.encode({ operations, timeMs: 1, lenient: true }).finish();
     watch.run(() => {
-      shard.apply({ operations, timeMs: 1, lenient: true }, { incarnation: 1, sequence: at + 1 });
+      shard.apply(new DocBatchView(message), { incarnation: 1, sequence: at + 1 });
       if ((at + 1) % COMMIT_BLOCKS === 0) shard.commit();
     });
   }
