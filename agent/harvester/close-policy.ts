@@ -1,6 +1,8 @@
-/** When an open file may be closed. */
+/** When an open file may be closed, or deleted. */
 
 import type { Harvester } from "./harvester.ts";
+import { fileInode } from "./identity.ts";
+import { lstatOrNull } from "./stats.ts";
 
 export interface CloseOptions {
   readonly closeInactiveMs: number;
@@ -50,4 +52,13 @@ export function closeReason(
   if (facts.pressed && inactiveMs > PRESSURE_INACTIVE_MS && !harvester.movedAway) return "pressure";
   if (inactiveMs <= options.closeInactiveMs) return null;
   return harvester.committed || facts.pressed ? "inactive" : null;
+}
+
+/** Returns true where a file may be deleted: whole, committed, quiet for `deleteAfterMs`, and still the file at its path. */
+export function mayDelete(harvester: Harvester, deleteAfterMs: number | null, nowMs: number): boolean {
+  if (deleteAfterMs === null || harvester.deleted || harvester.movedAway) return false;
+  if (!harvester.atEnd || !harvester.complete || !harvester.committed) return false;
+  if (nowMs - harvester.activeMs <= deleteAfterMs) return false;
+  const stat = lstatOrNull(harvester.path);
+  return stat?.size === harvester.offset && stat.ino === Number(fileInode(harvester.key));
 }

@@ -6,12 +6,14 @@
 import { unlinkSync } from "node:fs";
 import type { InputContext, InputState } from "#agent/inputs/input.ts";
 import { systemCode } from "#proto/kit/errors.ts";
-import { type CloseOptions, closeReason } from "./close-policy.ts";
+import { type CloseOptions, closeReason, mayDelete } from "./close-policy.ts";
 import { type Entry, FileIndex, isFile, newEntry } from "./file-index.ts";
 import { FileOpener, type FileOpenerOptions, inodeOf } from "./file-opener.ts";
 import type { Harvester } from "./harvester.ts";
-import { fileInode, inodeKey } from "./identity.ts";
+import { inodeKey } from "./identity.ts";
 import { Notices } from "./notices.ts";
+import { Oblivion } from "./oblivion.ts";
+import { OpenLimit } from "./open-limit.ts";
 import { adoptOrphans } from "./orphans.ts";
 import { Pump } from "./pump.ts";
 import { type Found, isExhaustion, type ScanResult } from "./scanner.ts";
@@ -36,15 +38,6 @@ export interface FileSetOptions
 
 /** An unmounted folder must not cost its files their places; it is back within this time. */
 const CLEAN_REMOVED_DELAY_MS = 60_000;
-/**
- * So many files are open at the same time: each takes some 9 kB, and the agent has 128 MB. Further ones take turns:
- * inactive ones are closed although they aren't committed yet.
- */
-const OPEN_FILES_MAX = 2_000;
-/** Where the system gives no more descriptors, so many are left to searches, the registry and connections. */
-const DESCRIPTORS_SPARED = 32;
-/** The system may give more again: files of other programs count too. */
-const DESCRIPTORS_AGAIN_MS = 60_000;
 
 export class FileSet {
   readonly #options: FileSetOptions;
@@ -53,15 +46,15 @@ export class FileSet {
   readonly #opener: FileOpener;
   readonly #succession: Succession | null;
   readonly #pump: Pump;
+  readonly #oblivion: Oblivion;
   readonly #index = new FileIndex();
   readonly #open = new Map<Harvester, Entry>();
+  readonly #limit: OpenLimit;
   /** Number of the scan under way or of the last one, and of the last one that ended. */
   #scan = 0;
   #scanEnded = 0;
   #orphansAdopted = false;
   #waitingForPlace = false;
-  /** What the system was found to allow, and until when that counts, on the monotonic clock. */
-  #allowed = { files: OPEN_FILES_MAX, untilMs: Number.NEGATIVE_INFINITY };
   #linesClosed = 0;
   #bytesClosed = 0;
   #errors = 0;
@@ -72,6 +65,7 @@ export class FileSet {
     this.#context = context;
     this.#notices = new Notices(context.log);
     const { registry, tellsBirth, clock } = context;
+    this.#limit = new OpenLimit(options.harvesterLimit, clock);
     this.#succession = options.joinsRotated
       ? new Succession({ inputId: context.id, registry, index: this.#index, tellsBirth, clock })
       : null;
@@ -84,6 +78,13 @@ export class FileSet {
       context,
       this.#notices,
     );
+    this.#oblivion = new Oblivion({
+      ...options,
+      registry,
+      index: this.#index,
+      clock,
+      onForget: (key, row) => this.#opener.forget(key, row),
+    });
     this.#pump = new Pump({
       slots: context.output.slots,
       lingerMs: context.lingerMs,
@@ -162,13 +163,13 @@ export class FileSet {
     this.#scanEnded = this.#scan;
     if (exhausted) {
       this.#waitingForPlace = true;
-      this.#spareDescriptors();
+      this.#limit.lower(this.#open.size);
     }
     if (complete && !this.#orphansAdopted) this.#adoptOrphans();
     if (complete) this.#handleMissing(this.#scan);
     this.#findSuccessors();
     this.#closeWhatMay();
-    if (this.#options.cleanInactiveMs > 0) this.#cleanInactive();
+    this.#oblivion.cleanInactive();
   }
 
   /** Goes back to what is committed in all files. */
@@ -221,9 +222,7 @@ export class FileSet {
   /** Opens a closed file where there may be something to read. */
   #consider(entry: Entry, found: Found): void {
     if (!this.#opener.worthOpening(entry, found)) return;
-    const { harvesterLimit } = this.#options;
-    const most = harvesterLimit > 0 ? Math.min(harvesterLimit, this.#allowedFiles) : this.#allowedFiles;
-    if (this.#open.size >= most) {
+    if (this.#open.size >= this.#limit.files) {
       this.#waitingForPlace = true;
       return;
     }
@@ -237,22 +236,10 @@ export class FileSet {
     } catch (error) {
       if (isExhaustion(error)) {
         this.#waitingForPlace = true;
-        this.#spareDescriptors();
+        this.#limit.lower(this.#open.size);
       }
       if (systemCode(error) !== "ENOENT") this.#fail(found.path, error);
     }
-  }
-
-  /** Files that may be open at the same time, whatever the settings say. */
-  get #allowedFiles(): number {
-    const { files, untilMs } = this.#allowed;
-    return this.#context.clock.monotonic() < untilMs ? files : OPEN_FILES_MAX;
-  }
-
-  /** Without descriptors folders can't be listed either, and no file would ever make room for another. */
-  #spareDescriptors(): void {
-    const files = Math.max(1, this.#open.size - DESCRIPTORS_SPARED);
-    this.#allowed = { files, untilMs: this.#context.clock.monotonic() + DESCRIPTORS_AGAIN_MS };
   }
 
   #adoptOrphans(): void {
@@ -282,7 +269,8 @@ export class FileSet {
         continue;
       }
       entry.missingSinceMs ??= now;
-      if (entry.key === "" || now - entry.missingSinceMs > CLEAN_REMOVED_DELAY_MS) this.#forget(entry);
+      if (entry.key === "" || now - entry.missingSinceMs > CLEAN_REMOVED_DELAY_MS)
+        this.#oblivion.forget(entry);
     }
   }
 
@@ -296,54 +284,20 @@ export class FileSet {
     }
   }
 
-  #forget(entry: Entry): void {
-    const isReplaced = this.#index.isReplaced(entry);
-    this.#index.remove(entry);
-    const { registry } = this.#context;
-    const row = registry.get(entry.key);
-    if (row !== undefined && !this.#options.cleanRemoved && !isReplaced) return;
-    this.#opener.forget(entry.key, row);
-    registry.delete(entry.key);
-  }
-
-  #cleanInactive(): void {
-    const { registry, clock } = this.#context;
-    for (const entry of this.#index.values()) {
-      const row = registry.get(entry.key);
-      if (row === undefined || entry.harvester !== null || row.size !== row.sent) continue;
-      if (this.#index.isReplaced(entry)) continue; // goes soon
-      if (clock.now() - row.mtimeMs <= this.#options.cleanInactiveMs) continue;
-      entry.passedOver = { mtimeMs: row.mtimeMs };
-      this.#opener.forget(entry.key, row);
-      registry.delete(entry.key);
-      entry.key = "";
-    }
-  }
-
   #closeWhatMay(): void {
     const nowMs = this.#context.clock.monotonic();
-    const pressed = this.#waitingForPlace || this.#open.size >= this.#allowedFiles;
+    const pressed = this.#waitingForPlace || this.#open.size >= this.#limit.systemFiles;
     for (const harvester of this.#open.keys()) {
       const reason = closeReason(harvester, this.#options, {
         nowMs,
         pressed,
         final: this.#isFinal(harvester),
       });
-      if (this.#mayDelete(harvester, nowMs)) this.#delete(harvester);
+      if (mayDelete(harvester, this.#options.deleteAfterMs, nowMs)) this.#delete(harvester);
       if (reason === null) continue;
       this.#context.log.debug({ path: harvester.path, reason }, "file closed");
       this.#close(harvester);
     }
-  }
-
-  /** Whole, committed, quiet, and still the file at its path. */
-  #mayDelete(harvester: Harvester, nowMs: number): boolean {
-    const { deleteAfterMs } = this.#options;
-    if (deleteAfterMs === null || harvester.deleted || harvester.movedAway) return false;
-    if (!harvester.atEnd || !harvester.complete || !harvester.committed) return false;
-    if (nowMs - harvester.activeMs <= deleteAfterMs) return false;
-    const stat = lstatOrNull(harvester.path);
-    return stat?.size === harvester.offset && stat.ino === Number(fileInode(harvester.key));
   }
 
   #delete({ path }: Harvester): void {

@@ -1,0 +1,52 @@
+/** Which files are forgotten, so that the registry doesn't grow for ever. */
+
+import type { Registry } from "#agent/registry/registry.ts";
+import type { FileRow } from "#agent/registry/row.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Entry, FileIndex } from "./file-index.ts";
+
+export interface OblivionOptions {
+  /** 0: never. */
+  readonly cleanInactiveMs: number;
+  readonly cleanRemoved: boolean;
+  readonly registry: Pick<Registry, "get" | "delete">;
+  readonly index: FileIndex;
+  readonly clock: Clock;
+  /** Told before a file's row goes. */
+  readonly onForget: (key: string, row: FileRow | undefined) => void;
+}
+
+export class Oblivion {
+  readonly #options: OblivionOptions;
+
+  constructor(options: OblivionOptions) {
+    this.#options = options;
+  }
+
+  /** Forgets a file that is gone. Its row stays where settings want that and it may come back. */
+  forget(entry: Entry): void {
+    const { index, registry, cleanRemoved, onForget } = this.#options;
+    const isReplaced = index.isReplaced(entry);
+    index.remove(entry);
+    const row = registry.get(entry.key);
+    if (row !== undefined && !cleanRemoved && !isReplaced) return;
+    onForget(entry.key, row);
+    registry.delete(entry.key);
+  }
+
+  /** Forgets the rows of files that nobody has written to for long. */
+  cleanInactive(): void {
+    const { index, registry, clock, cleanInactiveMs, onForget } = this.#options;
+    if (cleanInactiveMs === 0) return;
+    for (const entry of index.values()) {
+      const row = registry.get(entry.key);
+      if (row === undefined || entry.harvester !== null || row.size !== row.sent) continue;
+      if (index.isReplaced(entry)) continue; // goes soon
+      if (clock.now() - row.mtimeMs <= cleanInactiveMs) continue;
+      entry.passedOver = { mtimeMs: row.mtimeMs };
+      onForget(entry.key, row);
+      registry.delete(entry.key);
+      entry.key = "";
+    }
+  }
+}

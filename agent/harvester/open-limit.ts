@@ -1,0 +1,46 @@
+/** How many files may be open at the same time: what settings say, and what the system gives. */
+
+import type { Clock } from "#proto/kit/clock.ts";
+
+/**
+ * Each open file takes some 9 kB, and the agent has 128 MB. Further ones take turns: inactive ones are closed although
+ * they aren't committed yet.
+ */
+const OPEN_FILES_MAX = 2_000;
+/** Where the system gives no more descriptors, so many are left to searches, the registry and connections. */
+const DESCRIPTORS_SPARED = 32;
+/** The system may give more again: files of other programs count too. */
+const DESCRIPTORS_AGAIN_MS = 60_000;
+
+export class OpenLimit {
+  readonly #settingsFiles: number;
+  readonly #clock: Clock;
+  /** What the system was found to allow, and until when that counts, on the monotonic clock. */
+  #allowed = { files: OPEN_FILES_MAX, untilMs: Number.NEGATIVE_INFINITY };
+
+  /** `settingsFiles`: 0 for no limit of the settings. */
+  constructor(settingsFiles: number, clock: Clock) {
+    this.#settingsFiles = settingsFiles === 0 ? OPEN_FILES_MAX : settingsFiles;
+    this.#clock = clock;
+  }
+
+  /** Files that may be open. */
+  get files(): number {
+    return Math.min(this.#settingsFiles, this.systemFiles);
+  }
+
+  /** Files that may be open, whatever the settings say. */
+  get systemFiles(): number {
+    const { files, untilMs } = this.#allowed;
+    return this.#clock.monotonic() < untilMs ? files : OPEN_FILES_MAX;
+  }
+
+  /**
+   * Notes that the system gave no descriptor with `open` files open: without descriptors folders can't be listed
+   * either, and no file would ever make room for another.
+   */
+  lower(open: number): void {
+    const files = Math.max(1, open - DESCRIPTORS_SPARED);
+    this.#allowed = { files, untilMs: this.#clock.monotonic() + DESCRIPTORS_AGAIN_MS };
+  }
+}
