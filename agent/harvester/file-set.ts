@@ -9,6 +9,7 @@ import { systemCode } from "#proto/kit/errors.ts";
 import { type CloseOptions, closeReason, mayDelete } from "./close-policy.ts";
 import { type Entry, FileIndex, isFile, newEntry } from "./file-index.ts";
 import { FileOpener, type FileOpenerOptions, inodeOf } from "./file-opener.ts";
+import { FileReport } from "./file-report.ts";
 import type { Harvester } from "./harvester.ts";
 import { inodeKey } from "./identity.ts";
 import { Notices } from "./notices.ts";
@@ -36,13 +37,10 @@ export interface FileSetOptions
   readonly quietMs: number;
 }
 
-/** An unmounted folder must not cost its files their places; it is back within this time. */
-const CLEAN_REMOVED_DELAY_MS = 60_000;
-
 export class FileSet {
   readonly #options: FileSetOptions;
   readonly #context: InputContext;
-  readonly #notices: Notices;
+  readonly #report: FileReport;
   readonly #opener: FileOpener;
   readonly #succession: Succession | null;
   readonly #pump: Pump;
@@ -55,15 +53,12 @@ export class FileSet {
   #scanEnded = 0;
   #orphansAdopted = false;
   #waitingForPlace = false;
-  #linesClosed = 0;
-  #bytesClosed = 0;
-  #errors = 0;
-  #lastError = "";
 
   constructor(options: FileSetOptions, context: InputContext) {
     this.#options = options;
     this.#context = context;
-    this.#notices = new Notices(context.log);
+    const notices = new Notices(context.log);
+    this.#report = new FileReport(context, notices);
     const { registry, tellsBirth, clock } = context;
     this.#limit = new OpenLimit(options.harvesterLimit, clock);
     this.#succession = options.joinsRotated
@@ -76,7 +71,7 @@ export class FileSet {
     this.#opener = new FileOpener(
       { ...options, index: this.#index, isPresent, succession: this.#succession },
       context,
-      this.#notices,
+      notices,
     );
     this.#oblivion = new Oblivion({
       ...options,
@@ -90,8 +85,8 @@ export class FileSet {
       lingerMs: context.lingerMs,
       clock: context.clock,
       isFinal: (harvester) => this.#isFinal(harvester),
-      onError: (harvester, error) => this.#fail(harvester.path, error),
-      onRewritten: (harvester) => this.#rewritten(harvester),
+      onError: (harvester, error) => this.#report.failed(harvester.path, error),
+      onRewritten: (harvester) => this.#report.rewritten(harvester),
     });
   }
 
@@ -101,22 +96,7 @@ export class FileSet {
   }
 
   state(): InputState {
-    const state = {
-      files: this.#open.size,
-      linesRead: this.#linesClosed,
-      bytesRead: this.#bytesClosed,
-      lagBytes: 0,
-      openDeletedBytes: 0,
-      errors: this.#errors,
-      lastError: this.#lastError,
-    };
-    for (const harvester of this.#open.keys()) {
-      state.linesRead += harvester.linesRead;
-      state.bytesRead += harvester.bytesRead;
-      state.lagBytes += harvester.lagBytes;
-      if (harvester.deleted) state.openDeletedBytes += harvester.uncommittedBytes;
-    }
-    return state;
+    return this.#report.state([...this.#open.keys()]);
   }
 
   start(): void {
@@ -238,39 +218,31 @@ export class FileSet {
         this.#waitingForPlace = true;
         this.#limit.lower(this.#open.size);
       }
-      if (systemCode(error) !== "ENOENT") this.#fail(found.path, error);
+      if (systemCode(error) !== "ENOENT") this.#report.failed(found.path, error);
     }
   }
 
   #adoptOrphans(): void {
     this.#orphansAdopted = true;
-    const { registry, metrics, log, id, tellsBirth } = this.#context;
+    const { registry, id, tellsBirth } = this.#context;
     const open = (entry: Entry, found: Found): void => this.#consider(entry, found);
     const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, tellsBirth, open });
-    if (lostBytes === 0) return;
-    metrics.lostBytes.inc({ input: id }, lostBytes);
-    log.warn(
-      { bytes: lostBytes },
-      "files were removed while the agent was away, with lines in them it had not read",
-    );
+    this.#report.lostWhileAway(lostBytes);
   }
 
   /** Looks after files that the scan did not find: still open, moved elsewhere, or gone. */
   #handleMissing(scan: number): void {
-    const now = this.#context.clock.monotonic();
     for (const entry of this.#index.values()) {
       if (entry.scan === scan) continue;
       const { harvester } = entry;
       if (harvester !== null) {
         const { deleted } = harvester;
         const changed = harvester.observeOpen();
-        if (harvester.deleted && !deleted) this.#tellDeleted(harvester);
+        if (harvester.deleted && !deleted) this.#report.deleted(harvester);
         if (changed || (this.#isFinal(harvester) && !harvester.complete)) this.#pump.wake(harvester);
         continue;
       }
-      entry.missingSinceMs ??= now;
-      if (entry.key === "" || now - entry.missingSinceMs > CLEAN_REMOVED_DELAY_MS)
-        this.#oblivion.forget(entry);
+      this.#oblivion.missing(entry);
     }
   }
 
@@ -305,34 +277,15 @@ export class FileSet {
       unlinkSync(path);
       this.#context.log.info({ path }, "file deleted: all of it is committed");
     } catch (error) {
-      this.#fail(path, error);
+      this.#report.failed(path, error);
     }
-  }
-
-  /** The lines of a deleted file are safe only as long as it is held open; its disk space is taken meanwhile. */
-  #tellDeleted({ path, uncommittedBytes }: Harvester): void {
-    if (uncommittedBytes === 0) return;
-    const { log } = this.#context;
-    log.info(
-      { path, bytes: uncommittedBytes },
-      "file was deleted; it is held open until its lines are committed",
-    );
   }
 
   #close(harvester: Harvester): void {
-    if (harvester.deleted && harvester.lagBytes > 0) {
-      const { path, lagBytes } = harvester;
-      this.#context.metrics.lostBytes.inc({ input: this.#context.id }, lagBytes);
-      this.#context.log.warn(
-        { path, bytes: lagBytes },
-        "deleted file closed before its lines were shipped; they are lost",
-      );
-    }
     const entry = this.#open.get(harvester);
     this.#pump.forget(harvester);
     this.#open.delete(harvester);
-    this.#linesClosed += harvester.linesRead;
-    this.#bytesClosed += harvester.bytesRead;
+    this.#report.closes(harvester);
     harvester.close();
     this.#context.registry.release(harvester.key);
     if (entry !== undefined) entry.harvester = null;
@@ -342,22 +295,5 @@ export class FileSet {
   #isFinal(harvester: Harvester): boolean {
     const quietMs = this.#context.clock.monotonic() - harvester.activeMs;
     return (harvester.deleted || harvester.movedAway) && quietMs > this.#options.quietMs;
-  }
-
-  #rewritten(harvester: Harvester): void {
-    this.#context.metrics.rewritten.inc({ input: this.#context.id });
-    const { path, row } = harvester;
-    this.#context.log.info(
-      { path, generation: row.generation },
-      "file was truncated or rewritten; reading it from its start",
-    );
-  }
-
-  #fail(path: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#errors++;
-    this.#lastError = `${path}: ${reason}`;
-    this.#context.metrics.errors.inc({ input: this.#context.id });
-    this.#notices.notRead(path, reason, "warn");
   }
 }

@@ -16,6 +16,9 @@ export interface OblivionOptions {
   readonly onForget: (key: string, row: FileRow | undefined) => void;
 }
 
+/** An unmounted folder must not cost its files their places; it is back within this time. */
+const REMOVED_DELAY_MS = 60_000;
+
 export class Oblivion {
   readonly #options: OblivionOptions;
 
@@ -23,15 +26,11 @@ export class Oblivion {
     this.#options = options;
   }
 
-  /** Forgets a file that is gone. Its row stays where settings want that and it may come back. */
-  forget(entry: Entry): void {
-    const { index, registry, cleanRemoved, onForget } = this.#options;
-    const isReplaced = index.isReplaced(entry);
-    index.remove(entry);
-    const row = registry.get(entry.key);
-    if (row !== undefined && !cleanRemoved && !isReplaced) return;
-    onForget(entry.key, row);
-    registry.delete(entry.key);
+  /** Forgets a closed file that no search has found for a while; at once where nothing is known of it. */
+  missing(entry: Entry): void {
+    const now = this.#options.clock.monotonic();
+    entry.missingSinceMs ??= now;
+    if (entry.key === "" || now - entry.missingSinceMs > REMOVED_DELAY_MS) this.#forget(entry);
   }
 
   /** Forgets the rows of files that nobody has written to for long. */
@@ -48,5 +47,16 @@ export class Oblivion {
       registry.delete(entry.key);
       entry.key = "";
     }
+  }
+
+  /** Forgets a file that is gone. Its row stays where settings want that and it may come back. */
+  #forget(entry: Entry): void {
+    const { index, registry, cleanRemoved, onForget } = this.#options;
+    const isReplaced = index.isReplaced(entry);
+    index.remove(entry);
+    const row = registry.get(entry.key);
+    if (row !== undefined && !cleanRemoved && !isReplaced) return;
+    onForget(entry.key, row);
+    registry.delete(entry.key);
   }
 }

@@ -1,0 +1,84 @@
+/** What is told of the files of one input: its state, its metrics, and lines of the agent's log. */
+
+import type { InputContext, InputState } from "#agent/inputs/input.ts";
+import type { Harvester } from "./harvester.ts";
+import type { Notices } from "./notices.ts";
+
+export class FileReport {
+  readonly #context: Pick<InputContext, "id" | "log" | "metrics">;
+  readonly #notices: Notices;
+  /** Of files that are closed. */
+  #lines = 0;
+  #bytes = 0;
+  #errors = 0;
+  #lastError = "";
+
+  constructor(context: Pick<InputContext, "id" | "log" | "metrics">, notices: Notices) {
+    this.#context = context;
+    this.#notices = notices;
+  }
+
+  /** Returns the state of the input with these files open. */
+  state(open: readonly Harvester[]): InputState {
+    const state = {
+      files: open.length,
+      linesRead: this.#lines,
+      bytesRead: this.#bytes,
+      lagBytes: 0,
+      openDeletedBytes: 0,
+      errors: this.#errors,
+      lastError: this.#lastError,
+    };
+    for (const harvester of open) {
+      state.linesRead += harvester.linesRead;
+      state.bytesRead += harvester.bytesRead;
+      state.lagBytes += harvester.lagBytes;
+      if (harvester.deleted) state.openDeletedBytes += harvester.uncommittedBytes;
+    }
+    return state;
+  }
+
+  /** A file is about to be closed; what a deleted one still holds goes with it. */
+  closes(harvester: Harvester): void {
+    this.#lines += harvester.linesRead;
+    this.#bytes += harvester.bytesRead;
+    const { path, deleted, lagBytes } = harvester;
+    if (!deleted || lagBytes === 0) return;
+    const { id, log, metrics } = this.#context;
+    metrics.lostBytes.inc({ input: id }, lagBytes);
+    log.warn({ path, bytes: lagBytes }, "deleted file closed before its lines were shipped; they are lost");
+  }
+
+  /** The lines of a deleted file are safe only as long as it is held open; its disk space is taken meanwhile. */
+  deleted({ path, uncommittedBytes }: Harvester): void {
+    if (uncommittedBytes === 0) return;
+    this.#context.log.info(
+      { path, bytes: uncommittedBytes },
+      "file was deleted; it is held open until its lines are committed",
+    );
+  }
+
+  lostWhileAway(bytes: number): void {
+    if (bytes === 0) return;
+    const { id, log, metrics } = this.#context;
+    metrics.lostBytes.inc({ input: id }, bytes);
+    log.warn({ bytes }, "files were removed while the agent was away, with lines in them it had not read");
+  }
+
+  rewritten({ path, row }: Harvester): void {
+    const { id, log, metrics } = this.#context;
+    metrics.rewritten.inc({ input: id });
+    log.info(
+      { path, generation: row.generation },
+      "file was truncated or rewritten; reading it from its start",
+    );
+  }
+
+  failed(path: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#errors++;
+    this.#lastError = `${path}: ${reason}`;
+    this.#context.metrics.errors.inc({ input: this.#context.id });
+    this.#notices.notRead(path, reason, "warn");
+  }
+}
