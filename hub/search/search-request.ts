@@ -37,6 +37,8 @@ export interface SearchRequest {
   readonly timeoutMs: number | undefined;
   readonly aggregations: AggregationTree;
   readonly fetch: FetchOptions;
+  /** Whether the answer says where the time went. */
+  readonly profile: boolean;
   /** Second passes over the best hits of each shard, one after the other. */
   readonly rescore: readonly Rescore[];
   /** Factors of scores by index pattern; the first that fits counts. */
@@ -69,7 +71,7 @@ const OPTIONS = {
   seq_no_primary_term: flag("whether hits have sequence numbers", false),
   indices_boost: anything("factors of scores by index"),
   explain: flag("whether hits say how their scores were made", false),
-  profile: flag("accepted", false),
+  profile: flag("whether the answer says where the time went", false),
   script_fields: object("not offered"),
   suggest: object("not offered"),
   rescore: anything("queries that score the best hits again"),
@@ -127,6 +129,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
       options.aggs ?? options.aggregations,
     ),
     fetch: parseFetch(options, queries),
+    profile: options.profile ?? false,
     rescore,
     indicesBoost: readIndicesBoost(options.indices_boost),
   };

@@ -12,6 +12,7 @@ import type { RankedHit } from "./collect/ranked-hit.ts";
 import { compareHits } from "./collect/top-hits.ts";
 import { SearchControl } from "./control.ts";
 import { hasWarnings } from "./deprecation.ts";
+import { profileShard } from "./explain/profile.ts";
 import { type Hit, HitFetcher } from "./fetch/fetch-hit.ts";
 import type { JsonObject } from "./json.ts";
 import { type Query, type SearchedIndex, type SearchLimits, ShardContext } from "./query.ts";
@@ -86,6 +87,8 @@ export interface SearchResponse {
   readonly aggregations: JsonObject | undefined;
   /** Place of the last hit; undefined without hits. */
   readonly cursor: SearchCursor | undefined;
+  /** Where the time went, by shard; undefined where it wasn't asked for. */
+  readonly profile: readonly JsonObject[] | undefined;
 }
 
 interface ShardHit {
@@ -128,12 +131,17 @@ export async function searchShards(
         : results.reduce((sum, { result }) => sum + result.total, 0),
     maxScore: maxScore(results, request),
     cursor: last === undefined ? undefined : cursorOf(last),
+    profile: request.profile ? results.map(({ profile }) => profile ?? {}) : undefined,
     tookMs: Math.round(clock.monotonic() - startMs),
   };
 }
 
 interface Collected {
-  readonly results: { readonly shardOrder: number; readonly result: ShardResult }[];
+  readonly results: {
+    readonly shardOrder: number;
+    readonly result: ShardResult;
+    readonly profile: JsonObject | undefined;
+  }[];
   readonly failures: ShardFailure[];
 }
 
@@ -156,8 +164,16 @@ async function collectAll(
       };
       const collect = (): Promise<ShardResult> => collectShard(request, context, how, control);
       const keeps = keepsResults !== false && filter === undefined;
+      const startMs = performance.now();
       const result = await (keeps ? cached(context, options, control, collect) : collect());
-      collected.results.push({ shardOrder, result: rescored(result, request.rescore) });
+      const tookMs = performance.now() - startMs;
+      const profile = request.profile
+        ? {
+            id: `[${options.nodeId ?? ""}][${index.name}][${shard}]`,
+            ...(await profileShard(request, context, how, control, tookMs)),
+          }
+        : undefined;
+      collected.results.push({ shardOrder, result: rescored(result, request.rescore), profile });
     } catch (error) {
       const failure = toAppError(error);
       if (failure.code === "cancelled") throw failure;

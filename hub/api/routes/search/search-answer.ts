@@ -42,6 +42,7 @@ export function searchAnswer(response: SearchResponse, options: SearchAnswerOpti
         ? withObjectTotals(response.aggregations)
         : response.aggregations,
     }),
+    ...(response.profile !== undefined && { profile: { shards: response.profile } }),
   };
 }
 
