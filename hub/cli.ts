@@ -10,6 +10,7 @@ import {
   type UserCommand,
 } from "./admin-arguments.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
+import { type KeystoreCommand, parseKeystoreCommand } from "./keystore-command.ts";
 import { type PipelineCommand, parsePipelineCommand } from "./pipeline-command.ts";
 import { parseSearchCommand, type SearchCommand } from "./search-command.ts";
 import { parseSnapshotCommand, type SnapshotCommand } from "./snapshot/arguments.ts";
@@ -45,6 +46,10 @@ Commands
   agent add NAME [--id UUID]
                       make credentials of an agent by hand: print the seed for its nkey_seed_file, once
   agent list | agent revoke NAME
+  keystore create | keystore list
+                      make the store of secrets that pipelines name as \${NAME}, or print their names
+  keystore add NAME   put a secret into it, from the prompt or the first line of standard input
+  keystore remove NAME …
   snapshot create DIR|s3://BUCKET/PREFIX [--name NAME]
                       copy all data of a hub, which may run meanwhile; what an earlier snapshot there has isn't copied
   snapshot list DIR|s3://…
@@ -79,6 +84,7 @@ export type HubCommand =
   | AgentCommand
   | SearchCommand
   | PipelineCommand
+  | KeystoreCommand
   | SnapshotCommand
   | { readonly name: "help" | "version" | "print-schema" }
   | {
@@ -96,7 +102,7 @@ const OPTIONS = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-const COMMANDS = ["run", "pipeline", "search", "user", "client", "agent", "snapshot"];
+const COMMANDS = ["run", "pipeline", "search", "user", "client", "agent", "keystore", "snapshot"];
 
 /** Returns the command of `args` (without node and script). Throws usage_invalid. */
 export function parseHubCommand(args: readonly string[]): HubCommand {
@@ -108,6 +114,7 @@ export function parseHubCommand(args: readonly string[]): HubCommand {
   if (first === "user" && !wantsHelp) return parseUserCommand(rest);
   if (first === "client" && !wantsHelp) return parseClientCommand(rest);
   if (first === "agent" && !wantsHelp) return parseAgentCommand(rest);
+  if (first === "keystore" && !wantsHelp) return parseKeystoreCommand(rest);
   const { values, positionals } = parseOptions(wantsHelp ? ["--help"] : args, OPTIONS);
   if (values.help === true) return { name: "help" };
   if (values.version === true) return { name: "version" };

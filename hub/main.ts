@@ -8,6 +8,7 @@ import { describeSettings } from "#proto/kit/settings.ts";
 import type { AgentCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
 import { hubSchema, loadHubSettings } from "./config.ts";
+import type { KeystoreCommand } from "./keystore-command.ts";
 import { type PipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
 import { runSearchCommand } from "./search-command.ts";
 import type { SnapshotCommand } from "./snapshot/arguments.ts";
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
   else if (command.name === "search")
     process.stdout.write(await runSearchCommand(command, process.env, Date.now()));
   else if (command.name === "snapshot") await snapshot(command);
+  else if (command.name === "keystore") await keystore(command);
   else if (command.name === "user" || command.name === "client" || command.name === "agent")
     await administer(command);
 }
@@ -32,6 +34,11 @@ async function main(): Promise<void> {
 async function administer(command: UserCommand | ClientCommand | AgentCommand): Promise<void> {
   const { runAdminCommand } = await import("./admin-commands.ts");
   process.stdout.write(await runAdminCommand(command, commandLog()));
+}
+
+async function keystore(command: KeystoreCommand): Promise<void> {
+  const { runKeystoreCommand } = await import("./keystore-command.ts");
+  process.stdout.write(await runKeystoreCommand(command, process.env));
 }
 
 async function snapshot(command: SnapshotCommand): Promise<void> {

@@ -1,20 +1,30 @@
 /** `tailrace-hub pipeline check | run | test | plugins`: pipelines on a terminal, without a hub. */
 
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { readConfigs, readText } from "#hub/pipeline/definitions/pipeline-files.ts";
+import type { Variables } from "#hub/pipeline/language/variables.ts";
 import type { PipelineFile } from "#hub/pipeline/runtime/worker-protocol.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { parseOptions, usageError } from "./command-arguments.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
+import { loadHubSettings } from "./config.ts";
+import { pipelineVariables } from "./keystore.ts";
 
 const OPTIONS = {
+  ...PLACE_OPTIONS,
   input: { type: "string" },
   json: { type: "boolean" },
   update: { type: "boolean" },
 } as const;
 
-export type PipelineCommand = { readonly name: "pipeline" } & (
+/** Where a hub's settings are, whose keystore the pipelines may name secrets of. */
+interface Place {
+  readonly config: string | undefined;
+  readonly overrides: readonly string[];
+}
+
+export type PipelineCommand = { readonly name: "pipeline"; readonly place?: Place } & (
   | { readonly action: "check"; readonly files: readonly string[] }
   | {
       readonly action: "run";
@@ -61,6 +71,19 @@ export function parsePipelineCommand(args: readonly string[]): PipelineCommand {
     );
   }
   const { values, positionals } = parseOptions(rest, OPTIONS);
+  const overrides = overridesOf(values);
+  const isPlaced = values.config !== undefined || overrides.length > 0;
+  return {
+    ...actionOf(action, values, positionals),
+    ...(isPlaced && { place: { config: values.config, overrides } }),
+  };
+}
+
+function actionOf(
+  action: string,
+  values: { readonly input?: string; readonly json?: boolean; readonly update?: boolean },
+  positionals: readonly string[],
+): PipelineCommand {
   if (action === "plugins") return { name: "pipeline", action, plugin: positionals[0] };
   if (positionals.length === 0) throw usageError(`pipeline ${action} needs a file`);
   if (action === "check") return { name: "pipeline", action, files: positionals };
@@ -80,15 +103,18 @@ export function parsePipelineCommand(args: readonly string[]): PipelineCommand {
 /** Throws settings_invalid where something can't be read or, but for `check`, the pipeline can't be used. */
 export async function runPipelineCommand(
   command: PipelineCommand,
-  env: NodeJS.ProcessEnv,
+  environment: NodeJS.ProcessEnv,
 ): Promise<CommandOutcome> {
+  if (command.action === "plugins") return plugins(command.plugin);
+  const { file, overrides } = { file: command.place?.config, overrides: command.place?.overrides ?? [] };
+  const folder = resolve(loadHubSettings({ file, overrides }, environment)["path.data"]);
+  const env = await pipelineVariables(folder, environment);
   if (command.action === "check") return check(readAll(command.files), env);
   if (command.action === "run") return runSample(command, env);
-  if (command.action === "plugins") return plugins(command.plugin);
   return test(command, env);
 }
 
-async function check(files: readonly PipelineFile[], env: NodeJS.ProcessEnv): Promise<CommandOutcome> {
+async function check(files: readonly PipelineFile[], env: Variables): Promise<CommandOutcome> {
   const { inspectPipeline } = await import("#hub/pipeline/program/check.ts");
   const { formatDiagnostic } = await import("#hub/pipeline/language/diagnostics.ts");
   const diagnostics = await inspectPipeline(files, env);
@@ -113,7 +139,7 @@ async function plugins(plugin: string | undefined): Promise<CommandOutcome> {
 
 async function runSample(
   { files, input, json }: Extract<PipelineCommand, { action: "run" }>,
-  env: NodeJS.ProcessEnv,
+  env: Variables,
 ): Promise<CommandOutcome> {
   const { simulate } = await import("#hub/pipeline/program/simulate.ts");
   const text = input === "-" ? readFileSync(0, "utf8") : readSample(input);
@@ -131,7 +157,7 @@ async function runSample(
 
 async function test(
   { paths, update }: Extract<PipelineCommand, { action: "test" }>,
-  env: NodeJS.ProcessEnv,
+  env: Variables,
 ): Promise<CommandOutcome> {
   const { CaseFile } = await import("#hub/pipeline/program/case-file.ts");
   const lines: string[] = [];

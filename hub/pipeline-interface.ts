@@ -75,7 +75,9 @@ export class PipelineInterface implements PipelineAdmin, DeadLetterBox {
       text === undefined && id !== undefined
         ? (await this.#options.pipelines.control.get(id)).files
         : [{ path: id ?? "pipeline", text: text ?? "" }];
-    return { simulations: await simulateApart({ files, samples: events, withSteps: true }) };
+    // What is tried out opens nothing, and shows everything.
+    const variables = await this.#options.pipelines.shownVariables();
+    return { simulations: await simulateApart({ files, samples: events, withSteps: true, variables }) };
   }
 
   grok(question: Parameters<typeof debugGrokApart>[0]): Promise<GrokAnswer> {

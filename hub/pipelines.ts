@@ -15,6 +15,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { HubSettings } from "./config.ts";
+import { pipelineVariables, shownVariables } from "./keystore.ts";
 
 /** How often a reader of dead letters that has read all looks again, ms. */
 const DEAD_LETTER_POLL_MS = 1_000;
@@ -65,6 +66,7 @@ export class Pipelines implements Component {
       intervalMs: parseDuration(settings["config.reload.interval"]),
       log,
       clock,
+      variables: () => pipelineVariables(folder, process.env),
     });
   }
 
@@ -72,6 +74,11 @@ export class Pipelines implements Component {
   get pipeline(): Pipeline {
     if (this.#pipeline === undefined) throw new Error("the pipelines aren't started");
     return this.#pipeline;
+  }
+
+  /** Returns what `${NAME}` stands for where nothing secret may come to light. */
+  shownVariables(): Promise<Record<string, string>> {
+    return shownVariables(this.#options.folder, process.env);
   }
 
   /** Returns which pipelines there are; without any, the built-in one takes what agents send. */
@@ -89,6 +96,7 @@ export class Pipelines implements Component {
       hub,
       inputs,
       outputs,
+      variables: () => pipelineVariables(this.#options.folder, process.env),
       settings: {
         id: BUILT_IN,
         pipelines: await this.control.initial(),

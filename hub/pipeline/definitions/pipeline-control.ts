@@ -7,6 +7,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import type { Variables } from "../language/variables.ts";
 import type { PipelineDefinition } from "../runtime/worker-protocol.ts";
 import {
   type ManagedPipeline,
@@ -32,6 +33,8 @@ export interface PipelineControlOptions {
   readonly intervalMs: number;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Returns what `${NAME}` stands for in the pipelines' texts; the environment without it. */
+  readonly variables?: () => Promise<Variables>;
 }
 
 /** A pipeline with where it comes from. */
@@ -73,7 +76,7 @@ export class PipelineControl implements Component {
       const definition = managedDefinition(pipeline);
       if (ids.has(pipeline.id)) continue;
       try {
-        await check([definition]);
+        await this.#check([definition]);
         usable.push(definition);
       } catch (error) {
         log.error(
@@ -147,7 +150,7 @@ export class PipelineControl implements Component {
     return this.#alone(async () => {
       this.#requireOfPage(id);
       const others = (this.#runner?.definitions ?? []).filter((each) => each.id !== id);
-      await check([...others, managedDefinition({ id, text: content.text })]);
+      await this.#check([...others, managedDefinition({ id, text: content.text })]);
       const { text, description, by } = content;
       const updated = new Date(this.#options.clock.now()).toISOString();
       const stored = await this.#options.managed.put(
@@ -240,10 +243,10 @@ export class PipelineControl implements Component {
       await clock.sleep(WATCH_AGAIN_MS, signal);
     }
   }
-}
 
-/** Throws settings_invalid. The language is loaded only where there is something to check. */
-async function check(definitions: readonly PipelineDefinition[]): Promise<void> {
-  const { planPipelines } = await import("../program/plan.ts");
-  await planPipelines(definitions, process.env);
+  /** Throws settings_invalid. The language is loaded only where there is something to check. */
+  async #check(definitions: readonly PipelineDefinition[]): Promise<void> {
+    const { planPipelines } = await import("../program/plan.ts");
+    await planPipelines(definitions, (await this.#options.variables?.()) ?? process.env);
+  }
 }

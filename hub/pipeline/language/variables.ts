@@ -3,7 +3,7 @@
 import type { Report } from "./plugin-options.ts";
 import type { Range } from "./syntax-tree.ts";
 
-/** Values by name: the environment. */
+/** Values by name: secrets of the keystore, and the environment. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 const VARIABLE = /\$\{([a-zA-Z_.][a-zA-Z0-9_.]*)(?::([^}]*))?\}/g;
@@ -18,7 +18,7 @@ export function expandVariables(text: string, range: Range, variables: Variables
       "error",
       range,
       `the environment variable ${name} isn't set`,
-      `set it, or give a default: \${${name}:default}`,
+      `set it, put it into the keystore (tailrace-hub keystore add ${name}), or give a default: \${${name}:default}`,
     );
     return "";
   });

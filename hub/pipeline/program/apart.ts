@@ -14,7 +14,7 @@ const HEAP_MB = 256;
 const PARALLEL = 2;
 
 type Task =
-  | { readonly kind: "simulate"; readonly options: Omit<SimulateOptions, "variables"> }
+  | { readonly kind: "simulate"; readonly options: SimulateOptions }
   | { readonly kind: "grok"; readonly question: GrokQuestion };
 
 type Outcome =
@@ -27,8 +27,8 @@ if (!isMainThread && (workerData as { readonly task?: Task } | null)?.task !== u
   parentPort?.postMessage(await attempt((workerData as { readonly task: Task }).task));
 }
 
-/** See `simulate`; variables are the environment's. Throws settings_invalid, timeout, overloaded. */
-export function simulateApart(options: Omit<SimulateOptions, "variables">): Promise<Simulation[]> {
+/** See `simulate`. Throws settings_invalid, timeout, overloaded. */
+export function simulateApart(options: SimulateOptions): Promise<Simulation[]> {
   return apart({ kind: "simulate", options }) as Promise<Simulation[]>;
 }
 
@@ -71,7 +71,7 @@ async function attempt(task: Task): Promise<Outcome> {
   try {
     if (task.kind === "simulate") {
       const { simulate } = await import("./simulate.ts");
-      return { value: await simulate({ ...task.options, variables: process.env }) };
+      return { value: await simulate(task.options) };
     }
     const { debugGrok } = await import("./grok-debug.ts");
     return { value: debugGrok(task.question) };

@@ -29,6 +29,8 @@ export interface Plan {
   /** True where one thread must see all events. */
   readonly stateful: boolean;
   readonly warnings: readonly Diagnostic[];
+  /** What the texts were read with. */
+  readonly variables: Variables;
 }
 
 /** Returns the plan of the pipelines. Throws settings_invalid naming everything that is wrong with any of them. */
@@ -60,5 +62,6 @@ export async function planPipelines(
     ),
     stateful: compiled.some(({ stateful }) => stateful),
     warnings: diagnostics,
+    variables,
   };
 }

@@ -13,6 +13,7 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { Position } from "#proto/position.ts";
+import type { Variables } from "../language/variables.ts";
 import type { Plan } from "../program/plan.ts";
 import { InputHost, type InputReach } from "./input-host.ts";
 import type { OutputReach } from "./output-host.ts";
@@ -71,6 +72,8 @@ export interface PipelineOptions {
   readonly inputs?: InputReach;
   /** What outputs may reach; without it they reach nothing but the log. */
   readonly outputs?: Omit<OutputReach, "feed">;
+  /** Returns what `${NAME}` stands for in the pipelines' texts; the environment without it. */
+  readonly variables?: () => Promise<Variables>;
   /** Script of the workers. */
   readonly workerScript?: URL;
   readonly inFlightBytes?: number;
@@ -229,7 +232,7 @@ export class Pipeline implements Component {
   async #plan(definitions: readonly PipelineDefinition[]): Promise<Plan | undefined> {
     if (definitions.length === 0) return undefined;
     const { planPipelines } = await import("../program/plan.ts");
-    return planPipelines(definitions, process.env);
+    return planPipelines(definitions, (await this.#options.variables?.()) ?? { ...process.env });
   }
 }
 

@@ -139,7 +139,11 @@ export class Session {
     return new WorkerPool({
       workers: isStateful ? 1 : workers,
       script: pipeline.workerScript ?? new URL("./worker.ts", import.meta.url),
-      settings: { defaultId: settings.id, pipelines: definitions },
+      settings: {
+        defaultId: settings.id,
+        pipelines: definitions,
+        variables: this.#options.plan?.variables ?? {},
+      },
       timeoutMs: pipeline.workTimeoutMs ?? WORK_TIMEOUT_MS,
       log,
       restarts: metrics.workerRestarts,

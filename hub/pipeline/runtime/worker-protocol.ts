@@ -1,6 +1,7 @@
 /** Messages between the main thread and a worker of the pipeline. */
 
 import type { Interval } from "#proto/kit/interval-set.ts";
+import type { Variables } from "../language/variables.ts";
 import type { PipelineFigures } from "../program/pipeline-set.ts";
 import type { PackedDocuments } from "./packed-documents.ts";
 
@@ -10,6 +11,8 @@ export interface WorkerSettings {
   readonly defaultId: string;
   /** Empty: there is the default pipeline alone. */
   readonly pipelines: readonly PipelineDefinition[];
+  /** What `${NAME}` stands for in their texts. */
+  readonly variables: Variables;
 }
 
 /** A pipeline as it is configured. */

@@ -56,13 +56,13 @@ function tellFigures(port: NonNullable<typeof parentPort>, set: PipelineSet): vo
 
 /** The language and the filters are loaded only where a pipeline is configured: they take longer than all the rest. */
 async function configured(
-  { pipelines }: WorkerSettings,
+  { pipelines, variables }: WorkerSettings,
   fallback: MessageProcessor,
   guard: RegexpGuard,
 ): Promise<PipelineSet | undefined> {
   if (pipelines.length === 0) return undefined;
   const { PipelineSet } = await import("../program/pipeline-set.ts");
-  return PipelineSet.make({ pipelines, fallback, variables: process.env, clock: systemClock, guard });
+  return PipelineSet.make({ pipelines, fallback, variables, clock: systemClock, guard });
 }
 
 /** Does a batch within one limit; a batch that takes longer is done again with a limit around each expression. */

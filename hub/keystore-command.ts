@@ -1,0 +1,56 @@
+/** `tailrace-hub keystore create | add | list | remove`: secrets for pipelines, from a terminal. */
+
+import { resolve } from "node:path";
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
+import { loadHubSettings } from "./config.ts";
+import { Keystore } from "./keystore.ts";
+import { readPassword } from "./password-prompt.ts";
+
+const ACTIONS = ["create", "add", "list", "remove"] as const;
+
+export interface KeystoreCommand {
+  readonly name: "keystore";
+  readonly action: (typeof ACTIONS)[number];
+  /** Names of secrets; none for `create` and `list`. */
+  readonly names: readonly string[];
+  readonly config: string | undefined;
+  readonly overrides: readonly string[];
+}
+
+/** Returns the command of the arguments behind `keystore`. Throws usage_invalid. */
+export function parseKeystoreCommand(args: readonly string[]): KeystoreCommand {
+  const { values, positionals } = parseOptions(args, PLACE_OPTIONS);
+  const [given = "", ...names] = positionals;
+  const action = ACTIONS.find((each) => each === given);
+  if (action === undefined)
+    throw usageError(`keystore ${given}: choose ${ACTIONS.join(", ")}${didYouMean(given, [...ACTIONS])}`);
+  const isAlone = action === "create" || action === "list";
+  if (isAlone && names.length > 0) throw usageError(`"${names[0]}" is one argument too many`);
+  if (!isAlone && names.length === 0) throw usageError(`keystore ${action} needs NAME`);
+  if (action === "add" && names.length > 1) throw usageError("keystore add takes one NAME at a time");
+  return { name: "keystore", action, names, config: values.config, overrides: overridesOf(values) };
+}
+
+/** Does the command and returns what to print. Throws AppErrors with the remedy. */
+export async function runKeystoreCommand(command: KeystoreCommand, env: NodeJS.ProcessEnv): Promise<string> {
+  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, env);
+  const folder = resolve(settings["path.data"]);
+  const { action, names } = command;
+  if (action === "create") {
+    await Keystore.create(folder, env);
+    return `an empty keystore was made in ${folder}\n`;
+  }
+  const keystore = await Keystore.open(folder, env);
+  if (action === "list") return (keystore?.names ?? []).map((name) => `${name}\n`).join("");
+  if (keystore === undefined)
+    throw new AppError("not_found", `there is no keystore in ${folder}; run tailrace-hub keystore create`);
+  for (const name of names) {
+    if (action === "add") keystore.set(name, await readPassword(name));
+    else keystore.remove(name);
+  }
+  const what =
+    action === "add" ? `${names.join()} is in the keystore` : `${names.join(", ")} left the keystore`;
+  return `${what}; pipelines have it after a reload (SIGHUP) or a start\n`;
+}
