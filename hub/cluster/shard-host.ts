@@ -9,12 +9,12 @@ import type { Searcher } from "#hub/engine/searcher.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { parseDuration } from "#proto/kit/units.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
 import { LogFigures, type PrintedLogFigures } from "./log-figures.ts";
+import { refreshInterval } from "./refresh-interval.ts";
 import { RefreshWaiters } from "./refresh-waiters.ts";
 import { ShardFolders } from "./shard-folders.ts";
 
@@ -51,8 +51,6 @@ interface Hosted {
   readonly log: LogFigures;
   refreshedAtMs: number;
 }
-
-const DEFAULT_REFRESH_MS = 1_000;
 
 export class ShardHost {
   readonly #options: ShardHostOptions;
@@ -296,17 +294,5 @@ export class ShardHost {
       ? { errorCode: "index_missing", errorReason: "no such index" }
       : { errorCode: "unavailable", errorReason: "the shard could not be opened; see the hub's log" };
     return [{ ...result, count }];
-  }
-}
-
-/** Returns `refresh_interval` of an index in ms; Infinity where it is off. */
-function refreshInterval(index: IndexMetadata | undefined): number {
-  const value = index?.settings.raw["refresh_interval"];
-  if (typeof value !== "string" && typeof value !== "number") return DEFAULT_REFRESH_MS;
-  if (Number(value) === -1) return Number.POSITIVE_INFINITY;
-  try {
-    return Math.max(parseDuration(`${value}`), 10);
-  } catch {
-    return DEFAULT_REFRESH_MS;
   }
 }

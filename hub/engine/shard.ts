@@ -7,10 +7,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
+import { commitError } from "./commit-error.ts";
 import { DocBatchView } from "./doc-batch-view.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ItemResult } from "./item-result.ts";
@@ -26,6 +27,7 @@ import type { SnapshotReader } from "./segment/reader.ts";
 import type { SegmentBuffer } from "./segment/segment-buffer.ts";
 import { type DocumentsState, type ShardDocument, ShardDocuments } from "./shard-documents.ts";
 import type { ShardSegment } from "./shard-segment.ts";
+import { type ShardStats, statsOf } from "./shard-stats.ts";
 import { Tombstones } from "./tombstones.ts";
 
 /** A buffer of so many bytes or documents becomes a segment: its hash table still fits the processor's caches. */
@@ -44,19 +46,6 @@ export interface ShardOptions {
   readonly bufferDocs?: number;
   /** Null: everything is done in TypeScript. Default: the kernel of the thread, where it is built. */
   readonly kernel?: Kernel | null;
-}
-
-export interface ShardStats {
-  /** Live documents. */
-  readonly docs: number;
-  readonly deleted: number;
-  /** Size of the segments. */
-  readonly bytes: number;
-  readonly segments: number;
-  /** Memory of the buffer and of segments that aren't committed. */
-  readonly memoryBytes: number;
-  /** When something was applied, or before opening committed, for the last time, ms since 1970. */
-  readonly writtenMs: number;
 }
 
 /** See the file's comment. */
@@ -260,18 +249,7 @@ export class Shard {
   }
 
   stats(): ShardStats {
-    const { buffer } = this.#documents;
-    const docs = this.#documents.segments.reduce((total, entry) => total + entry.liveCount, 0);
-    const all = this.#documents.segments.reduce((total, entry) => total + entry.segment.docCount, 0);
-    const uncommitted = this.#documents.segments.reduce((total, entry) => total + entry.uncommittedBytes, 0);
-    return {
-      docs: docs + (buffer?.liveCount ?? 0),
-      deleted: all - docs + (buffer === null ? 0 : buffer.docCount - buffer.liveCount),
-      bytes: this.#documents.segments.reduce((total, entry) => total + entry.segment.sizeBytes, 0),
-      segments: this.#documents.segments.length,
-      memoryBytes: uncommitted + (buffer?.sizeBytes ?? 0),
-      writtenMs: this.#writtenMs,
-    };
+    return statsOf(this.#documents, this.#writtenMs);
   }
 
   /** Gives files and lock back without committing; searchers that are open stay readable. Safe to call twice. */
@@ -396,13 +374,4 @@ export class Shard {
     if (this.#closed) throw new AppError("closed", `the shard of [${this.#index}] is closed`);
     if (this.#failure !== null) throw this.#failure;
   }
-}
-
-function commitError(error: unknown, index: string, folder: string): AppError {
-  if (error instanceof AppError) return error;
-  if (systemCode(error) === "ENOSPC") {
-    const message = `the disk of ${folder} is full: the shard of [${index}] can't be written; free space or delete old indices`;
-    return new AppError("disk_full", message, { cause: error });
-  }
-  return toAppError(error);
 }

@@ -12,6 +12,7 @@ import type { Field } from "../mapping/field.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "../segment/reader.ts";
 import type { SegmentBuffer } from "../segment/segment-buffer.ts";
+import { strictError, valueError } from "./document-error.ts";
 import { metadataField } from "./metadata-field.ts";
 import { type Leaf, makePlan, type PlanNode } from "./plan.ts";
 import { readPoints } from "./points.ts";
@@ -286,17 +287,4 @@ export class DocumentWriter implements DocumentHost {
 
 function kernelDocuments({ fields }: SegmentBuffer, plan: PlanNode): KernelDocuments | null {
   return fields instanceof KernelFields ? new KernelDocuments(fields, plan) : null;
-}
-
-function strictError(name: string, parent: string): AppError {
-  return new AppError(
-    "mapping_strict",
-    `mapping set to strict, dynamic introduction of [${name}] within [${parent === "" ? "_doc" : parent}] is not allowed`,
-  );
-}
-
-function valueError(field: Field, cause: ValueError): AppError {
-  return new AppError("mapping_parse", `failed to parse field [${field.path}] of type [${field.type}]`, {
-    data: { caused_by: { type: cause.type, reason: cause.message } },
-  });
 }

@@ -1,0 +1,38 @@
+/** Figures of a shard. */
+
+import type { ShardDocuments } from "./shard-documents.ts";
+
+export interface ShardStats {
+  /** Live documents. */
+  readonly docs: number;
+  readonly deleted: number;
+  /** Size of the segments. */
+  readonly bytes: number;
+  readonly segments: number;
+  /** Memory of the buffer and of segments that aren't committed. */
+  readonly memoryBytes: number;
+  /** When something was applied, or before opening committed, for the last time, ms since 1970. */
+  readonly writtenMs: number;
+}
+
+/** `writtenMs`: see ShardStats. */
+export function statsOf({ segments, buffer }: ShardDocuments, writtenMs: number): ShardStats {
+  let live = 0;
+  let all = 0;
+  let bytes = 0;
+  let uncommitted = 0;
+  for (const entry of segments) {
+    live += entry.liveCount;
+    all += entry.segment.docCount;
+    bytes += entry.segment.sizeBytes;
+    uncommitted += entry.uncommittedBytes;
+  }
+  return {
+    docs: live + (buffer?.liveCount ?? 0),
+    deleted: all - live + (buffer === null ? 0 : buffer.docCount - buffer.liveCount),
+    bytes,
+    segments: segments.length,
+    memoryBytes: uncommitted + (buffer?.sizeBytes ?? 0),
+    writtenMs,
+  };
+}
