@@ -1,14 +1,15 @@
-/** Pipelines: events through filters, from messages of the log in memory to documents, apart from engine and NATS. */
+/** Pipelines: events through filters, from messages of the log to documents, apart from the engine. */
 
+import { writeFileSync } from "node:fs";
 import { Pipeline } from "#hub/pipeline/runtime/pipeline.ts";
-import type { DocumentSink, ProcessedDocument, SourceRange } from "#hub/pipeline/runtime/ports.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
-import type { Position } from "#proto/position.ts";
+import { TestHub } from "#test/harness/hub.ts";
 import { MemoryRaw } from "#test/harness/pipeline-log.ts";
 import { accessTime } from "#test/harness/sequence-log.ts";
 import type { Benchmark, BenchmarkContext, Result } from "./benchmark.ts";
+import { CountingSink, type Ends, inMemory, onJetStream } from "./pipeline-log.ts";
 
 const EVENTS = 300_000;
 /** Lines of one message: what an agent sends under load. */
@@ -24,29 +25,20 @@ const ACCESS = `filter {
 /** No line holds what it looks for, and it may begin anywhere. */
 const FAILING = `filter { grok { match => { "message" => "%{IP:a} %{WORD:b} \\[%{HTTPDATE:c}\\] %{NUMBER:d} %{NUMBER:e} end" } } }`;
 
+/** What its expression does with a text of many "a" and another letter takes longer than anybody lives. */
+const TIMEOUT_MS = 1_000;
+const ASTRAY = `filter { grok { match => { "message" => "^(?:a+)+$" } timeout_millis => ${TIMEOUT_MS} } }`;
+/** A thread's own limit for all of a batch, behind which it is done again with care. */
+const BATCH_LIMIT_MS = 2_000;
+
+const HUB_STARTS = 3;
+
 const AGENT =
   "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36";
 
 /** The same work by hand: what one core could do at best with V8's expressions. */
 const BY_HAND =
   /^(\S+) (\S+) (\S+) \[([^\]]+)\] "(?:(\w+) (\S+)(?: HTTP\/(\S+))?|([^"]*))" (\d+) (?:(\d+)|-) "([^"]*)" "([^"]*)"/;
-
-/** DOC: counts and forgets. */
-class CountingSink implements DocumentSink {
-  count = 0;
-  readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
-  #sequence = 0;
-
-  write(_: unknown, __: readonly SourceRange[], documents: readonly ProcessedDocument[]): Promise<Position> {
-    this.count += documents.length;
-    for (const { count, resolve } of this.#waiting) if (this.count >= count) resolve();
-    return Promise.resolve({ incarnation: 1, sequence: ++this.#sequence });
-  }
-
-  reached(count: number): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push({ count, resolve }));
-  }
-}
 
 interface Rate {
   readonly perCpuSecond: number;
@@ -56,37 +48,39 @@ interface Rate {
 export const pipeline: Benchmark = {
   name: "pipeline",
   about:
-    "events through grok, date and mutate: per core, by two threads, failing, and the start of 50 plugins",
+    "events through grok, date and mutate: from JetStream per core, by two threads, failing, astray, and starts with 50 plugins",
   async run(context) {
+    const { progress, workspace } = context;
     const events = Math.round(EVENTS * context.scale);
-    const raw = rawOf(events);
-    context.progress(`${events} events through one thread`);
-    const one = await through(raw, events, ACCESS, 1);
-    context.progress("and two threads");
-    const two = await through(raw, events, ACCESS, 2);
-    context.progress("and an expression that nothing matches");
-    const failing = await through(raw, events, FAILING, 1);
+    const raw = rawOf(events, 4);
+    progress(`${events} events from JetStream through one thread`);
+    const log = await through(await onJetStream(workspace, raw), events, ACCESS, 1);
+    progress("from memory through one thread");
+    const one = await through(inMemory(raw), events, ACCESS, 1);
+    progress("and two threads");
+    const two = await through(inMemory(raw), events, ACCESS, 2);
+    progress("and an expression that nothing matches");
+    const failing = await through(inMemory(raw), events, FAILING, 1);
     const byHand = handWritten(Math.min(events, 100_000));
+    const perCpu = "events per CPU-second";
+    const figure = (name: string, value: number, unit: string, atLeast: number): Result => ({
+      case: name,
+      value,
+      unit,
+      reference: null,
+      target: { atLeast },
+    });
     return [
+      figure("grok, date, mutate, JetStream to DOC", log.perCpuSecond, perCpu, 60_000),
       {
-        case: "grok, date, mutate",
-        value: one.perCpuSecond,
-        unit: "events per CPU-second",
+        ...figure("grok, date, mutate, memory to memory", one.perCpuSecond, perCpu, 60_000),
         reference: { name: "an expression and JSON by hand", value: byHand },
       },
-      {
-        case: "grok, date, mutate by two threads",
-        value: two.perSecond,
-        unit: "events per second",
-        reference: { name: "one thread", value: one.perSecond },
-      },
-      {
-        case: "unanchored grok that fails",
-        value: failing.perCpuSecond,
-        unit: "events per CPU-second",
-        reference: null,
-      },
+      figure("two threads", two.perSecond / one.perSecond, "times one thread", 1.7),
+      figure("unanchored grok that fails", failing.perCpuSecond, perCpu, 50_000),
+      await beside(context),
       await startOf50(context),
+      await hubOf50(context),
     ];
   },
 };
@@ -96,20 +90,20 @@ function line(number: number): string {
   return `10.1.${number % 200}.7 - - [${time}] "GET /shop/item?id=${number} HTTP/1.1" 200 ${100 + (number % 9_000)} "https://example.net/start" "${AGENT}"\n`;
 }
 
-function rawOf(events: number): MemoryRaw {
+function rawOf(events: number, partitions: number): MemoryRaw {
   const raw = new MemoryRaw();
   let from = 0;
   for (let at = 0; at < events; at += LINES_PER_MESSAGE) {
     const text = Array.from({ length: Math.min(LINES_PER_MESSAGE, events - at) }, (_, n) =>
       line(at + n),
     ).join("");
-    raw.append({ text, from, partition: (at / LINES_PER_MESSAGE) % 4 });
+    raw.append({ text, from, partition: (at / LINES_PER_MESSAGE) % partitions });
     from += text.length;
   }
   return raw;
 }
 
-function pipelineOver(raw: MemoryRaw, sink: DocumentSink, text: string, workers: number): Pipeline {
+function pipelineOver({ source, sink }: Omit<Ends, "cpuSeconds">, text: string, workers: number): Pipeline {
   return new Pipeline({
     settings: {
       id: "main",
@@ -118,7 +112,7 @@ function pipelineOver(raw: MemoryRaw, sink: DocumentSink, text: string, workers:
       batchSize: 125,
       batchDelayMs: 5,
     },
-    source: raw,
+    source,
     sink,
     deadLetters: { write: () => Promise.resolve() },
     cursors: new MemoryBucket(),
@@ -129,21 +123,21 @@ function pipelineOver(raw: MemoryRaw, sink: DocumentSink, text: string, workers:
 }
 
 /** Measures behind a warm-up. */
-async function through(raw: MemoryRaw, events: number, text: string, workers: number): Promise<Rate> {
-  const sink = new CountingSink();
-  const running = pipelineOver(raw, sink, text, workers);
+async function through(ends: Ends, events: number, text: string, workers: number): Promise<Rate> {
+  const { sink } = ends;
+  const running = pipelineOver(ends, text, workers);
   const warm = sink.reached(Math.round(events * WARM_UP_SHARE));
   const all = sink.reached(events);
   await running.start();
   await warm;
   const measured = events - sink.count;
-  const cpu = process.cpuUsage();
+  const cpuBefore = ends.cpuSeconds();
   const startMs = performance.now();
   await all;
   const seconds = (performance.now() - startMs) / 1_000;
-  const { user, system } = process.cpuUsage(cpu);
+  const spent = ends.cpuSeconds() - cpuBefore;
   await running.stop();
-  return { perCpuSecond: measured / ((user + system) / 1e6), perSecond: measured / seconds };
+  return { perCpuSecond: measured / spent, perSecond: measured / seconds };
 }
 
 function handWritten(events: number): number {
@@ -172,9 +166,34 @@ function handWritten(events: number): number {
   return bytes === 0 ? 0 : events / ((user + system) / 1e6);
 }
 
-/** From nothing to ready with a pipeline of 50 plugins, their expressions among them. */
-async function startOf50({ progress }: BenchmarkContext): Promise<Result> {
-  progress("start of 50 plugins");
+/** How long an event waits behind one whose expression would run for years, in the same message. */
+async function beside({ progress }: BenchmarkContext): Promise<Result> {
+  progress("an expression that goes astray");
+  const raw = new MemoryRaw();
+  const sink = new CountingSink();
+  raw.append({ text: "warm\n" });
+  const running = pipelineOver({ source: raw, sink }, ASTRAY, 1);
+  await running.start();
+  await sink.reached(1);
+  const startMs = performance.now();
+  raw.append({ text: `fine\n${"a".repeat(60)}!\nfine\n`, from: 100 });
+  await sink.reached(4);
+  const value = performance.now() - startMs;
+  await running.stop();
+  return {
+    case: "events beside one that runs into the time-out of 1 s",
+    value,
+    unit: "ms",
+    reference: {
+      name: "the limit of a batch and that of the expression",
+      value: BATCH_LIMIT_MS + TIMEOUT_MS,
+    },
+    target: { atMost: BATCH_LIMIT_MS + TIMEOUT_MS + 500 },
+  };
+}
+
+/** A pipeline of 50 plugins, their expressions among them. */
+function fiftyPlugins(): string {
   const filters = Array.from(
     { length: 24 },
     (_, n) => `if [kind] == "${n}" {
@@ -182,11 +201,50 @@ async function startOf50({ progress }: BenchmarkContext): Promise<Result> {
     mutate { add_tag => "t${n}" }
   }`,
   );
-  const text = `filter { ${filters.join("\n")} date { match => ["timestamp", "ISO8601"] } } output { elasticsearch { } }`;
+  return `filter { ${filters.join("\n")} date { match => ["timestamp", "ISO8601"] } } output { elasticsearch { } }`;
+}
+
+/** From nothing to ready. */
+async function startOf50({ progress }: BenchmarkContext): Promise<Result> {
+  progress("start of 50 plugins");
   const startMs = performance.now();
-  const running = pipelineOver(new MemoryRaw(), new CountingSink(), text, 2);
+  const running = pipelineOver({ source: new MemoryRaw(), sink: new CountingSink() }, fiftyPlugins(), 2);
   await running.start();
   const value = performance.now() - startMs;
   await running.stop();
-  return { case: "start of 50 plugins in two threads", value, unit: "ms", reference: null };
+  return {
+    case: "start of 50 plugins in two threads",
+    value,
+    unit: "ms",
+    reference: null,
+    target: { atMost: 1_000 },
+  };
+}
+
+/** From a process that is started to one that is ready; the quickest of some starts. */
+async function hubOf50({ progress, workspace }: BenchmarkContext): Promise<Result> {
+  progress("starts of a hub with 50 plugins");
+  const conf = workspace.path("pipelines", "fifty.conf");
+  const startOf = async (name: string): Promise<number> => {
+    let best = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < HUB_STARTS; run++) {
+      const hub = new TestHub({ dataDir: workspace.path(`${name}-${run}`) });
+      workspace.defer(() => hub.destroy());
+      const startMs = performance.now();
+      await hub.start();
+      best = Math.min(best, performance.now() - startMs);
+      await hub.stop();
+    }
+    return best;
+  };
+  const plain = await startOf("plain");
+  writeFileSync(conf, fiftyPlugins());
+  const value = await startOf("fifty");
+  return {
+    case: "start of a hub with 50 plugins",
+    value,
+    unit: "ms",
+    reference: { name: "a hub without pipelines", value: plain },
+    target: { atMost: 1_000 },
+  };
 }
