@@ -250,4 +250,11 @@ export const GERMAN_ADMINISTRATION: Catalogue = {
   "It may have been deleted.": "Es wurde vielleicht gelöscht.",
   "Merged: {0} segments before, one for each of {1} shards now.":
     "Zusammengeführt: vorher {0} Segmente, jetzt je eines für {1} Shards.",
+  "Connect a server": "Einen Server verbinden",
+  "Flow of {0}": "Fluss von {0}",
+  "{0} per second": "{0} je Sekunde",
+  "{0} events": "{0} Ereignisse",
+  "{0} ms each": "je {0} ms",
+  "{0} dropped": "{0} verworfen",
+  "{0} failed": "{0} gescheitert",
 };

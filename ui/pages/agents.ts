@@ -9,23 +9,19 @@ import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
 import { AgentRates, type FleetAgent, healthLook, readAgent } from "../services/fleet.ts";
 import { formatAgo, formatBytes, formatCount, formatShort, formatTime } from "../services/format.ts";
-import { fetchAgents, toSearchError } from "../services/hub-client.ts";
-import type { SearchError } from "../services/search-client.ts";
+import { fetchAgents } from "../services/hub-client.ts";
+import { Refreshing } from "./refreshing.ts";
 
 const REFRESH_MS = 3_000;
 
 export class AgentsPage extends LitElement {
   static override properties = {
     parameters: { attribute: false },
-    _agents: { state: true },
-    _fault: { state: true },
     _search: { state: true },
   };
 
   /** Of the address: `id` of an agent. */
   declare parameters: URLSearchParams;
-  declare _agents: readonly FleetAgent[] | undefined;
-  declare _fault: SearchError | undefined;
   declare _search: string;
 
   static override styles = [
@@ -58,47 +54,38 @@ export class AgentsPage extends LitElement {
   ];
 
   readonly #rates = new AgentRates();
-  #abort = new AbortController();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #agents = new Refreshing(
+    this,
+    async (signal) => {
+      const agents = (await fetchAgents(signal)).map(readAgent);
+      this.#rates.take(agents, Date.now());
+      return agents;
+    },
+    REFRESH_MS,
+  );
 
   constructor() {
     super();
     this.parameters = new URLSearchParams();
-    this._agents = undefined;
-    this._fault = undefined;
     this._search = "";
     new HotkeyController(this, {
       "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
-      r: () => void this.#load(),
+      r: () => void this.#agents.refresh(),
     });
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#abort = new AbortController();
-    this.#timer = setInterval(() => {
-      if (!document.hidden) void this.#load();
-    }, REFRESH_MS);
-    void this.#load();
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    clearInterval(this.#timer);
-    this.#abort.abort();
   }
 
   override render(): TemplateResult {
     const id = this.parameters.get("id");
-    const agent = this._agents?.find((one) => one.id === id);
+    const { value: agents, fault } = this.#agents;
+    const agent = agents?.find((one) => one.id === id);
     return html`<div class="page">
       <div class="title">
         ${id === null ? nothing : html`<a class="button icon" href="#/agents" aria-label=${msg("All agents")} title=${msg("All agents")}>${icon("arrowLeft")}</a>`}
         <h1>${id === null ? msg("Agents") : (agent?.name ?? id)}</h1><span class="space"></span>
-        <button @click=${() => void this.#load()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button>
+        <button @click=${() => void this.#agents.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button>
       </div>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
-      ${this._agents === undefined ? nothing : id === null ? this.#fleet(this._agents) : this.#agent(agent)}
+      ${fault === undefined ? nothing : faultView(fault)}
+      ${agents === undefined ? nothing : id === null ? this.#fleet(agents) : this.#agent(agent)}
     </div>`;
   }
 
@@ -190,24 +177,13 @@ export class AgentsPage extends LitElement {
             <td class="number">${formatBytes(lagBytes)}</td><td class="number">${formatCount(errors)}</td><td>${lastError || "–"}</td></tr>`,
         )}</tbody></table></div>`;
   }
-
-  async #load(): Promise<void> {
-    const { signal } = this.#abort;
-    try {
-      const agents = (await fetchAgents(signal)).map(readAgent);
-      this.#rates.take(agents, Date.now());
-      this._agents = agents;
-      this._fault = undefined;
-    } catch (error) {
-      if (!signal.aborted) this._fault = toSearchError(error);
-    }
-  }
 }
 
 function emptyFleetView(): TemplateResult {
   return html`<div class="card empty"><h2>${msg("No agent has reported yet")}</h2>
     <p>${msg("Start one on a server whose logs should come here:")}</p>
-    <p class="mono">tailrace-agent run -c agent.yml</p></div>`;
+    <p class="mono">tailrace-agent run -c agent.yml</p>
+    <p><a class="button" href="#/enrolment">${icon("plus")}${msg("Connect a server")}</a></p></div>`;
 }
 
 customElements.define("tr-page-agents", AgentsPage);

@@ -25,6 +25,7 @@ import {
 import { toSearchError } from "../services/hub-client.ts";
 import type { SearchError } from "../services/search-client.ts";
 import { emptyAlertsView, eventsView, stateBadge } from "./alert-views.ts";
+import { Refreshing } from "./refreshing.ts";
 
 const REFRESH_MS = 5_000;
 const PREVIEW_SPAN = "24h";
@@ -33,8 +34,7 @@ const MUTE_MS = 60 * 60_000;
 export class AlertsPage extends LitElement {
   static override properties = {
     parameters: { attribute: false },
-    _alerts: { state: true },
-    _fault: { state: true },
+    _previewFault: { state: true },
     _said: { state: true },
     _points: { state: true },
     _draft: { state: true },
@@ -42,8 +42,8 @@ export class AlertsPage extends LitElement {
 
   /** Of the address: `id` of a rule, `new` with the `q` and `index` of a search. */
   declare parameters: URLSearchParams;
-  declare _alerts: readonly Alert[] | undefined;
-  declare _fault: SearchError | undefined;
+  /** Why the rule in the form can't be previewed. */
+  declare _previewFault: SearchError | undefined;
   declare _said: string;
   declare _points: readonly PreviewPoint[];
   /** What the form began with. */
@@ -51,15 +51,13 @@ export class AlertsPage extends LitElement {
 
   static override styles = [controls, notices, pageStyles];
 
-  #abort = new AbortController();
+  readonly #alerts = new Refreshing(this, listAlerts, REFRESH_MS);
   #preview = new AbortController();
-  #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor() {
     super();
     this.parameters = new URLSearchParams();
-    this._alerts = undefined;
-    this._fault = undefined;
+    this._previewFault = undefined;
     this._said = "";
     this._points = [];
     this._draft = undefined;
@@ -68,31 +66,23 @@ export class AlertsPage extends LitElement {
     });
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#abort = new AbortController();
-    this.#timer = setInterval(() => {
-      if (!document.hidden) void this.#load();
-    }, REFRESH_MS);
-    void this.#load();
-  }
-
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    clearInterval(this.#timer);
-    this.#abort.abort();
     this.#preview.abort();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (!changed.has("parameters")) return;
-    this._draft = undefined;
-    this._fault = undefined;
+    if (changed.has("parameters")) {
+      this._draft = undefined;
+      this._previewFault = undefined;
+      this.#alerts.forget();
+    }
     this.#begin();
   }
 
   override render(): TemplateResult {
     const alert = this.#chosen;
+    const fault = this.#alerts.fault ?? this._previewFault;
     const isList = !this.parameters.has("new") && !this.parameters.has("id");
     return html`<div class="page">
       <div class="title">
@@ -101,7 +91,7 @@ export class AlertsPage extends LitElement {
         ${alert === undefined ? nothing : stateBadge(alert)}<span class="space"></span>
         ${isList ? html`<a class="button" href="#/alerts?new=1">${icon("plus")}${msg("New alert")}</a>` : nothing}
       </div>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${fault === undefined ? nothing : faultView(fault)}
       <p role="status" class="muted">${this._said}</p>
       ${isList ? this.#list() : this.#rule(alert)}
       <tr-confirm-dialog></tr-confirm-dialog>
@@ -109,7 +99,7 @@ export class AlertsPage extends LitElement {
   }
 
   #list(): TemplateResult | typeof nothing {
-    const alerts = this._alerts;
+    const alerts = this.#alerts.value;
     if (alerts === undefined) return nothing;
     if (alerts.length === 0) return emptyAlertsView();
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Alerts")}><table>
@@ -152,7 +142,7 @@ export class AlertsPage extends LitElement {
 
   get #chosen(): Alert | undefined {
     const id = this.parameters.get("id");
-    return this._alerts?.find((alert) => alert.id === id);
+    return this.#alerts.value?.find((alert) => alert.id === id);
   }
 
   /** Fills the form once it is known with what. */
@@ -176,13 +166,6 @@ export class AlertsPage extends LitElement {
     if (this._draft !== undefined) void this.#show(this._draft);
   }
 
-  async #load(): Promise<void> {
-    await this.#try(async (signal) => {
-      this._alerts = await listAlerts(signal);
-      this.#begin();
-    });
-  }
-
   async #show(rule: AlertRule): Promise<void> {
     this.#preview.abort();
     this.#preview = new AbortController();
@@ -192,9 +175,9 @@ export class AlertsPage extends LitElement {
       const points = await previewAlert(titled, PREVIEW_SPAN, signal);
       if (signal.aborted) return;
       this._points = points;
-      this._fault = undefined;
+      this._previewFault = undefined;
     } catch (error) {
-      if (!signal.aborted) this._fault = toSearchError(error);
+      if (!signal.aborted) this._previewFault = toSearchError(error);
     }
   }
 
@@ -203,28 +186,19 @@ export class AlertsPage extends LitElement {
     void this.#show(detail);
   }
 
-  #onSave({ detail }: CustomEvent<AlertRule>): void {
-    void this.#try(async () => {
-      await saveAlert(detail, this.#chosen);
-      this._said = msg(str`“${detail.title}” is saved.`);
-      await this.#load();
-      navigate({ page: "alerts", parameters: new URLSearchParams() });
-    });
+  async #onSave({ detail }: CustomEvent<AlertRule>): Promise<void> {
+    if (!(await this.#alerts.attempt(() => saveAlert(detail, this.#chosen)))) return;
+    this._said = msg(str`“${detail.title}” is saved.`);
+    navigate({ page: "alerts", parameters: new URLSearchParams() });
   }
 
-  #onTest({ detail }: CustomEvent<Channel>): void {
-    void this.#try(async () => {
-      this._said = msg("Sending …");
-      await testChannel(detail);
-      this._said = msg("The test was taken.");
-    });
+  async #onTest({ detail }: CustomEvent<Channel>): Promise<void> {
+    this._said = msg("Sending …");
+    this._said = (await this.#alerts.attempt(() => testChannel(detail))) ? msg("The test was taken.") : "";
   }
 
-  async #change(alert: Alert, part: Partial<AlertRule>): Promise<void> {
-    await this.#try(async () => {
-      await saveAlert({ ...alert.rule, ...part }, alert);
-      await this.#load();
-    });
+  #change(alert: Alert, part: Partial<AlertRule>): Promise<boolean> {
+    return this.#alerts.attempt(() => saveAlert({ ...alert.rule, ...part }, alert));
   }
 
   async #delete(alert: Alert): Promise<void> {
@@ -233,22 +207,7 @@ export class AlertsPage extends LitElement {
       text: msg("Its history goes with it."),
       action: msg("Delete alert"),
     });
-    if (!isSure) return;
-    await this.#try(async () => {
-      await deleteAlert(alert);
-      await this.#load();
-    });
-  }
-
-  async #try(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const { signal } = this.#abort;
-    try {
-      await work(signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      this._said = "";
-      this._fault = toSearchError(error);
-    }
+    if (isSure) await this.#alerts.attempt(() => deleteAlert(alert));
   }
 }
 

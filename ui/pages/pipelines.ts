@@ -8,12 +8,14 @@ import { icon } from "../components/icons.ts";
 import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
 import { navigate } from "../router.ts";
-import { type Facts, toSearchError } from "../services/hub-client.ts";
+import type { Facts } from "../services/hub-client.ts";
 import { valueText } from "../services/log-document.ts";
 import { deletePipeline, listLetters, listPipelines, replayLetter } from "../services/pipeline-client.ts";
-import type { SearchError } from "../services/search-client.ts";
+import { PipelineFlow } from "../services/pipeline-flow.ts";
 import "./grok-debugger.ts";
 import "./pipeline-editor.ts";
+import { flowStyles, flowView } from "./pipeline-flow-view.ts";
+import { Refreshing } from "./refreshing.ts";
 
 const REFRESH_MS = 5_000;
 
@@ -25,52 +27,35 @@ const VIEWS: readonly (readonly [view: View, title: string])[] = [
   ["grok", msg("Grok debugger")],
 ];
 
+/** What was asked for so far. */
+interface PipelineFacts {
+  readonly pipelines?: readonly Facts[];
+  readonly letters?: readonly Facts[];
+}
+
 export class PipelinesPage extends LitElement {
   static override properties = {
     parameters: { attribute: false },
-    _pipelines: { state: true },
-    _letters: { state: true },
-    _fault: { state: true },
     _said: { state: true },
   };
 
   /** Of the address: `view`; `id` of a pipeline, `new`, a `sample` line to try. */
   declare parameters: URLSearchParams;
-  declare _pipelines: readonly Facts[] | undefined;
-  declare _letters: readonly Facts[] | undefined;
-  declare _fault: SearchError | undefined;
   declare _said: string;
 
-  static override styles = [controls, notices, pageStyles];
+  static override styles = [controls, notices, pageStyles, flowStyles];
 
-  #abort = new AbortController();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #flow = new PipelineFlow();
+  readonly #facts = new Refreshing(this, (signal) => this.#ask(signal), REFRESH_MS);
 
   constructor() {
     super();
     this.parameters = new URLSearchParams();
-    this._pipelines = undefined;
-    this._letters = undefined;
-    this._fault = undefined;
     this._said = "";
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#abort = new AbortController();
-    this.#timer = setInterval(() => {
-      if (!document.hidden) void this.#load();
-    }, REFRESH_MS);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    clearInterval(this.#timer);
-    this.#abort.abort();
-  }
-
   protected override updated(changed: PropertyValues<this>): void {
-    if (changed.has("parameters")) void this.#load();
+    if (changed.has("parameters") && changed.get("parameters") !== undefined) void this.#facts.refresh();
   }
 
   override render(): TemplateResult {
@@ -78,6 +63,7 @@ export class PipelinesPage extends LitElement {
     if (isEditor)
       return html`<tr-pipeline-editor .name=${this.parameters.get("id") ?? ""} .sample=${this.parameters.get("sample") ?? ""}></tr-pipeline-editor>`;
     const view = this.#view;
+    const { fault } = this.#facts;
     return html`<div class="page">
       <div class="title"><h1>${msg("Pipelines")}</h1><span class="space"></span>
         <a class="button" href="#/pipelines?new=1">${icon("plus")}${msg("New pipeline")}</a></div>
@@ -85,7 +71,7 @@ export class PipelinesPage extends LitElement {
         ([name, title]) =>
           html`<button role="tab" aria-selected=${name === view} @click=${() => navigate({ page: "pipelines", parameters: new URLSearchParams({ view: name }) })}>${title}</button>`,
       )}</div>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${fault === undefined ? nothing : faultView(fault)}
       <p role="status" class="muted">${this._said}</p>
       ${view === "grok" ? html`<tr-grok-debugger></tr-grok-debugger>` : view === "letters" ? this.#letters() : this.#list()}
       <tr-confirm-dialog></tr-confirm-dialog>
@@ -93,7 +79,7 @@ export class PipelinesPage extends LitElement {
   }
 
   #list(): TemplateResult | typeof nothing {
-    const pipelines = this._pipelines;
+    const pipelines = this.#facts.value?.pipelines;
     if (pipelines === undefined) return nothing;
     if (pipelines.length === 0)
       return html`<div class="card empty"><h2>${msg("The default pipeline runs")}</h2>
@@ -102,7 +88,8 @@ export class PipelinesPage extends LitElement {
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table>
       <thead><tr><th scope="col">${msg("Pipeline")}</th><th scope="col">${msg("State")}</th><th scope="col">${msg("From")}</th><th scope="col" class="number">${msg("In")}</th><th scope="col" class="number">${msg("Out")}</th>
         <th scope="col">${msg("Description")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
-      <tbody>${pipelines.map((pipeline) => this.#row(pipeline))}</tbody></table></div>`;
+      <tbody>${pipelines.map((pipeline) => this.#row(pipeline))}</tbody></table></div>
+      ${pipelines.map((pipeline) => flowView(valueText(pipeline["id"]), this.#flow.steps(pipeline)))}`;
   }
 
   #row(pipeline: Facts): TemplateResult {
@@ -122,7 +109,7 @@ export class PipelinesPage extends LitElement {
   }
 
   #letters(): TemplateResult | typeof nothing {
-    const letters = this._letters;
+    const letters = this.#facts.value?.letters;
     if (letters === undefined) return nothing;
     if (letters.length === 0)
       return html`<div class="card empty"><h2>${msg("No dead letter")}</h2><p>${msg("What no output takes is kept here with the reason.")}</p></div>`;
@@ -140,20 +127,19 @@ export class PipelinesPage extends LitElement {
     return VIEWS.find(([view]) => view === this.parameters.get("view"))?.[0] ?? "list";
   }
 
-  async #load(): Promise<void> {
-    const { signal } = this.#abort;
-    await this.#try(async () => {
-      if (this.#view === "list") this._pipelines = await listPipelines(signal);
-      else if (this.#view === "letters") this._letters = await listLetters(0, signal);
-    });
+  async #ask(signal: AbortSignal): Promise<PipelineFacts> {
+    const before = this.#facts.value;
+    if (this.#view === "list") {
+      const pipelines = await listPipelines(signal);
+      this.#flow.take(pipelines, Date.now());
+      return { ...before, pipelines };
+    }
+    return this.#view === "letters" ? { ...before, letters: await listLetters(0, signal) } : { ...before };
   }
 
   async #replay(sequence: number): Promise<void> {
-    await this.#try(async () => {
-      await replayLetter(sequence, undefined);
+    if (await this.#facts.attempt(() => replayLetter(sequence, undefined)))
       this._said = msg(str`Letter ${sequence} was sent through the pipelines again.`);
-      await this.#load();
-    });
   }
 
   async #delete(id: string): Promise<void> {
@@ -163,20 +149,7 @@ export class PipelinesPage extends LitElement {
       action: msg("Delete pipeline"),
       typed: id,
     });
-    if (!isSure) return;
-    await this.#try(async () => {
-      await deletePipeline(id);
-      await this.#load();
-    });
-  }
-
-  async #try(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      this._fault = undefined;
-    } catch (error) {
-      if (!this.#abort.signal.aborted) this._fault = toSearchError(error);
-    }
+    if (isSure) await this.#facts.attempt(() => deletePipeline(id));
   }
 }
 

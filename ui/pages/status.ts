@@ -8,8 +8,8 @@ import { icon } from "../components/icons.ts";
 import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
 import { type Facts, fetchAgents, fetchStatus } from "../services/hub-client.ts";
-import { SearchError } from "../services/search-client.ts";
 import { fetchSlowQueries, type SlowQueries } from "../services/slow-queries.ts";
+import { Refreshing } from "./refreshing.ts";
 import { slowQueriesView } from "./slow-queries-view.ts";
 import { statusStyles } from "./status-styles.ts";
 import { agentsView, factsView, identityView, pipelinesView, streamsView } from "./status-views.ts";
@@ -17,57 +17,25 @@ import { agentsView, factsView, identityView, pipelinesView, streamsView } from 
 const REFRESH_MS = 5_000;
 
 export class StatusPage extends LitElement {
-  static override properties = {
-    _status: { state: true },
-    _agents: { state: true },
-    _slow: { state: true },
-    _fault: { state: true },
-  };
-
-  declare _status: Facts | undefined;
-  declare _agents: readonly Facts[] | undefined;
-  declare _slow: SlowQueries | undefined;
-  declare _fault: SearchError | undefined;
-
   static override styles = [controls, notices, pageStyles, statusStyles];
 
-  #abort = new AbortController();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #facts = new Refreshing(this, askFacts, REFRESH_MS);
 
   constructor() {
     super();
-    this._status = undefined;
-    this._agents = undefined;
-    this._slow = undefined;
-    this._fault = undefined;
-    new HotkeyController(this, { r: () => void this.#load() });
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#abort = new AbortController();
-    this.#timer = setInterval(() => {
-      if (!document.hidden) void this.#load();
-    }, REFRESH_MS);
-    void this.#load();
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    clearInterval(this.#timer);
-    this.#abort.abort();
+    new HotkeyController(this, { r: () => void this.#facts.refresh() });
   }
 
   override render(): TemplateResult {
-    const status = this._status;
+    const { value, fault } = this.#facts;
     return html`<div class="page">
       <div class="title"><h1>${msg("Health")}</h1><span class="space"></span>
-        <button @click=${() => void this.#load()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
-      ${this._fault === undefined ? nothing : faultView(this._fault)}
-      ${status === undefined ? nothing : html`${factsView(status)}`}
+        <button @click=${() => void this.#facts.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
+      ${fault === undefined ? nothing : faultView(fault)}
+      ${value === undefined ? nothing : factsView(value.status)}
       <h2>${msg("Agents")}</h2>
-      ${agentsView(this._agents, this._fault !== undefined)}
-      ${status === undefined ? nothing : html`${streamsView(status["streams"])}${pipelinesView(status["pipelines"])}${slowQueriesView(this._slow)}<h2>${msg("This hub")}</h2>${identityView(status)}`}
+      ${agentsView(value?.agents, fault !== undefined)}
+      ${value === undefined ? nothing : html`${streamsView(value.status["streams"])}${pipelinesView(value.status["pipelines"])}${slowQueriesView(value.slow)}<h2>${msg("This hub")}</h2>${identityView(value.status)}`}
     </div>`;
   }
 
@@ -75,25 +43,22 @@ export class StatusPage extends LitElement {
     for (const bar of this.renderRoot.querySelectorAll<HTMLElement>("[data-share]"))
       bar.style.width = `${bar.dataset["share"]}%`;
   }
+}
 
-  /** Not every viewer may see them, nor does every hub have them: then the rest is shown. */
-  #slowQueries(signal: AbortSignal): Promise<SlowQueries | undefined> {
-    return fetchSlowQueries(signal).catch(() => undefined);
-  }
+interface StatusFacts {
+  readonly status: Facts;
+  readonly agents: readonly Facts[];
+  /** Undefined where the viewer may not see them, or the hub has none. */
+  readonly slow: SlowQueries | undefined;
+}
 
-  async #load(): Promise<void> {
-    const { signal } = this.#abort;
-    try {
-      const [status, agents] = await Promise.all([fetchStatus(signal), fetchAgents(signal)]);
-      this._status = status;
-      this._agents = agents;
-      this._fault = undefined;
-      this._slow = await this.#slowQueries(signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
-    }
-  }
+async function askFacts(signal: AbortSignal): Promise<StatusFacts> {
+  const [status, agents, slow] = await Promise.all([
+    fetchStatus(signal),
+    fetchAgents(signal),
+    fetchSlowQueries(signal).catch(() => undefined),
+  ]);
+  return { status, agents, slow };
 }
 
 customElements.define("tr-page-status", StatusPage);
