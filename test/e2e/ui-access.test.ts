@@ -12,9 +12,24 @@ let shop: Shop;
 
 before(async () => {
   shop = await openShop(workspace, 300);
+  await fillMore(shop.hub);
 });
 
 after(() => workspace.close());
+
+/** Places for a map, and dashboards. */
+async function fillMore({ searchUrl, dashboardUrl }: Shop["hub"]): Promise<void> {
+  const send = async (url: string, method: string, body: unknown): Promise<void> => {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+    assert.ok(response.ok, `${url} answered with ${response.status}`);
+  };
+  const properties = { place: { type: "geo_point" } };
+  await send(`${searchUrl}/visits`, "PUT", { mappings: { _doc: { properties } } });
+  const visit = { "@timestamp": new Date().toISOString(), place: { lat: 52.5, lon: 13.4 } };
+  await send(`${searchUrl}/visits/_doc?refresh=true`, "POST", visit);
+  await send(`${dashboardUrl}/api/samples`, "POST", {});
+}
 
 type Step = (page: Page) => Promise<void>;
 
@@ -51,6 +66,42 @@ const STATES: readonly (readonly [name: string, path: string, reach: Step])[] = 
   ["the time range", "#/discover", (page) => page.getByRole("button", { name: /Last hour|Last 15/ }).click()],
   ["Live", "#/live", (page) => page.locator("tr-tail-window .row").first().waitFor()],
   ["Visualise", "#/visualise?from=now-2h", (page) => page.locator("tr-chart .plot").waitFor()],
+  [
+    "Visualise with a map",
+    "#/visualise?index=visits&chart=map&by=places:place&ring=500:50:10",
+    async (page) => {
+      await page.locator("tr-world-map circle.place").first().waitFor();
+      await page.locator("tr-world-map .plot").focus();
+      await page.keyboard.press("ArrowRight");
+      await page.locator("tr-world-map .readout").waitFor();
+    },
+  ],
+  [
+    "Visualise as numbers",
+    "#/visualise?from=now-2h&split=5:service",
+    async (page) => {
+      await page.locator("tr-chart .plot").waitFor();
+      await page.getByRole("button", { name: "Numbers" }).click();
+      await page.locator("tr-chart table").waitFor();
+    },
+  ],
+  ["a dashboard", "#/dashboards?id=access-logs", (page) => page.locator("tr-chart .plot").nth(3).waitFor()],
+  [
+    "a dashboard that is edited",
+    "#/dashboards?id=access-logs&edit=1",
+    (page) => page.getByRole("button", { name: "Wider: Requests", exact: true }).waitFor(),
+  ],
+  [
+    "an answer as a table",
+    "#/console?request=GET%20_cat/indices%3Fformat%3Djson",
+    async (page) => {
+      await page.getByRole("textbox", { name: "Requests" }).press("Control+Enter");
+      await page.getByRole("button", { name: "Answer as a table" }).click();
+      await page.getByRole("columnheader", { name: "health" }).waitFor();
+      await page.getByRole("button", { name: "Answer as a table" }).click();
+    },
+  ],
+  ["an index", "#/indices?index=visits", (page) => page.getByText("geo_point", { exact: true }).waitFor()],
   ["Dashboards", "#/dashboards", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
   ["Console", "#/console", (page) => page.getByRole("textbox", { name: "Requests" }).waitFor()],
   [
@@ -138,3 +189,96 @@ for (const theme of THEMES)
     await context.close();
     assert.deepEqual(found, []);
   });
+
+/** Pages a person goes through by keys; the menus of the head are the same on each. */
+const WALKS = [
+  "discover",
+  "live",
+  "visualise?from=now-2h",
+  "dashboards",
+  "dashboards?id=access-logs&edit=1",
+  "console",
+  "alerts",
+  "alerts?new=1&q=error",
+  "agents",
+  "pipelines",
+  "pipelines?new=1",
+  "indices",
+  "indices?index=visits",
+  "status",
+  "users",
+  "enrolment",
+  "appearance",
+];
+
+/** An expression: the element that has the focus, looked for in shadow trees; null where nothing has it. */
+const FOCUSED = `(() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  if (at === null || at === document.body) return null;
+  const { width, height, top, bottom } = at.getBoundingClientRect();
+  const style = getComputedStyle(at);
+  return {
+    name: at.localName + "." + at.className + " " + (at.ariaLabel ?? at.textContent ?? "").trim().slice(0, 40),
+    isSeen: width > 0 && height > 0 && bottom > 0 && top < innerHeight,
+    isMarked: style.outlineStyle !== "none" || style.boxShadow !== "none" || at.matches("textarea, .plot, main"),
+    isInMain: at.getRootNode() !== document && at.closest("header") === null,
+  };
+})()`;
+
+interface Focused {
+  readonly name: string;
+  readonly isSeen: boolean;
+  readonly isMarked: boolean;
+  readonly isInMain: boolean;
+}
+
+/** Stops that nobody should have to pass on one page. */
+const MAX_STOPS = 160;
+
+test("Tab goes through every page, each stop is in sight and marked, and none holds it", async () => {
+  const context = await shop.browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  const found: string[] = [];
+  for (const path of WALKS) {
+    await page.goto("about:blank");
+    await page.goto(`${shop.hub.dashboardUrl}/#/${path}`);
+    await page.locator("main > *").first().waitFor();
+    await page.waitForLoadState("networkidle");
+    let stops = 0;
+    let inMain = 0;
+    for (; stops < MAX_STOPS; stops++) {
+      // Tab is a character in the editor of the console: Escape lets it go on.
+      if (path === "console") await page.keyboard.press("Escape");
+      await page.keyboard.press("Tab");
+      const focused = await page.evaluate<Focused | null>(FOCUSED);
+      if (focused === null) break;
+      if (!focused.isSeen) found.push(`${path}: ${focused.name} isn't in sight`);
+      if (!focused.isMarked) found.push(`${path}: ${focused.name} isn't marked`);
+      if (focused.isInMain) inMain++;
+    }
+    if (stops === MAX_STOPS) found.push(`${path}: Tab never leaves the page`);
+    if (inMain === 0) found.push(`${path}: Tab reaches nothing of the page`);
+  }
+  await context.close();
+  assert.deepEqual(found, []);
+});
+
+test("no page has to be scrolled both ways on 320 px, which is 400 % zoom on a screen of 1280", async () => {
+  const context = await shop.browser.newContext({ viewport: { width: 320, height: 640 } });
+  const page = await context.newPage();
+  const found: string[] = [];
+  for (const path of [...WALKS, "nowhere", "visualise?index=visits&chart=map&by=places:place"]) {
+    await page.goto("about:blank");
+    await page.goto(`${shop.hub.dashboardUrl}/#/${path}`);
+    await page.locator("main > *").first().waitFor();
+    await page.waitForLoadState("networkidle");
+    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+    if (width > 320) found.push(`${path} is ${width} wide`);
+  }
+  await context.close();
+  assert.deepEqual(found, []);
+});

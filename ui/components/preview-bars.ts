@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import type { PreviewPoint } from "../services/alert-client.ts";
-import { formatCount, formatTime } from "../services/format.ts";
+import { formatCount, formatMoment } from "../services/format.ts";
 
 const WIDTH = 600;
 const HEIGHT = 110;
@@ -64,7 +64,7 @@ export class PreviewBars extends LitElement {
         ${points.map(({ count, firing }, at) => svg`<rect class="bar ${firing ? "firing" : ""}" x=${at * step} y=${y(count)} width=${Math.max(0.5, step - 0.6)} height=${HEIGHT - y(count)}></rect>`)}
         <line x1="0" x2=${WIDTH} y1=${y(threshold)} y2=${y(threshold)}></line>
       </svg>
-      <p><span>${formatTime(Date.parse(first.at), false).slice(0, 16)}</span><strong>${text}</strong><span>${formatTime(Date.parse(last.at), false).slice(0, 16)}</span></p>`;
+      <p><span>${formatMoment(Date.parse(first.at))}</span><strong>${text}</strong><span>${formatMoment(Date.parse(last.at))}</span></p>`;
   }
 }
 

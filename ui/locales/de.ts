@@ -1,11 +1,13 @@
 /** German texts of the pages, by the English ones: what all pages say, Discover and Live; the others are files of their own. */
 
 import type { Catalogue } from "../services/language.ts";
+import { GERMAN_ACCESS } from "./de-access.ts";
 import { GERMAN_ADMINISTRATION } from "./de-administration.ts";
 import { GERMAN_LINES } from "./de-lines.ts";
 import { GERMAN_WORK } from "./de-work.ts";
 
 export const GERMAN: Catalogue = {
+  ...GERMAN_ACCESS,
   ...GERMAN_ADMINISTRATION,
   ...GERMAN_LINES,
   ...GERMAN_WORK,

@@ -1,5 +1,6 @@
 /** What the pages of access share: loading, changes with a confirmation, a secret that is shown once. */
 
+import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import "../components/confirm-dialog.ts";
 import type { Question } from "../components/confirm-dialog.ts";
@@ -127,13 +128,13 @@ export abstract class AccessPage extends LitElement {
   }
 
   #secretView({ text, values }: Secret): TemplateResult {
-    return html`<section class="card secret" aria-label="Shown once">
-      <strong>${text} It is shown this once.</strong>
+    return html`<section class="card secret" aria-label=${msg("Shown once")}>
+      <strong>${text} ${msg("It is shown this once.")}</strong>
       <div class="values">${values.map(
         ([label, value]) => html`<span>${label}</span><code>${value}</code>
-          <button aria-label="Copy ${label}" @click=${() => void this.#copy(label, value)}>${icon("copy")}Copy</button>`,
+          <button aria-label=${msg(str`Copy ${label}`)} @click=${() => void this.#copy(label, value)}>${icon("copy")}${msg("Copy")}</button>`,
       )}</div>
-      <p><button @click=${this.#forget}>I have kept it</button></p>
+      <p><button @click=${this.#forget}>${msg("I have kept it")}</button></p>
     </section>`;
   }
 
@@ -144,9 +145,11 @@ export abstract class AccessPage extends LitElement {
   async #copy(label: string, value: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(value);
-      this._said = `${label} is copied.`;
+      this._said = msg(str`${label} is copied.`);
     } catch {
-      this._said = `The browser lets nothing be copied here: select the ${label} and copy it by hand.`;
+      this._said = msg(
+        str`The browser lets nothing be copied here: select the ${label} and copy it by hand.`,
+      );
     }
   }
 }
@@ -160,7 +163,7 @@ export function tableView(
 ): TemplateResult {
   if (rows.length === 0) return html`<p class="muted">${empty}</p>`;
   return html`<div class="table" tabindex="0" role="region" aria-label=${label}><table>
-    <thead><tr>${head.map((each) => html`<th scope="col">${each}</th>`)}<th scope="col"><span class="hidden-text">Actions</span></th></tr></thead>
+    <thead><tr>${head.map((each) => html`<th scope="col">${each}</th>`)}<th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
     <tbody>${rows}</tbody></table></div>`;
 }
 

@@ -8,7 +8,7 @@ import { icon } from "../components/icons.ts";
 import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
 import { AgentRates, type FleetAgent, healthLook, readAgent } from "../services/fleet.ts";
-import { formatAgo, formatBytes, formatCount, formatShort, formatTime } from "../services/format.ts";
+import { formatAgo, formatBytes, formatCount, formatMoment, formatShort } from "../services/format.ts";
 import { fetchAgents } from "../services/hub-client.ts";
 import { Refreshing } from "./refreshing.ts";
 
@@ -153,7 +153,7 @@ export class AgentsPage extends LitElement {
       [msg("Memory"), formatBytes(agent.rssBytes)],
       [msg("Version"), agent.version],
       [msg("Host"), agent.host],
-      [msg("Started"), formatTime(agent.startedMs, false).slice(0, 19)],
+      [msg("Started"), formatMoment(agent.startedMs)],
       [msg("Open files"), formatCount(agent.openFiles)],
     ];
     return html`${agent.reason === "" ? nothing : html`<div class="notice warning"><p>${agent.reason}</p></div>`}

@@ -3,7 +3,7 @@
 import { msg } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import type { Alert, AlertEvent } from "../services/alert-client.ts";
-import { formatAgo, formatCount, formatTime } from "../services/format.ts";
+import { formatAgo, formatCount, formatMoment } from "../services/format.ts";
 
 const EVENTS: Readonly<Record<AlertEvent["event"], readonly [text: string, look: string]>> = {
   firing: [msg("Fired"), "failed"],
@@ -38,7 +38,7 @@ export function eventsView(events: readonly AlertEvent[]): TemplateResult {
         <thead><tr><th scope="col">${msg("Time")}</th><th scope="col">${msg("What")}</th><th scope="col" class="number">${msg("Lines")}</th><th scope="col">${msg("Note")}</th></tr></thead>
         <tbody>${events.map(({ at, event, count, note }) => {
           const [text, look] = EVENTS[event];
-          return html`<tr><td>${formatTime(Date.parse(at), false).slice(0, 19)}</td><td><span class="badge ${look}">${text}</span></td><td class="number">${formatCount(count)}</td><td>${note}</td></tr>`;
+          return html`<tr><td>${formatMoment(Date.parse(at))}</td><td><span class="badge ${look}">${text}</span></td><td class="number">${formatCount(count)}</td><td>${note}</td></tr>`;
         })}</tbody></table></div>`
   }`;
 }

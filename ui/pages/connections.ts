@@ -1,10 +1,11 @@
 /** Connections: accounts elsewhere whose logs a pipeline may poll, and the providers they are connected through. */
 
+import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { formText } from "../components/form-text.ts";
 import { icon } from "../components/icons.ts";
 import { type ConnectedAccount, changeAccess, getAccess, type Provider } from "../services/access-client.ts";
-import { formatAgo, formatTime } from "../services/format.ts";
+import { formatAgo, formatMoment } from "../services/format.ts";
 import { AccessPage, tableView } from "./access-page.ts";
 
 /** The state may change without anybody's doing. */
@@ -41,7 +42,7 @@ export class ConnectionsPage extends AccessPage {
   }
 
   protected override get heading(): string {
-    return "Connections";
+    return msg("Connections");
   }
 
   protected override async load(signal: AbortSignal): Promise<void> {
@@ -57,41 +58,41 @@ export class ConnectionsPage extends AccessPage {
     if (this._accounts === undefined) return nothing;
     return html`
       ${tableView(
-        "Connected accounts",
-        ["Account", "State", "Provider", "Scope", "Token"],
+        msg("Connected accounts"),
+        [msg("Account"), msg("State"), msg("Provider"), msg("Scope"), msg("Token")],
         this._accounts.map((each) => this.#account(each)),
-        "No account is connected.",
+        msg("No account is connected."),
       )}
-      <h2>Connect an account</h2>
-      ${this._providers.length === 0 ? html`<p class="muted">Define the provider below first.</p>` : this.#connectForm()}
-      <h2>Providers</h2>
+      <h2>${msg("Connect an account")}</h2>
+      ${this._providers.length === 0 ? html`<p class="muted">${msg("Define the provider below first.")}</p>` : this.#connectForm()}
+      <h2>${msg("Providers")}</h2>
       ${tableView(
-        "Providers",
-        ["Provider", "Scope", "Hosts that get the token"],
+        msg("Providers"),
+        [msg("Provider"), msg("Scope"), msg("Hosts that get the token")],
         this._providers.map((each) => this.#provider(each)),
-        "No provider is defined.",
+        msg("No provider is defined."),
       )}
-      <h2>Define a provider</h2>
+      <h2>${msg("Define a provider")}</h2>
       <form class="card form" @submit=${this.#define}>
-        <label>Name<input name="name" required autocomplete="off" /></label>
-        <label>Issuer, or both addresses<input name="issuer" type="url" class="mono" autocomplete="off" placeholder="https://…" /></label>
-        <label>Authorization endpoint<input name="authorization_endpoint" type="url" class="mono" autocomplete="off" /></label>
-        <label>Token endpoint<input name="token_endpoint" type="url" class="mono" autocomplete="off" /></label>
+        <label>${msg("Name")}<input name="name" required autocomplete="off" /></label>
+        <label>${msg("Issuer, or both addresses")}<input name="issuer" type="url" class="mono" autocomplete="off" placeholder="https://…" /></label>
+        <label>${msg("Authorization endpoint")}<input name="authorization_endpoint" type="url" class="mono" autocomplete="off" /></label>
+        <label>${msg("Token endpoint")}<input name="token_endpoint" type="url" class="mono" autocomplete="off" /></label>
         <label>client_id<input name="client_id" required class="mono" autocomplete="off" /></label>
         <label>client_secret<input name="client_secret" type="password" autocomplete="off" /></label>
-        <label class="wide">Scope<input name="scope" class="mono" autocomplete="off" placeholder="a resource URL for each" /></label>
-        <label class="wide">Hosts that get the token<input name="api_hosts" required class="mono" autocomplete="off" placeholder="api.example.com" /></label>
-        <button class="primary">Define</button>
+        <label class="wide">${msg("Scope")}<input name="scope" class="mono" autocomplete="off" placeholder=${msg("a resource URL for each")} /></label>
+        <label class="wide">${msg("Hosts that get the token")}<input name="api_hosts" required class="mono" autocomplete="off" placeholder="api.example.com" /></label>
+        <button class="primary">${msg("Define")}</button>
       </form>
-      <p class="muted">Register this hub there with the redirect URI <code>${location.origin}/api/connections/callback</code>.</p>
+      <p class="muted">${msg("Register this hub there with the redirect URI")} <code>${location.origin}/api/connections/callback</code>.</p>
     `;
   }
 
   #connectForm(): TemplateResult {
     return html`<form class="card form" @submit=${this.#connect}>
-      <label>Provider<select name="provider">${this._providers.map(({ id, definition: { name } }) => html`<option value=${id}>${name}</option>`)}</select></label>
-      <label>Name, for <code>connection =&gt; "…"</code><input name="name" required autocomplete="off" placeholder="audit" /></label>
-      <button class="primary">Connect …</button>
+      <label>${msg("Provider")}<select name="provider">${this._providers.map(({ id, definition: { name } }) => html`<option value=${id}>${name}</option>`)}</select></label>
+      <label>${msg("Name, for")} <code>connection =&gt; "…"</code><input name="name" required autocomplete="off" placeholder="audit" /></label>
+      <button class="primary">${msg("Connect …")}</button>
     </form>`;
   }
 
@@ -102,16 +103,16 @@ export class ConnectionsPage extends AccessPage {
     return html`<tr><td class="name">${name}</td>
       <td class="long"><span class="badge ${isWell ? "ok" : "failed"}">${state}</span>${reason === undefined ? nothing : html`<br /><span class="muted">${reason}</span>`}</td>
       <td>${provider}</td><td class="long mono">${scope}</td>
-      <td>renewed ${formatAgo(refreshedAt ?? connectedAt, Date.now())}${expiresAt === null ? nothing : html`<br /><span class="muted">good until ${formatTime(expiresAt, false)}</span>`}</td>
+      <td>${msg(str`renewed ${formatAgo(refreshedAt ?? connectedAt, Date.now())}`)}${expiresAt === null ? nothing : html`<br /><span class="muted">${msg(str`good until ${formatMoment(expiresAt)}`)}</span>`}</td>
       <td class="number">
-        <button class="small ${isWell ? "" : "primary"}" aria-label="Reconnect ${name}" @click=${() => void this.#go({ provider: providerId, name, id })}>Reconnect</button>
-        <button class="plain small icon" aria-label="Remove ${name}" title="Remove" @click=${() => void this.#remove(id, name)}>${icon("trash")}</button></td></tr>`;
+        <button class="small ${isWell ? "" : "primary"}" aria-label=${msg(str`Reconnect ${name}`)} @click=${() => void this.#go({ provider: providerId, name, id })}>${msg("Reconnect")}</button>
+        <button class="plain small icon" aria-label=${msg(str`Remove ${name}`)} title=${msg("Remove")} @click=${() => void this.#remove(id, name)}>${icon("trash")}</button></td></tr>`;
   }
 
   #provider({ id, definition: { name, scope, api_hosts } }: Provider): TemplateResult {
     return html`<tr><td class="name">${name}</td><td class="long mono">${scope}</td><td class="long mono">${api_hosts.join(" ")}</td>
-      <td class="number"><button class="plain small icon" aria-label="Remove ${name}" title="Remove"
-        @click=${() => void this.change(() => changeAccess("DELETE", `connections/providers/${id}`), `${name} is removed.`)}>${icon("trash")}</button></td></tr>`;
+      <td class="number"><button class="plain small icon" aria-label=${msg(str`Remove ${name}`)} title=${msg("Remove")}
+        @click=${() => void this.change(() => changeAccess("DELETE", `connections/providers/${id}`), msg(str`${name} is removed.`))}>${icon("trash")}</button></td></tr>`;
   }
 
   readonly #connect = (event: SubmitEvent): void => {
@@ -141,22 +142,27 @@ export class ConnectionsPage extends AccessPage {
       api_hosts: formText(data, "api_hosts").split(/[\s,]+/),
       ...(Object.fromEntries(given) as Record<string, string>),
     };
-    void this.change(async () => {
-      await changeAccess("POST", "connections/providers", body);
-      form.reset();
-    }, `${body.name} is defined.`);
+    void this.change(
+      async () => {
+        await changeAccess("POST", "connections/providers", body);
+        form.reset();
+      },
+      msg(str`${body.name} is defined.`),
+    );
   };
 
   #remove(id: string, name: string): Promise<void> {
     const question = {
-      title: `Remove ${name}?`,
-      text: "Its tokens are revoked at the provider and forgotten here. Pipelines that poll with it stop getting events.",
-      action: "Remove connection",
+      title: msg(str`Remove ${name}?`),
+      text: msg(
+        "Its tokens are revoked at the provider and forgotten here. Pipelines that poll with it stop getting events.",
+      ),
+      action: msg("Remove connection"),
     };
     return this.changeIfSure(
       question,
       () => changeAccess("DELETE", `connections/${id}`),
-      `${name} is removed.`,
+      msg(str`${name} is removed.`),
     );
   }
 }

@@ -1,9 +1,10 @@
 /** Enrolment: the line that connects another machine, and the agents that have credentials. */
 
+import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
 import { type AgentKey, changeAccess, type Enrolment, getAccess } from "../services/access-client.ts";
-import { formatTime } from "../services/format.ts";
+import { formatMoment } from "../services/format.ts";
 import { AccessPage, tableView } from "./access-page.ts";
 
 export class EnrolmentPage extends AccessPage {
@@ -23,7 +24,7 @@ export class EnrolmentPage extends AccessPage {
   }
 
   protected override get heading(): string {
-    return "Connect servers";
+    return msg("Connect servers");
   }
 
   protected override async load(signal: AbortSignal): Promise<void> {
@@ -39,39 +40,39 @@ export class EnrolmentPage extends AccessPage {
     if (this._agents === undefined) return nothing;
     return html`
       <div class="card">
-        <p>Install the agent on the other machine, then run one line there. The line is good once; the agent makes its own key, which never leaves that machine.</p>
-        <button class="primary" @click=${this.#invite}>${icon("plus")}Make a line</button>
+        <p>${msg("Install the agent on the other machine, then run one line there. The line is good once; the agent makes its own key, which never leaves that machine.")}</p>
+        <button class="primary" @click=${this.#invite}>${icon("plus")}${msg("Make a line")}</button>
       </div>
       ${
         this._open.length === 0
           ? nothing
-          : html`<h2>Lines that weren't used yet</h2>${tableView(
-              "Open enrolments",
-              ["Line", "Made by", "Good until"],
+          : html`<h2>${msg("Lines that weren't used yet")}</h2>${tableView(
+              msg("Open enrolments"),
+              [msg("Line"), msg("Made by"), msg("Good until")],
               this._open.map((each) => this.#enrolment(each)),
               "",
             )}`
       }
-      <h2>Agents with credentials</h2>
+      <h2>${msg("Agents with credentials")}</h2>
       ${tableView(
-        "Agents",
-        ["Name", "Let in by", "Since", "Key"],
+        msg("Agents"),
+        [msg("Name"), msg("Let in by"), msg("Since"), msg("Key")],
         this._agents.map((each) => this.#agent(each)),
-        "No agent has credentials of its own yet.",
+        msg("No agent has credentials of its own yet."),
       )}
     `;
   }
 
   #enrolment({ id, created_by, expires_at }: Enrolment): TemplateResult {
-    return html`<tr><td class="mono">${id}…</td><td>${created_by}</td><td>${formatTime(Date.parse(expires_at), false)}</td>
-      <td class="number"><button class="plain small icon" aria-label="Withdraw ${id}" title="Withdraw"
-        @click=${() => void this.change(() => changeAccess("DELETE", `auth/agents/enrolment/${id}`), "The line is good no more.")}>${icon("trash")}</button></td></tr>`;
+    return html`<tr><td class="mono">${id}…</td><td>${created_by}</td><td>${formatMoment(Date.parse(expires_at))}</td>
+      <td class="number"><button class="plain small icon" aria-label=${msg(str`Withdraw ${id}`)} title=${msg("Withdraw")}
+        @click=${() => void this.change(() => changeAccess("DELETE", `auth/agents/enrolment/${id}`), msg("The line is good no more."))}>${icon("trash")}</button></td></tr>`;
   }
 
   #agent({ public_key, name, issued_at, issued_by, agent_id }: AgentKey): TemplateResult {
-    return html`<tr><td class="name"><a href="#/agents?id=${agent_id}">${name}</a></td><td>${issued_by}</td><td>${formatTime(Date.parse(issued_at), false)}</td>
+    return html`<tr><td class="name"><a href="#/agents?id=${agent_id}">${name}</a></td><td>${issued_by}</td><td>${formatMoment(Date.parse(issued_at))}</td>
       <td class="mono" title=${public_key}>${public_key.slice(0, 12)}…</td>
-      <td class="number"><button class="small" aria-label="Revoke ${name}" @click=${() => void this.#revoke(public_key, name)}>Revoke</button></td></tr>`;
+      <td class="number"><button class="small" aria-label=${msg(str`Revoke ${name}`)} @click=${() => void this.#revoke(public_key, name)}>${msg("Revoke")}</button></td></tr>`;
   }
 
   readonly #invite = (): void => {
@@ -81,21 +82,26 @@ export class EnrolmentPage extends AccessPage {
         "auth/agents/enrolment",
         {},
       );
-      const until = formatTime(Date.parse(expires_at), false);
-      this._secret = { text: `Run this on the other machine before ${until}.`, values: [["Line", command]] };
+      const until = formatMoment(Date.parse(expires_at));
+      this._secret = {
+        text: msg(str`Run this on the other machine before ${until}.`),
+        values: [[msg("Line"), command]],
+      };
     });
   };
 
   #revoke(key: string, name: string): Promise<void> {
     const question = {
-      title: `Revoke ${name}?`,
-      text: "Its connection ends at once. It loses nothing: it keeps its place and goes on when it is enrolled again.",
-      action: "Revoke agent",
+      title: msg(str`Revoke ${name}?`),
+      text: msg(
+        "Its connection ends at once. It loses nothing: it keeps its place and goes on when it is enrolled again.",
+      ),
+      action: msg("Revoke agent"),
     };
     return this.changeIfSure(
       question,
       () => changeAccess("DELETE", `auth/agents/${key}`),
-      `${name} is revoked.`,
+      msg(str`${name} is revoked.`),
     );
   }
 }

@@ -11,7 +11,7 @@ import "../components/mapping-tree.ts";
 import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
 import { navigate } from "../router.ts";
-import { formatBytes, formatCount, formatTime } from "../services/format.ts";
+import { formatBytes, formatCount, formatMoment } from "../services/format.ts";
 import type { FieldNode, IndexAdmin, IndexAlias, IndexRow } from "../services/index-admin.ts";
 import { SearchError } from "../services/search-client.ts";
 import { aliasesView, settingsView } from "./index-views.ts";
@@ -113,7 +113,7 @@ export class IndexDetails extends LitElement {
         ${fact("Documents", formatCount(row.docs))}${fact("Deleted", formatCount(row.deleted))}
         ${fact("Size", formatBytes(row.sizeBytes))}${fact("Segments", formatCount(row.segments))}
         ${fact("Shards", `${row.shards}${row.replicas > 0 ? ` × ${row.replicas + 1}` : ""}`)}
-        ${fact("Created", formatTime(row.createdMs, false).slice(0, 16))}
+        ${fact("Created", formatMoment(row.createdMs))}
       </dl>
       <div class="tools">
         <button ?disabled=${!row.isOpen} @click=${() => void this.#do(msg("Refreshing …"), msg("Refreshed: everything written so far is found."), () => this.admin.refresh(this.name))}>${icon("refresh")}${msg("Refresh")}</button>

@@ -7,7 +7,7 @@ import { HotkeyController } from "../components/hotkeys.ts";
 import { icon } from "../components/icons.ts";
 import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
-import { formatBytes, formatCount, formatTime } from "../services/format.ts";
+import { formatBytes, formatCount, formatMoment } from "../services/format.ts";
 import { IndexAdmin, type IndexRow, type SortKey, selectRows } from "../services/index-admin.ts";
 import { SearchClient, SearchError } from "../services/search-client.ts";
 import "./index-details.ts";
@@ -176,7 +176,7 @@ function rowView(row: IndexRow, largest: number): TemplateResult {
     <td class="number">${formatCount(docs)}${deleted > 0 ? html` <span class="muted">− ${formatCount(deleted)}</span>` : nothing}</td>
     <td class="number">${formatBytes(sizeBytes)}<span class="size" data-share=${Math.round((sizeBytes / largest) * 100)}></span></td>
     <td class="number">${shards}${replicas > 0 ? ` × ${replicas + 1}` : ""}</td>
-    <td>${createdMs === 0 ? "–" : formatTime(createdMs, false).slice(0, 16)}</td>
+    <td>${createdMs === 0 ? "–" : formatMoment(createdMs)}</td>
   </tr>`;
 }
 

@@ -1,5 +1,6 @@
 /** OAuth clients: applications that may ask people here for access in their name. */
 
+import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { formText } from "../components/form-text.ts";
 import { icon } from "../components/icons.ts";
@@ -7,9 +8,9 @@ import { changeAccess, getAccess, type OAuthClient } from "../services/access-cl
 import { AccessPage, tableView } from "./access-page.ts";
 
 const KINDS = [
-  ["confidential", "Has a server that keeps the secret"],
-  ["public", "Runs on its user's device; PKCE instead of a secret"],
-  ["resource_server", "An API that checks tokens"],
+  ["confidential", msg("Has a server that keeps the secret")],
+  ["public", msg("Runs on its user's device; PKCE instead of a secret")],
+  ["resource_server", msg("An API that checks tokens")],
 ] as const;
 
 interface Credentials {
@@ -34,7 +35,7 @@ export class OAuthClientsPage extends AccessPage {
   }
 
   protected override get heading(): string {
-    return "OAuth clients";
+    return msg("OAuth clients");
   }
 
   protected override async load(signal: AbortSignal): Promise<void> {
@@ -50,20 +51,20 @@ export class OAuthClientsPage extends AccessPage {
     if (this._clients === undefined) return nothing;
     return html`
       ${tableView(
-        "OAuth clients",
-        ["Name", "Client ID", "Kind", "Redirect URIs", "Secrets"],
+        msg("OAuth clients"),
+        [msg("Name"), msg("Client ID"), msg("Kind"), msg("Redirect URIs"), msg("Secrets")],
         this._clients.map((each) => this.#row(each)),
-        "No application is registered.",
+        msg("No application is registered."),
       )}
-      <h2>Register a client</h2>
+      <h2>${msg("Register a client")}</h2>
       <form class="card form" @submit=${this.#register}>
-        <label>Name, shown when it asks for consent<input name="name" required autocomplete="off" /></label>
-        <label>Kind<select name="kind">${KINDS.map(([kind, text]) => html`<option value=${kind}>${text}</option>`)}</select></label>
-        <label class="wide">Redirect URIs, separated by blanks<input name="uris" class="mono" autocomplete="off" placeholder="https://…/callback" /></label>
-        <label class="wide">Scopes it may ask for, none chosen: all<select name="scopes" multiple size=${Math.min(4, Math.max(2, this._scopes.length))}>${this._scopes.map((scope) => html`<option value=${scope}>${scope}</option>`)}</select></label>
-        <button class="primary">Register</button>
+        <label>${msg("Name, shown when it asks for consent")}<input name="name" required autocomplete="off" /></label>
+        <label>${msg("Kind")}<select name="kind">${KINDS.map(([kind, text]) => html`<option value=${kind}>${text}</option>`)}</select></label>
+        <label class="wide">${msg("Redirect URIs, separated by blanks")}<input name="uris" class="mono" autocomplete="off" placeholder="https://…/callback" /></label>
+        <label class="wide">${msg("Scopes it may ask for, none chosen: all")}<select name="scopes" multiple size=${Math.min(4, Math.max(2, this._scopes.length))}>${this._scopes.map((scope) => html`<option value=${scope}>${scope}</option>`)}</select></label>
+        <button class="primary">${msg("Register")}</button>
       </form>
-      <p class="muted">Redirect URIs are compared character by character. Authorization endpoint: <code>${location.origin}/o/oauth2/v2/auth</code>, token endpoint: <code>${location.origin}/token</code>.</p>
+      <p class="muted">${msg("Redirect URIs are compared character by character.")} ${msg("Authorization endpoint")}: <code>${location.origin}/o/oauth2/v2/auth</code>, ${msg("Token endpoint")}: <code>${location.origin}/token</code>.</p>
     `;
   }
 
@@ -72,9 +73,9 @@ export class OAuthClientsPage extends AccessPage {
     return html`<tr><td class="name">${name}</td><td class="mono">${clientId}</td><td>${kind}</td>
       <td class="long mono">${redirectUris.join(" ")}</td><td>${secrets}</td>
       <td class="number">
-        ${rotate ? html`<button class="small" aria-label="New secret for ${name}" @click=${() => void this.#rotate(clientId, name)}>New secret</button>` : nothing}
-        ${secrets > 1 ? html`<button class="small" aria-label="End the old secret of ${name}" @click=${() => void this.#retire(clientId)}>End the old secret</button>` : nothing}
-        <button class="plain small icon" aria-label="Delete ${name}" title="Delete" @click=${() => void this.#remove(clientId, name)}>${icon("trash")}</button></td></tr>`;
+        ${rotate ? html`<button class="small" aria-label=${msg(str`New secret for ${name}`)} @click=${() => void this.#rotate(clientId, name)}>${msg("New secret")}</button>` : nothing}
+        ${secrets > 1 ? html`<button class="small" aria-label=${msg(str`End the old secret of ${name}`)} @click=${() => void this.#retire(clientId)}>${msg("End the old secret")}</button>` : nothing}
+        <button class="plain small icon" aria-label=${msg(str`Delete ${name}`)} title=${msg("Delete")} @click=${() => void this.#remove(clientId, name)}>${icon("trash")}</button></td></tr>`;
   }
 
   readonly #register = (event: SubmitEvent): void => {
@@ -98,9 +99,11 @@ export class OAuthClientsPage extends AccessPage {
 
   #rotate(clientId: string, name: string): Promise<void> {
     const question = {
-      title: `Make a new secret for ${name}?`,
-      text: "The present one stays good until you end it or make the next, so that the application can be changed over.",
-      action: "Make secret",
+      title: msg(str`Make a new secret for ${name}?`),
+      text: msg(
+        "The present one stays good until you end it or make the next, so that the application can be changed over.",
+      ),
+      action: msg("Make secret"),
     };
     const work = async (): Promise<void> =>
       this.#show(await changeAccess<Credentials>("POST", `auth/clients/${clientId}/rotate`));
@@ -110,26 +113,29 @@ export class OAuthClientsPage extends AccessPage {
   #retire(clientId: string): Promise<void> {
     return this.change(
       () => changeAccess("DELETE", `auth/clients/${clientId}/old-secret`),
-      "The old secret is over.",
+      msg("The old secret is over."),
     );
   }
 
   #remove(clientId: string, name: string): Promise<void> {
     const question = {
-      title: `Delete ${name}?`,
-      text: "All tokens it was given end at once.",
-      action: "Delete client",
+      title: msg(str`Delete ${name}?`),
+      text: msg("All tokens it was given end at once."),
+      action: msg("Delete client"),
     };
     return this.changeIfSure(
       question,
       () => changeAccess("DELETE", `auth/clients/${clientId}`),
-      `${name} is deleted.`,
+      msg(str`${name} is deleted.`),
     );
   }
 
   #show({ client_id, client_secret }: Credentials): void {
     const secret = client_secret === undefined ? [] : ([["client_secret", client_secret]] as const);
-    this._secret = { text: "Put these into the application.", values: [["client_id", client_id], ...secret] };
+    this._secret = {
+      text: msg("Put these into the application."),
+      values: [["client_id", client_id], ...secret],
+    };
   }
 }
 

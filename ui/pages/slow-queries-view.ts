@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
-import { formatAgo, formatCount, formatTime } from "../services/format.ts";
+import { formatAgo, formatCount, formatMoment } from "../services/format.ts";
 import { type SlowQueries, type SlowQuery, slowReasons } from "../services/slow-queries.ts";
 
 /** Rows shown; the hub keeps somewhat more. */
@@ -32,7 +32,7 @@ function rowView(query: SlowQuery): TemplateResult {
   const isWhole = !query.body.endsWith("…");
   const request = new URLSearchParams({ request: `GET ${path}\n${query.body}` });
   return html`<tr>
-    <td title=${formatTime(query.atMs, false)}>${formatAgo(query.atMs, Date.now())}</td>
+    <td title=${formatMoment(query.atMs)}>${formatAgo(query.atMs, Date.now())}</td>
     <td class="number">${formatCount(query.tookMs)} ms${query.isTimedOut ? html` <span class="badge warning">${msg("timed out")}</span>` : nothing}</td>
     <td>${query.indices.join(", ") || "–"}</td>
     <td class="number">${query.total === undefined ? "–" : formatCount(query.total)}</td>

@@ -2,7 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
-import { formatAgo, formatBytes, formatCount, formatDuration, formatTime } from "../services/format.ts";
+import { formatAgo, formatBytes, formatCount, formatDuration, formatMoment } from "../services/format.ts";
 import type { Facts } from "../services/hub-client.ts";
 import { valueText } from "../services/log-document.ts";
 
@@ -178,7 +178,7 @@ function factText(name: string, value: unknown): string {
   if (Number.isNaN(value)) return "–";
   if (/bytes$/i.test(name)) return formatBytes(value);
   if (/_?seconds$/i.test(name)) return formatDuration(value * 1_000);
-  if (value > 1e12 && value < 1e13) return formatTime(value, false).slice(0, 19);
+  if (value > 1e12 && value < 1e13) return formatMoment(value);
   if (/ms$/i.test(name)) return `${formatCount(value)} ms`;
   return formatCount(value);
 }

@@ -1,5 +1,6 @@
 /** Users: accounts with their roles, API keys, and the sessions of who looks. */
 
+import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { formText } from "../components/form-text.ts";
 import { icon } from "../components/icons.ts";
@@ -11,7 +12,7 @@ import {
   ROLES,
   type Session,
 } from "../services/access-client.ts";
-import { formatAgo, formatTime } from "../services/format.ts";
+import { formatAgo, formatMoment } from "../services/format.ts";
 import { AccessPage, patternsOf, tableView } from "./access-page.ts";
 
 export class UsersPage extends AccessPage {
@@ -34,7 +35,7 @@ export class UsersPage extends AccessPage {
   }
 
   protected override get heading(): string {
-    return "Users and keys";
+    return msg("Users and keys");
   }
 
   protected override async load(signal: AbortSignal): Promise<void> {
@@ -53,36 +54,36 @@ export class UsersPage extends AccessPage {
     if (this._accounts === undefined) return nothing;
     return html`
       ${tableView(
-        "Accounts",
-        ["Name", "Role", "Indices", "Since"],
+        msg("Accounts"),
+        [msg("Name"), msg("Role"), msg("Indices"), msg("Since")],
         this._accounts.map((each) => this.#account(each)),
-        "There is no account yet.",
+        msg("There is no account yet."),
       )}
-      <h2>Add an account</h2>
+      <h2>${msg("Add an account")}</h2>
       <form class="card form" @submit=${this.#addAccount}>
-        <label>Name<input name="name" required autocomplete="off" /></label>
-        <label>Password<input name="password" type="password" required autocomplete="new-password" /></label>
-        ${roleField()}${indicesField()}<button class="primary">Add account</button>
+        <label>${msg("Name")}<input name="name" required autocomplete="off" /></label>
+        <label>${msg("Password")}<input name="password" type="password" required autocomplete="new-password" /></label>
+        ${roleField()}${indicesField()}<button class="primary">${msg("Add account")}</button>
       </form>
-      <h2>API keys</h2>
+      <h2>${msg("API keys")}</h2>
       ${tableView(
-        "API keys",
-        ["Name", "Role", "Indices", "Made by", "First used", "Ends"],
+        msg("API keys"),
+        [msg("Name"), msg("Role"), msg("Indices"), msg("Made by"), msg("First used"), msg("Ends")],
         this._keys.map((each) => this.#key(each)),
-        "There is no API key. Programs that write or read logs need one each.",
+        msg("There is no API key. Programs that write or read logs need one each."),
       )}
-      <h2>Make an API key</h2>
+      <h2>${msg("Make an API key")}</h2>
       <form class="card form" @submit=${this.#addKey}>
-        <label>Name<input name="name" required autocomplete="off" placeholder="billing import" /></label>
+        <label>${msg("Name")}<input name="name" required autocomplete="off" placeholder="billing import" /></label>
         ${roleField("ingest")}${indicesField()}
-        <label>Ends on, empty: never<input name="expires" type="date" /></label><button class="primary">Make key</button>
+        <label>${msg("Ends on, empty: never")}<input name="expires" type="date" /></label><button class="primary">${msg("Make key")}</button>
       </form>
-      <h2>My sessions</h2>
+      <h2>${msg("My sessions")}</h2>
       ${tableView(
-        "My sessions",
-        ["Browser", "Address", "Last used"],
+        msg("My sessions"),
+        [msg("Browser"), msg("Address"), msg("Last used")],
         this._sessions.map((each) => this.#session(each)),
-        "You aren't signed in: this hub asks nobody to.",
+        msg("You aren't signed in: this hub asks nobody to."),
       )}
     `;
   }
@@ -90,23 +91,23 @@ export class UsersPage extends AccessPage {
   #account(account: Account): TemplateResult {
     const { name, role, indices, createdAt } = account;
     return html`<tr><td class="name">${name}</td>
-      <td><select aria-label="Role of ${name}" @change=${(event: Event) => this.#setRole(account, (event.currentTarget as HTMLSelectElement).value)}>
+      <td><select aria-label=${msg(str`Role of ${name}`)} @change=${(event: Event) => this.#setRole(account, (event.currentTarget as HTMLSelectElement).value)}>
         ${ROLES.map((each) => html`<option value=${each} ?selected=${each === role}>${each}</option>`)}</select></td>
-      <td class="long">${indices.join(", ")}</td><td>${formatTime(createdAt, false)}</td>
-      <td class="number"><button class="plain small icon" aria-label="Remove ${name}" title="Remove" @click=${() => void this.#removeAccount(name)}>${icon("trash")}</button></td></tr>`;
+      <td class="long">${indices.join(", ")}</td><td>${formatMoment(createdAt)}</td>
+      <td class="number"><button class="plain small icon" aria-label=${msg(str`Remove ${name}`)} title=${msg("Remove")} @click=${() => void this.#removeAccount(name)}>${icon("trash")}</button></td></tr>`;
   }
 
   #key({ id, name, role, indices, createdBy, firstUsedAt, expiresAt }: ApiKey): TemplateResult {
     return html`<tr><td class="name">${name}</td><td>${role}</td><td class="long">${indices.join(", ")}</td><td>${createdBy}</td>
-      <td>${firstUsedAt === null ? "never" : formatAgo(firstUsedAt, Date.now())}</td>
-      <td>${expiresAt === null ? "never" : formatTime(expiresAt, false)}</td>
-      <td class="number"><button class="plain small icon" aria-label="Revoke ${name}" title="Revoke" @click=${() => void this.#revoke(id, name)}>${icon("trash")}</button></td></tr>`;
+      <td>${firstUsedAt === null ? msg("never") : formatAgo(firstUsedAt, Date.now())}</td>
+      <td>${expiresAt === null ? msg("never") : formatMoment(expiresAt)}</td>
+      <td class="number"><button class="plain small icon" aria-label=${msg(str`Revoke ${name}`)} title=${msg("Revoke")} @click=${() => void this.#revoke(id, name)}>${icon("trash")}</button></td></tr>`;
   }
 
   #session({ key, current, seen_at, ip, user_agent }: Session): TemplateResult {
-    return html`<tr><td class="long">${user_agent || "unknown"}${current ? html` <strong>(this one)</strong>` : nothing}</td><td>${ip}</td>
+    return html`<tr><td class="long">${user_agent || msg("unknown")}${current ? html` <strong>${msg("(this one)")}</strong>` : nothing}</td><td>${ip}</td>
       <td>${formatAgo(Date.parse(seen_at), Date.now())}</td>
-      <td class="number">${current ? nothing : html`<button class="small" @click=${() => void this.change(() => changeAccess("DELETE", `auth/sessions/${encodeURIComponent(key)}`), "The session is over.")}>End</button>`}</td></tr>`;
+      <td class="number">${current ? nothing : html`<button class="small" @click=${() => void this.change(() => changeAccess("DELETE", `auth/sessions/${encodeURIComponent(key)}`), msg("The session is over."))}>${msg("End session")}</button>`}</td></tr>`;
   }
 
   readonly #addAccount = (event: SubmitEvent): void => {
@@ -121,10 +122,13 @@ export class UsersPage extends AccessPage {
       role: formText(data, "role"),
       indices: patternsOf(formText(data, "indices")),
     };
-    void this.change(async () => {
-      await changeAccess("POST", "auth/accounts", body);
-      form.reset();
-    }, `${name} can sign in now.`);
+    void this.change(
+      async () => {
+        await changeAccess("POST", "auth/accounts", body);
+        form.reset();
+      },
+      msg(str`${name} can sign in now.`),
+    );
   };
 
   readonly #addKey = (event: SubmitEvent): void => {
@@ -141,8 +145,8 @@ export class UsersPage extends AccessPage {
     void this.change(async () => {
       const { key } = await changeAccess<{ key: string }>("POST", "auth/keys", body);
       this._secret = {
-        text: "Send this key as “Authorization: Bearer KEY”.",
-        values: [["API key", key]],
+        text: msg("Send this key as “Authorization: Bearer KEY”."),
+        values: [[msg("API key"), key]],
       };
       form.reset();
     });
@@ -151,43 +155,43 @@ export class UsersPage extends AccessPage {
   #setRole({ name }: Account, role: string): void {
     void this.change(
       () => changeAccess("PATCH", `auth/accounts/${encodeURIComponent(name)}`, { role }),
-      `${name} is ${role} now; open sessions of that account are over.`,
+      msg(str`${name} is ${role} now; open sessions of that account are over.`),
     );
   }
 
   #removeAccount(name: string): Promise<void> {
     const question = {
-      title: `Remove ${name}?`,
-      text: "Its sessions end at once, and so do tokens that were given in its name.",
-      action: "Remove account",
+      title: msg(str`Remove ${name}?`),
+      text: msg("Its sessions end at once, and so do tokens that were given in its name."),
+      action: msg("Remove account"),
     };
     return this.changeIfSure(
       question,
       () => changeAccess("DELETE", `auth/accounts/${encodeURIComponent(name)}`),
-      `${name} is removed.`,
+      msg(str`${name} is removed.`),
     );
   }
 
   #revoke(id: string, name: string): Promise<void> {
     const question = {
-      title: `Revoke ${name}?`,
-      text: "Programs that use this key are refused from now on.",
-      action: "Revoke key",
+      title: msg(str`Revoke ${name}?`),
+      text: msg("Programs that use this key are refused from now on."),
+      action: msg("Revoke key"),
     };
     return this.changeIfSure(
       question,
       () => changeAccess("DELETE", `auth/keys/${id}`),
-      `${name} is revoked.`,
+      msg(str`${name} is revoked.`),
     );
   }
 }
 
 function roleField(chosen = "viewer"): TemplateResult {
-  return html`<label>Role<select name="role">${ROLES.map((each) => html`<option value=${each} ?selected=${each === chosen}>${each}</option>`)}</select></label>`;
+  return html`<label>${msg("Role")}<select name="role">${ROLES.map((each) => html`<option value=${each} ?selected=${each === chosen}>${each}</option>`)}</select></label>`;
 }
 
 function indicesField(): TemplateResult {
-  return html`<label>Indices<input name="indices" class="mono" autocomplete="off" placeholder="logs-*, metrics-*" /></label>`;
+  return html`<label>${msg("Indices")}<input name="indices" class="mono" autocomplete="off" placeholder="logs-*, metrics-*" /></label>`;
 }
 
 customElements.define("tr-page-users", UsersPage);

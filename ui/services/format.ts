@@ -1,5 +1,7 @@
 /** Times and numbers as people read them. */
 
+import { isUtcPreferred } from "./preferences.ts";
+
 /** Of the page, which is chosen before this is loaded; English in tests. */
 const LANGUAGE = globalThis.document?.documentElement.lang || "en";
 const COUNT = new Intl.NumberFormat(LANGUAGE);
@@ -36,6 +38,11 @@ export function formatTime(atMs: number, isUtc: boolean): string {
   const shiftedMs = isUtc ? atMs : atMs - offsetMinutes(atMs) * 60_000;
   const iso = new Date(shiftedMs).toISOString();
   return `${iso.slice(0, 10)} ${iso.slice(11, 23)}`;
+}
+
+/** `2026-01-31 14:05:09` in the zone that the reader prefers: for what no address gives another zone. */
+export function formatMoment(atMs: number): string {
+  return formatTime(atMs, isUtcPreferred()).slice(0, 19);
 }
 
 /** `UTC+01:00`, the zone at a time. */
