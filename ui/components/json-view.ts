@@ -32,7 +32,8 @@ export class JsonView extends LitElement {
       .lines {
         margin: 0;
         padding: 8px 16px 8px 26px;
-        font: 0.8125rem / 20px var(--font-mono);
+        /* A row is as high as the button that folds it. */
+        font: 0.8125rem / 24px var(--font-mono);
         font-variant-ligatures: none;
         overflow-wrap: anywhere;
         white-space: pre-wrap;
@@ -45,7 +46,7 @@ export class JsonView extends LitElement {
       .line button {
         position: absolute;
         left: calc(var(--depth) * 16px - 22px);
-        top: -2px;
+        top: 0;
         width: 24px;
         min-width: 24px;
         height: 24px;

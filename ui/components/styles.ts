@@ -12,7 +12,8 @@ export const controls = css`
   [hidden] {
     display: none !important;
   }
-  :focus-visible {
+  :focus-visible,
+  input:focus-within {
     outline: 2px solid var(--focus);
     outline-offset: 1px;
   }
