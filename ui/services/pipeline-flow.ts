@@ -1,6 +1,7 @@
 /** What goes through a pipeline: its steps with their counts, and how fast that was between two looks. */
 
 import { asFacts, type Facts } from "./hub-client.ts";
+import { valueText } from "./log-document.ts";
 
 /** A plugin of a pipeline, or the events that enter it. */
 export interface FlowStep {
@@ -48,7 +49,7 @@ export class PipelineFlow {
       const count = numberIn(plugin, "in");
       const ms = numberIn(plugin, "ms");
       return {
-        name: String(plugin["name"] ?? plugin["id"] ?? ""),
+        name: valueText(plugin["name"] ?? plugin["id"]),
         count,
         dropped: Math.max(0, count - numberIn(plugin, "out")),
         failures: numberIn(plugin, "failures"),
@@ -65,7 +66,7 @@ function pluginsOf(pipeline: Facts): Facts[] {
 }
 
 function keyOf(plugin: Facts): string {
-  return `${String(plugin["pipeline"])}/${String(plugin["id"])}`;
+  return `${valueText(plugin["pipeline"])}/${valueText(plugin["id"])}`;
 }
 
 function numberIn(facts: Facts, name: string): number {
