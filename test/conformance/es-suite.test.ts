@@ -35,7 +35,11 @@ suite("foreign suite: search interface", { skip: RUNNER.missing }, () => {
   let results: readonly SectionResult[] = [];
 
   before(async () => {
-    hub = await startHub({ dataDir: workspace.path("data", "hub") });
+    hub = await startHub({
+      dataDir: workspace.path("data", "hub"),
+      // The suite's own cluster is started with it.
+      settings: { "node.attr": { testattr: "test" } },
+    });
     results = await runSuite(hub.searchUrl, workspace.path("report.ndjson"));
   });
   after(async () => {
