@@ -4,10 +4,14 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { connect } from "amqplib";
+import pg from "pg";
 import { InputWorld, plain } from "#test/contract/input-world.ts";
 import { OutputWorld } from "#test/contract/output-world.ts";
+import { startHub } from "#test/harness/hub.ts";
 import { type KafkaBroker, noKafka, startKafka } from "#test/harness/kafka.ts";
+import { noPostgresql, startPostgresql } from "#test/harness/postgresql.ts";
 import { noRabbitmq, type RabbitmqServer, startRabbitmq } from "#test/harness/rabbitmq.ts";
+import { Workspace } from "#test/harness/workspace.ts";
 
 let rabbitmq: Promise<RabbitmqServer> | undefined;
 
@@ -186,4 +190,91 @@ test("members of a group share a topic, and a broker that is killed costs no mes
     new Set(worlds.flatMap(({ sent }) => sent.map(({ event }) => event.fields["n"]))).size;
   for (let left = 300; seen() < n && left > 0; left--) await setTimeout(100);
   assert.equal(seen(), n);
+});
+
+/** Runs an input until so many events are in the log in all. */
+async function runUntil(world: InputWorld, text: string, count: number): Promise<void> {
+  const input = world.make(text);
+  await input.start();
+  await world.until(count);
+  await input.stop();
+}
+
+test("rows of PostgreSQL come portion by portion, times with their microseconds", {
+  skip: noPostgresql,
+}, async (t) => {
+  const { url, stop } = await startPostgresql();
+  const client = new pg.Client({ connectionString: url.replace("//", "//tester@") });
+  await client.connect();
+  t.after(async () => {
+    await client.end();
+    await stop();
+  });
+  await client.query(`CREATE TABLE t AS SELECT n AS id, '2026-01-01T10:00:00.000001Z'::timestamptz + n * interval '1 us' AS at,
+    n * 1.5 AS price, '{"a":[1]}'::jsonb AS doc, ARRAY['x','y'] AS list, date '2026-01-02' AS day, NULL::text AS none
+    FROM generate_series(1::bigint, 2500) n`);
+  const text = `jdbc { jdbc_connection_string => "jdbc:${url}" tracking_column => at tracking_column_type => timestamp
+    use_column_value => true statement => "SELECT * FROM t WHERE at::timestamptz > :sql_last_value ORDER BY at" }`;
+  const world = new InputWorld();
+  await runUntil(world, text, 2500);
+  assert.deepEqual(plain(world.sent[1]!.event), {
+    id: 2,
+    at: "2026-01-01T10:00:00.000003Z",
+    price: 3,
+    doc: { a: [1] },
+    list: ["x", "y"],
+    day: "2026-01-02",
+    none: null,
+  });
+  await client.query("INSERT INTO t SELECT 2501, max(at) + interval '1 us' FROM t");
+  await runUntil(world, text, 2501);
+  await runUntil(
+    world,
+    text
+      .replace(/statement => ".*"/, 'statement => "SHOW server_encoding"')
+      .replace("use_column_value => true", ""),
+    2502,
+  );
+  assert.deepEqual(
+    world.sent.slice(2500).map(({ event }) => event.fields["id"] ?? event.fields["server_encoding"]),
+    [2501, "UTF8"],
+  );
+});
+
+test("output elasticsearch fills another hub over HTTP, each document once though they are sent twice", async (t) => {
+  const workspace = new Workspace(t);
+  const hub = await startHub({ dataDir: workspace.path("data", "hub") });
+  t.after(() => hub.stop());
+  const { host } = new URL(hub.searchUrl);
+  const text = `elasticsearch { hosts => ["${host}"] index => "remote-%{kind}" }`;
+  const events = Array.from({ length: 500 }, (_, n) => ({ n, kind: n % 2 === 0 ? "a" : "b" }));
+  for (const _ of [1, 2]) {
+    const output = new OutputWorld(text);
+    assert.deepEqual(await output.write(events), { again: [], refused: [] });
+    await output.writer.stop();
+  }
+  await fetch(`${hub.searchUrl}/remote-*/_refresh`, { method: "POST" });
+  const answer = await fetch(`${hub.searchUrl}/remote-*/_count`);
+  assert.partialDeepStrictEqual(await answer.json(), { count: 500 });
+  const output = new OutputWorld(
+    `elasticsearch { hosts => ["${host}"] index => "remote-a" action => "%{do}" document_id => "%{id}" doc_as_upsert => true }`,
+  );
+  t.after(() => output.writer.stop());
+  const rest = await output.write([
+    { do: "update", id: "u", v: 1 },
+    { do: "update", id: "u", w: 2 },
+    { do: "delete", id: "id-0" },
+    { do: "delete", id: "nobody" },
+    { do: "create", id: "u", v: 3 },
+    { do: "index", id: "bad", n: "no number" },
+  ]);
+  assert.deepEqual(
+    rest?.refused?.map(({ place }) => place),
+    [5],
+  );
+  const { _source: source } = (await (await fetch(`${hub.searchUrl}/remote-a/_doc/u`)).json()) as {
+    _source: Record<string, unknown>;
+  };
+  assert.partialDeepStrictEqual(source, { v: 1, w: 2 });
+  assert.equal((await fetch(`${hub.searchUrl}/remote-a/_doc/id-0`)).status, 404);
 });

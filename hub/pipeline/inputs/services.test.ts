@@ -143,6 +143,21 @@ test("a service that fails is told as an event, with no secret in it", async (t)
   assert.match(world.failures.at(-1) ?? "", /answered 500/);
 });
 
+test("a failure that goes on is told as an event at the first and the tenth time, and counted meanwhile", async (t) => {
+  const base = await service(t, (url) => (url === "/well" ? "{}" : 500));
+  const world = new InputWorld();
+  const input = world.make(
+    `http_poller { urls => { "ill" => "${base}/ill" "well" => "${base}/well" } schedule => { every => "2ms" } target => "doc" }`,
+  );
+  await input.start();
+  await world.untilFailing(/^ill: .*answered 500 \(12 times in a row\)$/);
+  await input.stop();
+  const failures = world.sent.flatMap(({ event }) => event.fields["http_request_failure"] ?? []);
+  assert.partialDeepStrictEqual(failures, [{ count: 1 }, { count: 10 }]);
+  assert.equal(failures.length, 2);
+  assert.ok(!world.failures.includes(null), "a service that works doesn't hide one that fails");
+});
+
 test("schedules are cron lines, intervals and single times", () => {
   const now = Date.UTC(2026, 0, 1, 10, 2, 30);
   assert.equal(parseSchedule({ every: "5m" })(now), 300_000);

@@ -4,9 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import pg from "pg";
 import { InputWorld, plain } from "#test/contract/input-world.ts";
-import { noPostgresql, startPostgresql } from "#test/contract/postgresql.ts";
 import { readConnectionString } from "./database.ts";
 import { bindStatement } from "./statement.ts";
 
@@ -92,47 +90,6 @@ test("explicit pages ask for :size rows from :offset until one is short", async 
   const numbers = world.sent.map(({ event }) => (event.fields["row"] as { i: number }).i);
   const once = Array.from({ length: 1205 }, (_, place) => place + 1);
   assert.deepEqual(numbers, [...once, ...once]);
-});
-
-test("rows of PostgreSQL come portion by portion, times with their microseconds", {
-  skip: noPostgresql,
-}, async (t) => {
-  const { url, stop } = await startPostgresql();
-  const client = new pg.Client({ connectionString: url.replace("//", "//tester@") });
-  await client.connect();
-  t.after(async () => {
-    await client.end();
-    await stop();
-  });
-  await client.query(`CREATE TABLE t AS SELECT n AS id, '2026-01-01T10:00:00.000001Z'::timestamptz + n * interval '1 us' AS at,
-    n * 1.5 AS price, '{"a":[1]}'::jsonb AS doc, ARRAY['x','y'] AS list, date '2026-01-02' AS day, NULL::text AS none
-    FROM generate_series(1::bigint, 2500) n`);
-  const text = `jdbc { jdbc_connection_string => "jdbc:${url}" tracking_column => at tracking_column_type => timestamp
-    use_column_value => true statement => "SELECT * FROM t WHERE at::timestamptz > :sql_last_value ORDER BY at" }`;
-  const world = new InputWorld();
-  await runUntil(world, text, 2500);
-  assert.deepEqual(plain(world.sent[1]!.event), {
-    id: 2,
-    at: "2026-01-01T10:00:00.000003Z",
-    price: 3,
-    doc: { a: [1] },
-    list: ["x", "y"],
-    day: "2026-01-02",
-    none: null,
-  });
-  await client.query("INSERT INTO t SELECT 2501, max(at) + interval '1 us' FROM t");
-  await runUntil(world, text, 2501);
-  await runUntil(
-    world,
-    text
-      .replace(/statement => ".*"/, 'statement => "SHOW server_encoding"')
-      .replace("use_column_value => true", ""),
-    2502,
-  );
-  assert.deepEqual(
-    world.sent.slice(2500).map(({ event }) => event.fields["id"] ?? event.fields["server_encoding"]),
-    [2501, "UTF8"],
-  );
 });
 
 test("connection strings of existing configurations are read", () => {
