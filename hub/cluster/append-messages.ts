@@ -8,6 +8,7 @@ import { docSubject } from "#proto/subjects.ts";
 import { type BatchHeader, MAX_BATCH_BYTES, MAX_OPERATIONS } from "./doc-batches.ts";
 import { type DocumentIds, ID_CHARACTERS } from "./document-ids.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
+import { OPERATION_BYTES, putAppend } from "./operation-bytes.ts";
 import { shardOf } from "./routing.ts";
 
 /** New documents for one index, behind each other in `bytes`. They get ids. */
@@ -28,15 +29,6 @@ export interface AppendMessage {
   /** Places of its documents in the run. */
   readonly places: readonly number[];
 }
-
-/** Tags of DocBatch and DocOperation (proto/log.proto), and bytes of an operation beside its document. */
-const OPERATION = 0x5a;
-const ID = 0x12;
-const SOURCE = 0x1a;
-const ORDINAL = 0x28;
-const APPEND_ONLY = [0x80, 0x01, 0x01];
-/** Tags, lengths, the ordinal and the mark of a new document take no more. */
-const OPERATION_BYTES = ID_CHARACTERS + 32;
 
 interface OpenMessage {
   places: number[];
@@ -66,7 +58,7 @@ export function appendMessages(
     const id = documentIds.next();
     ids.push(id);
     const shard = shardOf(id, "", numberOfShards);
-    const bytes = run.stops[place]! - run.starts[place]! + OPERATION_BYTES;
+    const bytes = run.stops[place]! - run.starts[place]! + ID_CHARACTERS + OPERATION_BYTES;
     const message = open[shard]!;
     const isFull = message.bytes + bytes > MAX_BATCH_BYTES || message.places.length >= MAX_OPERATIONS;
     if (isFull && message.places.length > 0) close(shard);
@@ -91,7 +83,7 @@ function headerBytes(index: IndexMetadata, shard: number, header: BatchHeader, r
 
 /** `roomBytes`: what the operations take at most. */
 function encodeRun(
-  run: AppendRun,
+  { bytes, starts, stops }: AppendRun,
   places: readonly number[],
   ids: readonly string[],
   head: Uint8Array,
@@ -101,36 +93,17 @@ function encodeRun(
   out.set(head);
   let at = head.length;
   for (const place of places) {
-    const from = run.starts[place]!;
-    const length = run.stops[place]! - from;
-    const size = 2 + ID_CHARACTERS + 1 + varintBytes(length) + length + 1 + varintBytes(place) + 3;
-    out[at++] = OPERATION;
-    at = putVarint(out, at, size);
-    out[at++] = ID;
-    out[at++] = ID_CHARACTERS;
-    at += out.write(ids[place]!, at, "latin1");
-    out[at++] = SOURCE;
-    at = putVarint(out, at, length);
-    out.set(run.bytes.subarray(from, from + length), at);
-    at += length;
-    out[at++] = ORDINAL;
-    at = putVarint(out, at, place);
-    for (const byte of APPEND_ONLY) out[at++] = byte;
+    const [id, from, to] = [ids[place]!, starts[place]!, stops[place]!];
+    at = putAppend(out, at, {
+      create: false,
+      id,
+      bytes,
+      from,
+      to,
+      ordinal: place,
+      sourceIndex: 0,
+      offset: 0,
+    });
   }
   return out.subarray(0, at);
-}
-
-function varintBytes(value: number): number {
-  return value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x20_0000 ? 3 : value < 0x1000_0000 ? 4 : 5;
-}
-
-function putVarint(out: Uint8Array, from: number, value: number): number {
-  let at = from;
-  let rest = value;
-  while (rest >= 0x80) {
-    out[at++] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-  }
-  out[at++] = rest;
-  return at;
 }

@@ -3,6 +3,7 @@
 import { DocBatch, type tailrace } from "#proto/messages.ts";
 import { docSubject } from "#proto/subjects.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
+import { type Append, appendBytes, appendOf, putAppend } from "./operation-bytes.ts";
 import { shardOf } from "./routing.ts";
 
 /** What all messages of one write have in common. */
@@ -85,7 +86,7 @@ export class DocBatches {
 
   #close(batch: OpenBatch): void {
     const { index, shard, part, operations, places } = batch;
-    const data = DocBatch.encode({
+    const head = {
       ...this.#header,
       sources: [...this.#header.sources],
       index: index.name,
@@ -93,9 +94,30 @@ export class DocBatches {
       shard,
       mappingVersion: index.mapping.version,
       reply: this.#reply?.(index, shard, part) ?? "",
-      operations,
-    }).finish();
+    };
+    const data = encodeBatch(head, operations);
     this.#done.push({ subject: docSubject(index.uuid, shard), data, index, shard, part, places });
     Object.assign(batch, { part: part + 1, bytes: 0, places: [], operations: [] });
   }
+}
+
+/** Most batches hold nothing but new documents, which are written as bytes at once. */
+function encodeBatch(
+  head: tailrace.DocBatch.$Properties,
+  operations: readonly tailrace.DocOperation.$Properties[],
+): Uint8Array {
+  const appends: Append[] = [];
+  let roomBytes = 0;
+  for (const operation of operations) {
+    const append = appendOf(operation);
+    if (append === null) return DocBatch.encode({ ...head, operations: [...operations] }).finish();
+    roomBytes += appendBytes(append);
+    appends.push(append);
+  }
+  const headBytes = DocBatch.encode(head).finish();
+  const out = Buffer.allocUnsafeSlow(headBytes.length + roomBytes);
+  out.set(headBytes);
+  let at = headBytes.length;
+  for (const append of appends) at = putAppend(out, at, append);
+  return out.subarray(0, at);
 }
