@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { type Html, html } from "./html.ts";
+import { languageOf, type PageLanguage } from "./page-language.ts";
 
 const STYLE = `
 :root{color-scheme:light dark;--ground:#f4f5f7;--panel:#fff;--ink:#16202b;--soft:#51606f;--line:#c9d1d9;--accent:#0b5fbd;--on-accent:#fff;--bad:#a51d1d}
@@ -43,10 +44,10 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
  * Returns a whole page. Its own meta element loosens no-referrer to same-origin: under no-referrer browsers send
  * "Origin: null" with a form, which checks of the Origin must refuse.
  */
-export function page(title: string, body: Html): string {
+export function page(title: string, body: Html, language: PageLanguage = "en"): string {
   // The style must reach the browser byte for byte, or its hash in the policy is wrong.
   const frame = html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -68,5 +69,9 @@ ${body}
 
 /** Sends a page with its headers. */
 export function sendPage(reply: FastifyReply, status: number, title: string, body: Html): FastifyReply {
-  return reply.code(status).headers(PAGE_HEADERS).type("text/html; charset=utf-8").send(page(title, body));
+  return reply
+    .code(status)
+    .headers(PAGE_HEADERS)
+    .type("text/html; charset=utf-8")
+    .send(page(title, body, languageOf(reply.request.headers["accept-language"])));
 }

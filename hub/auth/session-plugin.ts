@@ -10,6 +10,7 @@ import type { Cookies } from "./cookies.ts";
 import { type DashboardSignIn, SIGN_IN_CALLBACK } from "./dashboard-sign-in.ts";
 import { checkFormToken, FORM_LIMIT_BYTES, field, formToken, readForm } from "./forms.ts";
 import { sendPage } from "./page.ts";
+import { languageOf, type Say, sayIn } from "./page-language.ts";
 import { requirePerson } from "./principal.ts";
 import { quietRoute } from "./redaction.ts";
 import { sendError } from "./route-errors.ts";
@@ -112,11 +113,12 @@ async function callback(
       ip: request.ip,
       reason: fault.message,
     });
+    const say = sayTo(request);
     return sendPage(
       reply,
       fault.status,
-      "Sign-in failed",
-      failureBody("You aren't signed in", `${fault.message}.`),
+      say("Sign-in failed"),
+      failureBody(say, "You aren't signed in", `${fault.message}.`),
     );
   }
 }
@@ -181,22 +183,28 @@ async function endSession(
   return reply.code(204).send();
 }
 
+/** Returns how a page says its texts to who sent a request. */
+function sayTo(request: FastifyRequest<SetupRoute> | FastifyRequest): Say {
+  return sayIn(languageOf(request.headers["accept-language"]));
+}
+
 async function showSetup(
   parts: SessionPluginParts,
   request: FastifyRequest<SetupRoute>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { token } = request.params;
+  const say = sayTo(request);
   if (!(await parts.accounts.knowsSetupToken(token))) {
     const reason =
       "This link was used or is too old. Start the hub again for a new one, or run tailrace-hub user add.";
-    return sendPage(reply, 403, "Link over", failureBody("This link is over", reason));
+    return sendPage(reply, 403, say("Link over"), failureBody(say, "This link is over", reason));
   }
   return sendPage(
     reply,
     200,
-    "Set up",
-    setupBody(request.url, formToken(parts.formKey, `setup:${token}`), "", ""),
+    say("Set up"),
+    setupBody(say, request.url, formToken(parts.formKey, `setup:${token}`), "", ""),
   );
 }
 
@@ -206,6 +214,7 @@ async function setUp(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { token } = request.params;
+  const say = sayTo(request);
   const fields = await readForm(request.headers["content-type"], request.body);
   const name = field(fields, "name").trim();
   try {
@@ -218,14 +227,20 @@ async function setUp(
   } catch (error) {
     const fault = toAppError(error);
     if (fault.code !== "request_invalid") {
-      return sendPage(reply, fault.status, "Set up", failureBody("This can't go on", `${fault.message}.`));
+      return sendPage(
+        reply,
+        fault.status,
+        say("Set up"),
+        failureBody(say, "This can't go on", `${fault.message}.`),
+      );
     }
     const body = setupBody(
+      say,
       request.url,
       formToken(parts.formKey, `setup:${token}`),
       name,
       `${fault.message}.`,
     );
-    return sendPage(reply, 400, "Set up", body);
+    return sendPage(reply, 400, say("Set up"), body);
   }
 }

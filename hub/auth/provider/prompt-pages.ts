@@ -1,6 +1,7 @@
 /** The provider's own prompt: sign-in and consent, as pages that work with the keyboard, a screen reader and no script. */
 
 import { type Html, html, NOTHING } from "#hub/auth/html.ts";
+import type { Say } from "#hub/auth/page-language.ts";
 import type { Scope } from "./scopes.ts";
 
 /** What all forms of one prompt share. */
@@ -10,21 +11,24 @@ export interface PromptForm {
   /** See `formToken`. */
   readonly token: string;
   readonly clientName: string;
+  /** In the reader's language. */
+  readonly say: Say;
 }
 
 /** Returns the sign-in page's body. `problem`: why the last try failed; `name`: to fill in. */
 export function signInBody(form: PromptForm, name: string, problem: string): Html {
   const alert = problem === "" ? NOTHING : html`<p class="bad" role="alert" id="problem">${problem}</p>`;
-  return html`<h1>Sign in</h1>
-<p class="soft">to go on to ${form.clientName}</p>
+  const { say } = form;
+  return html`<h1>${say("Sign in")}</h1>
+<p class="soft">${say("to go on to {0}", form.clientName)}</p>
 ${alert}
 <form method="post" action="${form.path}/sign-in">
 <input type="hidden" name="token" value="${form.token}">
-<label for="name">Name</label>
+<label for="name">${say("Name")}</label>
 <input id="name" name="name" value="${name}" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>
-<label for="password">Password</label>
+<label for="password">${say("Password")}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
-<button>Sign in</button>
+<button>${say("Sign in")}</button>
 </form>
 ${cancelForm(form)}`;
 }
@@ -37,13 +41,14 @@ export function consentBody(
   accountName: string,
 ): Html {
   const wishes = scopes.map(({ url, title }) => html`<li>${title}<br><span class="soft">${url}</span></li>`);
-  return html`<h1>Allow ${form.clientName}?</h1>
-<p class="soft">You are signed in as ${accountName}. If you allow it, your browser goes back to ${redirectHost}.</p>
-<p><strong>${form.clientName}</strong> wants to do this for you, until you withdraw it:</p>
+  const { say } = form;
+  return html`<h1>${say("Allow {0}?", form.clientName)}</h1>
+<p class="soft">${say("You are signed in as {0}. If you allow it, your browser goes back to {1}.", accountName, redirectHost)}</p>
+<p><strong>${form.clientName}</strong> ${say("wants to do this for you, until you withdraw it:")}</p>
 <ul>${wishes}</ul>
 <form method="post" action="${form.path}/consent">
 <input type="hidden" name="token" value="${form.token}">
-<button>Allow</button>
+<button>${say("Allow")}</button>
 </form>
 ${cancelForm(form)}`;
 }
@@ -51,6 +56,6 @@ ${cancelForm(form)}`;
 function cancelForm(form: PromptForm): Html {
   return html`<form method="post" action="${form.path}/cancel">
 <input type="hidden" name="token" value="${form.token}">
-<button class="plain">Refuse</button>
+<button class="plain">${form.say("Refuse")}</button>
 </form>`;
 }

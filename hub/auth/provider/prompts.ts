@@ -8,6 +8,7 @@ import type { Cookies } from "#hub/auth/cookies.ts";
 import { checkFormToken, field, formToken, readForm } from "#hub/auth/forms.ts";
 import { html } from "#hub/auth/html.ts";
 import { sendPage } from "#hub/auth/page.ts";
+import { languageOf, sayIn } from "#hub/auth/page-language.ts";
 import { quietRoute } from "#hub/auth/redaction.ts";
 import { headersOf } from "#hub/auth/route-errors.ts";
 import { DEVICE_COOKIE, DEVICE_SECONDS, type SignIn } from "#hub/auth/sign-in.ts";
@@ -72,7 +73,8 @@ async function openPrompt(
   if (details.uid !== uid) throw new errors.SessionNotFound("this prompt belongs to another tab");
   const client = await parts.provider().Client.find(textOf(details.params["client_id"]));
   const clientName = client?.clientName ?? "an application";
-  const form = { path: `${PATHS.prompt}/${uid}`, token: formToken(parts.formKey, uid), clientName };
+  const say = sayIn(languageOf(request.headers["accept-language"]));
+  const form = { path: `${PATHS.prompt}/${uid}`, token: formToken(parts.formKey, uid), clientName, say };
   return { request, reply, details, form };
 }
 
@@ -86,7 +88,12 @@ async function checkForm(
 
 async function show(parts: PromptParts, { reply, details, form }: PromptRequest): Promise<FastifyReply> {
   if (details.prompt.name === "login") {
-    return sendPage(reply, 200, "Sign in", signInBody(form, textOf(details.params["login_hint"]), ""));
+    return sendPage(
+      reply,
+      200,
+      form.say("Sign in"),
+      signInBody(form, textOf(details.params["login_hint"]), ""),
+    );
   }
   const account = await parts.accounts.get(details.session?.accountId ?? "");
   if (account === null) throw new errors.SessionNotFound("the account is gone");
@@ -96,7 +103,7 @@ async function show(parts: PromptParts, { reply, details, form }: PromptRequest)
   return sendPage(
     reply,
     200,
-    `Allow ${form.clientName}?`,
+    form.say("Allow {0}?", form.clientName),
     consentBody(form, scopes, redirectHost, account.name),
   );
 }
@@ -111,7 +118,12 @@ async function signIn(parts: PromptParts, prompt: PromptRequest): Promise<Fastif
   try {
     const found = await parts.signIn.verify(name, field(fields, "password"), request.ip, device);
     if (found === null) {
-      return sendPage(reply, 401, "Sign in", signInBody(form, name, "Name or password is wrong."));
+      return sendPage(
+        reply,
+        401,
+        form.say("Sign in"),
+        signInBody(form, name, form.say("Name or password is wrong.")),
+      );
     }
     reply.header("set-cookie", cookies.write(DEVICE_COOKIE, found.device, { maxAgeSeconds: DEVICE_SECONDS }));
     await forgetOtherAccount(parts, prompt, found.id);
@@ -119,7 +131,7 @@ async function signIn(parts: PromptParts, prompt: PromptRequest): Promise<Fastif
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "overloaded") throw error;
     reply.headers(headersOf(error));
-    return sendPage(reply, 429, "Sign in", signInBody(form, name, `${error.message}.`));
+    return sendPage(reply, 429, form.say("Sign in"), signInBody(form, name, `${error.message}.`));
   }
 }
 
@@ -187,6 +199,7 @@ function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   const expected = error instanceof AppError || error instanceof errors.OIDCProviderError;
   if (!expected) throw error;
   const reason = error instanceof AppError ? error.message : (error.error_description ?? error.message);
-  const body = html`<h1>This page can't go on</h1><p>${reason}.</p><p class="soft">Go back to the application and start again.</p>`;
-  return sendPage(reply, error instanceof AppError ? error.status : 400, "Request refused", body);
+  const say = sayIn(languageOf(reply.request.headers["accept-language"]));
+  const body = html`<h1>${say("This page can't go on")}</h1><p>${reason}.</p><p class="soft">${say("Go back to the application and start again.")}</p>`;
+  return sendPage(reply, error instanceof AppError ? error.status : 400, say("Request refused"), body);
 }

@@ -30,8 +30,6 @@ export const WORLD: MapView = { lat: 20, lon: 0, zoom: 1 };
 export const MAX_ZOOM = 400;
 /** Half of the equator: nothing is farther away. */
 export const MAX_RING_KM = 20_037;
-/** Mercator's projection ends here: the square of the world. */
-export const MAX_LATITUDE = 85.05;
 /** Width of a geohash's cell by its length 1, 2, …, degrees of longitude. */
 const CELL_DEGREES = [45, 11.25, 1.406_25, 0.351_563, 0.043_945, 0.010_986, 0.001_373] as const;
 /** Cells of at least so many parts of the width: finer ones are drawn as one circle anyway. */

@@ -1,0 +1,63 @@
+/** The language of the pages that work without a script: English, or German where the browser asks for it first. */
+
+export type PageLanguage = "en" | "de";
+
+/** Returns a text in the page's language; `{0}`, `{1}` … stand for the values. */
+export type Say = (english: string, ...values: readonly string[]) => string;
+
+const GERMAN: Readonly<Record<string, string>> = {
+  "Sign in": "Anmelden",
+  "to go on to {0}": "weiter zu {0}",
+  Name: "Name",
+  Password: "Passwort",
+  Allow: "Erlauben",
+  Refuse: "Ablehnen",
+  "Allow {0}?": "{0} erlauben?",
+  "You are signed in as {0}. If you allow it, your browser goes back to {1}.":
+    "Sie sind als {0} angemeldet. Wenn Sie es erlauben, kehrt Ihr Browser zu {1} zurück.",
+  "wants to do this for you, until you withdraw it:": "möchte dies für Sie tun, bis Sie es zurücknehmen:",
+  "Name or password is wrong.": "Name oder Passwort ist falsch.",
+  "This page can't go on": "Diese Seite kann nicht fortfahren",
+  "Go back to the application and start again.": "Gehen Sie zur Anwendung zurück, und beginnen Sie von vorn.",
+  "Request refused": "Anfrage abgelehnt",
+  "Make the first administrator": "Ersten Administrator anlegen",
+  "This link works once.": "Dieser Link gilt einmal.",
+  "Password, 10 characters or more": "Passwort, mindestens 10 Zeichen",
+  "Create and sign in": "Anlegen und anmelden",
+  "Set up": "Einrichten",
+  "Link over": "Link abgelaufen",
+  "This link is over": "Dieser Link gilt nicht mehr",
+  "This link was used or is too old. Start the hub again for a new one, or run tailrace-hub user add.":
+    "Dieser Link wurde benutzt oder ist zu alt. Starten Sie den Hub neu für einen neuen, oder führen Sie tailrace-hub user add aus.",
+  "This can't go on": "So geht es nicht weiter",
+  "Sign-in failed": "Anmeldung gescheitert",
+  "You aren't signed in": "Sie sind nicht angemeldet",
+};
+
+/** Returns the language an Accept-Language header wants most (RFC 9110 §12.5.4); English where it names neither. */
+export function languageOf(header: string | undefined): PageLanguage {
+  const wanted = (header ?? "")
+    .split(",")
+    .map((part) => {
+      const [tag = "", ...parameters] = part
+        .trim()
+        .toLowerCase()
+        .split(/\s*;\s*/);
+      const quality = parameters.find((each) => each.startsWith("q="));
+      return {
+        language: tag.split("-")[0]!,
+        quality: quality === undefined ? 1 : Number(quality.slice(2)) || 0,
+      };
+    })
+    .filter(({ language, quality }) => quality > 0 && (language === "de" || language === "en"))
+    .toSorted((a, b) => b.quality - a.quality);
+  return wanted[0]?.language === "de" ? "de" : "en";
+}
+
+/** Returns how a page says its texts; one that isn't translated stays English. */
+export function sayIn(language: PageLanguage): Say {
+  return (english, ...values) => {
+    const text = language === "de" ? (GERMAN[english] ?? english) : english;
+    return text.replaceAll(/\{(\d)\}/g, (_, at: string) => values[Number(at)] ?? "");
+  };
+}
