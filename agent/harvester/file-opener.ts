@@ -4,7 +4,8 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { InputContext } from "#agent/inputs/input.ts";
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
-import { type Candidate, CopyFinder, type Original } from "./copies.ts";
+import type { Candidate } from "./copies.ts";
+import { CopyJudge } from "./copy-judge.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
 import { Harvester } from "./harvester.ts";
 import type { EventCutting } from "./harvester-options.ts";
@@ -39,9 +40,6 @@ export interface FileOpenerOptions {
   readonly maxBytes: number;
 }
 
-/** A copy whose original isn't truncated within this time was made by hand. */
-const COPY_HELD_MS = 10_000;
-const COPIES_HELD_MAX = 10_000;
 /** What an event takes in a message beside its text. */
 const EVENT_ROOM_BYTES = 4_096;
 
@@ -49,10 +47,8 @@ export class FileOpener {
   readonly #options: FileOpenerOptions;
   readonly #context: InputContext;
   readonly #notices: Notices;
-  readonly #copies: CopyFinder;
+  readonly #copies: CopyJudge;
   readonly #scratch: Scratch;
-  /** When copies were seen first whose original isn't truncated yet, by file key. */
-  readonly #heldSinceMs = new Map<string, number>();
   /** Inodes of files that the registry knew at the start. */
   readonly #inodesOfRows = new Set<string>();
   #hadRows = false;
@@ -61,7 +57,7 @@ export class FileOpener {
     this.#options = options;
     this.#context = context;
     this.#notices = notices;
-    this.#copies = new CopyFinder(context.registry);
+    this.#copies = new CopyJudge({ ...context, inputId: context.id, isPresent: options.isPresent });
     this.#scratch = new Scratch(context.batchBytes + ANCHOR_BYTES);
     for (const [key, row] of context.registry.rows()) {
       this.#copies.note(key, row);
@@ -107,8 +103,7 @@ export class FileOpener {
 
   /** Forgets a file that is gone. `row`: what the registry had of it. */
   forget(key: string, row: FileRow | undefined): void {
-    if (row !== undefined) this.#copies.forget(key, row);
-    this.#heldSinceMs.delete(key);
+    this.#copies.forget(key, row);
   }
 
   #createHarvester({ key, path, fd }: Candidate, row: FileRow): Harvester {
@@ -212,71 +207,11 @@ export class FileOpener {
       this.#notices.notRead(path, `it is ${kind}, no plain text`);
       return null;
     }
-    const original = this.#copies.find(candidate);
-    const judgement = original === null ? "other" : this.#judgeCopy(candidate, original, others);
-    if (judgement === "wait") return null;
-    if (original !== null && judgement === "copy") return this.#copyRow(candidate, original, others);
-    this.#heldSinceMs.delete(candidate.key);
+    const copied = this.#copies.judge(candidate, others);
+    if (copied !== "other") return copied === "wait" ? null : copied;
     const { id, clock } = this.#context;
     const offset = this.#options.tailFiles && firstScan && !this.#hadRows ? size : 0;
     return newRow(id, path, offset, clock.now());
-  }
-
-  /**
-   * Tells whether a file that may be a copy is to be taken for one: "wait" while that may still be proven. An
-   * original that is gone proves nothing any more; its name at the hub tells then what is a repeat.
-   */
-  #judgeCopy(
-    { key, size }: Candidate,
-    original: Original,
-    others: Iterable<Harvester>,
-  ): "copy" | "other" | "wait" {
-    if (original.proven) return "copy";
-    const now = this.#context.clock.monotonic();
-    const sinceMs = this.#heldSinceMs.get(key);
-    const open = [...others].find((each) => each.key === original.key);
-    const isGone = open === undefined && !this.#options.isPresent(original.key);
-    if (isGone && sinceMs !== undefined && original.generation.offset <= size) return "copy";
-    if (sinceMs === undefined && this.#heldSinceMs.size >= COPIES_HELD_MAX) return "other";
-    this.#heldSinceMs.set(key, sinceMs ?? now);
-    const isAwaited = open !== undefined && !open.idle;
-    return isAwaited || now - (sinceMs ?? now) <= COPY_HELD_MS ? "wait" : "other";
-  }
-
-  /**
-   * Returns the row of a copy of a file already read: it goes on where that ended. Where the original was
-   * truncated since or is gone, it goes on under the original's name, so that the hub knows what it has of it,
-   * whatever a crash kept from being recorded. Null while it isn't settled what becomes of the original.
-   */
-  #copyRow(
-    { key, path, size }: Candidate,
-    { key: originalKey, row, generation }: Original,
-    others: Iterable<Harvester>,
-  ): FileRow | null {
-    const { id, clock, log } = this.#context;
-    const open = [...others].find((harvester) => harvester.key === originalKey);
-    const truncated = generation.generation < row.generation;
-    const now = clock.monotonic();
-    const sinceMs = this.#heldSinceMs.get(key) ?? now;
-    const seenBefore = this.#heldSinceMs.has(key);
-    const isSettled = truncated
-      ? (open?.settled(generation.generation) ?? true)
-      : open === undefined && seenBefore;
-    const covered = !truncated && now - sinceMs > COPY_HELD_MS && row.sent >= size;
-    if (!isSettled && !covered) {
-      if (this.#heldSinceMs.size < COPIES_HELD_MAX) this.#heldSinceMs.set(key, sinceMs);
-      return null;
-    }
-    this.#heldSinceMs.delete(key);
-    const offset = covered ? size : Math.min(generation.offset, size);
-    log.info(
-      { path, original: row.path, offset },
-      "file is the copy of one already read; going on behind that",
-    );
-    const made = newRow(id, path, offset, clock.now());
-    if (covered || (!truncated && this.#options.isPresent(originalKey))) return made;
-    const { source, committed, anchor, head } = generation;
-    return { ...made, source, committed: Math.min(committed, offset), anchor, head };
   }
 }
 
