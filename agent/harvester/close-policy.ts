@@ -48,7 +48,7 @@ export function closeReason(
     return facts.final && harvester.complete && safe ? "removed" : null;
   }
   if (harvester.movedAway && options.closeRenamed) return "renamed";
-  if (options.closeEof) return "eof";
+  if (options.closeEof || (harvester.isArchive && harvester.complete)) return "eof";
   if (facts.pressed && inactiveMs > PRESSURE_INACTIVE_MS && !harvester.movedAway) return "pressure";
   if (inactiveMs <= options.closeInactiveMs) return null;
   return harvester.committed || facts.pressed ? "inactive" : null;

@@ -7,6 +7,7 @@
 import { basename, dirname } from "node:path";
 import type { Registry } from "#agent/registry/registry.ts";
 import { type EarlierGeneration, type FileRow, sourceOf } from "#agent/registry/row.ts";
+import type { ArchiveStat } from "./archives.ts";
 import { HEAD_BYTES, readHead, sameBefore } from "./identity.ts";
 
 /** The file a new one was copied from. */
@@ -27,7 +28,10 @@ export interface Candidate {
   readonly key: string;
   readonly path: string;
   readonly fd: number;
+  /** Of its content. */
   readonly size: number;
+  /** The file on disk where that is an archive of the content. */
+  readonly archive: ArchiveStat | null;
 }
 
 /** Finds originals by the fingerprint of their first bytes. */

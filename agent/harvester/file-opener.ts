@@ -4,6 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { InputContext } from "#agent/inputs/input.ts";
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
+import { Archives, isArchive } from "./archives.ts";
 import type { Candidate } from "./copies.ts";
 import { CopyJudge } from "./copy-judge.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
@@ -30,6 +31,8 @@ export interface FileOpenerOptions {
   /** 0: none. */
   readonly ignoreOlderMs: number;
   readonly tailFiles: boolean;
+  /** True where gzip archives are read as well. */
+  readonly archives: boolean;
   /** The files that are known. */
   readonly index: FileIndex;
   /** Returns true for a file, named by its key, that the last search found. */
@@ -48,6 +51,7 @@ export class FileOpener {
   readonly #context: InputContext;
   readonly #notices: Notices;
   readonly #copies: CopyJudge;
+  readonly #archives: Archives | null;
   readonly #scratch: Scratch;
   /** Inodes of files that the registry knew at the start. */
   readonly #inodesOfRows = new Set<string>();
@@ -58,6 +62,7 @@ export class FileOpener {
     this.#context = context;
     this.#notices = notices;
     this.#copies = new CopyJudge({ ...context, inputId: context.id, isPresent: options.isPresent });
+    this.#archives = options.archives ? new Archives(context.dataFolder) : null;
     this.#scratch = new Scratch(context.batchBytes + ANCHOR_BYTES);
     for (const [key, row] of context.registry.rows()) {
       this.#copies.note(key, row);
@@ -85,28 +90,73 @@ export class FileOpener {
    * be the originals of copies. Throws the system's error where the file can't be opened.
    */
   open(entry: Entry, found: Found, others: Iterable<Harvester>, firstScan: boolean): Harvester | null {
-    const fd = openSync(found.raw, constants.O_RDONLY | constants.O_NONBLOCK);
+    const candidate = this.#openContent(entry, found, firstScan);
+    if (candidate === null) return null;
     let harvester: Harvester | null = null;
+    try {
+      const row = this.#claimRow(entry, found, candidate, others, firstScan);
+      if (row !== null) harvester = this.#createHarvester(candidate, row);
+    } finally {
+      if (harvester === null && candidate.archive !== null)
+        this.#archives?.giveBack(candidate.key, candidate);
+      else if (harvester === null) closeSync(candidate.fd);
+    }
+    return harvester;
+  }
+
+  /** Ends unpacking. */
+  async stop(): Promise<void> {
+    await this.#archives?.stop();
+  }
+
+  /** Opens a file and tells which it is; null where it is another one than the search found, or is still packed. */
+  #openContent(entry: Entry, found: Found, firstScan: boolean): Candidate | null {
+    const fd = openSync(found.raw, constants.O_RDONLY | constants.O_NONBLOCK);
+    let isHandedOn = false;
     try {
       const stat = fstatSync(fd, { bigint: true });
       const replaced = inodeKey(Number(stat.dev), Number(stat.ino)) !== entry.inode;
       if (replaced || !stat.isFile()) return null;
       this.#options.index.identify(entry, fileKey(stat, this.#context.tellsBirth));
-      const candidate = { key: entry.key, path: found.path, fd, size: Number(stat.size) };
-      const row = this.#claimRow(entry, found, candidate, others, firstScan);
-      if (row !== null) harvester = this.#createHarvester(candidate, row);
+      const isPacked = this.#archives !== null && isArchive(fd);
+      if (isPacked && this.#passesOver(entry.key, found, firstScan)) return null;
+      isHandedOn = true;
+      if (isPacked) return this.#unpack(entry, found, fd);
+      return { key: entry.key, path: found.path, fd, size: Number(stat.size), archive: null };
     } finally {
-      if (harvester === null) closeSync(fd);
+      if (!isHandedOn) closeSync(fd);
     }
-    return harvester;
+  }
+
+  /** Returns true for an archive that was read before, or lay there before a first start that reads none of what does. */
+  #passesOver(key: string, { stat, path }: Found, firstScan: boolean): boolean {
+    const { registry, id, clock } = this.#context;
+    const row = registry.get(key);
+    if (row === undefined && this.#options.tailFiles && firstScan && !this.#hadRows) {
+      registry.put(key, { ...newRow(id, path, 0, clock.now()), size: stat.size, mtimeMs: stat.mtimeMs });
+      return true;
+    }
+    return row?.size === stat.size && row.mtimeMs === stat.mtimeMs;
+  }
+
+  /** Takes `fd` over. Returns the content, or null while it isn't there. Throws where it can't be had. */
+  #unpack(entry: Entry, { stat, path }: Found, fd: number): Candidate | null {
+    try {
+      const unpacked = this.#archives!.take(entry.key, fd);
+      return unpacked === null ? null : { ...unpacked, key: entry.key, path, archive: stat };
+    } catch (error) {
+      entry.passedOver = { mtimeMs: stat.mtimeMs };
+      throw error;
+    }
   }
 
   /** Forgets a file that is gone. `row`: what the registry had of it. */
   forget(key: string, row: FileRow | undefined): void {
     this.#copies.forget(key, row);
+    this.#archives?.forget(key);
   }
 
-  #createHarvester({ key, path, fd }: Candidate, row: FileRow): Harvester {
+  #createHarvester({ key, path, fd, archive }: Candidate, row: FileRow): Harvester {
     const { id, output, registry, clock, metrics } = this.#context;
     const { inputType, fieldsOf } = this.#options;
     const fieldsJson = fieldsOf?.(path) ?? this.#context.fieldsJson;
@@ -114,6 +164,7 @@ export class FileOpener {
       key,
       path,
       fd,
+      archive,
       row,
       maxLineBytes: this.#options.maxBytes,
       output,
@@ -159,7 +210,8 @@ export class FileOpener {
   ): FileRow | null {
     const { registry, id } = this.#context;
     const known = registry.get(entry.key);
-    if (known !== undefined && known.size === candidate.size && known.mtimeMs === stat.mtimeMs) return null;
+    const { size } = candidate.archive ?? candidate;
+    if (known !== undefined && known.size === size && known.mtimeMs === stat.mtimeMs) return null;
     const owner = registry.claim(entry.key, id);
     if (owner !== id) {
       entry.passedOver = { mtimeMs: stat.mtimeMs };

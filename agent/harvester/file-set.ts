@@ -104,8 +104,8 @@ export class FileSet {
   }
 
   /** Ends reading. Files stay open until `close`, so that acknowledgements still find their rows. */
-  stop(): Promise<void> {
-    return this.#pump.stop();
+  async stop(): Promise<void> {
+    await Promise.all([this.#pump.stop(), this.#opener.stop()]);
   }
 
   /** Closes all files. */
@@ -294,6 +294,7 @@ export class FileSet {
   /** A rotated or removed file that nobody has written to for a while: its last line is complete as it is. */
   #isFinal(harvester: Harvester): boolean {
     const quietMs = this.#context.clock.monotonic() - harvester.activeMs;
-    return (harvester.deleted || harvester.movedAway) && quietMs > this.#options.quietMs;
+    const isRotated = harvester.deleted || harvester.movedAway;
+    return harvester.isArchive || (isRotated && quietMs > this.#options.quietMs);
   }
 }

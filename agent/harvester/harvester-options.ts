@@ -3,6 +3,7 @@
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import type { Channel, Output } from "#agent/outputs/output.ts";
 import type { FileRow, SourceId } from "#agent/registry/row.ts";
+import type { ArchiveStat } from "./archives.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** The file in which an event goes on that begins at the end of a rotated one. */
@@ -25,6 +26,8 @@ export interface HarvesterOptions {
   readonly key: string;
   readonly path: string;
   readonly fd: number;
+  /** The file on disk where `fd` is its unpacked content: it never changes. */
+  readonly archive: ArchiveStat | null;
   readonly row: FileRow;
   /** `max_bytes`: longest line that is kept whole. */
   readonly maxLineBytes: number;

@@ -58,7 +58,13 @@ export class Harvester {
     }
     row.path = path;
     row.size = -1;
+    if (this.isArchive) this.#see(fstatSync(options.fd));
     onChange();
+  }
+
+  /** True where what is read is the unpacked content of the file: it never changes. */
+  get isArchive(): boolean {
+    return this.#options.archive !== null;
   }
 
   get linesRead(): number {
@@ -132,11 +138,16 @@ export class Harvester {
 
   /** Takes a fresh stat of the file; returns true where it has changed since the last one. */
   observe(stat: Pick<Stats, "size" | "mtimeMs">): boolean {
-    if (stat.size === this.#seen.size && stat.mtimeMs === this.#seen.mtimeMs) return false;
-    this.#seen = { size: stat.size, mtimeMs: stat.mtimeMs };
-    this.row.known = stat.size;
+    const isSame = stat.size === this.#seen.size && stat.mtimeMs === this.#seen.mtimeMs;
+    if (isSame || this.isArchive) return false;
+    this.#see(stat);
     this.activeMs = this.#options.monotonicMs();
     return true;
+  }
+
+  #see({ size, mtimeMs }: Pick<Stats, "size" | "mtimeMs">): void {
+    this.#seen = { size, mtimeMs };
+    this.row.known = size;
   }
 
   /** Stats the open file itself, for one that no path leads to; returns true where it has changed. */
@@ -173,11 +184,12 @@ export class Harvester {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    const { fd, nowMs, onChange } = this.#options;
+    const { fd, archive, nowMs, onChange } = this.#options;
     const stat = fstatSync(fd);
     if (stat.size === this.#reading.sizeAtEnd && this.idle && this.#events?.isPending !== true) {
-      this.row.size = stat.size;
-      this.row.mtimeMs = stat.mtimeMs;
+      const { size, mtimeMs } = archive ?? stat;
+      this.row.size = size;
+      this.row.mtimeMs = mtimeMs;
     }
     this.row.known = stat.size;
     this.row.seenMs = nowMs();

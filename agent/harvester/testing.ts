@@ -30,6 +30,7 @@ export const DEFAULTS: FileSetOptions = {
   cleanInactiveMs: 0,
   cleanRemoved: true,
   tailFiles: false,
+  archives: false,
   harvesterLimit: 0,
   maxBytes: 1_048_576,
   quietMs: 5_000,

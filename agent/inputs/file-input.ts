@@ -14,6 +14,10 @@ import type { Input, InputContext, InputState } from "./input.ts";
 const duration = (fallback: string | number, description: string) =>
   Type.Union([Type.String(), Type.Number()], { default: fallback, description });
 
+/** Files that no line can be read of, and those where gzip is unpacked. */
+const COMPRESSED = "\\.(gz|bz2|xz|zst|lz4|zip)$";
+const OTHER_COMPRESSED = "\\.(bz2|xz|zst|lz4|zip)$";
+
 /** Settings of inputs that read files. */
 export const fileProperties = {
   paths: Type.Array(Type.String(), {
@@ -22,8 +26,13 @@ export const fileProperties = {
       "Path patterns: * and ? within a name, [a-z], {a,b}, ** over folders; relative ones count from the working folder.",
   }),
   exclude_files: Type.Array(Type.String(), {
-    default: ["\\.(gz|bz2|xz|zst|lz4|zip)$"],
+    default: [COMPRESSED],
     description: "Regular expressions; files whose path matches one are left out.",
+  }),
+  read_archives: Type.Boolean({
+    default: false,
+    description:
+      "Read gzip archives too, each once: one that was made of a file already read goes on where that ended. They are unpacked under path.data, one at a time; the default of exclude_files leaves them in then.",
   }),
   symlinks: Type.Boolean({
     default: false,
@@ -266,6 +275,7 @@ function fileOptions(settings: FileSettings): Omit<FileSetOptions, keyof FileCon
     cleanInactiveMs: parseDuration(settings.clean_inactive),
     cleanRemoved: settings.clean_removed,
     tailFiles: settings.tail_files,
+    archives: settings.read_archives,
     harvesterLimit: settings.harvester_limit,
     maxBytes,
     quietMs: parseDuration(settings.rotated_wait),
@@ -277,6 +287,9 @@ function patternsOf(settings: FileSettings): Pattern[] {
 }
 
 function excluderOf(settings: FileSettings): (path: string) => boolean {
-  const expressions = settings.exclude_files.map((text) => compileExpression("exclude_files", text));
+  const given = settings.exclude_files;
+  const isDefault = given.length === 1 && given[0] === COMPRESSED;
+  const chosen = isDefault && settings.read_archives ? [OTHER_COMPRESSED] : given;
+  const expressions = chosen.map((text) => compileExpression("exclude_files", text));
   return (path) => expressions.some((expression) => expression.test(path));
 }

@@ -1,0 +1,135 @@
+/**
+ * Unpacks gzip archives of rotated logs, one after the other, into files without a name, which are read like any
+ * other: offsets count in what was packed, so an archive is known as the copy of the log that it was made of. A killed
+ * agent leaves nothing behind and unpacks again.
+ */
+
+import { closeSync, createReadStream, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** An archive as it lies on disk. */
+export interface ArchiveStat {
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/** Its content; who takes it closes it or gives it back. */
+export interface Unpacked {
+  readonly fd: number;
+  readonly size: number;
+}
+
+const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
+/** Unpacked archives that wait to be read; further ones stay packed. */
+const READY_MAX = 2;
+/** Content may take this share of what is free on the disk of the agent's data. */
+const DISK_SHARE = 0.5;
+
+/** Returns true where the file begins as gzip does. */
+export function isArchive(fd: number): boolean {
+  const head = Buffer.alloc(GZIP_MAGIC.length);
+  return readSync(fd, head, 0, head.length, 0) === head.length && head.equals(GZIP_MAGIC);
+}
+
+export class Archives {
+  readonly #folder: string;
+  readonly #ready = new Map<string, Unpacked>();
+  readonly #failed = new Map<string, AppError>();
+  readonly #stop = new AbortController();
+  #unpacking: Promise<void> | undefined;
+  #count = 0;
+
+  /** `folder`: where content is put, unseen. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * Returns the content of the archive `key`, or null while there is none: it is unpacked then, or waits for that.
+   * Takes `fd`, the archive, over. Throws file_unreadable once where it can't be unpacked.
+   */
+  take(key: string, fd: number): Unpacked | null {
+    const ready = this.#ready.get(key);
+    const failure = this.#failed.get(key);
+    const isStarted = ready === undefined && failure === undefined && this.#start(key, fd);
+    if (!isStarted) closeSync(fd);
+    this.#ready.delete(key);
+    this.#failed.delete(key);
+    if (failure !== undefined) throw failure;
+    return ready ?? null;
+  }
+
+  /** Keeps content that can't be read yet. */
+  giveBack(key: string, unpacked: Unpacked): void {
+    if (this.#stop.signal.aborted) closeSync(unpacked.fd);
+    else this.#ready.set(key, unpacked);
+  }
+
+  /** Drops what is kept of an archive that is gone. */
+  forget(key: string): void {
+    const ready = this.#ready.get(key);
+    if (ready !== undefined) closeSync(ready.fd);
+    this.#ready.delete(key);
+    this.#failed.delete(key);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#unpacking;
+    for (const key of this.#ready.keys()) this.forget(key);
+  }
+
+  #start(key: string, fd: number): boolean {
+    if (this.#unpacking !== undefined || this.#ready.size >= READY_MAX || this.#stop.signal.aborted)
+      return false;
+    this.#unpacking = this.#unpack(fd)
+      .then((unpacked) => this.giveBack(key, unpacked))
+      .catch((error: unknown) => void this.#failed.set(key, unreadable(error)))
+      .finally(() => (this.#unpacking = undefined));
+    return true;
+  }
+
+  async #unpack(archive: number): Promise<Unpacked> {
+    const source = createReadStream("", { fd: archive, start: 0 });
+    const path = join(this.#folder, `unpacked.${process.pid}.${this.#count++}`);
+    const fd = openSync(path, "wx+", 0o600);
+    rmSync(path);
+    try {
+      const { bavail, bsize } = await statfs(this.#folder);
+      const mostBytes = bavail * bsize * DISK_SHARE;
+      const write = (chunks: AsyncIterable<Buffer>): Promise<void> => writeAll(chunks, fd, mostBytes);
+      await pipeline(source, createGunzip(), write, { signal: this.#stop.signal });
+      return { fd, size: fstatSync(fd).size };
+    } catch (error) {
+      source.destroy();
+      closeSync(fd);
+      throw error;
+    }
+  }
+}
+
+/** Writes the chunks behind each other; throws where they are longer than `mostBytes`. */
+async function writeAll(chunks: AsyncIterable<Buffer>, fd: number, mostBytes: number): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    if (bytes + chunk.length > mostBytes)
+      throw new Error("its content would take more than half of the free disk");
+    for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at);
+    bytes += chunk.length;
+  }
+}
+
+function unreadable(error: unknown): AppError {
+  const reason = (error as Error).message;
+  return new AppError(
+    "file_unreadable",
+    `the archive can't be unpacked: ${reason}; looking again when it changes`,
+    {
+      cause: error,
+    },
+  );
+}
