@@ -1,7 +1,8 @@
 /**
  * Questions to an index that is warm: what a person waits for, with SQLite (full-text index, table with an index on time)
  * asked the same of the same documents. No time is said of an answer that isn't SQLite's too. The best of
- * several askings counts, on both sides; once with filters that are remembered, once with all found anew.
+ * several askings counts, on both sides; once with filters that are remembered, once with all found anew. With 10 million
+ * documents a target is a case's own, or five times the speed of SQLite where that is more.
  */
 
 import assert from "node:assert/strict";
@@ -15,13 +16,20 @@ import type { Shard } from "#hub/engine/shard.ts";
 import { DEFAULT_LIMITS, type SearchResponse, searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { DocOperation } from "#proto/messages.ts";
-import { type Benchmark, percentile, type Result } from "./benchmark.ts";
-import { CORPUS_START_MS, corpusBlock } from "./log-corpus.ts";
+import { type Benchmark, percentile, type Result, type Target } from "./benchmark.ts";
+import { corpusBlock } from "./log-corpus.ts";
+import { CASES, type Case, PARIS, type Row } from "./query-cases.ts";
 import { databasePath, openShard } from "./query-data.ts";
 
 const DOCUMENTS = 1_000_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+/** Documents that the targets are meant for; of fewer none is said to be kept. */
+const TARGET_DOCUMENTS = 10_000_000;
+const OPEN: Target = { atMost: 5000 };
+const MEMORY: Target = { atMost: 600 };
+const REFRESH: Target = { atMost: 5 };
+/** How many times faster than the reference an answer must be. */
+const TIMES_FASTER = 5;
+
 /** Askings before the measured ones: compilers and caches are warm then. */
 const WARM_UP = 5;
 /** A case is asked until it had so much time, at least and at most so often. */
@@ -29,145 +37,6 @@ const CASE_MS = 1500;
 const MIN_ASKED = 5;
 const MAX_ASKED = 60;
 const MEGABYTE = 2 ** 20;
-const FROM_MS = CORPUS_START_MS + 2 * DAY_MS;
-const TO_MS = CORPUS_START_MS + 4 * DAY_MS;
-const PARIS = { lat: 48.8566, lon: 2.3522 };
-
-type Row = Record<string, number | string | null>;
-type Json = Record<string, unknown>;
-
-interface Case {
-  readonly name: string;
-  readonly body: Json;
-  /** What of the answer has to equal the reference's. */
-  readonly answer: (response: SearchResponse) => unknown;
-  readonly sql: string;
-  readonly expected: (rows: readonly Row[]) => unknown;
-}
-
-const total = (response: SearchResponse): unknown => response.total;
-const count = (rows: readonly Row[]): unknown => rows[0]!["n"];
-
-const byHour = { date_histogram: { field: "@timestamp", interval: "hour" } };
-
-function buckets(
-  response: SearchResponse,
-  name: string,
-): { key: unknown; doc_count: number; hosts?: Json }[] {
-  return (response.aggregations![name] as { buckets: { key: unknown; doc_count: number; hosts?: Json }[] })
-    .buckets;
-}
-
-function match(query: string): string {
-  return `SELECT count(*) AS n FROM logs WHERE logs MATCH '${query}'`;
-}
-
-const BOTH = { match: { message: { query: "post chrome", operator: "and" } } };
-
-const CASES: readonly Case[] = [
-  {
-    name: "term, top 10 by score",
-    body: { query: { match: { message: "post" } } },
-    answer: total,
-    sql: match("post"),
-    expected: count,
-  },
-  {
-    name: "AND 10 % x 30 %, count",
-    body: { size: 0, query: BOTH },
-    answer: total,
-    sql: match("post AND chrome"),
-    expected: count,
-  },
-  {
-    name: "AND 10 % x 30 %, top 10 by score",
-    body: { query: BOTH },
-    answer: total,
-    sql: match("post AND chrome"),
-    expected: count,
-  },
-  {
-    name: "phrase, top 10 by score",
-    body: { query: { match_phrase: { message: "authentication failure" } } },
-    answer: total,
-    sql: match('"authentication failure"'),
-    expected: count,
-  },
-  {
-    name: "date_histogram",
-    body: { size: 0, aggs: { hours: byHour } },
-    answer: (response) => buckets(response, "hours").map(({ key, doc_count }) => [key, doc_count]),
-    sql: `SELECT time / ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS n FROM docs GROUP BY 1 ORDER BY 1`,
-    expected: (rows) => rows.map(({ hour, n }) => [hour, n]),
-  },
-  {
-    name: "date_histogram of a term",
-    body: { size: 0, query: { match: { message: "post" } }, aggs: { hours: byHour } },
-    answer: (response) => buckets(response, "hours").map(({ key, doc_count }) => [key, doc_count]),
-    sql: `SELECT time / ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS n FROM logs JOIN docs ON docs.id = logs.rowid WHERE logs MATCH 'post' GROUP BY 1 ORDER BY 1`,
-    expected: (rows) => rows.map(({ hour, n }) => [hour, n]),
-  },
-  {
-    name: "date_histogram x terms",
-    body: {
-      size: 0,
-      aggs: {
-        hours: {
-          ...byHour,
-          aggs: { hosts: { terms: { field: "host.name", size: 100, order: { _key: "asc" } } } },
-        },
-      },
-    },
-    answer: (response) =>
-      buckets(response, "hours").flatMap(({ key, hosts }) =>
-        (hosts!["buckets"] as { key: unknown; doc_count: number }[]).map((host) => [
-          key,
-          host.key,
-          host.doc_count,
-        ]),
-      ),
-    sql: `SELECT time / ${HOUR_MS} * ${HOUR_MS} AS hour, host, count(*) AS n FROM docs GROUP BY 1, 2 ORDER BY 1, 2`,
-    expected: (rows) => rows.map(({ hour, host, n }) => [hour, host, n]),
-  },
-  {
-    name: "terms",
-    body: { size: 0, aggs: { hosts: { terms: { field: "host.name", size: 100, order: { _key: "asc" } } } } },
-    answer: (response) => buckets(response, "hosts").map(({ key, doc_count }) => [key, doc_count]),
-    sql: "SELECT host, count(*) AS n FROM docs GROUP BY 1 ORDER BY 1",
-    expected: (rows) => rows.map(({ host, n }) => [host, n]),
-  },
-  {
-    name: "range, top 10 by time",
-    body: {
-      query: { range: { "@timestamp": { gte: FROM_MS, lt: TO_MS, format: "epoch_millis" } } },
-      sort: [{ "@timestamp": "desc" }],
-    },
-    answer: (response) => [response.total, response.hits.map((hit) => (hit["sort"] as unknown[])[0])],
-    sql: `SELECT time, (SELECT count(*) FROM docs WHERE time >= ${FROM_MS} AND time < ${TO_MS}) AS n FROM docs WHERE time >= ${FROM_MS} AND time < ${TO_MS} ORDER BY time DESC LIMIT 10`,
-    expected: (rows) => [rows[0]!["n"], rows.map(({ time }) => time)],
-  },
-  {
-    name: "range of status, count",
-    body: { size: 0, query: { range: { "http.response.status_code": { gte: 400 } } } },
-    answer: total,
-    sql: "SELECT count(*) AS n FROM docs WHERE status >= 400",
-    expected: count,
-  },
-  {
-    name: "geo sort, top 10",
-    body: { sort: [{ _geo_distance: { "source.geo.location": PARIS, unit: "km" } }] },
-    answer: (response) => response.hits.map((hit) => Number((hit["sort"] as number[])[0]).toFixed(2)),
-    sql: `SELECT kilometres(lat, lon) AS far FROM docs WHERE lat IS NOT NULL ORDER BY far LIMIT 10`,
-    expected: (rows) => rows.map(({ far }) => Number(far).toFixed(2)),
-  },
-  {
-    name: "substring scan",
-    body: { size: 0, query: { wildcard: { message: "*ateway*" } } },
-    answer: total,
-    sql: "SELECT count(*) AS n FROM logs WHERE message LIKE '%ateway%'",
-    expected: count,
-  },
-];
 
 export const query: Benchmark = {
   name: "query",
@@ -179,7 +48,7 @@ export const query: Benchmark = {
     const openedAt = performance.now();
     const shard = openShard(folder);
     const results: Result[] = [
-      { case: "open", value: performance.now() - openedAt, unit: "ms", reference: null },
+      { case: "open", value: performance.now() - openedAt, unit: "ms", reference: null, target: OPEN },
     ];
     const db = openDatabase(folder);
     try {
@@ -200,9 +69,13 @@ export const query: Benchmark = {
       db.close();
       shard.close();
     }
-    return results;
+    return documents >= TARGET_DOCUMENTS ? results : results.map(withoutTarget);
   },
 };
+
+function withoutTarget({ case: name, value, unit, reference }: Result): Result {
+  return { case: name, value, unit, reference };
+}
 
 /** In a process of its own: what it needs of memory isn't the searcher's. */
 function makeData(folder: string, documents: number, progress: (text: string) => void): void {
@@ -266,6 +139,7 @@ function compare(db: DatabaseSync, each: Case, asked: Asked, progress: (text: st
     value: asked.milliseconds,
     unit: "ms",
     reference: { name: "SQLite", value: best },
+    target: { atMost: Math.min(each.atMostMs ?? Number.POSITIVE_INFINITY, best / TIMES_FASTER) },
   };
 }
 
@@ -290,6 +164,7 @@ function rss(): Result {
     value: process.memoryUsage().rss / MEGABYTE,
     unit: "MB RSS",
     reference: null,
+    target: MEMORY,
   };
 }
 
@@ -309,5 +184,6 @@ function refresh(shard: Shard, documents: number): Result {
     shard.refresh();
     times.push(performance.now() - from);
   }
-  return { case: "refresh of 1,000 documents", value: percentile(times, 0.5), unit: "ms", reference: null };
+  const value = percentile(times, 0.5);
+  return { case: "refresh of 1,000 documents", value, unit: "ms", reference: null, target: REFRESH };
 }

@@ -26,7 +26,11 @@ export async function collectSetHits(
     if (length > 0) top.collect(docs, null, length);
   };
   const first = new Set(bestBlocks(blocks, top));
-  for (const block of first) if (blocks.load(block) > 0) offer(block);
+  for (const block of first) {
+    blocks.load(block);
+    top.narrow(block, block + 1, blocks.mask);
+    offer(block);
+  }
   const words = new Uint32Array(STEP * blocks.mask.length);
   for (let from = 0; from < blocks.blockCount; from += STEP) {
     const to = Math.min(blocks.blockCount, from + STEP);

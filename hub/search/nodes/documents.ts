@@ -26,7 +26,8 @@ export class AllNode implements Query {
     return {
       scorer: (segment) => (segment.docCount === 0 ? null : new AllScorer(segment.docCount, boost)),
       count: (segment) => segment.liveCount,
-      set: (segment) => (segment.docCount === 0 ? null : Bitset.full(segment.docCount)),
+      set: (segment) =>
+        segment.docCount === 0 ? null : segment.remembered("all", () => Bitset.full(segment.docCount)),
       key: "all",
     };
   }
