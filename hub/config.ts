@@ -74,6 +74,11 @@ export const hubSchema = Type.Object(
       default: 2,
       description: "threads that run filters",
     }),
+    "pipeline.ecs_compatibility": Type.Enum(["plugin", "disabled", "v1", "v8"], {
+      default: "plugin",
+      description:
+        "what plugins name fields by whose text doesn't say: v1 and v8 the Elastic Common Schema; plugin: each as it does by itself",
+    }),
     "pipeline.bath.size": Type.Integer({
       minimum: 1,
       maximum: 65536,

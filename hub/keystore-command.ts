@@ -52,5 +52,5 @@ export async function runKeystoreCommand(command: KeystoreCommand, env: NodeJS.P
   }
   const what =
     action === "add" ? `${names.join()} is in the keystore` : `${names.join(", ")} left the keystore`;
-  return `${what}; pipelines have it after a reload (SIGHUP) or a start\n`;
+  return `${what}; pipelines know of it when they are changed or the hub is started\n`;
 }

@@ -59,6 +59,7 @@ export class Pipelines implements Component {
     const { settings, log, clock, folder } = options;
     this.#options = options;
     this.#states = new InputStates(join(folder, "inputs"));
+    const ecs = settings["pipeline.ecs_compatibility"];
     this.control = new PipelineControl({
       files: { paths: settings["path.config"], pipelinesFile: settings["path.pipelines"] },
       managed,
@@ -67,6 +68,7 @@ export class Pipelines implements Component {
       log,
       clock,
       variables: () => pipelineVariables(folder, process.env),
+      ...(ecs !== "plugin" && { ecsCompatibility: ecs }),
     });
   }
 

@@ -8,7 +8,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Variables } from "../language/variables.ts";
-import type { PipelineDefinition } from "../runtime/worker-protocol.ts";
+import type { EcsCompatibility, PipelineDefinition } from "../runtime/worker-protocol.ts";
 import {
   type ManagedPipeline,
   type ManagedPipelines,
@@ -33,6 +33,8 @@ export interface PipelineControlOptions {
   readonly intervalMs: number;
   readonly log: Logger;
   readonly clock: Clock;
+  /** pipeline.ecs_compatibility: of pipelines that don't say themselves; without it each plugin does as it does by itself. */
+  readonly ecsCompatibility?: EcsCompatibility;
   /** Returns what `${NAME}` stands for in the pipelines' texts; the environment without it. */
   readonly variables?: () => Promise<Variables>;
 }
@@ -85,7 +87,7 @@ export class PipelineControl implements Component {
         );
       }
     }
-    return [...this.#fromFiles, ...usable];
+    return this.#withDefaults([...this.#fromFiles, ...usable]);
   }
 
   /** Begins to follow changes for `runner`. */
@@ -197,7 +199,7 @@ export class PipelineControl implements Component {
     const managed = (await this.#options.managed.list())
       .map(managedDefinition)
       .filter(({ id }) => !ids.has(id));
-    const wanted = [...fromFiles, ...managed];
+    const wanted = this.#withDefaults([...fromFiles, ...managed]);
     if (JSON.stringify(wanted) === JSON.stringify(runner.definitions)) {
       this.#problem = "";
       return;
@@ -244,9 +246,17 @@ export class PipelineControl implements Component {
     }
   }
 
+  #withDefaults(definitions: readonly PipelineDefinition[]): PipelineDefinition[] {
+    const { ecsCompatibility } = this.#options;
+    return definitions.map((each) => ({
+      ...(ecsCompatibility !== undefined && { ecsCompatibility }),
+      ...each,
+    }));
+  }
+
   /** Throws settings_invalid. The language is loaded only where there is something to check. */
   async #check(definitions: readonly PipelineDefinition[]): Promise<void> {
     const { planPipelines } = await import("../program/plan.ts");
-    await planPipelines(definitions, (await this.#options.variables?.()) ?? process.env);
+    await planPipelines(this.#withDefaults(definitions), (await this.#options.variables?.()) ?? process.env);
   }
 }

@@ -38,12 +38,17 @@ test("pipelines.yml lists further pipelines, dotted or nested, by file or by tex
     "- pipeline: { id: two, batch: { size: 10 } }",
     '  config.string: "filter { }"',
     "  queue.type: persisted",
+    "  pipeline.ecs_compatibility: v8",
   ].join("\n");
   const folder = folderWith(t, { "pipelines.yml": yaml, "one/a.conf": "a" });
   const found = readPipelineFiles({ paths: [], pipelinesFile: join(folder, "pipelines.yml") });
   assert.deepEqual(found, [
     { id: "one", files: [{ path: join(folder, "one/a.conf"), text: "a" }], workers: 3 },
-    { id: "two", files: [{ path: join(folder, "two.conf"), text: "filter { }" }] },
+    {
+      id: "two",
+      files: [{ path: join(folder, "two.conf"), text: "filter { }" }],
+      ecsCompatibility: "v8",
+    },
   ]);
 });
 
@@ -61,6 +66,11 @@ const FAULTS: [name: string, yaml: string, message: RegExp][] = [
     "an id twice",
     "- {pipeline.id: a, config.string: x}\n- {pipeline.id: a, config.string: y}",
     /two pipelines/,
+  ],
+  [
+    "an unknown naming of fields",
+    "- {pipeline.id: a, config.string: x, pipeline.ecs_compatibility: v9}",
+    /disabled, v1, v8/,
   ],
   ["no number of workers", "- {pipeline.id: a, config.string: x, pipeline.workers: 0}", /from 1 to 64/],
 ];

@@ -5,7 +5,11 @@ import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import type { PipelineDefinition, PipelineFile } from "../runtime/worker-protocol.ts";
+import {
+  ECS_COMPATIBILITIES,
+  type PipelineDefinition,
+  type PipelineFile,
+} from "../runtime/worker-protocol.ts";
 
 /** Id of the pipeline that `path.config` makes. */
 export const MAIN_ID = "main";
@@ -20,6 +24,7 @@ const ID_KEY = "pipeline.id";
 const PATH_KEY = "path.config";
 const TEXT_KEY = "config.string";
 const WORKERS_KEY = "pipeline.workers";
+const ECS_KEY = "pipeline.ecs_compatibility";
 
 /** Keys of existing files that change nothing here: the log takes the place of queues, threads are shared. */
 const ACCEPTED = [
@@ -38,7 +43,6 @@ const ACCEPTED = [
   "pipeline.batch.delay",
   "pipeline.batch.size",
   "pipeline.bath.size",
-  "pipeline.ecs_compatibility",
   "pipeline.ordered",
   "pipeline.reloadable",
   "pipeline.separate_logs",
@@ -128,7 +132,7 @@ function readPipelinesYaml(path: string): PipelineDefinition[] {
 }
 
 function readEntry(entry: ReadonlyMap<string, unknown>, place: string, folder: string): PipelineDefinition {
-  const known = [ID_KEY, PATH_KEY, TEXT_KEY, WORKERS_KEY, ...ACCEPTED];
+  const known = [ID_KEY, PATH_KEY, TEXT_KEY, WORKERS_KEY, ECS_KEY, ...ACCEPTED];
   for (const key of entry.keys()) {
     if (!known.includes(key)) {
       throw new AppError("settings_invalid", `${place}: unknown setting "${key}"${didYouMean(key, known)}`);
@@ -145,10 +149,15 @@ function readEntry(entry: ReadonlyMap<string, unknown>, place: string, folder: s
   ) {
     throw new AppError("settings_invalid", `${place}: ${WORKERS_KEY} is a number from 1 to 64`);
   }
+  const writtenEcs = entry.get(ECS_KEY);
+  const ecs = ECS_COMPATIBILITIES.find((each) => each === writtenEcs);
+  if (writtenEcs !== undefined && ecs === undefined)
+    throw new AppError("settings_invalid", `${place}: ${ECS_KEY} is ${ECS_COMPATIBILITIES.join(", ")}`);
   return {
     id,
     files: entryFiles(entry, id, place, folder),
     ...(workers !== undefined && { workers: workers as number }),
+    ...(ecs !== undefined && { ecsCompatibility: ecs }),
   };
 }
 

@@ -17,13 +17,18 @@ import { type OptionValues, optionRange, type Report, readOptions } from "../lan
 import type { PluginNode } from "../language/syntax-tree.ts";
 import type { Variables } from "../language/variables.ts";
 import type { OutputDefinition, OutputWriter, Shaper, WriterContext } from "../outputs/output.ts";
+import type { EcsCompatibility } from "../runtime/worker-protocol.ts";
 import type { RegexpGuard } from "./regexp-guard.ts";
+
+const ECS_OPTION = "ecs_compatibility";
 
 export interface CompileOptions {
   readonly variables: Variables;
   readonly clock: Clock;
   readonly random: () => number;
   readonly guard: RegexpGuard;
+  /** See PipelineDefinition.ecsCompatibility. */
+  readonly ecsCompatibility?: EcsCompatibility;
   /** See FilterContext.place; 0 without it. */
   readonly place?: () => number;
   /** See FilterContext.names. */
@@ -124,7 +129,7 @@ export class PluginMaker {
   ): T | undefined {
     const schema = options({ ...common.properties, ...definition.options.properties });
     const before = this.#errors();
-    const values = readOptions(node, schema, `${kind} ${node.name}`, this.#options.variables, this.#report);
+    const values = this.#read(node, schema, `${kind} ${node.name}`);
     const id = this.#id(node, kind, values);
     if (this.#errors() > before) return undefined;
     try {
@@ -137,6 +142,16 @@ export class PluginMaker {
       }
       return undefined;
     }
+  }
+
+  /** Returns the plugin's options; what the pipeline says of field names holds where the plugin's text doesn't. */
+  #read(node: PluginNode, schema: TObject, title: string): OptionValues {
+    const { variables, ecsCompatibility } = this.#options;
+    const values = readOptions(node, schema, title, variables, this.#report);
+    const isOpen =
+      ECS_OPTION in schema.properties && !node.attributes.some(({ name }) => name === ECS_OPTION);
+    if (isOpen && ecsCompatibility !== undefined) values[ECS_OPTION] = ecsCompatibility;
+    return values;
   }
 
   /** A name that stays while the plugin's text does, wherever it stands. */
@@ -171,7 +186,7 @@ export class PluginMaker {
       place: place ?? (() => 0),
       shared: this.#shared,
       ...(names !== undefined && { names }),
-      ecs: values["ecs_compatibility"] !== "disabled",
+      ecs: values[ECS_OPTION] !== "disabled",
       resolvePath: this.#resolvePath(node),
       report: this.#reporter(node),
     };
@@ -191,7 +206,7 @@ export class PluginMaker {
     const schema = options({ ...CODEC_OPTIONS.properties, ...definition.options.properties });
     const title = `codec ${written.name}`;
     const before = this.#errors();
-    const values = readOptions(written, schema, title, this.#options.variables, this.#report);
+    const values = this.#read(written, schema, title);
     try {
       if (this.#errors() === before) definition.create(values);
     } catch (error) {

@@ -36,6 +36,30 @@ function holds(
   return refused[0]?.reason ?? finished[0]!.fields["tags"] !== undefined;
 }
 
+test("what a pipeline says of field names holds where a plugin's text doesn't", () => {
+  const text = `filter {
+    syslog_pri { }
+    syslog_pri { ecs_compatibility => disabled }
+  }`;
+  const fields = (ecsCompatibility?: "disabled" | "v8") => {
+    const { program } = compilePipeline([new SourceText("p.conf", text)], {
+      variables: {},
+      clock: systemClock,
+      random: () => 0.5,
+      guard: new RegexpGuard(),
+      ...(ecsCompatibility !== undefined && { ecsCompatibility }),
+    });
+    const { finished } = runEvents(program, [
+      new Event({ syslog_pri: "13", log: { syslog: { priority: 14 } } }, 0),
+    ]);
+    return finished[0]!.fields;
+  };
+  assert.equal(fields("v8")["syslog_severity_code"], 5);
+  assert.partialDeepStrictEqual(fields("v8")["log"], { syslog: { severity: { code: 6 } } });
+  assert.deepEqual(fields(), fields("disabled"));
+  assert.deepEqual(fields("disabled")["log"], { syslog: { priority: 14 } });
+});
+
 const CONDITIONS: [condition: string, fields: Record<string, unknown>, expected: boolean][] = [
   ["[a]", { a: 0 }, true],
   ["[a]", { a: [] }, true],

@@ -16,6 +16,7 @@ import { DocumentIds } from "../runtime/document-id.ts";
 import type { DocumentPacker } from "../runtime/packed-documents.ts";
 import { RECORDS_PER_OFFSET } from "../runtime/packed-records.ts";
 import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
+import type { EcsCompatibility } from "../runtime/worker-protocol.ts";
 import { type Compiled, compilePipeline } from "./compile.ts";
 import type { PluginFigure } from "./plugin-figures.ts";
 import type { ProgramEvents } from "./program.ts";
@@ -29,6 +30,8 @@ export interface ConfiguredPipelineOptions {
   readonly variables: Variables;
   readonly clock: Clock;
   readonly guard: RegexpGuard;
+  /** See PipelineDefinition.ecsCompatibility. */
+  readonly ecsCompatibility?: EcsCompatibility;
   /** Number of its first output among those of all pipelines. */
   readonly firstOutput?: number;
 }
@@ -61,9 +64,16 @@ export class ConfiguredPipeline implements MessageProcessor {
 
   /** Throws settings_invalid naming everything that is wrong with the files. */
   constructor(options: ConfiguredPipelineOptions) {
-    const { sources, variables, clock, guard } = options;
+    const { sources, variables, clock, guard, ecsCompatibility } = options;
     const place = (): number => this.#place;
-    const compiled = compilePipeline(sources, { variables, clock, random: Math.random, guard, place });
+    const compiled = compilePipeline(sources, {
+      variables,
+      clock,
+      random: Math.random,
+      guard,
+      place,
+      ...(ecsCompatibility !== undefined && { ecsCompatibility }),
+    });
     const { diagnostics } = compiled;
     if (diagnostics.some(({ severity }) => severity === "error")) throw pipelineError(diagnostics);
     this.#options = options;

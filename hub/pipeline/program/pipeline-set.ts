@@ -41,9 +41,17 @@ export class PipelineSet implements MessageProcessor {
   private constructor({ pipelines, fallback, variables, clock, guard }: PipelineSetOptions) {
     let firstOutput = 0;
     this.#fallback = fallback;
-    this.#pipelines = pipelines.map(({ id, files }) => {
+    this.#pipelines = pipelines.map(({ id, files, ecsCompatibility }) => {
       const sources = files.map(({ path, text }) => new SourceText(path, text));
-      const made = new ConfiguredPipeline({ id, sources, variables, clock, guard, firstOutput });
+      const made = new ConfiguredPipeline({
+        id,
+        sources,
+        variables,
+        clock,
+        guard,
+        firstOutput,
+        ...(ecsCompatibility !== undefined && { ecsCompatibility }),
+      });
       firstOutput += made.outputs;
       return made;
     });

@@ -40,16 +40,17 @@ export async function planPipelines(
 ): Promise<Plan> {
   const guard = new RegexpGuard();
   const options = { variables, clock: systemClock, random: Math.random, guard };
-  const read = pipelines.map(({ id, files, isManaged = false }) => ({
+  const read = pipelines.map(({ id, files, isManaged = false, ecsCompatibility }) => ({
     id,
     isManaged,
+    ecs: ecsCompatibility === undefined ? {} : { ecsCompatibility },
     sources: files.map(({ path, text }) => new SourceText(path, text)),
   }));
   await loadPlugins(read.flatMap(({ sources }) => sources));
-  const compiled = read.map(({ id, isManaged, sources }) => ({
+  const compiled = read.map(({ id, isManaged, ecs, sources }) => ({
     id,
     isManaged,
-    ...compilePipeline(sources, options),
+    ...compilePipeline(sources, { ...options, ...ecs }),
   }));
   const diagnostics = compiled.flatMap((each) => each.diagnostics);
   if (diagnostics.some(({ severity }) => severity === "error")) throw pipelineError(diagnostics);
