@@ -5,12 +5,13 @@
 
 import { randomUUID } from "node:crypto";
 import { jsonShape } from "#proto/codec/json-shape.ts";
-import { AppError, isErrorCode, toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { type AppendMessage, type AppendRun, appendMessages } from "./append-messages.ts";
 import type { BatchHeader } from "./doc-batches.ts";
 import type { DocumentIds } from "./document-ids.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
+import { documentError } from "./item-error.ts";
 import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import type { Reply, ReplyInbox } from "./reply-inbox.ts";
@@ -118,7 +119,7 @@ async function answer(
       const data = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
       for (let nth = 0; next < end; next++, nth++) {
         outcomes[places[next]!] = errorCode
-          ? new AppError(isErrorCode(errorCode) ? errorCode : "internal", errorReason ?? "", { data })
+          ? documentError(errorCode, errorReason ?? "", data)
           : (seqNo ?? 0) + nth;
       }
     }

@@ -1,10 +1,11 @@
 /** From the answer of a shard to the results of the items that a message carried. */
 
 import { eachResult } from "#hub/engine/item-result.ts";
-import { AppError, isErrorCode } from "#proto/kit/errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
 import type { EncodedBatch } from "./doc-batches.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
+import { documentError } from "./item-error.ts";
 import type { WriteResult, WriteSuccess } from "./writes.ts";
 
 /** An item with its index, ready for the log. */
@@ -40,9 +41,8 @@ function resultOf(
   const { index, shard } = batch;
   if (item instanceof AppError) return { index: index.name, id, error: item };
   if (item.errorCode) {
-    const code = isErrorCode(item.errorCode) ? item.errorCode : "internal";
     const data = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
-    return { index: index.name, id, error: new AppError(code, item.errorReason ?? "", { data }) };
+    return { index: index.name, id, error: documentError(item.errorCode, item.errorReason ?? "", data) };
   }
   const noop = item.result === "noop";
   return {

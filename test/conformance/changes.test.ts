@@ -92,6 +92,30 @@ suite("changes by query", () => {
     assert.equal(failures[0]!.cause.type, "mapper_parsing_exception");
   });
 
+  test("_update_by_query and _reindex send documents through an ingest pipeline", async () => {
+    await ask("PUT", "/_ingest/pipeline/mark", { processors: [{ set: { field: "marked", value: true } }] });
+    await ask("POST", "/_bulk?refresh=true", '{"index":{"_index":"unmarked","_id":"1"}}\n{"n":1}\n');
+    const { body } = await ask("POST", "/unmarked/_update_by_query?pipeline=mark&refresh=true", {});
+    assert.deepEqual([body["updated"], body["version_conflicts"]], [1, 0]);
+    assert.match((await ask("GET", "/unmarked/_doc/1")).text, /"marked":true/);
+    const copied = await ask("POST", "/_reindex?refresh=true", {
+      source: { index: "source", query: { term: { n: 5 } } },
+      dest: { index: "remarked", pipeline: "mark" },
+    });
+    assert.equal(copied.body["created"], 1);
+    assert.match((await ask("GET", "/remarked/_doc/5")).text, /"marked":true/);
+    assert.equal((await ask("POST", "/unmarked/_update_by_query?pipeline=none-such", {})).status, 400);
+  });
+
+  test("a value that doesn't fit is told with its cause apart", async () => {
+    await ask("PUT", "/typed-n", { mappings: { _doc: { properties: { n: { type: "long" } } } } });
+    const { status, body } = await ask("PUT", "/typed-n/_doc/1", { n: "abc" });
+    assert.equal(status, 400);
+    const error = body["error"] as { reason: string; caused_by: object };
+    assert.equal(error.reason, "failed to parse field [n] of type [long]");
+    assert.deepEqual(error.caused_by, { type: "number_format_exception", reason: 'For input string: "abc"' });
+  });
+
   test("_reindex reads from no place that the settings don't name", async () => {
     const source = { index: "x", remote: { host: "http://example.com:9200" } };
     const { status, text } = await ask("POST", "/_reindex", { source, dest: { index: "y" } });

@@ -1,5 +1,6 @@
 /** `_update_by_query`, `_delete_by_query`: the documents of a query, written anew or deleted. */
 
+import { checkPipeline, pipelineOf } from "#hub/api/ingest-documents.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { WriteItem } from "#hub/api/ports.ts";
 import { type ApiRequest, checkValid } from "#hub/api/request.ts";
@@ -48,9 +49,12 @@ export function byQueryRoutes(parts: ApiParts): Route[] {
 }
 
 function updateByQuery(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const pipeline = request.query["pipeline"];
+  checkPipeline(parts.ingest, pipeline);
   return change(parts, request, "update", (found) => ({
     kind: "index",
     source: found.source,
+    ...pipelineOf(pipeline),
     ...unchanged(found),
   }));
 }
@@ -106,8 +110,8 @@ function checkBody(body: JsonObject, request: ApiRequest, verb: string): void {
       `[${verb}_by_query] [script] can't be used: scripts aren't offered; write the changed documents with _bulk`,
     );
   }
-  if (request.query["pipeline"] !== undefined)
-    throw new AppError("request_invalid", `[pipeline] isn't offered for ${verb}_by_query`);
+  if (verb === "delete" && request.query["pipeline"] !== undefined)
+    throw new AppError("request_invalid", "[pipeline] isn't offered for delete_by_query");
   const unknown = Object.keys(body).find((key) => !BODY_KEYS.includes(key));
   if (unknown !== undefined)
     throw new AppError("parsing", `[${verb}_by_query] unknown field [${unknown}], parser not found`);
