@@ -166,6 +166,55 @@ suite("specification: search interface", () => {
     assert.deepEqual((await send<Hit>("GET", "/sized/_doc/7")).body._source, { text: "changed", more: true });
   });
 
+  test("the sub-field keyword leaves out what is longer than ignore_above 256, and the document stays whole", async () => {
+    const long = `${"x".repeat(256)}y`;
+    const short = "z".repeat(256);
+    for (const [id, address] of [
+      ["long", long],
+      ["short", short],
+    ]) {
+      const { status } = await send("PUT", `/places/_doc/${id}?refresh=true`, { business_address: address });
+      assert.equal(status, 201);
+    }
+    assert.deepEqual(await found({ term: { "business_address.keyword": short } }), ["short"]);
+    assert.deepEqual(await found({ term: { "business_address.keyword": long } }), []);
+    assert.deepEqual(await found({ match: { business_address: long } }), ["long"]);
+    assert.equal((await send<Hit>("GET", "/places/_doc/long")).body._source["business_address"], long);
+  });
+
+  test("PUT /<index>/_doc/<id> takes settings as a tree too, and writes an id again as its next version", async () => {
+    const settings = { index: { number_of_shards: 3, number_of_replicas: 2 } };
+    assert.equal((await send("PUT", "/treed/_doc/1", { n: 1, settings })).status, 201);
+    const again = await send<{ result: string; _version: number }>("PUT", "/treed/_doc/1", {
+      n: 2,
+      settings,
+    });
+    assert.deepEqual([again.status, again.body.result, again.body._version], [200, "updated", 2]);
+    const shown = await send<Record<string, Record<string, string>>>(
+      "GET",
+      "/treed/_settings?flat_settings=true",
+    );
+    const flat = shown.body["treed"]!["settings"] as unknown as Record<string, string>;
+    assert.deepEqual([flat["index.number_of_shards"], flat["index.number_of_replicas"]], ["3", "2"]);
+    assert.deepEqual((await send<Hit>("GET", "/treed/_doc/1")).body._source, { n: 2 });
+  });
+
+  test("POST /<index>/_doc/<id>/_update takes the fields below doc as well", async () => {
+    const { status, body } = await send<Written>("POST", "/treed/_doc/1/_update", { doc: { m: "new" } });
+    assert.deepEqual([status, body.result], [200, "updated"]);
+    assert.deepEqual((await send<Hit>("GET", "/treed/_doc/1")).body._source, { n: 2, m: "new" });
+  });
+
+  test("GET /<index>/_analyze takes a tokenizer alone", async () => {
+    const body = { tokenizer: "standard", text: "One, TWO one" };
+    const { status, body: answer } = await sendWithBody<{ tokens: { token: string }[] }>(
+      hub.searchUrl,
+      "/places/_analyze",
+      body,
+    );
+    assert.deepEqual([status, answer.tokens.map(({ token }) => token)], [200, ["One", "TWO", "one"]]);
+  });
+
   test("GET /<index>/_analyze shows the tokens", async () => {
     const body = { tokenizer: "standard", filter: ["lowercase", "unique"], text: "The quick THE fox" };
     const { status, body: answer } = await sendWithBody<{

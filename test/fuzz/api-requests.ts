@@ -175,6 +175,11 @@ function operation(random: Random): { method: string; path: string; body: unknow
       body: { ...search, size: 3, sort: [{ n: "desc" }], highlight: { fields: { message: {} } } },
     },
     {
+      method: "POST",
+      path: `/${name}/_search`,
+      body: { ...search, profile: true, explain: true },
+    },
+    {
       method: "GET",
       path: `/${name}/_doc/_search`,
       body: { query: random.pick(QUERIES), collapse: { field: "n" }, _source: ["n"], docvalue_fields: ["n"] },
