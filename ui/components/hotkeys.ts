@@ -6,6 +6,9 @@ import { hasLetterKeys } from "../services/preferences.ts";
 export type Hotkeys = Readonly<Record<string, () => void>>;
 
 const TYPING = "input, textarea, select, [contenteditable]";
+/** What Enter and the space bar press: those keys belong to it. */
+const PRESSED = "button, a, summary, [role=option]";
+const PRESSING: ReadonlySet<string> = new Set(["Enter", " "]);
 
 export class HotkeyController implements ReactiveController {
   readonly #keys: Hotkeys;
@@ -31,6 +34,7 @@ export class HotkeyController implements ReactiveController {
     if (action === undefined || (event.key.length === 1 && !hasLetterKeys())) return;
     const path = event.composedPath().filter((target) => target instanceof Element);
     const inDialog = path.some((element) => element.matches("dialog"));
+    if (PRESSING.has(event.key) && path[0]?.matches(PRESSED)) return;
     if (inDialog || (event.key !== "Escape" && path[0]?.matches(TYPING))) return;
     event.preventDefault();
     action();

@@ -55,7 +55,9 @@ export class QueryBar extends LitElement {
   /** What the hub says is wrong with the query. */
   declare fault: QueryFault | undefined;
   /** What is wrong with what stands in the field. */
-  declare _fault: (QueryFault & { readonly isAdvice: boolean; readonly query: string }) | undefined;
+  declare _fault:
+    | (QueryFault & { readonly isAdvice: boolean; readonly isHubs: boolean; readonly query: string })
+    | undefined;
   declare _suggestions: readonly Suggestion[];
   /** Number of the chosen suggestion; -1: none, so that Enter searches. */
   declare _chosen: number;
@@ -86,8 +88,10 @@ export class QueryBar extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has("fault"))
-      this._fault = this.fault && { ...this.fault, isAdvice: false, query: this.query };
+    // The page's own words for the same query stay.
+    const isSaid = this._fault?.isAdvice === false && this._fault.query === this.query;
+    if (changed.has("fault") && !isSaid)
+      this._fault = this.fault && { ...this.fault, isAdvice: false, isHubs: true, query: this.query };
   }
 
   /** Puts the cursor into the query. */
@@ -121,12 +125,12 @@ export class QueryBar extends LitElement {
   #faultView(): TemplateResult | typeof nothing {
     const fault = this._fault;
     if (fault === undefined || this._suggestions.length > 0) return nothing;
-    const { query, from, to, message, hint, isAdvice } = fault;
+    const { query, from, to, message, hint, isAdvice, isHubs } = fault;
     const start = Math.max(0, from - CONTEXT_CHARACTERS);
     const shown = query.slice(start, to + CONTEXT_CHARACTERS);
     const carets = "^".repeat(Math.max(1, Math.min(to, query.length) - from));
     // What the hub says is said by the page, too.
-    const role = this.fault === undefined ? "alert" : nothing;
+    const role = isHubs ? nothing : "alert";
     return html`<div class="fault ${isAdvice ? "advice" : ""}" role=${role}><pre aria-hidden="true">${shown}\n${" ".repeat(from - start)}<b>${carets}</b></pre>
       <p><strong>${message}</strong> ${hint}</p></div>`;
   }
@@ -146,7 +150,7 @@ export class QueryBar extends LitElement {
     const advice =
       fault === undefined && this.fields !== undefined ? checkFields(query, this.fields) : undefined;
     const found = fault ?? advice;
-    this._fault = found && { ...found, isAdvice: fault === undefined, query };
+    this._fault = found && { ...found, isAdvice: fault === undefined, isHubs: false, query };
     return found === undefined;
   }
 

@@ -152,7 +152,6 @@ export class TableHead extends LitElement {
       </span>
       <span class="cell" role="columnheader">${msg("Level")}</span>
       ${this.columns.map((column) => this.#header(column))}
-      <div class="menu" popover role="menu" @toggle=${this.#onToggle} @keydown=${this.#onMenuKey}>${this._open === undefined ? nothing : this.#menu(this._open)}</div>
     `;
   }
 
@@ -171,6 +170,7 @@ export class TableHead extends LitElement {
     return html`<span class="cell" role="columnheader" aria-sort=${this.#sortOf(this.#sortName(column))}>
       <button class="name" aria-haspopup="menu" aria-expanded=${this._open === column} @click=${() => this.#toggle(column)}>
         <span>${column === "message" ? msg("Message") : column}</span>${this.#arrow(this.#sortName(column))}${icon("chevronDown")}</button>
+      ${this._open === column ? html`<div class="menu" popover role="menu" @toggle=${this.#onToggle} @keydown=${this.#onMenuKey}>${this.#menu(column)}</div>` : nothing}
       ${this.canRemove ? html`<span class="grip" @pointerdown=${(event: PointerEvent) => this.#drag(event, column)}></span>` : nothing}
     </span>`;
   }

@@ -1,0 +1,186 @@
+/** Discover and Live as a reader of logs works with them, by mouse and by keys, wide and narrow, light and dark. */
+
+import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import type { BrowserContext, Page } from "playwright-core";
+import { findBarriers } from "#test/harness/axe.ts";
+import { openShop, type Shop } from "#test/harness/shop.ts";
+import { until } from "#test/harness/until.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+const workspace = new Workspace();
+let shop: Shop;
+
+before(async () => {
+  shop = await openShop(workspace, 300);
+});
+
+after(() => workspace.close());
+
+type Look = { readonly name: string; readonly width: number; readonly colorScheme: "light" | "dark" };
+
+const LOOKS: readonly Look[] = [
+  { name: "wide and light", width: 1440, colorScheme: "light" },
+  { name: "narrow and dark", width: 390, colorScheme: "dark" },
+];
+const WIDE = LOOKS[0]!;
+
+const row = (page: Page) => page.locator("tr-event-table .row:visible");
+const selected = (page: Page) => page.locator('tr-event-table .row[aria-selected="true"]:visible');
+
+/** Opens an address in a fresh browser, runs `check`, and expects that no script complained. */
+async function visit(hash: string, look: Look, check: (page: Page) => Promise<void>): Promise<void> {
+  const viewport = { width: look.width, height: 860 };
+  const { colorScheme } = look;
+  const context: BrowserContext = await shop.browser.newContext({
+    viewport,
+    colorScheme,
+    reducedMotion: "reduce",
+  });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  try {
+    await page.goto(`${shop.hub.dashboardUrl}/${hash}`);
+    await check(page);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await context.close();
+  }
+}
+
+/** An expression of the page: the sizes of the lines that its table has loaded, in their order. */
+const SORTED_VALUES = `document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot
+  .querySelector("tr-discover-results").shadowRoot.querySelector("tr-event-table").rows
+  .map((row) => row.fields.get("http.response.body.bytes")).filter((value) => value !== undefined)`;
+
+const clipboard = (page: Page): Promise<string> => page.evaluate<string>("navigator.clipboard.readText()");
+
+for (const look of LOOKS)
+  test(`an error is found, read among its neighbours and passed on, ${look.name}`, () =>
+    visit("#/discover?from=now-2h", look, async (page) => {
+      await row(page).first().waitFor();
+      const query = page.getByRole("combobox", { name: "Query" });
+      await query.fill("(log.level:error");
+      await query.press("Enter");
+      await page.getByRole("alert").getByText("This ( is never closed.").waitFor();
+      await query.fill("log.level:error");
+      await query.press("Enter");
+      await page.waitForURL(/q=log\.level:error/);
+      await row(page).filter({ hasText: "ERROR" }).first().waitFor();
+      await row(page).first().locator(".time button").click();
+      const details = page.locator("tr-event-details");
+      await details.getByRole("button", { name: "Copy host.name" }).click();
+      await details.getByTitle("Copied").waitFor();
+      assert.notEqual(await clipboard(page), "");
+      await details.getByRole("button", { name: "Around" }).click();
+      const anchor = details.locator(".anchor");
+      await anchor.waitFor();
+      await details
+        .getByRole("button", { name: /earlier lines|Asking/ })
+        .first()
+        .waitFor();
+      assert.ok((await details.locator("li.row").count()) > 5);
+      assert.deepEqual(await findBarriers(page, "colours"), []);
+      await details.getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Copy a link" }).click();
+      await page.getByText("The link is copied").waitFor();
+      assert.match(await clipboard(page), /#\/discover\?q=log\.level:error&from=\d{4}-.*&to=\d{4}-/);
+    }));
+
+test("lines are sorted by a column from the keyboard, and the address keeps it", () =>
+  visit("#/discover?from=now-2h&cols=http.response.body.bytes,message", WIDE, async (page) => {
+    await row(page).first().waitFor();
+    await page.getByRole("columnheader", { name: /bytes/ }).getByRole("button").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "Sort upwards" }).waitFor();
+    assert.deepEqual(await findBarriers(page, "all"), []);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/sort=-http\.response\.body\.bytes/);
+    await page
+      .locator('[role="columnheader"][aria-sort="descending"]')
+      .filter({ hasText: "bytes" })
+      .waitFor();
+    const scroller = page.locator("tr-event-table .scroll");
+    // The sorted lines may take the place of the others, at their first row, while this scrolls.
+    let values: number[] = [];
+    await until("a second page of sorted lines", async () => {
+      await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      values = await page.evaluate<number[]>(SORTED_VALUES);
+      return values.length > 100;
+    });
+    assert.deepEqual(
+      values,
+      values.toSorted((a, b) => b - a),
+    );
+  }));
+
+test("by keys alone: errors are stepped through, a text is found in the lines, long ones are wrapped", () =>
+  visit("#/discover?from=now-2h", WIDE, async (page) => {
+    await row(page).first().waitFor();
+    await page.keyboard.press("e");
+    await selected(page).filter({ hasText: "ERROR" }).waitFor();
+    await page.keyboard.press("s");
+    await page.getByRole("textbox", { name: "Find in the lines" }).waitFor();
+    await page.keyboard.type("GET");
+    await page.keyboard.press("Enter");
+    await selected(page).filter({ hasText: "GET" }).waitFor();
+    await page.locator("tr-event-table mark.find").first().waitFor();
+    await page
+      .locator("tr-find-bar output")
+      .getByText(/^\d+ of \d+$/)
+      .waitFor();
+    assert.deepEqual(await findBarriers(page, "all"), []);
+    await page.keyboard.press("Escape");
+    await page.locator("tr-find-bar").waitFor({ state: "detached" });
+    const heightOf = (): Promise<number> =>
+      page.evaluate<number>(`Math.max(...[...document.querySelector("tr-app").shadowRoot.querySelector("tr-page-discover").shadowRoot
+        .querySelector("tr-discover-results").shadowRoot.querySelector("tr-event-table").shadowRoot.querySelectorAll(".row:not([hidden])")].map((row) => row.offsetHeight))`);
+    await page.setViewportSize({ width: 900, height: 860 });
+    const before = await heightOf();
+    await page.keyboard.press("w");
+    await page.locator("tr-event-table[iswrapped]").waitFor();
+    assert.ok((await heightOf()) > before);
+    await page.keyboard.press("Enter");
+    await page.locator("tr-event-details").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("tr-event-details").waitFor({ state: "detached" });
+  }));
+
+test("a search says where its time went", () =>
+  visit("#/discover?from=now-2h&q=*rder", WIDE, async (page) => {
+    await page.getByRole("button", { name: /^Why/ }).click();
+    const panel = page.getByRole("dialog", { name: "Where the time went" });
+    await panel.getByText("The hub searched").waitFor();
+    await panel.getByText(/give its beginning/).waitFor();
+    assert.deepEqual(await findBarriers(page, "all"), []);
+  }));
+
+for (const look of LOOKS)
+  test(`Live colours lines, counts errors and keeps the filter as a search, ${look.name}`, () =>
+    visit("#/live?q=service:painted", look, async (page) => {
+      await page.getByText("Following", { exact: true }).waitFor();
+      await page.getByRole("button", { name: /Colours/ }).click();
+      await page.getByRole("textbox", { name: "Text" }).fill("green light");
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Remove the colour of green light" }).waitFor();
+      assert.deepEqual(await findBarriers(page, "colours"), []);
+      await page.keyboard.press("Escape");
+      const line = { "@timestamp": new Date().toISOString(), level: "error", service: "painted" };
+      appendFileSync(
+        shop.servicesFile,
+        `${JSON.stringify({ ...line, message: `green light ${look.width}` })}\n`,
+      );
+      const shown = page.locator("tr-tail-window .row").filter({ hasText: `green light ${look.width}` });
+      await shown.waitFor();
+      assert.equal(await shown.getAttribute("data-colour"), "1");
+      await page.getByRole("img", { name: /[1-9]\d* errors/ }).waitFor();
+      await page.getByRole("button", { name: "Save this filter as a search" }).click();
+      await page.getByLabel("Title").fill(`Painted ${look.width}`);
+      await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+      await page.getByText(`Saved as “Painted ${look.width}”`).waitFor();
+    }));
