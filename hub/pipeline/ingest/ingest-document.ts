@@ -16,7 +16,7 @@ export class IngestDocument {
   destination: Destination;
   source: JsonObject;
   /** Told to templates as `_ingest`. */
-  readonly ingest: JsonObject;
+  ingest: JsonObject;
   /** True: nothing is to be written. */
   dropped = false;
 
@@ -69,7 +69,11 @@ export class IngestDocument {
     const before = this.get(path);
     if (before === undefined)
       throw new ProcessorFault(`field [${path}] not present as part of path [${path}]`);
-    this.#event(path).remove(referenceOf(path));
+    const event = this.#event(path);
+    event.remove(referenceOf(path));
+    // An event may go on with another object.
+    if (path.startsWith("_ingest.")) this.ingest = event.fields;
+    else this.source = event.fields;
     return before;
   }
 
