@@ -156,17 +156,6 @@ export const ROTATION_CASES: Cases = {
     writeFileSync(p.file("a.log"), `${"b".repeat(500)}\n`);
     await p.holds(["a".repeat(500), "b".repeat(500)]);
   },
-  36: async (p) => {
-    const log = newLog();
-    await p.agent(options(p));
-    p.write(log, "a.log", 200);
-    await arrived(p, 200);
-    rotate(p, 0);
-    execFileSync("gzip", [p.file("a.log.1")]);
-    p.write(log, "a.log", 100);
-    await p.proves(log);
-    assert.equal((await p.lines()).length, 300);
-  },
   37: async (p) => {
     const log = newLog();
     const agent = await p.agent(options(p));

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { AGENT_CASES } from "./agent-case-table.ts";
 import { FAILURE_CASES } from "./agent-cases-failure.ts";
 import { LINE_CASES } from "./agent-cases-lines.ts";
+import { MACHINE_CASES } from "./agent-cases-machine.ts";
 import { OPERATION_CASES } from "./agent-cases-operation.ts";
 import { RESOURCE_CASES } from "./agent-cases-resources.ts";
 import { ROTATION_CASES } from "./agent-cases-rotation.ts";
@@ -17,6 +18,7 @@ const HERE: Cases = {
   ...ROTATION_CASES,
   ...LINE_CASES,
   ...RESOURCE_CASES,
+  ...MACHINE_CASES,
 };
 
 for (const [number, name, proof] of AGENT_CASES) {

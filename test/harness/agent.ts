@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
+import { chownSync, createWriteStream, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -22,6 +22,8 @@ export interface AgentProcessOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Further settings of the log input. */
   readonly input?: Readonly<Record<string, unknown>>;
+  /** User and group that it runs as; without it those of the test. */
+  readonly uid?: number;
 }
 
 export interface AgentProcess {
@@ -49,7 +51,12 @@ export async function startAgent(options: AgentProcessOptions): Promise<AgentPro
     ...options.settings,
   };
   writeFileSync(config, JSON.stringify(settings), { mode: 0o600 }); // JSON is YAML
-  const child = spawn(LAUNCHER, ["run", "-c", config, "--ready-json"], { stdio: ["ignore", "pipe", "pipe"] });
+  const { uid } = options;
+  if (uid !== undefined) for (const path of [options.folder, config]) chownSync(path, uid, uid);
+  const child = spawn(LAUNCHER, ["run", "-c", config, "--ready-json"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(uid === undefined ? {} : { uid, gid: uid, env: { ...process.env, HOME: options.folder } }),
+  });
   child.stderr.pipe(createWriteStream(join(options.folder, "agent.out"), { flags: "a" }));
   const end = (): void => void child.kill("SIGKILL");
   process.once("exit", end);
