@@ -55,6 +55,13 @@ suite("fields in the kernel make the segment that the twin makes", () => {
       (n) => ({ message: `all ${n % 2 ? "half" : ""} ${n % 100} ${"rep ".repeat(n % 7)}` }),
       3000,
     ],
+    [
+      "terms that begin alike",
+      (n) => ({
+        k: `a path that is shared/${"long/".repeat(n % 5)}${n % 11 === 0 ? "é" : ""}${(n * 7919) % 1000}`,
+      }),
+      600,
+    ],
     ["texts of more than 64 KiB", () => ({ message: "some more words, in 1.000 rows ".repeat(4000) }), 2],
     ["texts beyond ASCII", (n) => ({ message: `naïve 日本 ${n} ÉCOLE`, k: `ключ${n % 3}` })],
     ["numbers", (n) => ({ n, d: n / 4, f: n / 3, t: 1_700_000_000_000 + n * 37, b: n % 2 === 0 }), 3000],

@@ -20,7 +20,11 @@ import {
   SEAL_SIZE,
   SEAL_TOTAL_TERM_FREQ,
   TERM_BYTES,
+  TERM_DOC_FREQ,
   TERM_FIELD_LENGTH,
+  TERM_FIRST_POSITION,
+  TERM_LAST_DOC,
+  TERM_LAST_FREQ,
   TERM_ORDINAL,
   TERM_TEXT,
   TERMS_PER_BLOCK,
@@ -41,10 +45,30 @@ export function addTerms(pool: usize, seal: usize, ids: usize, from: u32, count:
     if (length(seal + SEAL_POSTINGS) >= (FLUSH_BYTES as u32)) return index;
     const term = at(pool + POOL_TERMS) + load<u32>(ids + index * 4) * TERM_BYTES;
     store<u32>(term, index, TERM_ORDINAL);
+    // Most terms of a log stand in one document, once.
+    if (load<u32>(term, TERM_DOC_FREQ) === 1 && load<u32>(term, TERM_LAST_FREQ) === 1) {
+      addSingle(pool, seal, term, withPositions);
+      continue;
+    }
     decodeTerm(pool, term, withPositions);
     addTerm(pool, seal, term, withPositions);
   }
   return count;
+}
+
+/** Adds a term with one occurrence. */
+function addSingle(pool: usize, seal: usize, term: usize, withPositions: bool): void {
+  const text = at(pool + POOL_TEXT) + load<u32>(term, TERM_TEXT);
+  const bytes = load<u16>(term, TERM_FIELD_LENGTH) as u32;
+  reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES);
+  let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
+  store<f64>(seal, load<f64>(seal, SEAL_TOTAL_TERM_FREQ) + 1, SEAL_TOTAL_TERM_FREQ);
+  store<f64>(seal, load<f64>(seal, SEAL_DOC_FREQ) + 1, SEAL_DOC_FREQ);
+  store<u8>(place, 1);
+  place = putVarint(place + 1, load<u32>(term, TERM_LAST_DOC));
+  store<u8>(place++, 1);
+  if (withPositions) place = putVarint(place, load<u32>(term, TERM_FIRST_POSITION));
+  setEnd(seal + SEAL_BLOCKS, place);
 }
 
 function addTerm(pool: usize, seal: usize, term: usize, withPositions: bool): void {

@@ -127,7 +127,13 @@ function isBefore(terms: usize, texts: usize, prefix: u64, id: u32, other: usize
 
 function compare(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
   const common = min(aLength, bLength);
-  for (let index: u32 = 0; index < common; index++) {
+  let index: u32 = 0;
+  for (; index + 8 <= common; index += 8) {
+    const left = load<u64>(a + index);
+    const right = load<u64>(b + index);
+    if (left !== right) return bswap(left) < bswap(right) ? -1 : 1;
+  }
+  for (; index < common; index++) {
     const difference = (load<u8>(a + index) as i32) - (load<u8>(b + index) as i32);
     if (difference !== 0) return difference;
   }
