@@ -13,6 +13,7 @@ import type { TlsOptions } from "node:tls";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
+import { listen, listenedPort } from "./listen.ts";
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -63,8 +64,7 @@ export class HttpServer {
 
   /** The port listened at, where 0 let the system choose. */
   get port(): number {
-    const address = this.#server?.address();
-    return typeof address === "object" && address !== null ? address.port : this.#options.port;
+    return listenedPort(this.#server, this.#options.port);
   }
 
   /** Throws port_taken, unavailable. */
@@ -73,17 +73,7 @@ export class HttpServer {
     const take: RequestListener = (request, response) => this.#take(request, response);
     const server = tls === undefined ? createServer(take) : createTlsServer(tls, take);
     this.#server = server;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-    try {
-      await promise;
-    } catch (error) {
-      const taken = systemCode(error) === "EADDRINUSE";
-      throw new AppError(taken ? "port_taken" : "unavailable", `${host}:${port} can't be listened at`, {
-        cause: error,
-      });
-    }
+    await listen(server, host, port);
   }
 
   async stop(): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
-import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { listen, listenedPort } from "./listen.ts";
 
 /** Connections at a time; further ones are refused. */
 const MAX_CONNECTIONS = 2_000;
@@ -29,8 +29,7 @@ export class Listener {
 
   /** The port listened at, where 0 let the system choose. */
   get port(): number {
-    const address = this.#server?.address();
-    return typeof address === "object" && address !== null ? address.port : this.#options.port;
+    return listenedPort(this.#server, this.#options.port);
   }
 
   /** Throws port_taken, unavailable. */
@@ -43,19 +42,7 @@ export class Listener {
     server.maxConnections = MAX_CONNECTIONS;
     server.on("tlsClientError", (error: Error) => this.#options.onFault(error));
     this.#server = server;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-    try {
-      await promise;
-    } catch (error) {
-      const taken = systemCode(error) === "EADDRINUSE";
-      throw new AppError(
-        taken ? "port_taken" : "unavailable",
-        `${host}:${port} can't be listened at (${taken ? "the port is taken" : (error as Error).message})`,
-        { cause: error },
-      );
-    }
+    await listen(server, host, port);
     server.on("error", (error) => this.#options.onFault(error));
   }
 
