@@ -58,7 +58,7 @@ export class ColumnKernel {
     this.#floats = kernel.allocateZeroed(8 * COLUMN_DOCS + 64);
     this.#run = kernel.allocateZeroed(RUN_BYTES);
     kernel.setWord(this.#run + RUN_NUMBERS, this.#numbers);
-    kernel.setWord(this.#run + RUN_ROOM, kernel.allocateZeroed(2 * MASK_BYTES));
+    kernel.setWord(this.#run + RUN_ROOM, kernel.allocateZeroed(2 * MASK_BYTES + 64));
     const { buffer } = kernel.memory.memory;
     this.#unpacked = new Uint32Array(buffer, this.#numbers, COLUMN_DOCS);
     this.#made = new Float64Array(buffer, this.#floats, COLUMN_DOCS);

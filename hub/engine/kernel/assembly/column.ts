@@ -167,18 +167,25 @@ function rangeMask(numbers: usize, count: u32, low: u32, high: u32, mask: usize)
   }
 }
 
-/** Moves bit i of the 32 words at `mask` to the place of the i-th bit set of those at `presence`. */
+/**
+ * Moves bit i of the 32 words at `mask` to the place of the i-th bit set of those at `presence`. `room` has 32 words and two
+ * more.
+ */
 function spreadMask(mask: usize, presence: usize, room: usize): void {
   memory.copy(room, mask, MASK_BYTES);
   let index: u32 = 0;
   for (let at: usize = 0; at < (MASK_BYTES as usize); at += 4) {
     let places = load<u32>(presence + at);
+    const count = <u32>popcnt(places);
+    let bits = (load<u64>(room + ((index >>> 5) << 2)) >>> (index & 31)) & (((<u64>1) << count) - 1);
+    index += count;
     let word: u32 = 0;
-    while (places !== 0) {
+    // Most often a few documents are meant, and whole words of them aren't.
+    while (bits !== 0) {
       const lowest = places & -places;
-      if ((load<u32>(room + ((index >>> 5) << 2)) >>> (index & 31)) & 1) word |= lowest;
+      if ((bits & 1) !== 0) word |= lowest;
       places ^= lowest;
-      index++;
+      bits >>>= 1;
     }
     store<u32>(mask + at, word);
   }

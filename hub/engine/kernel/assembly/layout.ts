@@ -260,7 +260,7 @@ export const RUN_DOCS = 20;
 export const RUN_IS_UNSIGNED = 24;
 /** Address of the sets of documents with a value, 32 words a block; 0 where all have one. */
 export const RUN_PRESENCE = 28;
-/** Room for the numbers of a block, u32, and one more vector; for two sets of documents. */
+/** Room for the numbers of a block, u32, and one more vector; for two sets of documents and a vector. */
 export const RUN_NUMBERS = 32;
 export const RUN_ROOM = 36;
 export const RUN_BYTES = 48;
