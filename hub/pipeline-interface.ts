@@ -2,7 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import type { DeadLetterBox, JsonObject, PipelineAdmin, PipelineSamples } from "#hub/api/ports.ts";
+import type { DeadLetterBox, PipelineAdmin, PipelineSamples } from "#hub/api/pipeline-ports.ts";
+import type { JsonObject } from "#hub/api/ports.ts";
 import type { KeptDeadLetter } from "#hub/journal/dead-letters.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { KnownPipeline } from "#hub/pipeline/definitions/pipeline-control.ts";

@@ -9,13 +9,13 @@ import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import type { IngestPipelines } from "./pipeline-ports.ts";
 import type {
   AppendResult,
   AppendRun,
   Cluster,
   Documents,
   IndexInfo,
-  IngestPipelines,
   Shards,
   StoredDocument,
   WriteItem,

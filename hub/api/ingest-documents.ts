@@ -1,7 +1,8 @@
 /** Documents that ask for an ingest pipeline go through it before they are written. */
 
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import type { Documents, IngestOutcome, IngestPipelines, WriteItem, WriteResult } from "./ports.ts";
+import type { IngestOutcome, IngestPipelines } from "./pipeline-ports.ts";
+import type { Documents, WriteItem, WriteResult } from "./ports.ts";
 import { checkId } from "./write-answer.ts";
 
 /** Says of a client's `pipeline` whether it names one; `_none` is how clients say that none is wanted. */

@@ -6,7 +6,8 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { ErrorContext } from "./error-body.ts";
 import { countDocuments, countShards, IndexCounters } from "./index-counters.ts";
 import { ingestDocuments } from "./ingest-documents.ts";
-import type { Cluster, Documents, Indices, IngestPipelines, Shards } from "./ports.ts";
+import type { IngestPipelines } from "./pipeline-ports.ts";
+import type { Cluster, Documents, Indices, Shards } from "./ports.ts";
 import { SlowQueries } from "./slow-queries.ts";
 import { Tasks } from "./tasks.ts";
 

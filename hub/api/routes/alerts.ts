@@ -2,7 +2,8 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import type { Alerts, Indices } from "../ports.ts";
+import type { Alerts } from "../kept-ports.ts";
+import type { Indices } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { empty, json, type Route } from "../route.ts";
 

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { IngestDestination, IngestPipelines } from "../ports.ts";
+import type { IngestDestination, IngestPipelines } from "../pipeline-ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
 

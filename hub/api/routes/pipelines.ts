@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { DeadLetterBox, PipelineAdmin, PipelineSamples } from "../ports.ts";
+import type { DeadLetterBox, PipelineAdmin, PipelineSamples } from "../pipeline-ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { empty, json, type Route } from "../route.ts";
 

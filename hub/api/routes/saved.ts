@@ -2,7 +2,7 @@
 
 import { isObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { SavedContent, SavedObjects } from "../ports.ts";
+import type { SavedContent, SavedObjects } from "../kept-ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { empty, json, type Route } from "../route.ts";
 
