@@ -124,6 +124,8 @@ class DynamicWalk {
       for (let first = true; scanner.element(first); first = false) {
         this.#value(child, path, name, dynamic, found, depth, scanner.value());
       }
+    } else if (kind === json.OBJECT && child === undefined && this.#isLeafObject(path, name, found)) {
+      scanner.skip(kind);
     } else if (kind === json.OBJECT) {
       const inner = this.#enter(path, name, child !== undefined, found, depth);
       if (inner === null) {
@@ -135,6 +137,20 @@ class DynamicWalk {
     } else if (child === undefined && kind !== json.NULL && found[name] === undefined) {
       this.#leaf(path, name, found, kind);
     }
+  }
+
+  /** Adds a new object that a template makes one field of, as a point is; false where none does. */
+  #isLeafObject(path: string, name: string, found: Properties): boolean {
+    if (found[name] !== undefined) return isLeaf(found[name]);
+    const { templates } = this.#mapping.settings;
+    const template = templates.find(
+      (each) => each.json["match_mapping_type"] === "object" && each.matches(name, path, "object"),
+    );
+    const made = template?.mapping(name, "object");
+    if (made === undefined || !isLeaf(made) || (this.#lenient && this.#room < 1)) return false;
+    this.#room--;
+    found[name] = made;
+    return true;
   }
 
   /** Room for what is new below an object; null where it can't be entered. */
@@ -219,6 +235,10 @@ class DynamicWalk {
     }
     return ["string", { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } }];
   }
+}
+
+function isLeaf({ type }: Readonly<Record<string, unknown>>): boolean {
+  return type !== undefined && type !== "object" && type !== "nested";
 }
 
 function isEnabledObject(node: MappingNode): boolean {

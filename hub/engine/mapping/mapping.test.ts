@@ -194,6 +194,28 @@ suite("dynamic mapping", () => {
     });
   });
 
+  test("a template makes objects one field where it says so, and leaves other objects alone", () => {
+    const places = {
+      path_match: "*geo.location",
+      match_mapping_type: "object",
+      mapping: { type: "geo_point" },
+    };
+    const any = { match_mapping_type: "*", mapping: { type: "keyword" } };
+    const mapping = parse({}, { dynamic_templates: [{ places }, { any }] });
+    const point = '{"lat":1.5,"lon":2}';
+    assert.deepEqual(dynamic(`{"geo":{"location":${point},"other":${point}}}`, mapping, true), {
+      geo: {
+        properties: {
+          location: { type: "geo_point" },
+          other: { properties: { lat: { type: "keyword" }, lon: { type: "keyword" } } },
+        },
+      },
+    });
+    assert.deepEqual(dynamic(`{"client.geo":{"location":[${point},${point}]}}`, mapping), {
+      client: { properties: { geo: { properties: { location: { type: "geo_point" } } } } },
+    });
+  });
+
   test("numeric detection reads numbers in strings", () => {
     const mapping = parse({}, { numeric_detection: true });
     assert.deepEqual(dynamic('{"a":"12","b":"1.5"}', mapping), { a: { type: "long" }, b: { type: "float" } });
