@@ -5,7 +5,8 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage, type WatchedPage } from "#test/harness/browser.ts";
 import { buildDashboard } from "#ui/build.ts";
-import { type FakeHub, liveEvent, startFakeHub } from "./ui-fake-hub.ts";
+import { liveEvent } from "./canned-lines.ts";
+import { type FakeHub, startFakeHub } from "./ui-fake-hub.ts";
 
 let hub: FakeHub;
 let browser: Browser;
