@@ -5,6 +5,7 @@ import { authProperties } from "#hub/auth/settings.ts";
 import {
   type Aliases,
   checkSettings,
+  describeSettings,
   type Entries,
   parseOverride,
   readSettingsFile,
@@ -123,6 +124,12 @@ export type HubSettings = Static<typeof hubSchema>;
 
 /** Settings that may be written under another name. */
 const ALIASES: Aliases = [["pipeline.batch.size", "pipeline.bath.size"]];
+
+/** Returns the page of all settings as Markdown: what `--print-schema` prints. */
+export function settingsReference(): string {
+  const names = ALIASES.map(([accepted, kept]) => `\`${accepted}\` is another name of \`${kept}\`.`);
+  return `# hub.yml\n\nKeys are written dotted or nested. ${names.join(" ")}\n\n${describeSettings(hubSchema)}`;
+}
 
 export interface HubArguments {
   /** Path of hub.yml, or undefined for defaults alone. */

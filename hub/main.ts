@@ -4,10 +4,9 @@ import { readFileSync } from "node:fs";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
-import { describeSettings } from "#proto/kit/settings.ts";
 import type { AgentCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
-import { hubSchema, loadHubSettings } from "./config.ts";
+import { loadHubSettings, settingsReference } from "./config.ts";
 import type { KeystoreCommand } from "./keystore-command.ts";
 import { type PipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
 import { runSearchCommand } from "./search-command.ts";
@@ -20,7 +19,7 @@ async function main(): Promise<void> {
   const command = parseHubCommand(process.argv.slice(2));
   if (command.name === "help") process.stdout.write(HELP);
   else if (command.name === "version") process.stdout.write(`tailrace-hub ${version()}\n`);
-  else if (command.name === "print-schema") process.stdout.write(describeSettings(hubSchema));
+  else if (command.name === "print-schema") process.stdout.write(settingsReference());
   else if (command.name === "run") await run(command);
   else if (command.name === "pipeline") await pipeline(command);
   else if (command.name === "search")
