@@ -5,7 +5,7 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { formatField, type LinkPart, splitLinks } from "../services/field-format.ts";
 import { formatTime } from "../services/format.ts";
 import { filterValues, type LogDocument, valueText } from "../services/log-document.ts";
-import type { SearchClient } from "../services/search-client.ts";
+import type { SurroundingLines } from "../services/surrounding-lines.ts";
 import { eventDetailsStyles } from "./event-details-styles.ts";
 import { fireColumn, fireFilter } from "./filter-events.ts";
 import { icon } from "./icons.ts";
@@ -40,8 +40,7 @@ export class EventDetails extends LitElement {
     columns: { attribute: false },
     isUtc: { type: Boolean },
     surroundings: {},
-    client: { attribute: false },
-    index: {},
+    around: { attribute: false },
     _view: { state: true },
     _copied: { state: true },
     _shown: { state: true },
@@ -53,10 +52,8 @@ export class EventDetails extends LitElement {
   declare isUtc: boolean;
   /** Address of the lines around; "" where there is none. */
   declare surroundings: string;
-  /** Finds the lines around; undefined where the page can't. */
-  declare client: SearchClient | undefined;
-  /** Where the lines around may be. */
-  declare index: string;
+  /** Returns the lines around one, none of them loaded yet; undefined where the page can't. */
+  declare around: ((line: LogDocument) => SurroundingLines) | undefined;
   declare _view: View;
   /** The field, or what of the whole. */
   declare _copied: Copied;
@@ -73,8 +70,7 @@ export class EventDetails extends LitElement {
     this.columns = undefined;
     this.isUtc = false;
     this.surroundings = "";
-    this.client = undefined;
-    this.index = "";
+    this.around = undefined;
     this._view = "table";
     this._copied = undefined;
     this._shown = FIRST_FIELDS;
@@ -109,7 +105,7 @@ export class EventDetails extends LitElement {
       </header>
       <pre class="message" tabindex="0" aria-label=${msg("Message")}>${splitLinks(document.message).map(linkView)}</pre>
       <div class="tools">
-        <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.client === undefined ? nothing : this.#viewButton("around", msg("Around"))}</span>
+        <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.around === undefined ? nothing : this.#viewButton("around", msg("Around"))}</span>
         <span role="group" aria-label=${msg("Copy")}>
           ${this.#copyButton("line", msg("Copy line"), () => document.message)}${this.#copyButton("json", msg("Copy JSON"), () => this.#json(document))}
         </span>
@@ -123,7 +119,7 @@ export class EventDetails extends LitElement {
   #content(document: LogDocument): TemplateResult {
     if (this._view === "json") return html`<pre>${this.#json(document)}</pre>`;
     if (this._view === "table") return this.#table(document);
-    return html`<tr-surrounding-lines .document=${document} .client=${this.client} .index=${this.index} .isUtc=${this.isUtc}></tr-surrounding-lines>`;
+    return html`<tr-surrounding-lines .document=${document} .around=${this.around} .isUtc=${this.isUtc}></tr-surrounding-lines>`;
   }
 
   #copyButton(what: string, text: string, source: () => string): TemplateResult {

@@ -5,8 +5,7 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { formatTime } from "../services/format.ts";
 import type { LogDocument } from "../services/log-document.ts";
-import type { SearchClient } from "../services/search-client.ts";
-import { SURROUNDING_LINES, SurroundingLines } from "../services/surrounding-lines.ts";
+import { SURROUNDING_LINES, type SurroundingLines } from "../services/surrounding-lines.ts";
 import { icon } from "./icons.ts";
 import { controls, logRows } from "./styles.ts";
 
@@ -15,8 +14,7 @@ type Side = "before" | "after";
 export class SurroundingLinesView extends LitElement {
   static override properties = {
     document: { attribute: false },
-    client: { attribute: false },
-    index: {},
+    around: { attribute: false },
     isUtc: { type: Boolean },
     _lines: { state: true },
     _fault: { state: true },
@@ -24,9 +22,8 @@ export class SurroundingLinesView extends LitElement {
   };
 
   declare document: LogDocument | undefined;
-  declare client: SearchClient | undefined;
-  /** Where the other lines are looked for. */
-  declare index: string;
+  /** Returns the lines around one, none of them loaded yet. */
+  declare around: ((line: LogDocument) => SurroundingLines) | undefined;
   declare isUtc: boolean;
   declare _lines: SurroundingLines | undefined;
   declare _fault: string | undefined;
@@ -77,8 +74,7 @@ export class SurroundingLinesView extends LitElement {
   constructor() {
     super();
     this.document = undefined;
-    this.client = undefined;
-    this.index = "";
+    this.around = undefined;
     this.isUtc = false;
     this._lines = undefined;
     this._fault = undefined;
@@ -91,15 +87,13 @@ export class SurroundingLinesView extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (!changed.has("document") && !changed.has("client")) return;
+    if (!changed.has("document")) return;
     this.#abort.abort();
     this.#abort = new AbortController();
     this._fault = undefined;
     this._loading = new Set();
     this.#isRevealed = false;
-    const { document, client } = this;
-    if (document === undefined || client === undefined) return;
-    this._lines = new SurroundingLines(document, client, this.index || document.index);
+    this._lines = this.document && this.around?.(this.document);
     void this.#load("before");
     void this.#load("after");
   }

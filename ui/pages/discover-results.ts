@@ -24,9 +24,10 @@ import {
   toggleColumn,
 } from "../services/discover-state.ts";
 import { highlightWords } from "../services/highlight.ts";
-import { nextError } from "../services/log-document.ts";
+import { type LogDocument, nextError } from "../services/log-document.ts";
 import { readPreference, writePreference } from "../services/preferences.ts";
 import type { SearchClient } from "../services/search-client.ts";
+import { SurroundingLines } from "../services/surrounding-lines.ts";
 import { absoluteRange, moveRange, type ResolvedRange } from "../services/time-range.ts";
 import type { DiscoverModel } from "./discover-model.ts";
 import { resultsStyles } from "./discover-styles.ts";
@@ -63,6 +64,9 @@ export class DiscoverResults extends LitElement {
   declare _find: string;
 
   static override styles = [controls, notices, resultsStyles];
+
+  readonly #around = (line: LogDocument): SurroundingLines =>
+    new SurroundingLines(line, this.client, this.state.index);
 
   constructor() {
     super();
@@ -172,7 +176,7 @@ export class DiscoverResults extends LitElement {
     const document = this.model.rows[this._selected];
     if (document === undefined) return nothing;
     return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document} .columns=${this.state.columns}
-      .isUtc=${this.state.isUtc} .client=${this.client} .index=${this.state.index} .surroundings=${surroundingsOf(document, this.state)}
+      .isUtc=${this.state.isUtc} .around=${this.#around} .surroundings=${surroundingsOf(document, this.state)}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#step(event.detail)}></tr-event-details>`;
   }
 

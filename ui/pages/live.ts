@@ -23,6 +23,7 @@ import type { QueryFault } from "../services/query-check.ts";
 import { saveFile } from "../services/save-file.ts";
 import { SavedClient } from "../services/saved-client.ts";
 import { SearchClient } from "../services/search-client.ts";
+import { SurroundingLines } from "../services/surrounding-lines.ts";
 import type { TailLine } from "../services/tail-client.ts";
 import type { TailEntry } from "../services/tail-log.ts";
 import { absoluteRange } from "../services/time-range.ts";
@@ -56,6 +57,8 @@ export class LivePage extends LitElement {
     onLines: () => this.#window?.draw(),
     onChange: () => this.requestUpdate(),
   });
+  readonly #around = (line: LogDocument): SurroundingLines =>
+    new SurroundingLines(line, this.#search, this.#index);
   #abort = new AbortController();
   #hiddenTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #onVisible = (): void => this.#visibilityChanged();
@@ -144,7 +147,7 @@ export class LivePage extends LitElement {
   #details(): TemplateResult | typeof nothing {
     const document = this._document;
     if (document === undefined) return nothing;
-    return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document} .client=${this.#search} .index=${this.#index}
+    return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document} .around=${this.#around}
       .surroundings=${surroundingsOf(document, { ...DEFAULT_STATE, index: this.#index })}
       @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#window?.step(event.detail)}></tr-event-details>`;
   }
@@ -154,11 +157,7 @@ export class LivePage extends LitElement {
     this.#abort = new AbortController();
     this._document = undefined;
     this.#model.start({ query: this.#query, index: this.#index, maxRate: this.#maxRate });
-    // Without fields nothing is suggested, and the filter works all the same.
-    this.#fields.load(this.#index).then(
-      () => this.requestUpdate(),
-      () => undefined,
-    );
+    void this.#fields.load(this.#index).then(() => this.requestUpdate());
     this.#window?.follow(true);
     this.#window?.draw();
   }

@@ -21,12 +21,17 @@ export class FieldSource {
     return this.#fields;
   }
 
-  /** Learns the fields of an index expression; without them nothing is suggested. Throws SearchError. */
+  /** Learns the fields of an index expression; without them nothing is suggested. */
   async load(index: string): Promise<void> {
     if (index === this.#index) return;
     this.#index = index;
-    const fields = readFields(await this.#client.fieldCapabilities(index));
-    if (this.#index === index) this.#fields = fields;
+    try {
+      const fields = readFields(await this.#client.fieldCapabilities(index));
+      if (this.#index === index) this.#fields = fields;
+    } catch {
+      // A filter is written without suggestions, too.
+      this.#index = undefined;
+    }
   }
 
   /** Returns the most frequent values of a field; none where they can't be counted. */
@@ -46,7 +51,6 @@ export class FieldSource {
         count: bucket.doc_count,
       }));
     } catch {
-      // A filter is written without suggestions, too.
       return [];
     }
   }
