@@ -6,7 +6,6 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -14,6 +13,7 @@ import { writeFileAtomic } from "#proto/kit/files.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import { nextEpoch } from "./epoch.ts";
 import { type FileRow, newerRow, parseRow, type SourceId, type StreamPosition, sourceOf } from "./row.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 import { type Database, FORMAT_VERSION, openStore, writeMarker } from "./store.ts";
@@ -293,6 +293,10 @@ export class Registry implements Component {
     });
   }
 
+  #nextEpoch(known: number, unsure: boolean): number {
+    return nextEpoch(this.#options.folder, known, unsure ? this.#options.clock.now() : null);
+  }
+
   #writeSnapshot(): void {
     this.#snapshotMs = this.#options.clock.monotonic();
     try {
@@ -318,26 +322,6 @@ export class Registry implements Component {
         this.#stream = { ...this.#stream, ...(JSON.parse(value) as StreamPosition) };
       }
     }
-  }
-
-  /**
-   * The epoch is part of message ids, which the hub's log takes for repetitions when it has seen them. So it
-   * is also kept outside the database, and where both may be old the clock makes the step.
-   */
-  #nextEpoch(known: number, unsure: boolean): number {
-    const path = join(this.#options.folder, "epoch");
-    let kept = 0;
-    try {
-      if (existsSync(path)) kept = Number(readFileSync(path, "utf8")) || 0;
-    } catch (error) {
-      throw new AppError("file_unreadable", `cannot read ${path}: ${(error as Error).message}`, {
-        cause: error,
-      });
-    }
-    const last = Math.max(known, kept);
-    const next = unsure ? Math.max(last + 1, Math.floor(this.#options.clock.now() / 1_000)) : last + 1;
-    writeFileAtomic(path, `${next}\n`);
-    return next;
   }
 }
 
