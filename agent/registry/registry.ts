@@ -13,6 +13,7 @@ import { writeFileAtomic } from "#proto/kit/files.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import { ContentHolders } from "./content-holders.ts";
 import { nextEpoch } from "./epoch.ts";
 import { type FileRow, newerRow, parseRow, type SourceId, type StreamPosition, sourceOf } from "./row.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
@@ -39,8 +40,7 @@ export class Registry implements Component {
   readonly #dirty = new Set<string>();
   readonly #positions = new Map<string, string>();
   readonly #dirtyPositions = new Set<string>();
-  /** Keys of files that hold content of another one, by its key. */
-  readonly #copies = new Map<string, readonly string[]>();
+  readonly #holders = new ContentHolders();
   readonly #owners = new Map<string, string>();
   readonly #failures: Counter;
   #stream: StreamPosition = { incarnation: 0, sequence: 0, messageId: "" };
@@ -157,7 +157,7 @@ export class Registry implements Component {
 
   /** Returns the files with content that the hub knows under a name: its own and copies. */
   *rowsOf({ fileKey, generation }: SourceId): Generator<[key: string, row: FileRow]> {
-    for (const key of [fileKey, ...(this.#copies.get(fileKey) ?? [])]) {
+    for (const key of this.#holders.of(fileKey)) {
       const row = this.#rows.get(key);
       if (row === undefined) continue;
       const source = sourceOf(key, row);
@@ -176,12 +176,7 @@ export class Registry implements Component {
   }
 
   delete(key: string): void {
-    const source = this.#rows.get(key)?.source ?? null;
-    if (source !== null && source.fileKey !== key) {
-      const others = this.#copiesOf(source).filter((copy) => copy !== key);
-      if (others.length > 0) this.#copies.set(source.fileKey, others);
-      else this.#copies.delete(source.fileKey);
-    }
+    this.#holders.remove(key, this.#rows.get(key));
     if (this.#rows.delete(key)) this.#dirty.add(key);
   }
 
@@ -234,13 +229,7 @@ export class Registry implements Component {
 
   #take(key: string, row: FileRow): void {
     this.#rows.set(key, row);
-    if (row.source === null || row.source.fileKey === key) return;
-    const others = this.#copiesOf(row.source).filter((copy) => copy !== key);
-    this.#copies.set(row.source.fileKey, [...others, key]);
-  }
-
-  #copiesOf({ fileKey }: SourceId): readonly string[] {
-    return (this.#copies.get(fileKey) ?? []).filter((key) => this.#rows.has(key));
+    this.#holders.add(key, row);
   }
 
   async #write(): Promise<void> {
