@@ -14,6 +14,8 @@ import type { SnapshotCommand } from "./snapshot/arguments.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
+/** By then what the start left to others is done. */
+const SETTLED_MS = 2_000;
 
 async function main(): Promise<void> {
   const command = parseHubCommand(process.argv.slice(2));
@@ -75,7 +77,6 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   await hub.start();
-  giveBackStartMemory();
   service.ready();
   const link = await hub.setupLink();
   if (command.readyJson)
@@ -84,13 +85,15 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
     process.stdout.write(
       `Nobody can sign in yet. Make the first administrator, once and within a day, at\n  ${link}\n`,
     );
+  const settled = setTimeout(giveBackStartMemory, SETTLED_MS);
   await stopped.promise;
+  clearTimeout(settled);
   await service.stop();
 }
 
 /**
  * Loading the hub leaves some 40 MB of garbage and of space for young objects, which a hub with little to do would keep
- * for ever. Nobody waits for an answer yet, so that the collection's pause is part of the start.
+ * for ever. One collection, some tenths of a second once, gives them back.
  */
 function giveBackStartMemory(): void {
   globalThis.gc?.({ flavor: "last-resort" });
