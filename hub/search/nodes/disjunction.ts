@@ -108,7 +108,7 @@ export class DisjunctionScorer extends Scorer {
       total += part.now;
       end = Math.min(end, part.scorer.impactEnd);
     }
-    this.impactEnd = Math.min(end, this.#docCount);
+    this.impactEnd = end;
     return Math.fround(this.#shareNorms ? this.#mostOfOneLength(target) : total);
   }
 

@@ -65,3 +65,20 @@ for (const [name, make] of QUERIES) {
     }
   });
 }
+
+test("a search ends where the last documents can't become hits", async () => {
+  const filler = " some more words that make it long".repeat(20);
+  const ends = new IndexFixture({
+    docs: Array.from({ length: 900 }, (_, at) => {
+      const text = at < 300 ? "p q" : `p q${filler}`;
+      return { a: text, b: text };
+    }),
+  });
+  try {
+    const any = (field: string): JsonObject => ({ match: { [field]: "p q" } });
+    const { hits, total } = await ends.search({ query: { bool: { must: [any("a"), any("b")] } }, size: 1 });
+    assert.deepEqual([hits[0]!["_id"], total], ["0", 900]);
+  } finally {
+    ends.close();
+  }
+});
