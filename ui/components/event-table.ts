@@ -134,6 +134,8 @@ export class EventTable extends LitElement {
     if (this.#look === undefined || looks.some((name) => changed.has(name))) this.#look = this.#makeLook();
     if (changed.has("columns") || changed.has("widths")) this.#setTracks();
     this.#draw();
+    // Other rows may come while the reader is at the end already, where nothing scrolls any more.
+    if (changed.has("rows") && this.rows.length > 0) this.#onScroll();
   }
 
   #makeLook(): RowLook {

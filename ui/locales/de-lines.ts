@@ -87,7 +87,7 @@ export const GERMAN_LINES: Catalogue = {
   "Remove the colour of {0}": "Farbe von {0} entfernen",
   "Save this filter as a search": "Diesen Filter als Suche speichern",
   "The lines kept here, as a text file": "Die hier gehaltenen Zeilen als Textdatei",
-  "Search stored lines with this filter": "Gespeicherte Zeilen mit diesem Filter suchen",
+  "Discover: stored lines with this filter": "Entdecken: gespeicherte Zeilen mit diesem Filter",
   "{0} new": "{0} neue",
   "Next and previous error": "Nächster und voriger Fehler",
   "Wrap long lines": "Lange Zeilen umbrechen",

@@ -52,7 +52,7 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
     <tr-colour-rules .rules=${options.rules} @tr-rules=${(event: CustomEvent<readonly ColourRule[]>) => options.onRules(event.detail)}></tr-colour-rules>
     <button class="plain small" aria-label=${msg("Save this filter as a search")} title=${msg("Save this filter as a search")} @click=${options.onSave}>${icon("save")}<span class="word">${msg("Save")}</span></button>
     <button class="plain small" aria-label=${msg("The lines kept here, as a text file")} title=${msg("The lines kept here, as a text file")} ?disabled=${ring.size === 0} @click=${options.onFile}>${icon("download")}<span class="word">${msg("File")}</span></button>
-    <a class="button plain small" aria-label=${msg("Search stored lines with this filter")} title=${msg("Search stored lines with this filter")} href=${options.discoverAddress}>${icon("search")}<span class="word">${msg("Discover")}</span></a>
+    <a class="button plain small" aria-label=${msg("Discover: stored lines with this filter")} title=${msg("Discover: stored lines with this filter")} href=${options.discoverAddress}>${icon("search")}<span class="word">${msg("Discover")}</span></a>
     <label>${msg("Up to")}
       <select @change=${choose}>
         ${RATES.map((one) => html`<option value=${one} ?selected=${one === rate}>${formatCount(one)}/s</option>`)}
