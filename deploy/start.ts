@@ -17,6 +17,10 @@ interface HubReady {
   readonly token_file: string;
 }
 
+interface AgentReady {
+  readonly status_port: number;
+}
+
 interface TimeRange {
   readonly from: string;
   readonly to: string;
@@ -33,6 +37,10 @@ const MACHINE_LOGS = [
   "/var/log/*/*.log",
 ];
 const POLL_MS = 250;
+/** This many polls without news mean that all there was is searchable: two seconds, a refresh and a scan. */
+const QUIET_POLLS = 8;
+/** What lies unread in files that are being written all the time; more is work from before the start. */
+const BUSY_LAG_BYTES = 64 * 1024;
 const HELP = `Usage: npm start [-- FILE|GLOB …]
 
 Runs Tailrace on this machine and reads the files named, or the machine's logs under /var/log.
@@ -59,11 +67,11 @@ async function main(): Promise<void> {
   const hub = await stack.startHub();
   say(`dashboard         ${hub.dashboard}`);
   say(`search interface  ${hub.http}`);
-  await stack.startAgent(
+  const agent = await stack.startAgent(
     hub,
     files.map((file) => (paths.length === 0 ? file : resolve(file))),
   );
-  await follow(hub, files, stack);
+  await follow(hub, agent, files, stack);
   await stack.ended;
 }
 
@@ -111,7 +119,7 @@ class Stack {
     return (await this.#ready("hub", this.#hub)) as unknown as HubReady;
   }
 
-  async startAgent(hub: HubReady, paths: readonly string[]): Promise<void> {
+  async startAgent(hub: HubReady, paths: readonly string[]): Promise<AgentReady> {
     const inputs = JSON.stringify([{ type: "log", id: "start", paths, scan_frequency: "1s" }]);
     const folder = join(DATA, "agent");
     const settings = {
@@ -125,7 +133,7 @@ class Stack {
       "agent",
       Object.entries(settings).flatMap(([key, value]) => ["-E", `${key}=${value}`]),
     );
-    await this.#ready("agent", this.#agent);
+    return (await this.#ready("agent", this.#agent)) as unknown as AgentReady;
   }
 
   stop(): Promise<void> {
@@ -186,7 +194,12 @@ async function end(child: ChildProcess | undefined): Promise<void> {
 }
 
 /** Shows how many lines are searchable until all that was there at the start is, then where to look. */
-async function follow(hub: HubReady, globs: readonly string[], stack: Stack): Promise<void> {
+async function follow(
+  hub: HubReady,
+  agent: AgentReady,
+  globs: readonly string[],
+  stack: Stack,
+): Promise<void> {
   const bytes = globSync([...globs]).reduce(
     (sum, path) => sum + (isReadable(path) ? statSync(path).size : 0),
     0,
@@ -196,9 +209,11 @@ async function follow(hub: HubReady, globs: readonly string[], stack: Stack): Pr
     return;
   }
   let last = -1;
-  for (let quiet = 0; quiet < 8 && !stack.stopping; ) {
+  for (let quiet = 0; quiet < QUIET_POLLS && !stack.stopping; ) {
     const count = await documents(hub);
-    quiet = count === last && (count > 0 || bytes === 0) ? quiet + 1 : 0;
+    // Logs that are written all the time never stand still: there it is enough that the agent has caught up.
+    const settled = count === last || ((await lagBytes(agent)) ?? Infinity) < BUSY_LAG_BYTES;
+    quiet = settled && (count > 0 || bytes === 0) ? quiet + 1 : 0;
     last = count;
     progress(`${count.toLocaleString("en")} lines searchable`);
     await systemClock.sleep(POLL_MS);
@@ -219,6 +234,17 @@ async function asksForSignIn(hub: HubReady): Promise<boolean> {
 async function documents(hub: HubReady): Promise<number> {
   const answer = await ask<{ count: number }>(`${hub.http}/logs-*/_count`);
   return answer?.count ?? 0;
+}
+
+/** Returns how many bytes the agent knows of that the hub has not confirmed; undefined while it doesn't say. */
+async function lagBytes(agent: AgentReady): Promise<number | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${agent.status_port}/metrics`);
+    const values = (await response.text()).matchAll(/^tailrace_agent_lag_bytes\{.*\} (\d+)$/gm);
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the first and last time of what is indexed, widened to whole seconds. */

@@ -40,6 +40,19 @@ test("npm start reads the file named, says where to look, and goes on there the 
   assert.equal(await second.interrupt(), 0);
 });
 
+test("npm start says where to look although the file is written all the time", async (t) => {
+  const workspace = new Workspace(t);
+  const file = workspace.path("logs", "access.log");
+  writeFileSync(workspace.path("hub.yml"), FREE_PORTS);
+  writeFileSync(file, LINE.repeat(100));
+  const writer = setInterval(() => appendFileSync(file, LINE), 20);
+  t.after(() => clearInterval(writer));
+  const started = start(workspace, file);
+  assert.match(await started.said(/(http:\S+discover\S*)/), /2015-05-17/);
+  clearInterval(writer);
+  assert.equal(await started.interrupt(), 0);
+});
+
 test("npm start prints the link for the first administrator where people must sign in", async (t) => {
   const workspace = new Workspace(t);
   const file = workspace.path("logs", "access.log");
