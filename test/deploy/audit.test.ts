@@ -1,0 +1,25 @@
+/** What the registry knows of weaknesses in the packages that are shipped. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { run } from "./tools.ts";
+
+interface Audit {
+  /** In place of all else where the registry was not reached or offers no such service. */
+  readonly error?: unknown;
+  readonly message?: string;
+  readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string }>>;
+}
+
+test("no shipped package has a known weakness that counts as high", (t) => {
+  const { stdout } = run("npm", ["audit", "--omit=dev", "--json"]);
+  const audit = JSON.parse(stdout || '{"message":"npm printed nothing"}') as Audit;
+  if (audit.vulnerabilities === undefined) {
+    t.skip(`the registry gives no audit: ${audit.message ?? JSON.stringify(audit.error)}`);
+    return;
+  }
+  const found = Object.entries(audit.vulnerabilities).filter(([, { severity }]) =>
+    ["high", "critical"].includes(severity),
+  );
+  assert.deepEqual(found, []);
+});
