@@ -93,7 +93,7 @@ export class App extends LitElement {
     return html`
       <header @keydown=${this.#onHeaderKey}>
         <a class="skip" href="#main" @click=${this.#skip}>${msg("Skip to the content")}</a>
-        <a class="brand" href="#/discover" aria-label=${msg("Tailrace")}>${logo()}<span>${msg("Tailrace")}</span></a>
+        <a class="brand" href="#/discover" aria-label="Tailrace">${logo()}<span>Tailrace</span></a>
         <button class="plain menu" aria-expanded=${this._menu === "pages"} aria-controls="pages" @click=${() => this.#toggle("pages")}>
           ${icon("menu")}${(PAGES[route?.page ?? ""] ?? NOT_FOUND).title}</button>
         ${this.#pages(route)}

@@ -76,7 +76,7 @@ export class AlertForm extends LitElement {
     return html`<form @submit=${this.#submit} @change=${this.#edited}>
       <fieldset>
         <label class="wide">${msg("Title")}<input name="title" required maxlength="200" autocomplete="off" .value=${title} /></label>
-        <label class="wide">${msg("Lines that match")}<input class="mono" name="query" autocomplete="off" spellcheck="false" placeholder=${msg("log.level:error AND service:payment")} .value=${query} /></label>
+        <label class="wide">${msg("Lines that match")}<input class="mono" name="query" autocomplete="off" spellcheck="false" placeholder="log.level:error AND service:payment" .value=${query} /></label>
         <label>${msg("In the index")}<input class="mono" name="index" required autocomplete="off" spellcheck="false" .value=${index} /></label>
         <label>${msg("Fire when there are")}<select name="condition">
           <option value="above" ?selected=${condition === "above"}>${msg("more lines than")}</option>

@@ -5,7 +5,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, svg, type TemplateResult } from "lit";
-import { formatMeasure } from "../services/format.ts";
+import { formatMeasure, formatShare } from "../services/format.ts";
 import { type ChartData, groupSums } from "../services/visualise/series.ts";
 import type { Chart } from "../services/visualise/visualisation.ts";
 import { heatLeft, plotHeat } from "./chart-heat.ts";
@@ -130,7 +130,7 @@ export class ChartView extends LitElement {
     if (shares !== undefined)
       return html`<ul class="legend">${shares.map(
         ({ label, part }, at) =>
-          html`<li title=${label}><i class="key ${colourClass(at)}"></i><span>${label}</span><b>${percentText(part)}</b></li>`,
+          html`<li title=${label}><i class="key ${colourClass(at)}"></i><span>${label}</span><b>${formatShare(part)}</b></li>`,
       )}</ul>`;
     if (series.length < 2 || this.chart === "heat") return nothing;
     return html`<ul class="legend">${series.map(
@@ -230,11 +230,6 @@ function ringShares(data: ChartData): Share[] {
     data.series.map(({ values }) => values[0] ?? 0),
     MAX_SHARES,
   );
-}
-
-function percentText(part: number): string {
-  if (part < 0.001) return "< 0.1 %";
-  return `${(part * 100).toFixed(part < 0.1 ? 1 : 0)} %`;
 }
 
 function cellText(value: number | undefined): string {

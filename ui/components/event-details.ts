@@ -151,7 +151,7 @@ export class EventDetails extends LitElement {
       <tbody>
         ${[...document.fields].slice(0, this._shown).map(([name, value]) => (value === document.message ? nothing : this.#field(name, value)))}
         ${this.#field("_index", document.index)}
-        <tr><th scope="row">${msg("_id")}</th><td>${document.id}</td><td></td></tr>
+        <tr><th scope="row">_id</th><td>${document.id}</td><td></td></tr>
       </tbody>
     </table>`;
   }

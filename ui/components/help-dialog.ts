@@ -29,15 +29,15 @@ const KEYS: readonly (readonly [string, string])[] = [
 ];
 
 const LANGUAGE: readonly (readonly [string, string])[] = [
-  ["connection refused", "lines with both words"],
-  ['"connection refused"', "the words side by side"],
-  ["timeout OR refused", "one of them"],
-  ["error NOT healthcheck", "without a word"],
-  ["host.name:web-1", "a field's value"],
-  ["http.response.status_code:>=500", "a number's range"],
-  ["url.original:\\/api\\/*", "beginnings, * and ? stand for anything"],
-  ["_exists_:user.name", "lines that have the field"],
-  ["(a OR b) AND c", "parentheses group"],
+  ["connection refused", msg("lines with both words")],
+  ['"connection refused"', msg("the words side by side")],
+  ["timeout OR refused", msg("one of them")],
+  ["error NOT healthcheck", msg("without a word")],
+  ["host.name:web-1", msg("a field's value")],
+  ["http.response.status_code:>=500", msg("a number's range")],
+  ["url.original:\\/api\\/*", msg("beginnings, * and ? stand for anything")],
+  ["_exists_:user.name", msg("lines that have the field")],
+  ["(a OR b) AND c", msg("parentheses group")],
 ];
 
 export class HelpDialog extends LitElement {

@@ -106,7 +106,7 @@ export class MappingTree extends LitElement {
   #node(node: FieldNode): TemplateResult {
     const { name, type, isSubField, details, children } = node;
     const line = html`<span class="field"><b>${name}</b><span class="type ${type}">${type}</span>
-      ${isSubField ? html`<small>sub-field</small>` : nothing}
+      ${isSubField ? html`<small>${msg("sub-field")}</small>` : nothing}
       ${details.map((detail) => html`<small>${detail}</small>`)}</span>`;
     if (children.length === 0) return html`<li>${line}</li>`;
     return html`<li><details open><summary>${line}</summary><ul>${children.map((child) => this.#node(child))}</ul></details></li>`;

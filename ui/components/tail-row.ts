@@ -1,6 +1,6 @@
 /** One row of the live window: its elements are made once and patched when another line moves in. */
 
-import { msg } from "@lit/localize";
+import { msg, str } from "@lit/localize";
 import { LEVEL_NAMES, ROW_TRUNCATED } from "#proto/live.ts";
 import { formatCount, formatTime } from "../services/format.ts";
 import { splitMatches } from "../services/highlight.ts";
@@ -93,19 +93,21 @@ export class TailRow {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  slow_client: "this page couldn't take them in time",
-  rate_cap: "more lines a second than are shown",
-  paused: "while paused",
-  reconnect: "while the connection was away",
-  hub_restart: "the hub has restarted",
+  slow_client: msg("this page couldn't take them in time"),
+  rate_cap: msg("more lines a second than are shown"),
+  paused: msg("while paused"),
+  reconnect: msg("while the connection was away"),
+  hub_restart: msg("the hub has restarted"),
 };
 
 function gapText({ gap }: GapEntry): string {
   const count =
     gap.n === 0
       ? msg("Lines may be missing here")
-      : `${formatCount(gap.n)} ${gap.n === 1 ? "line" : "lines"} skipped`;
-  return `${count}: ${REASONS[gap.why] ?? gap.why}. Show in Discover`;
+      : gap.n === 1
+        ? msg("1 line skipped")
+        : msg(str`${formatCount(gap.n)} lines skipped`);
+  return msg(str`${count}: ${REASONS[gap.why] ?? gap.why}. Show in Discover`);
 }
 
 function span(name: string): HTMLElement {

@@ -96,12 +96,12 @@ export class TimeRangePicker extends LitElement {
               ${REFRESH_SECONDS.map(
                 (seconds) =>
                   html`<option value=${seconds} ?selected=${seconds === this.refreshSeconds}>
-                    ${seconds === 0 ? msg("Off") : `Every ${seconds < 60 ? `${seconds} s` : `${seconds / 60} min`}`}
+                    ${seconds === 0 ? msg("Off") : seconds < 60 ? msg(str`Every ${seconds} s`) : msg(str`Every ${seconds / 60} min`)}
                   </option>`,
               )}
             </select>
           </label>
-          <button type="button" aria-pressed=${this.isUtc} @click=${this.#onZone}>${msg("UTC")}</button>
+          <button type="button" aria-pressed=${this.isUtc} @click=${this.#onZone}>UTC</button>
         </div>
       </form>
     </div>`;

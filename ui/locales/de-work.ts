@@ -62,7 +62,6 @@ export const GERMAN_WORK: Catalogue = {
   "Copy as curl": "Als curl kopieren",
   "History (h)": "Verlauf (h)",
   Requests: "Anfragen",
-  "Run {0}": "{0} ausführen",
   "Run (Ctrl+Enter)": "Ausführen (Strg+Eingabe)",
   Answers: "Antworten",
   Stop: "Anhalten",
@@ -175,4 +174,9 @@ export const GERMAN_WORK: Catalogue = {
   "Ctrl+Space": "Strg+Leertaste",
   "not sent": "nicht gesendet",
   "{0}  {1} documents": "{0}  {1} Dokumente",
+  Show: "Zeigen",
+  "Run this request": "Diese Anfrage ausführen",
+  "A browser sends no body with GET, and this one is too long for the address. Write POST.":
+    "Ein Browser sendet mit GET keinen Inhalt, und dieser ist zu lang für die Adresse. Schreiben Sie POST.",
+  "Run {0} requests": "{0} Anfragen ausführen",
 };

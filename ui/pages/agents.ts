@@ -7,7 +7,7 @@ import { HotkeyController } from "../components/hotkeys.ts";
 import { icon } from "../components/icons.ts";
 import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
-import { AgentRates, type FleetAgent, healthLook, readAgent } from "../services/fleet.ts";
+import { AgentRates, type FleetAgent, healthLook, healthText, readAgent } from "../services/fleet.ts";
 import { formatAgo, formatBytes, formatCount, formatMoment, formatShort } from "../services/format.ts";
 import { fetchAgents } from "../services/hub-client.ts";
 import { Refreshing } from "./refreshing.ts";
@@ -108,7 +108,7 @@ export class AgentsPage extends LitElement {
     ];
     return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
       <ul class="strip" aria-label=${msg("Health of all agents")}>${all.map((agent) => {
-        const text = `${agent.name}: ${agent.health}`;
+        const text = `${agent.name}: ${healthText(agent.health)}`;
         return html`<li><a class=${healthLook(agent.health)} href="#/agents?id=${agent.id}" title=${text} aria-label=${text}></a></li>`;
       })}</ul>
       <div class="tools"><input type="search" aria-label=${msg("Search agents")} placeholder=${msg("Search: name, host, version")} .value=${this._search}
@@ -126,7 +126,7 @@ export class AgentsPage extends LitElement {
     const errors = agent.inputs.reduce((sum, input) => sum + input.errors, 0);
     return html`<tr>
       <td><a class="name" href="#/agents?id=${agent.id}">${agent.name}</a></td>
-      <td><span class="badge ${healthLook(agent.health)}">${agent.health}</span> <span class="muted">${agent.reason}</span></td>
+      <td><span class="badge ${healthLook(agent.health)}">${healthText(agent.health)}</span> <span class="muted">${agent.reason}</span></td>
       <td>${agent.inputs.map(({ type }) => type).join(", ")}${errors > 0 ? html` <b>${msg(str`${formatCount(errors)} errors`)}</b>` : nothing}</td>
       <td class="number">${formatShort(this.#rates.linesPerSecond(agent.id))}</td>
       <td class="number">${formatBytes(agent.lagBytes)}</td>
@@ -143,7 +143,10 @@ export class AgentsPage extends LitElement {
       return html`<div class="notice"><p>${msg("The hub hasn't heard of this agent in the last week.")}</p></div>`;
     const lines = new URLSearchParams({ f: `shipper.name:${agent.name}` });
     const facts: readonly (readonly [string, string | TemplateResult])[] = [
-      [msg("Health"), html`<span class="badge ${healthLook(agent.health)}">${agent.health}</span>`],
+      [
+        msg("Health"),
+        html`<span class="badge ${healthLook(agent.health)}">${healthText(agent.health)}</span>`,
+      ],
       [msg("Last heard of"), formatAgo(agent.lastSeenMs, Date.now())],
       [msg("Lines per second"), formatShort(this.#rates.linesPerSecond(agent.id))],
       [msg("Lines read"), formatCount(agent.linesRead)],

@@ -13,7 +13,7 @@ type Way = "analyzer" | "field" | "parts";
 
 const ANALYZERS = ["standard", "simple", "whitespace", "keyword", "stop", "english", "german", "french"];
 const TOKENIZERS = ["standard", "letter", "lowercase", "whitespace", "keyword", "uax_url_email", "pattern"];
-const DEFAULT_TEXT = msg("Connection refused: web-1.example.com 10.0.0.1 [GET /index.html]");
+const DEFAULT_TEXT = "Connection refused: web-1.example.com 10.0.0.1 [GET /index.html]";
 
 export class AnalyseForm extends LitElement {
   static override properties = {

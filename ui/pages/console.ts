@@ -108,7 +108,7 @@ export class ConsolePage extends LitElement {
         <tr-code-editor label=${msg("Requests")} .active=${active} .complete=${(text: string, caret: number) => complete(text, caret, this.#model)}
           .convertPaste=${fromCurl} @tr-edit=${this.#onEdit} @tr-caret=${this.#onCaret} @tr-run=${() => void this.#run()}>
           <div slot="actions" class="actions">
-            <button class="small primary icon" aria-label=${msg(str`Run ${this._chosen.length > 1 ? `${this._chosen.length} requests` : "this request"}`)} title=${msg("Run (Ctrl+Enter)")} @click=${() => void this.#run()}>${icon("play")}</button>
+            <button class="small primary icon" aria-label=${this._chosen.length > 1 ? msg(str`Run ${this._chosen.length} requests`) : msg("Run this request")} title=${msg("Run (Ctrl+Enter)")} @click=${() => void this.#run()}>${icon("play")}</button>
           </div>
         </tr-code-editor>
         <section class="answers" aria-label=${msg("Answers")}>

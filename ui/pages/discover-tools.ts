@@ -192,7 +192,7 @@ export class DiscoverTools extends LitElement {
 
   #formats(): TemplateResult {
     const { columns } = this.state;
-    return html`<button @click=${() => void this.#export("csv")}>${msg(str`CSV, ${columns.length === 0 ? "time, level, host, message" : "the columns shown"}`)}</button>
+    return html`<button @click=${() => void this.#export("csv")}>${columns.length === 0 ? msg("CSV, time, level, host, message") : msg("CSV, the columns shown")}</button>
       <button @click=${() => void this.#export("ndjson")}>${msg("NDJSON, all fields")}</button>`;
   }
 

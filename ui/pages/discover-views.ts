@@ -16,13 +16,18 @@ export function pillsView(
   if (filters.length === 0) return nothing;
   return html`<ul class="pills" aria-label=${msg("Filters")}>
     ${filters.map((filter) => {
-      const text = `${filter.exclude ? "not " : ""}${filter.field}${filter.value === undefined ? " exists" : `: ${filter.value}`}`;
+      const text = filterText(filter);
       return html`<li class="pill ${filter.exclude ? "exclude" : ""} ${filter.disabled ? "disabled" : ""}">
         <button class="plain small" aria-pressed=${!filter.disabled} title=${msg("Turn on or off")} @click=${() => onToggle(filter)}><span>${text}</span></button>
         <button class="plain small icon" aria-label=${msg(str`Remove filter ${text}`)} title=${msg("Remove")} @click=${() => onRemove(filter)}>${icon("close")}</button>
       </li>`;
     })}
   </ul>`;
+}
+
+function filterText({ field, value, exclude }: FieldFilter): string {
+  if (value === undefined) return exclude ? msg(str`${field} is missing`) : msg(str`${field} exists`);
+  return exclude ? msg(str`not ${field}: ${value}`) : `${field}: ${value}`;
 }
 
 /** Returns what to do where the range is empty. */

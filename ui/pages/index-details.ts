@@ -89,7 +89,7 @@ export class IndexDetails extends LitElement {
       <div class="title">
         <a class="button icon" href="#/indices" aria-label=${msg("All indices")} title=${msg("All indices")}>${icon("arrowLeft")}</a>
         <h1 class="mono">${this.name}</h1>
-        ${row === undefined ? nothing : html`<span class="badge ${row.isOpen ? row.health : ""}">${row.isOpen ? row.health : "closed"}</span>`}
+        ${row === undefined ? nothing : html`<span class="badge ${row.isOpen ? row.health : ""}">${row.isOpen ? row.health : msg("closed")}</span>`}
         <span class="space"></span>
         <a class="button" href="#/discover?${new URLSearchParams({ index: this.name, from: "now-1y" })}">${icon("search")}${msg("Discover")}</a>
         <a class="button" href="#/console?${new URLSearchParams({ request: `GET ${this.name}/_search` })}">${icon("terminal")}${msg("Console")}</a>
@@ -110,10 +110,10 @@ export class IndexDetails extends LitElement {
     const tab = TABS.find(([key]) => key === this.tab)?.[0] ?? "mapping";
     return html`
       <dl class="facts">
-        ${fact("Documents", formatCount(row.docs))}${fact("Deleted", formatCount(row.deleted))}
-        ${fact("Size", formatBytes(row.sizeBytes))}${fact("Segments", formatCount(row.segments))}
-        ${fact("Shards", `${row.shards}${row.replicas > 0 ? ` × ${row.replicas + 1}` : ""}`)}
-        ${fact("Created", formatMoment(row.createdMs))}
+        ${fact(msg("Documents"), formatCount(row.docs))}${fact(msg("Deleted"), formatCount(row.deleted))}
+        ${fact(msg("Size"), formatBytes(row.sizeBytes))}${fact(msg("Segments"), formatCount(row.segments))}
+        ${fact(msg("Shards"), `${row.shards}${row.replicas > 0 ? ` × ${row.replicas + 1}` : ""}`)}
+        ${fact(msg("Created"), formatMoment(row.createdMs))}
       </dl>
       <div class="tools">
         <button ?disabled=${!row.isOpen} @click=${() => void this.#do(msg("Refreshing …"), msg("Refreshed: everything written so far is found."), () => this.admin.refresh(this.name))}>${icon("refresh")}${msg("Refresh")}</button>
@@ -202,19 +202,26 @@ export class IndexDetails extends LitElement {
         action: msg("Close it"),
       }));
     if (isMeant)
-      await this.#do(isOpen ? msg("Closing …") : msg("Opening …"), isOpen ? "Closed." : "Opened.", () =>
-        this.admin.setOpen(this.name, !isOpen),
+      await this.#do(
+        isOpen ? msg("Closing …") : msg("Opening …"),
+        isOpen ? msg("Closed.") : msg("Opened."),
+        () => this.admin.setOpen(this.name, !isOpen),
       );
   }
 
   async #delete({ docs, sizeBytes }: IndexRow): Promise<void> {
     const isMeant = await this.#ask().ask({
       title: msg("Delete this index?"),
-      text: `Its ${formatCount(docs)} documents (${formatBytes(sizeBytes)}) are removed and can't be brought back.`,
+      text: msg(
+        str`Its ${formatCount(docs)} documents (${formatBytes(sizeBytes)}) are removed and can't be brought back.`,
+      ),
       action: msg("Delete index"),
       typed: this.name,
     });
-    if (isMeant && (await this.#do(msg("Deleting …"), "Deleted.", () => this.admin.remove(this.name), false)))
+    if (
+      isMeant &&
+      (await this.#do(msg("Deleting …"), msg("Deleted."), () => this.admin.remove(this.name), false))
+    )
       navigate({ page: "indices", parameters: new URLSearchParams() });
   }
 
@@ -243,7 +250,7 @@ export class IndexDetails extends LitElement {
   }
 
   async #removeAlias(alias: string): Promise<void> {
-    await this.#do(msg("Removing …"), `Alias ${alias} removed.`, () =>
+    await this.#do(msg("Removing …"), msg(str`Alias ${alias} removed.`), () =>
       this.admin.changeAlias(this.name, alias, "remove"),
     );
   }

@@ -19,7 +19,7 @@ export function settingsView(
   onSet: (event: SubmitEvent) => void,
 ): TemplateResult {
   return html`<form class="form tools" @submit=${onSet}>
-      <label>${msg("Setting")}<input name="key" class="mono" size="30" required autocomplete="off" placeholder=${msg("index.refresh_interval")} list="settings" /></label>
+      <label>${msg("Setting")}<input name="key" class="mono" size="30" required autocomplete="off" placeholder="index.refresh_interval" list="settings" /></label>
       <datalist id="settings">${FREQUENT_SETTINGS.map((key) => html`<option value=${key}></option>`)}</datalist>
       <label>${msg("Value, empty for the default")}<input name="value" class="mono" autocomplete="off" placeholder="5s" /></label>
       <button>${msg("Set")}</button>
@@ -53,6 +53,6 @@ function aliasTable(aliases: readonly IndexAlias[], onRemove: (alias: string) =>
 }
 
 function roleText({ isWriteIndex, hasFilter }: IndexAlias): string {
-  const roles = [isWriteIndex ? "takes what is written" : "", hasFilter ? "with a filter" : ""];
+  const roles = [isWriteIndex ? msg("takes what is written") : "", hasFilter ? msg("with a filter") : ""];
   return roles.filter((role) => role !== "").join(", ") || "–";
 }

@@ -7,7 +7,7 @@ import "../components/colour-rules-panel.ts";
 import { icon } from "../components/icons.ts";
 import "../components/rate-strip.ts";
 import type { ColourRule } from "../services/colour-rules.ts";
-import { formatCount, formatShort } from "../services/format.ts";
+import { formatCount, formatSeconds, formatShort } from "../services/format.ts";
 import type { TailState } from "../services/tail-client.ts";
 import { RING_ENTRIES, type TailLog } from "../services/tail-log.ts";
 
@@ -46,7 +46,7 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
     <span class="signal ${state.name}">${stateText(options)}</span>
     <span><b>${formatShort(matchedRate)}</b>${msg("/s match,")} <b>${formatShort(shownRate)}</b>${msg("/s shown")}</span>
     ${skipped > 0 ? html`<span class="skipped"><b>${formatCount(skipped)}</b> ${msg("skipped")}</span>` : nothing}
-    ${lagMs > 1_000 ? html`<span>${msg(str`${(lagMs / 1_000).toFixed(1)} s behind`)}</span>` : nothing}
+    ${lagMs > 1_000 ? html`<span>${msg(str`${formatSeconds(lagMs)} behind`)}</span>` : nothing}
     <tr-rate-strip .history=${log.history}></tr-rate-strip>
     <span class="space"></span>
     <tr-colour-rules .rules=${options.rules} @tr-rules=${(event: CustomEvent<readonly ColourRule[]>) => options.onRules(event.detail)}></tr-colour-rules>
@@ -71,7 +71,7 @@ export function stateText({
 }: Pick<ToolbarOptions, "state" | "isPaused" | "isFollowing">): string {
   if (state.name === "open")
     return isPaused ? msg("Paused") : isFollowing ? msg("Following") : msg("Holding");
-  if (state.name === "connecting") return "Connecting";
+  if (state.name === "connecting") return msg("Connecting");
   return state.name === "waiting" ? msg("Connecting again") : msg("Ended");
 }
 

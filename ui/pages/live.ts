@@ -115,7 +115,7 @@ export class LivePage extends LitElement {
         <tr-tail-window .log=${log} .words=${highlightWords(this.#query)} .rules=${this._rules}
           @tr-follow=${(event: CustomEvent<boolean>) => this.#model.follow(event.detail)} @tr-open=${this.#onOpen}></tr-tail-window>
         ${isWaiting ? html`<p class="waiting">${isPaused ? msg("Paused") : msg("Waiting for the first line …")}</p>` : nothing}
-        ${isFollowing ? nothing : html`<button class="jump primary" @click=${this.#jump}>${icon("end")}${log.unseen === 0 ? msg("Follow") : msg(str`${formatCount(log.unseen)} new`)} (End)</button>`}
+        ${isFollowing ? nothing : html`<button class="jump primary" @click=${this.#jump}>${icon("end")}${log.unseen === 0 ? msg("Follow (End)") : msg(str`${formatCount(log.unseen)} new (End)`)}</button>`}
         ${this.#details()}
       </div>
       <span class="hidden-text" role="status">${announcement}</span>

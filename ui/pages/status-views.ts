@@ -2,7 +2,15 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
-import { formatAgo, formatBytes, formatCount, formatDuration, formatMoment } from "../services/format.ts";
+import { healthLook, healthText } from "../services/fleet.ts";
+import {
+  formatAgo,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatShare,
+} from "../services/format.ts";
 import type { Facts } from "../services/hub-client.ts";
 import { valueText } from "../services/log-document.ts";
 
@@ -11,9 +19,9 @@ type Columns = readonly (readonly [title: string, cell: Cell])[];
 
 /** Streams by their names in the hub's answer. */
 const STREAMS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
-  raw: [msg("Raw"), "from agents, waiting for the pipelines"],
-  doc: [msg("Documents"), "processed, waiting to be indexed for good"],
-  dead_letters: [msg("Dead letters"), "what no output takes"],
+  raw: [msg("Raw"), msg("from agents, waiting for the pipelines")],
+  doc: [msg("Documents"), msg("processed, waiting to be indexed for good")],
+  dead_letters: [msg("Dead letters"), msg("what no output takes")],
 };
 /** From here on a stream is about to make its senders wait. */
 const FILL_WARNING = 0.7;
@@ -108,7 +116,7 @@ function streamRow(name: string, stream: Facts): TemplateResult {
   return html`<tr>${label}
     <td class="number">${factText("count", stream["messages"])}</td>
     <td class="number">${msg(str`${factText("bytes", stream["bytes"])} of ${factText("bytes", stream["max_bytes"])}`)}</td>
-    <td><span class="fill ${state}"><i data-share=${Math.min(100, fill * 100)}></i></span>${percentText(fill)}${state === "" ? nothing : html` <b>${msg("nearly full")}</b>`}</td></tr>`;
+    <td><span class="fill ${state}"><i data-share=${Math.min(100, fill * 100)}></i></span>${formatShare(fill)}${state === "" ? nothing : html` <b>${msg("nearly full")}</b>`}</td></tr>`;
 }
 
 /** Returns the pipelines; a fact of one that isn't its name is shown beside it. */
@@ -143,8 +151,7 @@ export function agentsView(agents: readonly Facts[] | undefined, isFailed: boole
 function healthCell(agent: Facts): TemplateResult {
   const health = valueText(agent["health"]);
   const reason = valueText(agent["reason"]);
-  const state = health === "ok" ? "ok" : /^(lost|failed)$/.test(health) ? "failed" : "warning";
-  return html`<span class="badge ${state}">${health}</span>${reason === "" ? nothing : html` <span class="muted">${reason}</span>`}`;
+  return html`<span class="badge ${healthLook(health)}">${healthText(health)}</span>${reason === "" ? nothing : html` <span class="muted">${reason}</span>`}`;
 }
 
 function isFacts(value: unknown): value is Facts {
@@ -166,14 +173,9 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function percentText(part: number): string {
-  if (part > 0 && part < 0.001) return "< 0.1 %";
-  return `${(part * 100).toFixed(part < 0.1 && part > 0 ? 1 : 0)} %`;
-}
-
 function factText(name: string, value: unknown): string {
   if (value === undefined || value === null || value === "") return "–";
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "boolean") return value ? msg("yes") : msg("no");
   if (typeof value !== "number") return valueText(value);
   if (Number.isNaN(value)) return "–";
   if (/bytes$/i.test(name)) return formatBytes(value);

@@ -117,7 +117,7 @@ export class VisualisePage extends LitElement {
     const { range, refreshSeconds, isUtc } = this.#time;
     return html`
       <div class="bar">
-        <tr-query-bar .query=${query} .index=${index} .indices=${["logs-*", "*", ...this._indices]} .action=${"Show"} @tr-search=${this.#onSearch}></tr-query-bar>
+        <tr-query-bar .query=${query} .index=${index} .indices=${["logs-*", "*", ...this._indices]} action=${msg("Show")} @tr-search=${this.#onSearch}></tr-query-bar>
         <tr-time-range-picker .range=${range} .refreshSeconds=${refreshSeconds} .isUtc=${isUtc}
           @tr-range=${(event: CustomEvent<TimeRange>) => this.#go({}, { range: event.detail })}
           @tr-refresh=${(event: CustomEvent<number>) => this.#go({}, { refreshSeconds: event.detail })}

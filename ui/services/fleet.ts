@@ -1,5 +1,6 @@
 /** Agents as the pages show them, read from whatever the hub's version tells of them, and their rates. */
 
+import { msg } from "@lit/localize";
 import { asFacts, type Facts } from "./hub-client.ts";
 
 export interface FleetInput {
@@ -63,6 +64,19 @@ export function readAgent(facts: Facts): FleetAgent {
       lastError: textOf(input, "last_error"),
     })),
   };
+}
+
+const HEALTH_WORDS: Readonly<Record<string, string>> = {
+  ok: msg("ok"),
+  degraded: msg("degraded"),
+  failed: msg("failed"),
+  lost: msg("lost"),
+  unknown: msg("unknown"),
+};
+
+/** Returns an agent's health in the reader's language. */
+export function healthText(health: string): string {
+  return HEALTH_WORDS[health] ?? health;
 }
 
 /** Returns the look of a badge for an agent's health. */

@@ -1,11 +1,13 @@
 /** Times and numbers as people read them. */
 
+import { msg } from "@lit/localize";
 import { isUtcPreferred } from "./preferences.ts";
 
 /** Of the page, which is chosen before this is loaded; English in tests. */
 const LANGUAGE = globalThis.document?.documentElement.lang || "en";
 const COUNT = new Intl.NumberFormat(LANGUAGE);
 const SHORT = new Intl.NumberFormat(LANGUAGE, { notation: "compact", maximumFractionDigits: 1 });
+const TENTHS = new Intl.NumberFormat(LANGUAGE, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** 12,345 */
 export function formatCount(count: number): string {
@@ -29,12 +31,23 @@ export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
   for (; value >= 1_000 && unit < units.length - 1; unit++) value /= 1_000;
-  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+  return `${unit === 0 || value >= 100 ? Math.round(value) : TENTHS.format(value)} ${units[unit]}`;
+}
+
+/** `12 %` of 0.12; small shares with a tenth. */
+export function formatShare(part: number): string {
+  if (part > 0 && part < 0.001) return `< ${TENTHS.format(0.1)} %`;
+  return `${part > 0 && part < 0.1 ? TENTHS.format(part * 100) : Math.round(part * 100)} %`;
+}
+
+/** `2.5 s` */
+export function formatSeconds(lengthMs: number): string {
+  return `${TENTHS.format(lengthMs / 1_000)} s`;
 }
 
 /** `2026-01-31 14:05:09.123`, in the browser's zone or UTC. Sliced from ISO: thousands of rows a second need it. */
 export function formatTime(atMs: number, isUtc: boolean): string {
-  if (atMs === 0) return "no time";
+  if (atMs === 0) return msg("no time");
   const shiftedMs = isUtc ? atMs : atMs - offsetMinutes(atMs) * 60_000;
   const iso = new Date(shiftedMs).toISOString();
   return `${iso.slice(0, 10)} ${iso.slice(11, 23)}`;

@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import type { Field, FieldCatalogue, TopValue } from "./fields.ts";
+import { formatCount } from "./format.ts";
 
 export interface Suggestion {
   /** What is put in the place of the word at the cursor. */
@@ -63,7 +64,7 @@ export function suggestValues({ begun }: QueryWord, values: readonly TopValue[])
   const text = begun.toLowerCase();
   return values
     .filter(({ value }) => value.toLowerCase().startsWith(text) && value !== begun)
-    .map(({ value, count }) => ({ text: `${written(value)} `, detail: count.toLocaleString("en") }))
+    .map(({ value, count }) => ({ text: `${written(value)} `, detail: formatCount(count) }))
     .slice(0, MAX_SUGGESTIONS);
 }
 

@@ -20,20 +20,22 @@ export const QUICK_RANGES: readonly QuickRange[] = [
   { label: msg("Last year"), from: "now-1y", to: "now" },
 ];
 
-const UNIT_NAMES: Readonly<Record<string, string>> = {
-  s: "second",
-  m: "minute",
-  h: "hour",
-  d: "day",
-  w: "week",
-  M: "month",
-  y: "year",
+/** Whole phrases: in other languages the first word bends to the unit. */
+const LAST: Readonly<Record<string, readonly [one: string, many: (count: string) => string]>> = {
+  s: [msg("Last second"), (count) => msg(str`Last ${count} seconds`)],
+  m: [msg("Last minute"), (count) => msg(str`Last ${count} minutes`)],
+  h: [msg("Last hour"), (count) => msg(str`Last ${count} hours`)],
+  d: [msg("Last day"), (count) => msg(str`Last ${count} days`)],
+  w: [msg("Last week"), (count) => msg(str`Last ${count} weeks`)],
+  M: [msg("Last month"), (count) => msg(str`Last ${count} months`)],
+  y: [msg("Last year"), (count) => msg(str`Last ${count} years`)],
 };
 
 /** Returns what is wrong with a range, in words for its writer; undefined where nothing is. */
 export function rangeFault(range: TimeRange, nowMs: number): string | undefined {
   const fromMs = resolveTime(range.from, nowMs);
-  if (fromMs === undefined) return `Start “${range.from}” isn't a time. Write 2026-01-31 14:00 or now-15m.`;
+  if (fromMs === undefined)
+    return msg(str`Start “${range.from}” isn't a time. Write 2026-01-31 14:00 or now-15m.`);
   const toMs = resolveTime(range.to, nowMs);
   if (toMs === undefined) return msg(str`End “${range.to}” isn't a time. Write 2026-01-31 15:00 or now.`);
   return toMs <= fromMs ? msg("The end must be later than the start.") : undefined;
@@ -44,8 +46,10 @@ export function describeRange(range: TimeRange, format: (atMs: number) => string
   const quick = QUICK_RANGES.find(({ from, to }) => from === range.from && to === range.to);
   if (quick !== undefined) return quick.label;
   const last = /^now-(\d+)([smhdwMy])$/.exec(range.from);
-  if (last !== null && range.to === "now")
-    return msg(str`Last ${last[1]} ${UNIT_NAMES[last[2]!]}${last[1] === "1" ? "" : "s"}`);
+  if (last !== null && range.to === "now") {
+    const [one, many] = LAST[last[2]!]!;
+    return last[1] === "1" ? one : many(last[1]!);
+  }
   const { from, to } = range;
   return `${end(from, format, nowMs)} → ${end(to, format, nowMs)}`;
 }

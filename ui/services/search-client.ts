@@ -164,7 +164,7 @@ export function totalOf({ hits }: SearchResponse): number {
 export function shardFailureOf({ _shards: shards, timed_out: timedOut }: SearchResponse): string | undefined {
   if (shards !== undefined && shards.failed > 0) {
     const first = shards.failures?.[0];
-    const why = first?.reason?.reason ?? "no reason given";
+    const why = first?.reason?.reason ?? msg("no reason given");
     return msg(str`${shards.failed} of ${shards.total} shards failed, lines are missing: ${why}`);
   }
   return timedOut

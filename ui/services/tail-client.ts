@@ -1,5 +1,6 @@
 /** One tail over the live socket: credit, reconnects with a growing wait, and going on where it broke off. */
 
+import { msg, str } from "@lit/localize";
 import {
   CLOSE,
   type ClientMessage,
@@ -193,7 +194,9 @@ export class TailClient {
     this.#socket = undefined;
     const text =
       reason ||
-      (code === 1006 ? "the connection to the hub broke" : `the hub closed the connection (${code})`);
+      (code === 1006
+        ? msg("The connection to the hub broke")
+        : msg(str`The hub closed the connection (${code})`));
     if (NO_RETRY.has(code)) {
       this.#request = undefined;
       this.#listener.onState({ name: "ended", reason: text });

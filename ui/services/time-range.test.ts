@@ -48,7 +48,7 @@ test("ranges are described in words where they have some", () => {
     describeRange({ from, to }, (atMs) => `@${atMs}`, NOW);
   assert.equal(describe("now-15m", "now"), "Last 15 minutes");
   assert.equal(describe("now-45m", "now"), "Last 45 minutes");
-  assert.equal(describe("now-1d", "now"), "Last 1 day");
+  assert.equal(describe("now-1d", "now"), "Last day");
   assert.equal(describe("1970-01-01T00:00:01Z", "now"), "@1000 → now");
 });
 

@@ -1,5 +1,6 @@
 /** Sends the console's requests and measures them. */
 
+import { msg } from "@lit/localize";
 import type { ConsoleCall } from "./requests.ts";
 
 export interface ConsoleAnswer {
@@ -55,7 +56,7 @@ export class ConsoleClient {
     const made = forBrowser(call);
     if (made === undefined)
       return failed(
-        "A browser sends no body with GET, and this one is too long for the address. Write POST.",
+        msg("A browser sends no body with GET, and this one is too long for the address. Write POST."),
       );
     const init: RequestInit = { method: made.method, signal };
     if (made.body !== undefined) init.body = made.body;
@@ -74,7 +75,7 @@ export class ConsoleClient {
       };
     } catch (error) {
       if (signal.aborted) throw error;
-      return failed("The hub can't be reached. Is it running?");
+      return failed(`${msg("The hub can't be reached.")} ${msg("Is it running?")}`);
     }
   }
 
