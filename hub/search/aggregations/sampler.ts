@@ -1,21 +1,12 @@
 /** `sampler`, `diversified_sampler`: the first documents of each shard, as one bucket. */
 
 import { columnField, isNumeric, KeywordValues, numericColumn } from "../columns.ts";
-import type { JsonObject } from "../json.ts";
 import { integer, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";
-import {
-  type Aggregation,
-  type AggregationTree,
-  type BucketBudget,
-  type CollectBudget,
-  type Collector,
-  renderTree,
-} from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { BucketCollector } from "./buckets.ts";
 import { requireField } from "./field-option.ts";
-import { emptyFixed, type FixedState, mergeFixed } from "./fixed-buckets.ts";
+import { type Collect, SingleBucket } from "./single-bucket.ts";
 
 const OPTIONS = { shard_size: integer("documents of each shard", 100, 1) } as const;
 
@@ -32,7 +23,8 @@ export const sampler: AggregationType = {
   options: OPTIONS,
   buckets: true,
   parse(body, { below }) {
-    return new Sampler(readAggregation("sampler", body, OPTIONS).shard_size ?? 100, below, undefined);
+    const size = readAggregation("sampler", body, OPTIONS).shard_size ?? 100;
+    return new SingleBucket("sampler", below, collectFirst(size));
   },
 };
 
@@ -44,7 +36,8 @@ export const diversifiedSampler: AggregationType = {
   parse(body, { name, below }) {
     const options = readAggregation("diversified_sampler", body, DIVERSIFIED);
     const field = requireField(options.field, name);
-    return new Sampler(options.shard_size ?? 100, below, { field, most: options.max_docs_per_value ?? 1 });
+    const diversity = { field, most: options.max_docs_per_value ?? 1 };
+    return new SingleBucket("sampler", below, collectFirst(options.shard_size ?? 100, diversity));
   },
 };
 
@@ -53,21 +46,11 @@ interface Diversity {
   readonly most: number;
 }
 
-class Sampler implements Aggregation<FixedState> {
-  readonly #size: number;
-  readonly #below: AggregationTree;
-  readonly #diversity: Diversity | undefined;
-
-  constructor(size: number, below: AggregationTree, diversity: Diversity | undefined) {
-    this.#size = size;
-    this.#below = below;
-    this.#diversity = diversity;
-  }
-
-  collector(shard: ShardContext, budget: CollectBudget): Collector<FixedState> {
-    const buckets = new BucketCollector(this.#below, shard, budget);
-    const size = this.#size;
-    const values = this.#diversity === undefined ? undefined : new SeenValues(shard, this.#diversity);
+/** Returns what collects the first `size` documents of each owner. */
+function collectFirst(size: number, diversity?: Diversity): Collect {
+  return (shard, budget, below) => {
+    const buckets = new BucketCollector(below, shard, budget);
+    const values = diversity === undefined ? undefined : new SeenValues(shard, diversity);
     return {
       segment(segment) {
         buckets.segment(segment);
@@ -83,24 +66,7 @@ class Sampler implements Aggregation<FixedState> {
       },
       state: (owner) => [{ count: buckets.count(owner), below: buckets.below(owner) }],
     };
-  }
-
-  merge(states: readonly FixedState[]): FixedState {
-    return mergeFixed(states, this.#below);
-  }
-
-  render([bucket]: FixedState, budget: BucketBudget): JsonObject {
-    budget.add();
-    return { doc_count: bucket!.count, ...renderTree(this.#below, bucket!.below, budget) };
-  }
-
-  empty(): FixedState {
-    return emptyFixed(1, this.#below);
-  }
-
-  typedName(): string {
-    return "sampler";
-  }
+  };
 }
 
 /** Counts values by owner; a document without one counts as having a value of its own. */
