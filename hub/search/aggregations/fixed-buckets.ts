@@ -1,6 +1,7 @@
 /** Aggregations whose buckets are known from the request: filters, ranges, missing, global. */
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
 import {
   type AggregationTree,
@@ -80,4 +81,9 @@ export function mergeFixed(states: readonly FixedState[], below: AggregationTree
 /** State of `size` buckets without documents. */
 export function emptyFixed(size: number, below: AggregationTree): FixedState {
   return Array.from({ length: size }, () => ({ count: 0, below: emptyTree(below) }));
+}
+
+/** Rendered buckets as an object by their keys. */
+export function byKey(buckets: readonly (JsonObject & { readonly key: string })[]): JsonObject {
+  return Object.fromEntries(buckets.map(({ key, ...bucket }) => [key, bucket]));
 }

@@ -7,7 +7,8 @@ import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { requireField } from "./field-option.ts";
 import type { Sorter } from "./fixed-buckets.ts";
 import { PointValues } from "./geo-point-field.ts";
-import { inRange, type RangeLimits, Ranges, readBound, readRanges } from "./range.ts";
+import { Ranges, readBound, readRanges } from "./range.ts";
+import { inRange, type RangeLimits } from "./range-limits.ts";
 
 const OPTIONS = {
   field: text("field of points", undefined),

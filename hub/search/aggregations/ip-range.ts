@@ -18,7 +18,15 @@ import {
 } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { fieldTypeFault, requireField } from "./field-option.ts";
-import { emptyFixed, FixedCollector, type FixedState, mergeFixed, type Sorter } from "./fixed-buckets.ts";
+import {
+  byKey,
+  emptyFixed,
+  FixedCollector,
+  type FixedState,
+  mergeFixed,
+  type Sorter,
+} from "./fixed-buckets.ts";
+import { putInRanges, type RangeLimits } from "./range-limits.ts";
 
 const OPTIONS = {
   field: text("field of addresses", undefined),
@@ -131,8 +139,7 @@ class AddressRanges implements Aggregation<FixedState> {
       doc_count: state[at]!.count,
       ...renderTree(this.#below, state[at]!.below, budget),
     }));
-    if (!this.#keyed) return { buckets };
-    return { buckets: Object.fromEntries(buckets.map(({ key, ...bucket }) => [key, bucket])) };
+    return { buckets: this.#keyed ? byKey(buckets) : buckets };
   }
 
   empty(): FixedState {
@@ -149,7 +156,8 @@ class AddressSorter implements Sorter {
   readonly #path: string | undefined;
   readonly #ranges: readonly AddressRange[];
   readonly #values = new KeywordValues();
-  #bounds: readonly (readonly [from: number, to: number])[] = [];
+  /** Of ordinals; those below 0 are no values. */
+  #limits: readonly RangeLimits[] = [];
 
   constructor(path: string | undefined, ranges: readonly AddressRange[]) {
     this.#path = path;
@@ -159,29 +167,16 @@ class AddressSorter implements Sorter {
   segment(segment: SegmentReader): void {
     const column = this.#path === undefined ? null : segment.keywordColumn(this.#path);
     this.#values.open(column);
-    this.#bounds = this.#ranges.map(({ from, to }) => [
-      from === undefined ? 0 : place(column, from),
-      to === undefined ? Number.POSITIVE_INFINITY : place(column, to),
-    ]);
+    this.#limits = this.#ranges.map(({ from, to }) => ({
+      from: from === undefined ? 0 : place(column, from),
+      to: to === undefined ? null : place(column, to),
+    }));
   }
 
   sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
     const count = this.#values.read(docs, length);
     const { ordinals, places } = this.#values;
-    for (let at = 0; at < count; ) {
-      const doc = places[at]!;
-      let end = at + 1;
-      while (end < count && places[end] === doc) end++;
-      for (const [bucket, [from, to]] of this.#bounds.entries()) {
-        for (let each = at; each < end; each++) {
-          const ordinal = ordinals[each]!;
-          if (ordinal < 0 || ordinal < from || ordinal >= to) continue;
-          put(doc, bucket);
-          break;
-        }
-      }
-      at = end;
-    }
+    putInRanges({ values: ordinals, places, count }, this.#limits, put);
   }
 }
 

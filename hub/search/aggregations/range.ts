@@ -17,7 +17,15 @@ import {
 } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
-import { emptyFixed, FixedCollector, type FixedState, mergeFixed, type Sorter } from "./fixed-buckets.ts";
+import {
+  byKey,
+  emptyFixed,
+  FixedCollector,
+  type FixedState,
+  mergeFixed,
+  type Sorter,
+} from "./fixed-buckets.ts";
+import { putInRanges, type RangeLimits } from "./range-limits.ts";
 
 const OPTIONS = {
   field: text("field of numbers", undefined),
@@ -77,17 +85,6 @@ export interface RangesOptions {
   bound(value: unknown, shard: ShardContext, field: Field | undefined): number | undefined;
   /** Sorts documents by something other than the numbers of the field. */
   sorter?(shard: ShardContext, ranges: readonly RangeLimits[]): Sorter;
-}
-
-/** Limits of a bucket; null: open. */
-export interface RangeLimits {
-  readonly from: number | null;
-  readonly to: number | null;
-}
-
-/** True where a value is at or behind `from` and before `to`. */
-export function inRange(value: number, { from, to }: RangeLimits): boolean {
-  return (from === null || value >= from) && (to === null || value < to);
 }
 
 /** Reads the option `ranges`. Throws parsing. */
@@ -161,8 +158,7 @@ export class Ranges implements Aggregation<RangesState> {
       doc_count: buckets[at]!.count,
       ...renderTree(this.#options.below, buckets[at]!.below, budget),
     }));
-    if (!this.#options.keyed) return { buckets: rendered };
-    return { buckets: Object.fromEntries(rendered.map(({ key, ...bucket }) => [key, bucket])) };
+    return { buckets: this.#options.keyed ? byKey(rendered) : rendered };
   }
 
   empty(): RangesState {
@@ -208,20 +204,7 @@ class RangeSorter implements Sorter {
   sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
     const count = this.#values.read(docs, length);
     const { values, places } = this.#values;
-    for (let at = 0; at < count; ) {
-      const place = places[at]!;
-      let end = at + 1;
-      while (end < count && places[end] === place) end++;
-      for (let bucket = 0; bucket < this.#ranges.length; bucket++) {
-        const limits = this.#ranges[bucket]!;
-        for (let each = at; each < end; each++) {
-          if (!inRange(values[each]!, limits)) continue;
-          put(place, bucket);
-          break;
-        }
-      }
-      at = end;
-    }
+    putInRanges({ values, places, count }, this.#ranges, put);
   }
 }
 
