@@ -145,6 +145,7 @@ export class Servers implements Component {
       ...access.guard(catalog, documents),
       shards: host,
       cluster,
+      dataFolder: resolve(settings["path.data"]),
       clock: systemClock,
       compatVersion: settings["compat.version"],
       errors: { nodeId: cluster.nodes()[0]?.id ?? "" },

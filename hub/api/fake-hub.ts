@@ -187,6 +187,7 @@ export class FakeHub {
         documents: this.documents,
         shards: NO_SHARDS,
         cluster: CLUSTER,
+        dataFolder: this.uiFolder,
         clock: systemClock,
         compatVersion: "6.5.4",
         errors: { nodeId: "node-id" },

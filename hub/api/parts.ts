@@ -16,6 +16,8 @@ export interface ApiNeighbours {
   readonly documents: Documents;
   readonly shards: Shards;
   readonly cluster: Cluster;
+  /** Folder of everything the hub keeps, absolute. */
+  readonly dataFolder: string;
   readonly clock: Clock;
   /** Version told to clients, e.g. "6.5.4". */
   readonly compatVersion: string;

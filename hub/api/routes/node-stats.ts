@@ -1,10 +1,10 @@
 /** `_nodes/stats` and `_cluster/stats`: how this node and its process are doing. */
 
-import { statfsSync } from "node:fs";
 import { arch, availableParallelism, freemem, loadavg, platform, totalmem, uptime } from "node:os";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
+import { diskFigures } from "../disk-figures.ts";
 import { clusterHealth } from "../index-health.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo, NodeInfo } from "../ports.ts";
@@ -108,7 +108,7 @@ function nodeFigures(
     process: () => processFigures(),
     jvm: () => heapFigures(),
     thread_pool: () => ({}),
-    fs: () => fsFigures(parts.clock.now()),
+    fs: () => fsFigures(parts),
     transport: () => ({ server_open: 0, rx_count: 0, rx_size_in_bytes: 0, tx_count: 0, tx_size_in_bytes: 0 }),
     http: () => ({ current_open: 0, total_opened: 0 }),
     breakers: () => ({}),
@@ -199,18 +199,9 @@ function heapFigures(): JsonObject {
   };
 }
 
-function fsFigures(nowMs: number): JsonObject {
-  return { timestamp: nowMs, total: diskFigures() };
-}
-
-/** Space of the file system that the process works in, bytes. */
-export function diskFigures(): {
-  total_in_bytes: number;
-  free_in_bytes: number;
-  available_in_bytes: number;
-} {
-  const { bsize, blocks, bfree, bavail } = statfsSync(process.cwd());
-  return { total_in_bytes: blocks * bsize, free_in_bytes: bfree * bsize, available_in_bytes: bavail * bsize };
+function fsFigures({ clock, dataFolder }: ApiParts): JsonObject {
+  const disk = diskFigures(dataFolder);
+  return { timestamp: clock.now(), total: disk, data: [{ path: dataFolder, ...disk }] };
 }
 
 function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
@@ -249,7 +240,7 @@ function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
         mem: heapFigures()["mem"],
         threads: 1,
       },
-      fs: diskFigures(),
+      fs: diskFigures(parts.dataFolder),
       plugins: [],
       network_types: { transport_types: { netty4: nodes.length }, http_types: { netty4: nodes.length } },
     },

@@ -116,10 +116,10 @@ async function getTask(parts: ApiParts, request: ApiRequest): Promise<ApiRespons
   const { task, node } = findTask(parts, request.segment("task_id"));
   if (request.flag("wait_for_completion") === true) {
     const timeoutMs = Math.min(MAX_WAIT_MS, request.duration("timeout") ?? MAX_WAIT_MS);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, timeoutMs);
-    await Promise.race([task.ended, promise]);
-    clearTimeout(timer);
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, request.signal]);
+    await Promise.race([task.ended, parts.clock.sleep(timeoutMs, signal)]);
+    over.abort();
   }
   const outcome = printOutcome(task);
   const completed = Object.keys(outcome).length > 0;

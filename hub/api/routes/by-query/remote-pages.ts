@@ -4,6 +4,7 @@ import { writeJson } from "#hub/api/json-writer.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { valueText } from "#proto/event.ts";
+import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
@@ -135,7 +136,8 @@ async function ask(
           { cause: error },
         );
       }
-      await new Promise((done) => setTimeout(done, pauseMs).unref());
+      await systemClock.sleep(pauseMs, signal);
+      signal.throwIfAborted();
     }
   }
 }

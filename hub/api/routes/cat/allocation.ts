@@ -1,6 +1,6 @@
 /** `_cat/allocation`: shards and disk space by node. */
 
-import { diskFigures } from "#hub/api/routes/node-stats.ts";
+import { diskFigures } from "#hub/api/disk-figures.ts";
 import { meantNodes } from "#hub/api/routes/nodes.ts";
 import type { CatTable, Row } from "./table.ts";
 
@@ -24,11 +24,11 @@ export const allocationTable: CatTable = {
     { name: "ip", help: "ip of node" },
     { name: "node", aliases: ["n"], help: "name of node" },
   ],
-  rows({ cluster, indices, shards }, request) {
+  rows({ cluster, indices, shards, dataFolder }, request) {
     const [self] = cluster.nodes();
     const open = indices.all().filter(({ state }) => state === "open");
     const stats = open.flatMap((index) => shards.stats(index));
-    const disk = diskFigures();
+    const disk = diskFigures(dataFolder);
     const used = disk.total_in_bytes - disk.free_in_bytes;
     const rows = meantNodes(cluster.nodes(), request.path["nodes"]).map((node): Row => {
       const named = { host: node.host, ip: node.host, node: node.name };

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { freemem, loadavg, totalmem } from "node:os";
-import { diskFigures } from "#hub/api/routes/node-stats.ts";
+import { diskFigures } from "#hub/api/disk-figures.ts";
 import type { CatTable } from "./table.ts";
 
 export const nodesTable: CatTable = {
@@ -75,10 +75,10 @@ export const nodesTable: CatTable = {
     { name: "master", aliases: ["m"], help: "*:current master" },
     { name: "name", aliases: ["n"], help: "node name" },
   ],
-  rows({ cluster }, request) {
+  rows({ cluster, dataFolder }, request) {
     const { heapUsed, heapTotal } = process.memoryUsage();
     const [one = 0, five = 0, fifteen = 0] = loadavg();
-    const disk = diskFigures();
+    const disk = diskFigures(dataFolder);
     const usedBytes = disk.total_in_bytes - disk.free_in_bytes;
     const files = openFiles();
     const isFull = request.flag("full_id") ?? false;

@@ -104,6 +104,7 @@ function partsOf(compatVersion: string): ApiParts {
       ],
       settings: () => ({ persistent: settings, transient: {} }),
     } as unknown as ApiParts["cluster"],
+    dataFolder: ".",
     clock: systemClock,
     compatVersion,
     errors: ERRORS,
