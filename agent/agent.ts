@@ -101,7 +101,7 @@ export class Agent implements Component {
     await this.#lifecycle.start("memory", watch);
     const names: AgentNames = {
       agentId: registry.agentId,
-      agentName: file.name,
+      agentName: this.#settings.agentName,
       agentVersion: VERSION,
       hostName: hostname(),
     };

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { main } from "./cli.ts";
+import { settingsReference } from "./commands/reference.ts";
 import { INPUTS } from "./inputs/all.ts";
 
 const launcher = fileURLToPath(new URL("./bin/tailrace-agent", import.meta.url));
@@ -85,4 +86,9 @@ test("every input there is stands in the list, with a description for each setti
       assert.ok((property as { description?: string }).description, `${type}.${name} has no description`);
     }
   }
+});
+
+test("the written settings are what the schema says; `tailrace-agent --print-settings > docs/agent-settings.md` writes them", () => {
+  const written = readFileSync(fileURLToPath(new URL("../docs/agent-settings.md", import.meta.url)), "utf8");
+  assert.equal(written, settingsReference());
 });

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { type Stats, statSync } from "node:fs";
+import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { type Static, type TObject, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
@@ -34,6 +35,8 @@ export interface InputSettings {
 /** Settings of the agent, checked; units as the names say. */
 export interface AgentSettings {
   readonly file: Static<typeof SETTINGS_SCHEMA>;
+  /** Name under which people see the agent. */
+  readonly agentName: string;
   readonly output: OutputType;
   /** Enabled ones only. */
   readonly inputs: readonly InputSettings[];
@@ -87,6 +90,7 @@ export function checkAgentSettings(entries: Entries): AgentSettings {
   );
   return {
     file,
+    agentName: file.name === "" ? hostname() : file.name,
     output,
     inputs: checkInputs(file["shipper.inputs"], place),
     pathData: resolve(file["path.data"]),

@@ -1,6 +1,5 @@
 /** The schema of agent.yml, without the inputs' own settings. */
 
-import { hostname } from "node:os";
 import { Type } from "typebox";
 
 const duration = (fallback: string, description: string) =>
@@ -13,10 +12,9 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 export const SETTINGS_SCHEMA = Type.Object(
   {
     name: Type.String({
-      default: hostname(),
-      minLength: 1,
+      default: "",
       maxLength: 255,
-      description: "Name of the agent; the host's name without it.",
+      description: "Name of the agent; empty: the host's name.",
     }),
     id: Type.Optional(
       Type.String({

@@ -34,7 +34,7 @@ async function checkServer(settings: AgentSettings, server: string): Promise<Fin
   if (unreachable !== null) return found(false, unreachable);
   try {
     const own = { ...connectionSettings(settings.file), servers: [server] };
-    const options = { ...connectionOptions(own, settings.file.name), reconnect: false, timeout: TIMEOUT_MS };
+    const options = { ...connectionOptions(own, settings.agentName), reconnect: false, timeout: TIMEOUT_MS };
     const nats = await connect({ ...options, ignoreAuthErrorAbort: false });
     const { version = "?", tls_required } = nats.info ?? {};
     const secure = tls_required === true ? ", TLS" : "";

@@ -3,7 +3,7 @@
 import { Type } from "typebox";
 import { inputSchema } from "#agent/config.ts";
 import { INPUTS } from "#agent/inputs/all.ts";
-import { SETTINGS_SCHEMA } from "#agent/settings.ts";
+import { COMMON_INPUT_PROPERTIES, SETTINGS_SCHEMA } from "#agent/settings.ts";
 import { describeSettings } from "#proto/kit/settings.ts";
 
 /** Returns the schema of agent.yml with the inputs' own settings in it. */
@@ -22,10 +22,17 @@ export function fullSchema(): object {
   );
 }
 
+const INTRODUCTION = `Keys are written dotted or nested, in the file and in each input. \`\${NAME}\` and \`\${NAME:default}\` stand for values of the
+environment, \`-E key=value\` on the command line goes before the file. Durations are numbers of seconds or texts such as
+\`200ms\`, \`5m\`, \`2h\`; sizes are bytes or texts such as \`256kb\`, \`1mb\`. Exactly one output is enabled; without any
+it is the hub of this machine.
+`;
+
 /** Returns the reference of all settings as Markdown. */
 export function settingsReference(): string {
   const inputs = INPUTS.map(
-    (plugin) => `\n## Input ${plugin.type}\n${plugin.summary}\n\n${describeSettings(inputSchema(plugin))}`,
+    ({ type, summary, schema }) => `\n## Input ${type}\n\n${summary}\n\n${describeSettings(schema)}`,
   );
-  return `# agent.yml\n\n${describeSettings(SETTINGS_SCHEMA)}${inputs.join("")}`;
+  const common = describeSettings(Type.Object(COMMON_INPUT_PROPERTIES));
+  return `# agent.yml\n\n${INTRODUCTION}\n${describeSettings(SETTINGS_SCHEMA)}\n## Every input\n\n${common}${inputs.join("")}`;
 }
