@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFileSync, copyFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { bench, LONG } from "./testing.ts";
 
@@ -114,3 +114,57 @@ test("two files that happen to hold the same few lines are both sent", async (t)
   await b.scan();
   assert.equal(b.text, "started\nstarted\n");
 });
+
+for (const [names, first, second, what] of [
+  [["worker-1.log", "worker-2.log"], LONG, LONG, "the same content"],
+  [["worker-1.log", "worker-2.log"], LONG, `${LONG}its own\n`, "the same beginning"],
+  [["a.log", "a.log.copy"], LONG, `${LONG}its own\n`, "the same beginning, and the other's name in its own"],
+] as const) {
+  test(`a file beside another one that stays is read although it has ${what}`, async (t) => {
+    const b = await bench(t);
+    writeFileSync(b.path(names[0]), first);
+    await b.scan();
+    writeFileSync(b.path(names[1]), second);
+    await b.scan();
+    b.context.clock.ms += 11_000;
+    await b.scan();
+    appendFileSync(b.path(names[0]), "goes on\n");
+    await b.scan();
+    const expected = names[1].startsWith(names[0]) ? "its own\n" : second;
+    assert.equal(b.text, `${first}${expected}goes on\n`);
+  });
+}
+
+test("a file that looks like the copy of one that is always written is read in the end", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("worker-1.log"), LONG);
+  await b.scan();
+  b.context.output.acking = false;
+  writeFileSync(b.path("worker-2.log"), `${LONG}its own\n`);
+  for (let second = 0; second < 15; second++) {
+    appendFileSync(b.path("worker-1.log"), LONG);
+    await b.scan();
+    for (const batch of b.context.output.sent.slice(0, -1)) batch.ack();
+    b.context.clock.ms += 1_000;
+  }
+  assert.match(b.text, /its own/);
+});
+
+for (const [how, write, expected] of [
+  ["the same content again", LONG, LONG],
+  ["that content and more", `${LONG}more\n`, "more\n"],
+] as const) {
+  test(`a file in the place of one that is gone, with ${how}, is ${expected === LONG ? "another one" : "that one, read on"}`, async (t) => {
+    const b = await bench(t);
+    writeFileSync(b.path("a.log"), LONG);
+    writeFileSync(b.path("other.log"), "keeps its inode\n");
+    await b.scan();
+    writeFileSync(b.path("new"), write);
+    renameSync(b.path("new"), b.path("a.log"));
+    for (let search = 0; search < 4; search++) {
+      await b.scan();
+      b.context.clock.ms += 6_000;
+    }
+    assert.equal(b.text, `${LONG}keeps its inode\n${expected}`);
+  });
+}

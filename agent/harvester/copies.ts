@@ -98,9 +98,25 @@ function generations(key: string, row: FileRow): EarlierGeneration[] {
   return [{ generation, source, offset: row.sent, committed, anchor, head }, ...row.earlier];
 }
 
-/** app.log and app.log.1, app-20260101.log, app.log.copy: in one folder, one name begins with the other's first word. */
+/** What rotation and compression put behind a name. */
+const ROTATED = /(\.(gz|zst|xz|bz2)|\.\d{1,4}|[-_.]\d{6,}([-_.T:]?\d+)*)$/;
+const EXTENSION = /(?<=.)\.[^.]*$/;
+
+/** True for files of one folder whose names begin alike: app.log and app.log.1, app-20260101.log, app.copy.log. */
 function related(original: string, copy: string): boolean {
-  if (dirname(original) !== dirname(copy)) return false;
-  const [stem = ""] = basename(original).split(/[.-]/, 1);
-  return stem !== "" && basename(copy).startsWith(stem);
+  return dirname(original) === dirname(copy) && basename(copy).startsWith(stemOf(basename(original)));
+}
+
+/** app of app.log, of app.log.1.gz and of app-20260101.log; worker-1 of worker-1.log. */
+function stemOf(name: string): string {
+  let stem = name;
+  while (ROTATED.test(stem.slice(1))) stem = stem.replace(ROTATED, "");
+  stem = stem.replace(EXTENSION, "");
+  while (ROTATED.test(stem.slice(1))) stem = stem.replace(ROTATED, "");
+  return stem;
+}
+
+/** True where a copy says in its name what it is a copy of: app.log.1, app.log.bak. */
+export function isNamedAfter(original: string, copy: string): boolean {
+  return copy.length > original.length && copy.startsWith(original);
 }

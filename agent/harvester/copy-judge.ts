@@ -8,14 +8,15 @@
  *   acknowledged at most: the hub drops what it has of it, so nothing arrives twice and nothing is missed.
  * - For that the original's row must outlive its file by some time, though its inode is another file's at once. Files
  *   are compared by their keys therefore, never by inodes.
- * - A copy of a file that stays has a name of its own, and begins where it was the same.
+ * - A file beside one that stays is never taken for its copy, but where its name says so: two programs that print the
+ *   same are told from one by nothing else, and repeating lines is better than losing them.
  */
 
 import type { Registry } from "#agent/registry/registry.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { type Candidate, CopyFinder, type Original } from "./copies.ts";
+import { type Candidate, CopyFinder, isNamedAfter, type Original } from "./copies.ts";
 import type { Harvester } from "./harvester.ts";
 
 export interface CopyJudgeOptions {
@@ -58,68 +59,62 @@ export class CopyJudge {
    * open files, which may be originals.
    */
   judge(candidate: Candidate, others: Iterable<Harvester>): FileRow | "other" | "wait" {
+    const { key } = candidate;
     const original = this.#finder.find(candidate);
-    const kind = original === null ? "other" : this.#kindOf(candidate, original, others);
-    if (kind === "wait") return "wait";
-    if (original !== null && kind === "copy") return this.#copyRow(candidate, original, others) ?? "wait";
-    this.#heldSinceMs.delete(candidate.key);
-    return "other";
+    const verdict = original === null ? "other" : this.#compare(candidate, original, others);
+    if (verdict !== "wait") this.#heldSinceMs.delete(key);
+    else if (!this.#heldSinceMs.has(key)) {
+      if (this.#heldSinceMs.size >= COPIES_HELD_MAX) return "other";
+      this.#heldSinceMs.set(key, this.#options.clock.monotonic());
+    }
+    return verdict;
   }
 
-  /**
-   * Tells whether a file that may be a copy is to be taken for one: "wait" while that may still be proven. An
-   * original that is gone proves nothing any more; its name at the hub tells then what is a repeat.
-   */
-  #kindOf(
-    { key, size }: Candidate,
+  #compare(
+    candidate: Candidate,
     original: Original,
     others: Iterable<Harvester>,
-  ): "copy" | "other" | "wait" {
-    if (original.proven) return "copy";
-    const now = this.#options.clock.monotonic();
-    const sinceMs = this.#heldSinceMs.get(key);
-    const open = [...others].find((each) => each.key === original.key);
-    const isGone = open === undefined && !this.#options.isPresent(original.key);
-    if (isGone && sinceMs !== undefined && original.generation.offset <= size) return "copy";
-    if (sinceMs === undefined && this.#heldSinceMs.size >= COPIES_HELD_MAX) return "other";
-    this.#heldSinceMs.set(key, sinceMs ?? now);
-    const isAwaited = open !== undefined && !open.idle;
-    return isAwaited || now - (sinceMs ?? now) <= COPY_HELD_MS ? "wait" : "other";
+  ): FileRow | "other" | "wait" {
+    const { generation, row, key } = original;
+    const open = [...others].find((each) => each.key === key);
+    if (generation.generation < row.generation) {
+      const isSettled = open?.settled(generation.generation) ?? true;
+      return isSettled ? this.#continued(candidate, original) : "wait";
+    }
+    const sinceMs = this.#heldSinceMs.get(candidate.key);
+    if (sinceMs === undefined) return "wait"; // the search under way may still find the original, or its truncation
+    const isOld = this.#options.clock.monotonic() - sinceMs > COPY_HELD_MS;
+    if (open !== undefined || this.#options.isPresent(key))
+      return isOld && this.#stays(candidate, original, open) ? this.#besideIt(candidate, original) : "wait";
+    // What has its path and no more in it was written anew: no rotation leaves a copy there.
+    if (candidate.path === row.path && generation.offset >= candidate.size) return "other";
+    // It proves nothing any more that is gone; its name at the hub tells what is a repeat.
+    if (generation.offset <= candidate.size) return this.#continued(candidate, original);
+    return isOld ? "other" : "wait";
   }
 
-  /**
-   * Returns the row of a copy of a file already read: it goes on where that ended. Where the original was
-   * truncated since or is gone, it goes on under the original's name, so that the hub knows what it has of it,
-   * whatever a crash kept from being recorded. Null while it isn't settled what becomes of the original.
-   */
-  #copyRow(
-    { key, path, size }: Candidate,
-    { key: originalKey, row, generation }: Original,
-    others: Iterable<Harvester>,
-  ): FileRow | null {
+  /** True where the original won't be truncated because of this copy any more, and all that both have is acknowledged. */
+  #stays({ size }: Candidate, { row }: Original, open: Harvester | undefined): boolean {
+    const hasPassed = row.sent > size; // whoever truncates a file behind its copy has copied all of it
+    return hasPassed || open === undefined || (open.quiet && !open.deleted);
+  }
+
+  /** Returns the row of a file beside its original: behind that where it is named after it, from its start otherwise. */
+  #besideIt(candidate: Candidate, { row, generation, proven }: Original): FileRow | "other" {
+    if (!proven || !isNamedAfter(row.path, candidate.path)) return "other";
+    return this.#newRow(candidate, row.path, generation.offset);
+  }
+
+  /** Returns the row of a copy that goes on under the name of its original, which was truncated or is gone. */
+  #continued(candidate: Candidate, { row, generation }: Original): FileRow {
+    const { source, committed, anchor, head, offset } = generation;
+    const made = this.#newRow(candidate, row.path, Math.min(offset, candidate.size));
+    return { ...made, source, committed: Math.min(committed, made.sent), anchor, head };
+  }
+
+  #newRow({ path }: Candidate, original: string, offset: number): FileRow {
     const { inputId, clock, log } = this.#options;
-    const open = [...others].find((harvester) => harvester.key === originalKey);
-    const truncated = generation.generation < row.generation;
-    const now = clock.monotonic();
-    const sinceMs = this.#heldSinceMs.get(key) ?? now;
-    const seenBefore = this.#heldSinceMs.has(key);
-    const isSettled = truncated
-      ? (open?.settled(generation.generation) ?? true)
-      : open === undefined && seenBefore;
-    const covered = !truncated && now - sinceMs > COPY_HELD_MS && row.sent >= size;
-    if (!isSettled && !covered) {
-      if (this.#heldSinceMs.size < COPIES_HELD_MAX) this.#heldSinceMs.set(key, sinceMs);
-      return null;
-    }
-    this.#heldSinceMs.delete(key);
-    const offset = covered ? size : Math.min(generation.offset, size);
-    log.info(
-      { path, original: row.path, offset },
-      "file is the copy of one already read; going on behind that",
-    );
-    const made = newRow(inputId, path, offset, clock.now());
-    if (covered || (!truncated && this.#options.isPresent(originalKey))) return made;
-    const { source, committed, anchor, head } = generation;
-    return { ...made, source, committed: Math.min(committed, offset), anchor, head };
+    log.info({ path, original, offset }, "file is the copy of one already read; going on behind that");
+    return newRow(inputId, path, offset, clock.now());
   }
 }

@@ -34,6 +34,8 @@ export class Harvester {
   readonly #events: EventReader | null;
   readonly #blocks: BlockReader;
   #seen: Pick<Stats, "size" | "mtimeMs"> = { size: -1, mtimeMs: -1 };
+  /** True where the file has changed since the last read began. */
+  #hasNews = true;
   #busy = false;
   #closed = false;
 
@@ -101,6 +103,11 @@ export class Harvester {
     return sizeAtEnd >= 0 && sizeAtEnd >= this.#seen.size && this.#events?.isPending !== true;
   }
 
+  /** True where all of the file, as it was seen last, was read and is acknowledged: it isn't truncated either. */
+  get quiet(): boolean {
+    return !this.#hasNews && this.idle && this.atEnd && this.#seen.size >= this.offset;
+  }
+
   /** Time until the event at the file's end counts as whole, ms. */
   get pendingMs(): number {
     return this.#events?.pendingMs ?? Number.POSITIVE_INFINITY;
@@ -141,6 +148,7 @@ export class Harvester {
     const isSame = stat.size === this.#seen.size && stat.mtimeMs === this.#seen.mtimeMs;
     if (isSame || this.isArchive) return false;
     this.#see(stat);
+    this.#hasNews = true;
     this.activeMs = this.#options.monotonicMs();
     return true;
   }
@@ -163,6 +171,7 @@ export class Harvester {
    * otherwise it stays the caller's. `final`: the last line won't grow any more. Throws the system's error.
    */
   async read(slot: Slot, final: boolean): Promise<ReadOutcome> {
+    this.#hasNews = false;
     const outcome = await this.#whileOpen(() => (this.#events ?? this.#blocks).read(slot, final));
     if (tookSlot(outcome)) this.activeMs = this.#reading.sentMs;
     return outcome;
