@@ -1,19 +1,24 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { Workspace } from "#test/harness/workspace.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 /** Prints what the launcher made of its surroundings. */
 const MAIN = `console.log(JSON.stringify({
-  node: process.versions.node, cache: process.env.NODE_COMPILE_CACHE, args: process.argv.slice(2), ppid: process.ppid,
+  node: process.versions.node, main: process.argv[1], cache: process.env.NODE_COMPILE_CACHE, args: process.argv.slice(2), ppid: process.ppid,
 }));
 process.exitCode = 3;`;
 
+/** Seconds since 1970. */
+const LONG_AGO = 1_000_000_000;
+const LATER = LONG_AGO + 60;
+
 interface Seen {
   readonly node: string;
+  readonly main: string;
   readonly cache: string;
   readonly args: readonly string[];
   readonly ppid: number;
@@ -46,6 +51,21 @@ for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
     assert.equal(status, 1);
     assert.match(stderr, /Node (≥ )?24/);
   });
+
+  test(`${name} takes the bundle while no source is newer`, (t) => {
+    const { link, home, part } = install(t, launcher, { bundled: true });
+    const bundle = join(part, "dist/main.mjs");
+    mkdirSync(dirname(bundle));
+    writeFileSync(bundle, MAIN);
+    const started = (): string => relative(part, (JSON.parse(start(link, home).stdout) as Seen).main);
+    const source = join(part, "main.ts");
+    utimesSync(source, LONG_AGO, LONG_AGO);
+    utimesSync(join(part, "../package-lock.json"), LONG_AGO, LONG_AGO);
+    assert.equal(started(), "dist/main.mjs");
+    utimesSync(bundle, LONG_AGO, LONG_AGO);
+    utimesSync(source, LATER, LATER);
+    assert.equal(started(), "main.ts");
+  });
 }
 
 /** Lays a launcher out as in a checkout, with a link to it from elsewhere. */
@@ -55,6 +75,7 @@ function install(t: TestContext, launcher: string, { bundled }: { readonly bundl
   copyFileSync(join(ROOT, launcher), copy);
   writeFileSync(join(dirname(copy), "..", "main.ts"), MAIN);
   writeFileSync(workspace.path("checkout", "package.json"), '{"type":"module"}');
+  writeFileSync(workspace.path("checkout", "package-lock.json"), "{}");
   if (bundled) {
     const platform = `node-linux-${process.arch}`;
     mkdirSync(workspace.path("checkout", "node_modules", platform), { recursive: true });
@@ -68,7 +89,7 @@ function install(t: TestContext, launcher: string, { bundled }: { readonly bundl
   mkdirSync(home);
   const folder = join(workspace.folder, "programs");
   mkdirSync(folder);
-  return { link, home, folder };
+  return { link, home, folder, part: dirname(dirname(copy)) };
 }
 
 function start(link: string, home: string, programs = "/nowhere") {

@@ -15,7 +15,7 @@ const ADDONS: Readonly<Record<string, string>> = {
 };
 
 /** CommonJS packages inside an ES module need these names. */
-const PRELUDE = [
+export const COMMONJS_PRELUDE = [
   'import { createRequire as createRequireOfBundle } from "node:module";',
   "const require = createRequireOfBundle(import.meta.url);",
   "const __filename = import.meta.filename, __dirname = import.meta.dirname;",
@@ -57,7 +57,7 @@ export async function bundleAgent(options: BundleOptions): Promise<Metafile> {
     metafile: true,
     logLevel: "error",
     logOverride: { "direct-eval": "silent" },
-    banner: { js: banner + PRELUDE },
+    banner: { js: banner + COMMONJS_PRELUDE },
     footer: { js: footer },
     ...(native === "packages"
       ? { external: OF_CHECKOUT }

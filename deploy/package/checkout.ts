@@ -1,10 +1,12 @@
 /**
- * Bundles the agent for the checkout it lies in: its launcher takes the bundle while no source is newer. Hundreds of
- * modules cost more memory than what is in them, and the agent has 128 MB.
+ * Bundles agent and hub for the checkout they lie in: their launchers take the bundles while no source is newer.
+ * Thousands of modules cost the hub a second at each start, and the agent more memory than its 128 MB have room for.
  */
 
 import { join } from "node:path";
 import { bundleAgent } from "./agent-bundle.ts";
+import { bundleHub, HUB_BUNDLE } from "./hub-bundle.ts";
 import { ROOT } from "./project.ts";
 
 await bundleAgent({ outfile: join(ROOT, "agent/dist/main.mjs"), native: "packages" });
+await bundleHub(join(ROOT, HUB_BUNDLE));

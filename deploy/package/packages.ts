@@ -14,26 +14,8 @@ interface LockedPackage {
 /** package-lock.json's `packages`: "node_modules/pino" → what it needs. */
 export type Lock = Readonly<Record<string, LockedPackage>>;
 
-/** Statements and dynamic imports of formatted code that name a package and load it; types load nothing. */
-const IMPORTS =
-  /^(?:import\s+|(?:import|export)\s+(?!type\s)[\w$*{},\s]+?\sfrom\s+)"(@?[a-z][\w./-]*)"|\bimport\(\s*"(@?[a-z][\w./-]*)"\s*\)/gm;
 /** Node of the packages comes by a path of its own. */
 const RUNTIME = /^node_modules\/node-linux-/;
-
-/** Returns the names of the packages that the sources import at run time, sorted; those of build scripts are left out. */
-export function importedPackages(sources: readonly string[]): string[] {
-  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
-    devDependencies: Readonly<Record<string, string>>;
-  };
-  const names = new Set<string>();
-  for (const path of sources) {
-    for (const [, statement, dynamic] of readFileSync(join(ROOT, path), "utf8").matchAll(IMPORTS)) {
-      const specifier = statement ?? dynamic ?? "";
-      names.add(packageOf(specifier));
-    }
-  }
-  return [...names].filter((name) => !(name in devDependencies)).sort();
-}
 
 /**
  * Returns the folders ("node_modules/pino") of `names` and of all they need, sorted. A nested package is found as Node
@@ -106,11 +88,6 @@ export function runtimeFiles(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(join(ROOT, folder).length + 1))
     .filter((path) => kept.test(path) || !dropped.test(path))
     .sort();
-}
-
-function packageOf(specifier: string): string {
-  const [first = "", second = ""] = specifier.split("/");
-  return first.startsWith("@") ? `${first}/${second}` : first;
 }
 
 function resolvePackage(name: string, from: string, lock: Lock): string | undefined {

@@ -15,17 +15,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { addonFile, bundleAgent } from "./agent-bundle.ts";
+import { bundleHub, HUB_BUNDLE, UNBUNDLED } from "./hub-bundle.ts";
 import { manualPage } from "./manual.ts";
 import { billOfMaterials } from "./materials.ts";
 import { ADDON_FILE } from "./native-addon.ts";
-import {
-  bundledPackages,
-  importedPackages,
-  reachable,
-  readLock,
-  runtimeFiles,
-  thirdPartyNotices,
-} from "./packages.ts";
+import { bundledPackages, reachable, readLock, runtimeFiles, thirdPartyNotices } from "./packages.ts";
 import { nodeFolder, nodeVersion, type Part, projectVersion, ROOT } from "./project.ts";
 
 export interface TreeOptions {
@@ -40,18 +34,14 @@ export interface TreeOptions {
 
 const PROGRAM_MODE = 0o755;
 const FILE_MODE = 0o644;
-/** What the hub reads at run time besides its sources. */
-const HUB_SOURCES = ["{hub,proto}/**/*", "ui/dist/**/*"];
-const NOT_AT_RUN_TIME = /\.test\.ts$|\.test-support\.ts$|(^|\/)testing\.ts$|\.md$|^hub\/bin\//;
-
-/** The log's formatter for terminals is named to a worker thread, not imported. */
-const LOADED_BY_NAME = ["pino-pretty"];
+/** What the hub reads at run time besides its bundle. */
+const HUB_FILES = ["hub/engine/kernel/kernel.wasm", "ui/dist/**/*"];
 
 /** Writes the tree. Throws where something of it is missing, saying what to run. */
 export async function stage(options: TreeOptions): Promise<void> {
   const { part } = options;
   const library = `usr/lib/tailrace-${part}`;
-  const packages = part === "agent" ? await stageAgent(options, library) : stageHub(options, library);
+  const packages = part === "agent" ? await stageAgent(options, library) : await stageHub(options, library);
   stageNode(options, library);
   stageSystem(options, packages);
 }
@@ -65,26 +55,23 @@ async function stageAgent({ out, arch }: TreeOptions, library: string): Promise<
   return bundledPackages(metafile);
 }
 
-/** The hub runs its sources: its workers and its plugins are files of their own. */
-function stageHub({ out, arch }: TreeOptions, library: string): string[] {
+/** The hub is a bundle with an entry for each of its threads, beside the packages that can't be part of one. */
+async function stageHub({ out, arch }: TreeOptions, library: string): Promise<string[]> {
   if (!existsSync(join(ROOT, "ui/dist/index.html")))
     throw new Error("the dashboard isn't built; run npm run build first");
-  const sources = globSync(HUB_SOURCES, { cwd: ROOT, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1))
-    .filter((path) => !NOT_AT_RUN_TIME.test(path));
-  for (const path of sources) put(out, `${library}/${path}`, readFileSync(join(ROOT, path)));
+  const metafile = await bundleHub(join(out, library, HUB_BUNDLE));
+  for (const path of globSync(HUB_FILES, { cwd: ROOT }))
+    put(out, `${library}/${path}`, readFileSync(join(ROOT, path)));
   put(out, `${library}/package.json`, readFileSync(join(ROOT, "package.json")));
-  launcher(out, library, "hub", "main.ts");
-  const scripts = sources.filter((path) => path.endsWith(".ts") && !path.startsWith("ui/"));
-  const packages = reachable([...importedPackages(scripts), ...LOADED_BY_NAME], readLock());
+  launcher(out, library, "hub", "dist/main.mjs");
+  const packages = reachable(UNBUNDLED, readLock());
   for (const folder of packages) {
     for (const file of runtimeFiles(folder)) {
       if (isOfOtherPlatform(file, arch)) continue;
       put(out, `${library}/${folder}/${file}`, readFileSync(join(ROOT, folder, file)));
     }
   }
-  return packages;
+  return [...new Set([...packages, ...bundledPackages(metafile)])].sort();
 }
 
 /** Packages with native parts bring them for every platform. */

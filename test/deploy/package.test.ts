@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { importedPackages, reachable, thirdPartyNotices } from "#deploy/package/packages.ts";
+import { reachable, thirdPartyNotices } from "#deploy/package/packages.ts";
 import { Child } from "#test/harness/child.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { ROOT, run, text, without } from "./tools.ts";
@@ -233,15 +233,6 @@ test("packages are found as Node finds them, nested ones first", () => {
     "node_modules/ws",
   ]);
   assert.throws(() => reachable(["nowhere"], lock), /package nowhere is needed/);
-});
-
-test("packages of build scripts are no packages of the product", () => {
-  const names = importedPackages([
-    "deploy/package/agent-bundle.ts",
-    "proto/kit/log.ts",
-    "proto/kit/settings.ts",
-  ]);
-  assert.deepEqual(names, ["pino", "typebox", "yaml"]);
 });
 
 test("every package that is given on has a licence text or names its licence", () => {

@@ -1,7 +1,8 @@
 /** Simulations in a thread of their own: what somebody tries out may run wild without holding up the hub. */
 
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { AppError, isErrorCode, toAppError } from "#proto/kit/errors.ts";
+import { Worker } from "node:worker_threads";
+import { AppError, isErrorCode } from "#proto/kit/errors.ts";
+import type { Outcome, Task } from "./apart-thread.ts";
 import type { GrokAnswer, GrokQuestion } from "./grok-debug.ts";
 import type { SimulateOptions, Simulation } from "./simulate.ts";
 
@@ -13,19 +14,7 @@ const HEAP_MB = 256;
 /** Threads at the same time; further askers are told to come again. */
 const PARALLEL = 2;
 
-type Task =
-  | { readonly kind: "simulate"; readonly options: SimulateOptions }
-  | { readonly kind: "grok"; readonly question: GrokQuestion };
-
-type Outcome =
-  | { readonly value: unknown }
-  | { readonly code: string; readonly message: string; readonly data: Readonly<Record<string, unknown>> };
-
 let running = 0;
-
-if (!isMainThread && (workerData as { readonly task?: Task } | null)?.task !== undefined) {
-  parentPort?.postMessage(await attempt((workerData as { readonly task: Task }).task));
-}
 
 /** See `simulate`. Throws settings_invalid, timeout, overloaded. */
 export function simulateApart(options: SimulateOptions): Promise<Simulation[]> {
@@ -41,8 +30,8 @@ async function apart(task: Task): Promise<unknown> {
   if (running >= PARALLEL)
     throw new AppError("overloaded", "other simulations are running: try again in a moment");
   running++;
-  const worker = new Worker(new URL(import.meta.url), {
-    workerData: { task },
+  const worker = new Worker(new URL("./apart-thread.ts", import.meta.url), {
+    workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
@@ -64,20 +53,5 @@ async function apart(task: Task): Promise<unknown> {
     clearTimeout(timer);
     running--;
     await worker.terminate();
-  }
-}
-
-async function attempt(task: Task): Promise<Outcome> {
-  try {
-    if (task.kind === "simulate") {
-      const { simulate } = await import("./simulate.ts");
-      return { value: await simulate(task.options) };
-    }
-    const { debugGrok } = await import("./grok-debug.ts");
-    return { value: debugGrok(task.question) };
-  } catch (error) {
-    if (task.kind === "grok") return { code: "request_invalid", message: (error as Error).message, data: {} };
-    const { code, message, data } = toAppError(error);
-    return { code, message, data };
   }
 }

@@ -1,0 +1,95 @@
+/**
+ * Bundles the hub: a start and an entry for each of its threads, with what they share and what is loaded later in
+ * chunks beside them. Loading two thousand modules takes most of a second.
+ */
+
+import { globSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join, posix, relative } from "node:path";
+import { build, type Metafile, type Plugin } from "esbuild";
+import { COMMONJS_PRELUDE } from "./agent-bundle.ts";
+import { ROOT } from "./project.ts";
+
+/** Where the bundle lies, in a checkout and in a package. */
+export const HUB_BUNDLE = "hub/dist";
+
+const START = "hub/main.ts";
+
+/**
+ * Packages that are loaded from their folders: native parts, threads and WebAssembly of their own are found beside
+ * their code.
+ */
+export const UNBUNDLED = ["@platformatic/kafka", "level", "pino", "pino-pretty", "quickjs-emscripten"];
+
+/** The URL of a file that is started as a thread. */
+const THREAD = /\bnew URL\(\s*"([^"\n]+\.ts)",\s*import\.meta\.url,?\s*\)/g;
+const OWN_URL = /\bimport\.meta\.url\b/g;
+const OWN_FOLDER = /\bimport\.meta\.dirname\b/g;
+
+/** Writes the bundle into `folder`, which it empties first; returns what went into it. */
+export async function bundleHub(folder: string): Promise<Metafile> {
+  rmSync(folder, { recursive: true, force: true });
+  const entries = [START, ...threads()];
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: entries.map((path) => ({ in: path, out: entryName(path) })),
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
+    chunkNames: "chunk-[hash]",
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    // Names stay: a stack trace that a user sends must say where it comes from.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: "none",
+    metafile: true,
+    logLevel: "error",
+    logOverride: { "direct-eval": "silent" },
+    banner: { js: COMMONJS_PRELUDE },
+    external: UNBUNDLED,
+    plugins: [placesOfSources],
+  });
+  return metafile;
+}
+
+/** Returns the sources that are started as threads, sorted. */
+function threads(): string[] {
+  const found = new Set<string>();
+  for (const path of globSync("{hub,proto}/**/*.ts", { cwd: ROOT, exclude: ["hub/dist/**"] })) {
+    if (path.endsWith(".test.ts")) continue;
+    for (const [, file] of readFileSync(join(ROOT, path), "utf8").matchAll(THREAD))
+      found.add(posix.join(posix.dirname(path), file!));
+  }
+  return [...found].sort();
+}
+
+/** "hub/pipeline/runtime/worker.ts" → "pipeline-runtime-worker", "hub/main.ts" → "main". */
+function entryName(path: string): string {
+  return path
+    .replace(/^hub\//, "")
+    .replace(/\.ts$/, "")
+    .replaceAll("/", "-");
+}
+
+/** What lies beside a source is looked for there, though its code runs from the bundle; threads start from the bundle. */
+const placesOfSources: Plugin = {
+  name: "places-of-sources",
+  setup(builder) {
+    builder.onLoad({ filter: /[\\/](hub|proto)[\\/].*\.ts$/ }, ({ path }) => {
+      const source = relative(ROOT, path);
+      const text = readFileSync(path, "utf8");
+      if (source.startsWith("..") || !text.includes("import.meta.")) return undefined;
+      const place = posix.relative(HUB_BUNDLE, source);
+      const contents = text
+        .replaceAll(THREAD, (_, file: string) => {
+          const thread = entryName(posix.join(dirname(source), file));
+          return `new URL("./${thread}.mjs", import.meta["url"])`;
+        })
+        .replaceAll(OWN_URL, `new URL(${JSON.stringify(place)}, import.meta["url"]).href`)
+        .replaceAll(OWN_FOLDER, `(import.meta["dirname"] + ${JSON.stringify(`/${dirname(place)}`)})`);
+      return { contents, loader: "ts" };
+    });
+  },
+};
