@@ -128,10 +128,13 @@ export class SegmentFileWriter {
 /** Where the bytes of a segment come from. */
 interface Bytes {
   readonly size: number;
-  /** Bytes [offset, offset + length); fewer where the file ends before. */
-  read(offset: number, length: number): Uint8Array;
+  /** Bytes [offset, offset + length), fewer where the file ends before; in `into` where they have to be copied and it is given. */
+  read(offset: number, length: number, into?: Uint8Array): Uint8Array;
   close(): void;
 }
+
+/** Where chunks are checked, one after the other. */
+const chunkRoom = new Uint8Array(CHUNK_BYTES);
 
 /** An open segment: its directory, its bytes on demand. */
 export class SegmentFile {
@@ -187,14 +190,17 @@ export class SegmentFile {
     return this.#bytes.size;
   }
 
-  /** Bytes [from, from + length) of a section, not to be changed. Throws data_corrupt. */
-  read(section: Extent, from = 0, length = section[1] - from): Uint8Array {
+  /**
+   * Bytes [from, from + length) of a section, not to be changed. `into`: room for as many, which the caller uses again for
+   * the next. Throws data_corrupt.
+   */
+  read(section: Extent, from = 0, length = section[1] - from, into?: Uint8Array): Uint8Array {
     const offset = section[0] + from;
     if (from < 0 || length < 0 || from + length > section[1] || offset + length > this.#dataBytes) {
       throw this.corrupt("an offset in it leads outside");
     }
     if (this.#crcs !== null && length > 0) this.#verify(offset, length);
-    return this.#bytes.read(offset, length);
+    return this.#bytes.read(offset, length, into);
   }
 
   /** Like `read`, of bytes that will be read again: they stay in memory while there is room. */
@@ -218,7 +224,7 @@ export class SegmentFile {
     for (let chunk = Math.floor(offset / CHUNK_BYTES); chunk <= last; chunk++) {
       if (this.#verified[chunk] === 1) continue;
       const from = chunk * CHUNK_BYTES;
-      const bytes = this.#bytes.read(from, Math.min(CHUNK_BYTES, this.#dataBytes - from));
+      const bytes = this.#bytes.read(from, Math.min(CHUNK_BYTES, this.#dataBytes - from), chunkRoom);
       if (crc32c(bytes) !== this.#crcs![chunk]) throw this.corrupt(`the checksum at byte ${from} is wrong`);
       this.#verified[chunk] = 1;
     }
@@ -251,9 +257,9 @@ function fileBytes(path: string): Bytes {
   let open = true;
   return {
     size: fstatSync(fd).size,
-    read(offset, length) {
+    read(offset, length, into) {
       if (!open) throw new AppError("closed", "a closed segment was read");
-      const bytes = new Uint8Array(length);
+      const bytes = into?.subarray(0, length) ?? new Uint8Array(length);
       let done = 0;
       while (done < length) {
         const count = readSync(fd, bytes, done, length - done, offset + done);

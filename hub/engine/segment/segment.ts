@@ -50,9 +50,9 @@ export class Segment {
 
   /** Goes on with the same bytes from another place, a file in place of memory. */
   replaceFile(file: SegmentFile): void {
+    this.#closeParts();
     this.#file.close();
     this.#file = file;
-    this.#parts = emptyParts();
   }
 
   /** Checks every byte. Throws data_corrupt. */
@@ -69,7 +69,13 @@ export class Segment {
   release(): void {
     if (--this.#references > 0) return;
     filterCache().drop(this);
+    this.#closeParts();
     this.#file.close();
+  }
+
+  #closeParts(): void {
+    this.#parts.source?.close();
+    this.#parts.ids?.close();
     this.#parts = emptyParts();
   }
 

@@ -5,6 +5,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { ByteBuffer, ByteReader, readU32 } from "./byte-buffer.ts";
 import { MAX_LZ4_BYTES, packLz4, unpackLz4 } from "./lz4.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
+import { type StoredBlock, storedBlocks } from "./stored-blocks.ts";
 
 /** Where the blocks of a stored column are. */
 export interface StoredEntry {
@@ -111,15 +112,13 @@ export class StoredWriter {
   }
 }
 
-/** Reads stored bytes; the block used last stays unpacked. */
+/** Reads stored bytes. The block used last stays unpacked, others that were jumped to while there is room for them. */
 export class StoredReader {
   readonly #file: SegmentFile;
   readonly #entry: StoredEntry;
   readonly #index: Uint8Array;
-  #block = -1;
-  #documents: Uint8Array = new Uint8Array(0);
-  /** Where each document of the block ends. */
-  #ends = new Uint32Array(0);
+  #number = -1;
+  #block: StoredBlock = { documents: new Uint8Array(0), ends: new Uint32Array(0) };
 
   constructor(file: SegmentFile, entry: StoredEntry) {
     this.#file = file;
@@ -129,29 +128,44 @@ export class StoredReader {
 
   /** Bytes of a document; they stay valid. */
   get(doc: number): Uint8Array {
-    const block = blockOf(this.#index, doc);
-    if (block !== this.#block) {
-      const from = readU32(this.#index, 8 * block + 4);
-      const isLast = 8 * block + 8 >= this.#index.length;
-      const to = isLast ? this.#entry.data[1] : readU32(this.#index, 8 * block + 12);
-      this.#open(unpack(this.#file.read(this.#entry.data, from, to - from)));
-      this.#block = block;
-    }
-    const place = doc - readU32(this.#index, 8 * block);
-    return this.#documents.subarray(place === 0 ? 0 : this.#ends[place - 1], this.#ends[place]);
+    const number = blockOf(this.#index, doc);
+    if (number !== this.#number) this.#open(number);
+    const place = doc - readU32(this.#index, 8 * number);
+    const { documents, ends } = this.#block;
+    return documents.subarray(place === 0 ? 0 : ends[place - 1], ends[place]);
   }
 
-  #open(raw: Uint8Array): void {
-    const lengthsBytes = readU32(raw, 0);
-    const reader = new ByteReader(raw, 4);
-    const ends: number[] = [];
-    for (let end = 0; reader.at < 4 + lengthsBytes; ) {
-      end += reader.varint();
-      ends.push(end);
-    }
-    this.#ends = Uint32Array.from(ends);
-    this.#documents = raw.subarray(4 + lengthsBytes);
+  /** Gives back what is kept. */
+  close(): void {
+    storedBlocks().drop(this);
   }
+
+  #open(number: number): void {
+    // Who reads one block after the other, as merges do, doesn't come back.
+    const isJump = number !== this.#number + 1;
+    const known = storedBlocks().get(this, number);
+    this.#block = known ?? this.#unpacked(number);
+    this.#number = number;
+    if (known === undefined && isJump) storedBlocks().put(this, number, this.#block);
+  }
+
+  #unpacked(number: number): StoredBlock {
+    const from = readU32(this.#index, 8 * number + 4);
+    const isLast = 8 * number + 8 >= this.#index.length;
+    const to = isLast ? this.#entry.data[1] : readU32(this.#index, 8 * number + 12);
+    return openBlock(unpack(this.#file.read(this.#entry.data, from, to - from)));
+  }
+}
+
+function openBlock(raw: Uint8Array): StoredBlock {
+  const lengthsBytes = readU32(raw, 0);
+  const reader = new ByteReader(raw, 4);
+  const ends: number[] = [];
+  for (let end = 0; reader.at < 4 + lengthsBytes; ) {
+    end += reader.varint();
+    ends.push(end);
+  }
+  return { documents: raw.subarray(4 + lengthsBytes), ends: Uint32Array.from(ends) };
 }
 
 /** Appends `raw`, packed, to `out`. */

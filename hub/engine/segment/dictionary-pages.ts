@@ -1,0 +1,74 @@
+/**
+ * The blocks of a dictionary a page at a time: a look-up needs a few of them, and the whole of a large text field would take
+ * the room of everything else that searches keep.
+ */
+
+import { readU32 } from "./byte-buffer.ts";
+import { type DictionaryEntry, TERMS_PER_BLOCK } from "./dictionary-writer.ts";
+import type { SegmentFile } from "./segment-file.ts";
+
+/** Blocks of a page: 4,096 terms, about 40 KiB. */
+const PAGE_BLOCKS = 256;
+
+/** Some neighbouring blocks. */
+export interface DictionaryPage {
+  readonly bytes: Uint8Array;
+  /** First block, and the one behind the last. */
+  readonly from: number;
+  readonly to: number;
+  /** Where the page begins among the bytes of all blocks. */
+  readonly start: number;
+}
+
+/** Reads the pages of one dictionary. */
+export class DictionaryPages {
+  readonly blockCount: number;
+  /** A page without blocks. */
+  readonly none: DictionaryPage = { bytes: new Uint8Array(0), from: 0, to: 0, start: 0 };
+  readonly #file: SegmentFile;
+  readonly #entry: DictionaryEntry;
+  #room = new Uint8Array(0);
+
+  constructor(file: SegmentFile, entry: DictionaryEntry) {
+    this.#file = file;
+    this.#entry = entry;
+    this.blockCount = Math.ceil(entry.size / TERMS_PER_BLOCK);
+  }
+
+  /** Returns the page that holds a block. `keeps`: it stays in memory while there is room. */
+  of(block: number, keeps: boolean): DictionaryPage {
+    const from = block - (block % PAGE_BLOCKS);
+    return this.#read(from, Math.min(this.blockCount, from + PAGE_BLOCKS), keeps);
+  }
+
+  /** Returns the bytes of blocks [from, to), good until the next call: many of them are looked at once only. */
+  run(from: number, to: number): Uint8Array {
+    const start = this.#startOf(from);
+    const length = this.#startOf(to) - start;
+    if (length > this.#room.length) this.#room = new Uint8Array(length);
+    return this.#file.read(this.#entry.blocks, start, length, this.#room);
+  }
+
+  /** Gives back what `run` needed. */
+  endRuns(): void {
+    this.#room = new Uint8Array(0);
+  }
+
+  /** Where a block begins within its page. */
+  placeOf(block: number, page: DictionaryPage): number {
+    return this.#startOf(block) - page.start;
+  }
+
+  #read(from: number, to: number, keeps: boolean): DictionaryPage {
+    const { blocks } = this.#entry;
+    const start = this.#startOf(from);
+    const length = this.#startOf(to) - start;
+    const bytes = keeps ? this.#file.cached(blocks, start, length) : this.#file.read(blocks, start, length);
+    return { bytes, from, to, start };
+  }
+
+  #startOf(block: number): number {
+    if (block >= this.blockCount) return this.#entry.blocks[1];
+    return readU32(this.#file.cached(this.#entry.index), 4 * block);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Blocks of stored bytes, unpacked: those used last. Hits stand in the order of their rank, so one page comes back to a block
+ * several times, and the next look at the page as well. One for all segments of a thread.
+ */
+
+/** Bytes of all blocks: about sixty of merged segments. */
+const LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** A block above this share of the limit isn't kept: it would push out everything else. */
+const LARGEST_SHARE = 1 / 4;
+
+/** What the numbers of an entry take beside its documents. */
+const BYTES_PER_DOCUMENT = 4;
+
+/** The documents of a block behind each other, and where each ends. */
+export interface StoredBlock {
+  readonly documents: Uint8Array;
+  readonly ends: Uint32Array;
+}
+
+interface Entry {
+  readonly owner: object;
+  readonly number: number;
+  readonly block: StoredBlock;
+}
+
+/** See the file's comment. */
+export class StoredBlocks {
+  readonly #limitBytes: number;
+  /** By number, of each owner. */
+  readonly #byOwner = new Map<object, Map<number, Entry>>();
+  /** In the order of their use, the oldest first. */
+  readonly #entries = new Set<Entry>();
+  #bytes = 0;
+
+  constructor(limitBytes = LIMIT_BYTES) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** Bytes of the blocks that are kept. */
+  get sizeBytes(): number {
+    return this.#bytes;
+  }
+
+  /** Returns block `number` of `owner` where it is here. Not to be changed. */
+  get(owner: object, number: number): StoredBlock | undefined {
+    const known = this.#byOwner.get(owner)?.get(number);
+    if (known === undefined) return undefined;
+    this.#entries.delete(known);
+    this.#entries.add(known);
+    return known.block;
+  }
+
+  /** Keeps a block, which isn't here, unless it is large. */
+  put(owner: object, number: number, block: StoredBlock): void {
+    if (sizeOf(block) > this.#limitBytes * LARGEST_SHARE) return;
+    let own = this.#byOwner.get(owner);
+    if (own === undefined) this.#byOwner.set(owner, (own = new Map()));
+    const entry = { owner, number, block };
+    own.set(number, entry);
+    this.#entries.add(entry);
+    this.#bytes += sizeOf(block);
+    for (const oldest of this.#entries) {
+      if (this.#bytes <= this.#limitBytes) break;
+      this.#byOwner.get(oldest.owner)!.delete(oldest.number);
+      this.#forget(oldest);
+    }
+  }
+
+  /** Lets go of all blocks of an owner. */
+  drop(owner: object): void {
+    for (const entry of this.#byOwner.get(owner)?.values() ?? []) this.#forget(entry);
+    this.#byOwner.delete(owner);
+  }
+
+  #forget(entry: Entry): void {
+    if (this.#entries.delete(entry)) this.#bytes -= sizeOf(entry.block);
+  }
+}
+
+function sizeOf({ documents, ends }: StoredBlock): number {
+  return documents.byteLength + BYTES_PER_DOCUMENT * ends.length;
+}
+
+let ofThread: StoredBlocks | undefined;
+
+/** Returns the blocks of this thread. */
+export function storedBlocks(): StoredBlocks {
+  return (ofThread ??= new StoredBlocks());
+}
