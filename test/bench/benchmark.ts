@@ -32,6 +32,8 @@ export interface BenchmarkContext {
   readonly docs: number | undefined;
   /** Folder in which data that takes long to make stays for the next run. */
   readonly keep: string | undefined;
+  /** Only cases whose names hold it, where a benchmark can leave some out; empty: all. */
+  readonly only: string;
   /** Tells the person who waits. */
   readonly progress: (text: string) => void;
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- NAME [--json] [--scale 0.1] [--docs N] [--keep FOLDER]`: measures and prints
+ * `npm run bench -- NAME [--json] [--scale 0.1] [--docs N] [--keep FOLDER] [--only TEXT]`: measures and prints
  * `{name, machine, results: [{case, value, unit, reference, ratio}]}`, and where a case has a target whether it
  * `passed`. Without a name it lists the benchmarks.
  */
@@ -28,6 +28,7 @@ const { values, positionals } = parseArgs({
     scale: { type: "string", default: "1" },
     docs: { type: "string" },
     keep: { type: "string" },
+    only: { type: "string", default: "" },
   },
 });
 
@@ -53,6 +54,7 @@ async function measure(benchmark: Benchmark): Promise<void> {
       scale: Number(values.scale),
       docs: values.docs === undefined ? undefined : Number(values.docs),
       keep: values.keep,
+      only: values.only,
       progress: (text) => process.stderr.write(`bench: ${text}\n`),
     });
     if (values.json) print(benchmark.name, results);
