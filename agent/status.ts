@@ -6,6 +6,7 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import type { Health } from "#proto/kit/status-server.ts";
 import { AgentStatus, type tailrace } from "#proto/messages.ts";
 import { statusSubject } from "#proto/subjects.ts";
+import { fileList, type InputFile } from "./file-list.ts";
 import type { Input, InputState } from "./inputs/input.ts";
 import type { Connection } from "./outputs/connection.ts";
 import type { Output } from "./outputs/output.ts";
@@ -31,6 +32,8 @@ export interface StatusOptions {
 }
 
 const PUBLISH_EVERY_MS = 10_000;
+/** Whoever has just connected a server waits to see it. */
+const FIRST_PUBLISH_MS = 1_000;
 
 export class Status implements Component {
   readonly #options: StatusOptions;
@@ -62,7 +65,10 @@ export class Status implements Component {
   }
 
   start(): Promise<void> {
-    this.#timer = setInterval(() => this.#publish(), PUBLISH_EVERY_MS);
+    this.#timer = setTimeout(() => {
+      this.#publish();
+      this.#timer = setInterval(() => this.#publish(), PUBLISH_EVERY_MS);
+    }, FIRST_PUBLISH_MS);
     return Promise.resolve();
   }
 
@@ -112,6 +118,12 @@ export class Status implements Component {
         errors,
         lastError,
       })),
+      ...fileList(this.#files()),
     };
+  }
+
+  *#files(): Generator<InputFile> {
+    for (const { id, input } of this.#options.inputs)
+      for (const file of input.files?.() ?? []) yield { ...file, input: id };
   }
 }

@@ -70,6 +70,10 @@ export class Status implements HubStatus {
     return this.#parts.fleet()?.agents() ?? [];
   }
 
+  agent(id: string): JsonObject | undefined {
+    return this.#parts.fleet()?.agent(id);
+  }
+
   ready(): boolean {
     return this.#parts.fleet() !== undefined;
   }

@@ -4,16 +4,25 @@ import type { InputContext, InputState } from "#agent/inputs/input.ts";
 import type { Harvester } from "./harvester.ts";
 import type { Notices } from "./notices.ts";
 
+/** Files whose last failure is remembered. */
+const FAILURES_MAX = 100;
+/** A scan comes at least once in this time, however many files there are. */
+const FAILURE_SHOWN_MS = 60_000;
+
+type Context = Pick<InputContext, "id" | "log" | "metrics" | "clock">;
+
 export class FileReport {
-  readonly #context: Pick<InputContext, "id" | "log" | "metrics">;
+  readonly #context: Context;
   readonly #notices: Notices;
   /** Of files that are closed. */
   #lines = 0;
   #bytes = 0;
   #errors = 0;
   #lastError = "";
+  /** By path, the oldest first. */
+  readonly #failures = new Map<string, { readonly reason: string; readonly atMs: number }>();
 
-  constructor(context: Pick<InputContext, "id" | "log" | "metrics">, notices: Notices) {
+  constructor(context: Context, notices: Notices) {
     this.#context = context;
     this.#notices = notices;
   }
@@ -36,6 +45,16 @@ export class FileReport {
       if (harvester.deleted) state.openDeletedBytes += harvester.uncommittedBytes;
     }
     return state;
+  }
+
+  /** Returns why files couldn't be read of late, by their path: each scan tries them again. */
+  failures(): ReadonlyMap<string, string> {
+    const sinceMs = this.#context.clock.monotonic() - FAILURE_SHOWN_MS;
+    return new Map(
+      [...this.#failures]
+        .filter(([, { atMs }]) => atMs >= sinceMs)
+        .map(([path, { reason }]) => [path, reason]),
+    );
   }
 
   /** A file is about to be closed; what a deleted one still holds goes with it. */
@@ -78,6 +97,10 @@ export class FileReport {
     const reason = error instanceof Error ? error.message : String(error);
     this.#errors++;
     this.#lastError = `${path}: ${reason}`;
+    this.#failures.delete(path);
+    this.#failures.set(path, { reason, atMs: this.#context.clock.monotonic() });
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > FAILURES_MAX && oldest !== undefined) this.#failures.delete(oldest);
     this.#context.metrics.errors.inc({ input: this.#context.id });
     this.#notices.notRead(path, reason, "warn");
   }

@@ -4,12 +4,13 @@
  */
 
 import { unlinkSync } from "node:fs";
-import type { InputContext, InputState } from "#agent/inputs/input.ts";
+import type { FileState, InputContext, InputState } from "#agent/inputs/input.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 import { type CloseOptions, closeReason, mayDelete } from "./close-policy.ts";
 import { type Entry, FileIndex, isFile, newEntry } from "./file-index.ts";
 import { FileOpener, type FileOpenerOptions, inodeOf } from "./file-opener.ts";
 import { FileReport } from "./file-report.ts";
+import { fileStates } from "./file-states.ts";
 import type { Harvester } from "./harvester.ts";
 import { inodeKey } from "./identity.ts";
 import { Notices } from "./notices.ts";
@@ -99,6 +100,11 @@ export class FileSet {
     return this.#report.state([...this.#open.keys()]);
   }
 
+  /** Returns the files that are known or couldn't be read. */
+  files(): Iterable<FileState> {
+    return fileStates(this.#context, this.#open.keys(), this.#report.failures());
+  }
+
   start(): void {
     this.#pump.start();
   }
@@ -147,7 +153,7 @@ export class FileSet {
     }
     if (complete && !this.#orphansAdopted) this.#adoptOrphans();
     if (complete) this.#handleMissing(this.#scan);
-    this.#findSuccessors();
+    this.#succession?.giveTo(this.#open.keys(), (harvester) => this.#pump.wake(harvester));
     this.#closeWhatMay();
     this.#oblivion.cleanInactive();
   }
@@ -243,16 +249,6 @@ export class FileSet {
         continue;
       }
       this.#oblivion.missing(entry);
-    }
-  }
-
-  /** Rotated files that end within an event look for its rest. */
-  #findSuccessors(): void {
-    if (this.#succession === null) return;
-    for (const harvester of this.#open.keys()) {
-      if (!harvester.endsWithin) continue;
-      harvester.successor = this.#succession.successorOf(harvester);
-      if (harvester.successor !== null) this.#pump.wake(harvester);
     }
   }
 

@@ -56,8 +56,17 @@ export class Succession {
     return false;
   }
 
+  /** Gives rotated files that end within an event the file in which it goes on; tells of each. */
+  giveTo(harvesters: Iterable<Harvester>, onGiven: (harvester: Harvester) => void): void {
+    for (const harvester of harvesters) {
+      if (!harvester.endsWithin) continue;
+      harvester.successor = this.#successorOf(harvester);
+      if (harvester.successor !== null) onGiven(harvester);
+    }
+  }
+
   /** Returns the file in which `harvester`'s goes on, or null. */
-  successorOf(harvester: Harvester): Successor | null {
+  #successorOf(harvester: Harvester): Successor | null {
     const { index } = this.#options;
     const { tail } = harvester.row;
     const entry =

@@ -9,7 +9,7 @@ import { Watcher } from "#agent/harvester/watcher.ts";
 import { compileExpression } from "#agent/lines/expression.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
-import type { Input, InputContext, InputState } from "./input.ts";
+import type { FileState, Input, InputContext, InputState } from "./input.ts";
 
 const duration = (fallback: string | number, description: string) =>
   Type.Union([Type.String(), Type.Number()], { default: fallback, description });
@@ -211,6 +211,10 @@ export class FileInput implements Input {
 
   state(): InputState {
     return this.#files.state();
+  }
+
+  files(): Iterable<FileState> {
+    return this.#files.files();
   }
 
   async #run(): Promise<void> {

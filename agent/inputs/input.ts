@@ -53,11 +53,28 @@ export interface InputState {
   readonly lastError: string;
 }
 
+/** What an input tells of one file. */
+export interface FileState {
+  readonly path: string;
+  /** `moved`: it has a path outside the input's patterns; `deleted`: it has none and is held open. */
+  readonly place: "open" | "closed" | "moved" | "deleted";
+  /** When it was looked at last. */
+  readonly sizeBytes: number;
+  /** Everything below is in the hub's log, bytes. */
+  readonly sentBytes: number;
+  /** Everything below is in committed segments, bytes. */
+  readonly committedBytes: number;
+  /** Why it couldn't be read of late; empty where it could. */
+  readonly lastError: string;
+}
+
 /** A running input. */
 export interface Input extends Component {
   /** Gives up what acknowledgements need (open files), after the output has settled what it could. `stop` came before. */
   release?(): void;
   state(): InputState;
+  /** Returns the files it knows. Only for inputs that read files. */
+  files?(): Iterable<FileState>;
   /** Goes back to what is committed, as the hub's log was lost or rolled back. Only for inputs that can. */
   rewind?(): void;
 }

@@ -196,6 +196,7 @@ export class FakeHub {
       status: {
         status: () => Promise.resolve({ version: "1" }),
         agents: () => [{ name: "web-1" }],
+        agent: (id) => (id === "a-1" ? { id, files: [] } : undefined),
         ready: () => this.ready,
       },
       access: OPEN,

@@ -282,6 +282,8 @@ export interface HubStatus {
   status(): Promise<JsonObject>;
   /** JSON of `/api/agents`. */
   agents(): JsonObject[];
+  /** JSON of `/api/agents/ID`, with its files; undefined where none was heard of. */
+  agent(id: string): JsonObject | undefined;
   /** True when requests can be served; `/health` answers 503 else. */
   ready(): boolean;
 }

@@ -173,6 +173,8 @@ test("names that were pointed at this machine and foreign pages are refused", as
 test("the hub interface shows status, agents, health, metrics and its own description", async () => {
   assert.deepEqual((await dashboard("GET", "/api/status")).body, { version: "1" });
   assert.deepEqual((await dashboard("GET", "/api/agents")).body, [{ name: "web-1" }]);
+  assert.deepEqual((await dashboard("GET", "/api/agents/a-1")).body, { id: "a-1", files: [] });
+  assert.equal((await dashboard("GET", "/api/agents/a-2")).status, 404);
   assert.equal((await dashboard("GET", "/health")).status, 200);
   hub.ready = false;
   assert.equal((await dashboard("GET", "/health")).status, 503);

@@ -38,7 +38,10 @@ const ENTRIES_PER_MESSAGE = 2_000;
 
 interface Heard {
   readonly atMs: number;
+  /** Without its files. */
   readonly status: tailrace.AgentStatus;
+  /** As it came, some kB: most agents' files are never asked for. */
+  readonly message: Uint8Array;
 }
 
 export class Fleet implements Component {
@@ -73,34 +76,29 @@ export class Fleet implements Component {
 
   /** Returns every agent heard of, as JSON for people, sorted by name. */
   agents(): Record<string, unknown>[] {
-    const now = this.#options.now();
     return [...this.#heard.values()]
-      .map(({ atMs, status }) => ({
-        id: status.agentId,
-        name: status.agentName,
-        version: status.agentVersion,
-        host: status.hostName,
-        health: now - atMs > LOST_AFTER_MS ? "lost" : status.health,
-        reason: now - atMs > LOST_AFTER_MS ? "nothing heard of it since last_seen" : status.reason,
-        last_seen: new Date(atMs).toISOString(),
-        started: new Date(status.startedMs).toISOString(),
-        rss_bytes: status.rssBytes,
-        lines_read: status.linesRead,
-        bytes_read: status.bytesRead,
-        bytes_acked: status.bytesAcked,
-        open_files: status.openFiles,
-        lag_bytes: status.lagBytes,
-        open_deleted_bytes: status.openDeletedBytes,
-        inputs: status.inputs.map(({ id, type, files, lagBytes, errors, lastError }) => ({
-          id,
-          type,
-          files,
-          lag_bytes: lagBytes,
-          errors,
-          last_error: lastError,
-        })),
-      }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1));
+      .map(({ atMs, status }) => agentJson(status, atMs, this.#options.now()))
+      .sort((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
+  }
+
+  /** Returns an agent with its files, those first that somebody should look at; undefined where none was heard of. */
+  agent(id: string): Record<string, unknown> | undefined {
+    const heard = this.#heard.get(id);
+    if (heard === undefined) return undefined;
+    const { files, filesMore } = AgentStatus.decode(heard.message);
+    return {
+      ...agentJson(heard.status, heard.atMs, this.#options.now()),
+      files: files.map((file) => ({
+        input: file.input,
+        path: file.path,
+        place: file.place,
+        size_bytes: file.sizeBytes,
+        sent_bytes: file.sentBytes,
+        committed_bytes: file.committedBytes,
+        last_error: file.lastError,
+      })),
+      files_more: filesMore,
+    };
   }
 
   async #hello(message: ReceivedMessage): Promise<void> {
@@ -122,7 +120,8 @@ export class Fleet implements Component {
     if (message.subject !== `agent.${status.agentId}.status`) return;
     const atMs = this.#options.now();
     this.#heard.delete(status.agentId);
-    this.#heard.set(status.agentId, { atMs, status });
+    status.files = [];
+    this.#heard.set(status.agentId, { atMs, status, message: message.data.slice() });
     for (const [agentId, heard] of this.#heard) {
       if (this.#heard.size <= AGENT_LIMIT && atMs - heard.atMs < FORGET_AFTER_MS) break;
       this.#heard.delete(agentId);
@@ -143,4 +142,34 @@ export class Fleet implements Component {
     const [incarnation, restored] = [raw.incarnation(), raw.restored()];
     return Watermark.encode({ incarnation, restored, rewind, committed: [...committed] }).finish();
   }
+}
+
+/** An agent as JSON for people. */
+function agentJson(status: tailrace.AgentStatus, atMs: number, nowMs: number): Record<string, unknown> {
+  const isLost = nowMs - atMs > LOST_AFTER_MS;
+  return {
+    id: status.agentId,
+    name: status.agentName,
+    version: status.agentVersion,
+    host: status.hostName,
+    health: isLost ? "lost" : status.health,
+    reason: isLost ? "nothing heard of it since last_seen" : status.reason,
+    last_seen: new Date(atMs).toISOString(),
+    started: new Date(status.startedMs).toISOString(),
+    rss_bytes: status.rssBytes,
+    lines_read: status.linesRead,
+    bytes_read: status.bytesRead,
+    bytes_acked: status.bytesAcked,
+    open_files: status.openFiles,
+    lag_bytes: status.lagBytes,
+    open_deleted_bytes: status.openDeletedBytes,
+    inputs: status.inputs.map(({ id, type, files, lagBytes, errors, lastError }) => ({
+      id,
+      type,
+      files,
+      lag_bytes: lagBytes,
+      errors,
+      last_error: lastError,
+    })),
+  };
 }

@@ -708,6 +708,12 @@ export namespace tailrace {
         /** AgentStatus inputs. */
         inputs: tailrace.InputStatus.$Properties[];
 
+        /** AgentStatus files. */
+        files: tailrace.FileStatus.$Properties[];
+
+        /** AgentStatus filesMore. */
+        filesMore: number;
+
         /**
          * Encodes the specified AgentStatus message. Does not implicitly {@link tailrace.AgentStatus.verify|verify} messages.
          * @param message AgentStatus message or plain object to encode
@@ -780,12 +786,111 @@ export namespace tailrace {
             /** AgentStatus inputs */
             inputs?: (tailrace.InputStatus.$Properties[]|null);
 
+            /** AgentStatus files */
+            files?: (tailrace.FileStatus.$Properties[]|null);
+
+            /** AgentStatus filesMore */
+            filesMore?: (number|null);
+
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];
         }
 
         /** Shape of an AgentStatus. */
         type $Shape = tailrace.AgentStatus.$Properties;
+    }
+
+    /**
+     * Properties of a FileStatus.
+     * @deprecated Use tailrace.FileStatus.$Properties instead.
+     */
+    interface IFileStatus extends tailrace.FileStatus.$Properties {
+    }
+
+    /** Represents a FileStatus. */
+    class FileStatus {
+
+        /**
+         * Constructs a new FileStatus.
+         * @param [properties] Properties to set
+         */
+        constructor(properties?: tailrace.FileStatus.$Properties);
+
+        /** Unknown fields preserved while decoding when enabled */
+        $unknowns?: Uint8Array[];
+
+        /** FileStatus input. */
+        input: string;
+
+        /** FileStatus path. */
+        path: string;
+
+        /** FileStatus place. */
+        place: string;
+
+        /** FileStatus sizeBytes. */
+        sizeBytes: number;
+
+        /** FileStatus sentBytes. */
+        sentBytes: number;
+
+        /** FileStatus committedBytes. */
+        committedBytes: number;
+
+        /** FileStatus lastError. */
+        lastError: string;
+
+        /**
+         * Encodes the specified FileStatus message. Does not implicitly {@link tailrace.FileStatus.verify|verify} messages.
+         * @param message FileStatus message or plain object to encode
+         * @param [writer] Writer to encode to
+         * @returns Writer
+         */
+        static encode(message: tailrace.FileStatus.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+        /**
+         * Decodes a FileStatus message from the specified reader or buffer.
+         * @param reader Reader or buffer to decode from
+         * @param [length] Message length if known beforehand
+         * @returns {tailrace.FileStatus & tailrace.FileStatus.$Shape} FileStatus
+         * @throws {Error} If the payload is not a reader or valid buffer
+         * @throws {$protobuf.util.ProtocolError} If required fields are missing
+         */
+        static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): tailrace.FileStatus & tailrace.FileStatus.$Shape;
+    }
+
+    namespace FileStatus {
+
+        /** Properties of a FileStatus. */
+        interface $Properties {
+
+            /** FileStatus input */
+            input?: (string|null);
+
+            /** FileStatus path */
+            path?: (string|null);
+
+            /** FileStatus place */
+            place?: (string|null);
+
+            /** FileStatus sizeBytes */
+            sizeBytes?: (number|null);
+
+            /** FileStatus sentBytes */
+            sentBytes?: (number|null);
+
+            /** FileStatus committedBytes */
+            committedBytes?: (number|null);
+
+            /** FileStatus lastError */
+            lastError?: (string|null);
+
+            /** Unknown fields preserved while decoding when enabled */
+            $unknowns?: Uint8Array[];
+        }
+
+        /** Shape of a FileStatus. */
+        type $Shape = tailrace.FileStatus.$Properties;
     }
 
     /**

@@ -1761,6 +1761,8 @@ export const tailrace = $root.tailrace = (() => {
          * @property {number|null} [lagBytes] AgentStatus lagBytes
          * @property {number|null} [openDeletedBytes] AgentStatus openDeletedBytes
          * @property {Array.<tailrace.InputStatus.$Properties>|null} [inputs] AgentStatus inputs
+         * @property {Array.<tailrace.FileStatus.$Properties>|null} [files] AgentStatus files
+         * @property {number|null} [filesMore] AgentStatus filesMore
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -1787,6 +1789,7 @@ export const tailrace = $root.tailrace = (() => {
          */
         const AgentStatus = function (properties) {
             this.inputs = [];
+            this.files = [];
             if (properties)
                 for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                     if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -1922,6 +1925,22 @@ export const tailrace = $root.tailrace = (() => {
         AgentStatus.prototype.inputs = $util.emptyArray;
 
         /**
+         * AgentStatus files.
+         * @member {Array.<tailrace.FileStatus.$Properties>} files
+         * @memberof tailrace.AgentStatus
+         * @instance
+         */
+        AgentStatus.prototype.files = $util.emptyArray;
+
+        /**
+         * AgentStatus filesMore.
+         * @member {number} filesMore
+         * @memberof tailrace.AgentStatus
+         * @instance
+         */
+        AgentStatus.prototype.filesMore = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+        /**
          * Encodes the specified AgentStatus message. Does not implicitly {@link tailrace.AgentStatus.verify|verify} messages.
          * @function encode
          * @memberof tailrace.AgentStatus
@@ -1970,6 +1989,11 @@ export const tailrace = $root.tailrace = (() => {
             if (message.inputs != null && message.inputs.length)
                 for (let i = 0; i < message.inputs.length; ++i)
                     $root.tailrace.InputStatus.encode(message.inputs[i], writer.uint32(/* id 16, wireType 2 =*/130).fork(), _depth + 1).ldelim();
+            if (message.files != null && message.files.length)
+                for (let i = 0; i < message.files.length; ++i)
+                    $root.tailrace.FileStatus.encode(message.files[i], writer.uint32(/* id 17, wireType 2 =*/138).fork(), _depth + 1).ldelim();
+            if (message.filesMore != null && $Object.hasOwnProperty.call(message, "filesMore") && (typeof message.filesMore === "object" ? message.filesMore.low || message.filesMore.high : message.filesMore !== 0))
+                writer.uint32(/* id 18, wireType 0 =*/144).uint64(message.filesMore);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -2157,6 +2181,23 @@ export const tailrace = $root.tailrace = (() => {
                         message.inputs.push($root.tailrace.InputStatus.decode(reader, reader.size(), $undefined, _depth + 1));
                         continue;
                     }
+                case 17: {
+                        if (wireType !== 2)
+                            break;
+                        if (!(message.files && message.files.length))
+                            message.files = [];
+                        message.files.push($root.tailrace.FileStatus.decode(reader, reader.size(), $undefined, _depth + 1));
+                        continue;
+                    }
+                case 18: {
+                        if (wireType !== 0)
+                            break;
+                        if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                            message.filesMore = value;
+                        else
+                            delete message.filesMore;
+                        continue;
+                    }
                 }
                 reader.skipType(wireType, _depth, tag);
                 if (!reader.discardUnknown) {
@@ -2175,6 +2216,262 @@ export const tailrace = $root.tailrace = (() => {
         };
 
         return AgentStatus;
+    })();
+
+    tailrace.FileStatus = (function() {
+
+        /**
+         * Properties of a FileStatus.
+         * @typedef {Object} tailrace.FileStatus.$Properties
+         * @property {string|null} [input] FileStatus input
+         * @property {string|null} [path] FileStatus path
+         * @property {string|null} [place] FileStatus place
+         * @property {number|null} [sizeBytes] FileStatus sizeBytes
+         * @property {number|null} [sentBytes] FileStatus sentBytes
+         * @property {number|null} [committedBytes] FileStatus committedBytes
+         * @property {string|null} [lastError] FileStatus lastError
+         * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
+         */
+
+        /**
+         * Properties of a FileStatus.
+         * @memberof tailrace
+         * @interface IFileStatus
+         * @augments tailrace.FileStatus.$Properties
+         * @deprecated Use tailrace.FileStatus.$Properties instead.
+         */
+
+        /**
+         * Shape of a FileStatus.
+         * @typedef {tailrace.FileStatus.$Properties} tailrace.FileStatus.$Shape
+         */
+
+        /**
+         * Constructs a new FileStatus.
+         * @memberof tailrace
+         * @classdesc Represents a FileStatus.
+         * @constructor
+         * @param {tailrace.FileStatus.$Properties=} [properties] Properties to set
+         * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
+         */
+        const FileStatus = function (properties) {
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        /**
+         * FileStatus input.
+         * @member {string} input
+         * @memberof tailrace.FileStatus
+         * @instance
+         */
+        FileStatus.prototype.input = "";
+
+        /**
+         * FileStatus path.
+         * @member {string} path
+         * @memberof tailrace.FileStatus
+         * @instance
+         */
+        FileStatus.prototype.path = "";
+
+        /**
+         * FileStatus place.
+         * @member {string} place
+         * @memberof tailrace.FileStatus
+         * @instance
+         */
+        FileStatus.prototype.place = "";
+
+        /**
+         * FileStatus sizeBytes.
+         * @member {number} sizeBytes
+         * @memberof tailrace.FileStatus
+         * @instance
+         */
+        FileStatus.prototype.sizeBytes = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+        /**
+         * FileStatus sentBytes.
+         * @member {number} sentBytes
+         * @memberof tailrace.FileStatus
+         * @instance
+         */
+        FileStatus.prototype.sentBytes = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+        /**
+         * FileStatus committedBytes.
+         * @member {number} committedBytes
+         * @memberof tailrace.FileStatus
+         * @instance
+         */
+        FileStatus.prototype.committedBytes = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+        /**
+         * FileStatus lastError.
+         * @member {string} lastError
+         * @memberof tailrace.FileStatus
+         * @instance
+         */
+        FileStatus.prototype.lastError = "";
+
+        /**
+         * Encodes the specified FileStatus message. Does not implicitly {@link tailrace.FileStatus.verify|verify} messages.
+         * @function encode
+         * @memberof tailrace.FileStatus
+         * @static
+         * @param {tailrace.FileStatus.$Properties} message FileStatus message or plain object to encode
+         * @param {$protobuf.Writer} [writer] Writer to encode to
+         * @returns {$protobuf.Writer} Writer
+         */
+        FileStatus.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.input != null && $Object.hasOwnProperty.call(message, "input") && message.input !== "")
+                writer.uint32(/* id 1, wireType 2 =*/10).string(message.input);
+            if (message.path != null && $Object.hasOwnProperty.call(message, "path") && message.path !== "")
+                writer.uint32(/* id 2, wireType 2 =*/18).string(message.path);
+            if (message.place != null && $Object.hasOwnProperty.call(message, "place") && message.place !== "")
+                writer.uint32(/* id 3, wireType 2 =*/26).string(message.place);
+            if (message.sizeBytes != null && $Object.hasOwnProperty.call(message, "sizeBytes") && (typeof message.sizeBytes === "object" ? message.sizeBytes.low || message.sizeBytes.high : message.sizeBytes !== 0))
+                writer.uint32(/* id 4, wireType 0 =*/32).uint64(message.sizeBytes);
+            if (message.sentBytes != null && $Object.hasOwnProperty.call(message, "sentBytes") && (typeof message.sentBytes === "object" ? message.sentBytes.low || message.sentBytes.high : message.sentBytes !== 0))
+                writer.uint32(/* id 5, wireType 0 =*/40).uint64(message.sentBytes);
+            if (message.committedBytes != null && $Object.hasOwnProperty.call(message, "committedBytes") && (typeof message.committedBytes === "object" ? message.committedBytes.low || message.committedBytes.high : message.committedBytes !== 0))
+                writer.uint32(/* id 6, wireType 0 =*/48).uint64(message.committedBytes);
+            if (message.lastError != null && $Object.hasOwnProperty.call(message, "lastError") && message.lastError !== "")
+                writer.uint32(/* id 7, wireType 2 =*/58).string(message.lastError);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        /**
+         * Decodes a FileStatus message from the specified reader or buffer.
+         * @function decode
+         * @memberof tailrace.FileStatus
+         * @static
+         * @param {$protobuf.Reader|Uint8Array} reader Reader or buffer to decode from
+         * @param {number} [length] Message length if known beforehand
+         * @returns {tailrace.FileStatus & tailrace.FileStatus.$Shape} FileStatus
+         * @throws {Error} If the payload is not a reader or valid buffer
+         * @throws {$protobuf.util.ProtocolError} If required fields are missing
+         */
+        FileStatus.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.tailrace.FileStatus();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.input = value;
+                        else
+                            delete message.input;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.path = value;
+                        else
+                            delete message.path;
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.place = value;
+                        else
+                            delete message.place;
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 0)
+                            break;
+                        if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                            message.sizeBytes = value;
+                        else
+                            delete message.sizeBytes;
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 0)
+                            break;
+                        if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                            message.sentBytes = value;
+                        else
+                            delete message.sentBytes;
+                        continue;
+                    }
+                case 6: {
+                        if (wireType !== 0)
+                            break;
+                        if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                            message.committedBytes = value;
+                        else
+                            delete message.committedBytes;
+                        continue;
+                    }
+                case 7: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.lastError = value;
+                        else
+                            delete message.lastError;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return FileStatus;
     })();
 
     tailrace.InputStatus = (function() {

@@ -1,6 +1,7 @@
 /** The hub interface: what the dashboard and those who watch the hub ask. */
 
 import type { JsonObject } from "#hub/search/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { HubStatus } from "../ports.ts";
 import { json, type Route } from "../route.ts";
@@ -34,6 +35,19 @@ export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts):
       action: "monitor",
       summary: "Lists the agents that were heard of.",
       handle: () => json(status.agents()),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/api/agents/{id}"],
+      params: [],
+      action: "monitor",
+      summary: "Shows one agent with its files, those first that somebody should look at.",
+      handle: (request) => {
+        const agent = status.agent(request.segment("id"));
+        if (agent === undefined)
+          throw new AppError("not_found", "the hub hasn't heard of this agent in the last week");
+        return json(agent);
+      },
     },
     {
       methods: ["GET"],

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileList, type InputFile } from "./file-list.ts";
+
+const QUIET: InputFile = {
+  input: "i",
+  path: "/quiet",
+  place: "closed",
+  sizeBytes: 10,
+  sentBytes: 10,
+  committedBytes: 10,
+  lastError: "",
+};
+
+test("files with errors come first, then those behind, those not committed, those open", () => {
+  const files: InputFile[] = [
+    QUIET,
+    { ...QUIET, path: "/open", place: "open" },
+    { ...QUIET, path: "/logged", committedBytes: 4 },
+    { ...QUIET, path: "/behind", sentBytes: 9, committedBytes: 9 },
+    { ...QUIET, path: "/further behind", sentBytes: 2, committedBytes: 2 },
+    { ...QUIET, path: "/secret", sizeBytes: 0, sentBytes: 0, committedBytes: 0, lastError: "EACCES" },
+  ];
+  assert.deepEqual(
+    fileList(files).files.map(({ path }) => path),
+    ["/secret", "/further behind", "/behind", "/logged", "/open", "/quiet"],
+  );
+});
+
+test("the list is bounded: further files are counted, long paths keep their end", () => {
+  const files = Array.from({ length: 70 }, (_, number) => ({
+    ...QUIET,
+    path: `/${"x".repeat(1_000)}/${String(number).padStart(3, "0")}`,
+  }));
+  const told = fileList(files);
+  assert.deepEqual([told.files.length, told.filesMore], [50, 20]);
+  assert.match(told.files[7]!.path!, /^…x{395}\/007$/);
+});
