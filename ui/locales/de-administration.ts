@@ -55,7 +55,6 @@ export const GERMAN_ADMINISTRATION: Catalogue = {
   "Files with {0} not yet stored were deleted on this server. The agent keeps them open: don't stop it before the hub is back.":
     "Auf diesem Server wurden Dateien mit {0} gelöscht, die noch nicht gespeichert sind. Der Agent hält sie offen: halten Sie ihn nicht an, bevor der Hub zurück ist.",
   "Its lines": "Seine Zeilen",
-  "Its files in Discover": "Seine Dateien in Entdecken",
   Input: "Eingang",
   Errors: "Fehler",
   "Last error": "Letzter Fehler",
@@ -279,4 +278,20 @@ export const GERMAN_ADMINISTRATION: Catalogue = {
   failed: "ausgefallen",
   lost: "verschwunden",
   unknown: "unbekannt",
+  "can't be read": "nicht lesbar",
+  behind: "im Rückstand",
+  "in the log": "im Log des Hubs",
+  committed: "gespeichert",
+  open: "offen",
+  "rotated away, still open": "wegrotiert, noch offen",
+  "deleted, held open": "gelöscht, offen gehalten",
+  "Its lines live": "Seine Zeilen live",
+  "Search files": "Dateien suchen",
+  "Search: a part of the path": "Suche: ein Teil des Pfads",
+  "{0} files": "{0} Dateien",
+  "{0} files; {1} more, of which none is further behind":
+    "{0} Dateien; {1} weitere, keine mit mehr Rückstand",
+  "No file's path holds this.": "Kein Pfad enthält das.",
+  Path: "Pfad",
+  Sent: "Gesendet",
 };

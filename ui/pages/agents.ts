@@ -1,14 +1,16 @@
-/** Agents: every server that sends lines, how it is, and one agent's inputs. Which one is in the address. */
+/** Agents: every server that sends lines and how it is, or one of them. Which one is in the address. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { keyed } from "lit/directives/keyed.js";
+import "./agent-details.ts";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
 import { icon } from "../components/icons.ts";
 import { pageStyles } from "../components/page-styles.ts";
 import { controls, notices } from "../components/styles.ts";
 import { AgentRates, type FleetAgent, healthLook, healthText, readAgent } from "../services/fleet.ts";
-import { formatAgo, formatBytes, formatCount, formatMoment, formatShort } from "../services/format.ts";
+import { formatAgo, formatBytes, formatCount, formatShort } from "../services/format.ts";
 import { fetchAgents } from "../services/hub-client.ts";
 import { Refreshing } from "./refreshing.ts";
 
@@ -76,16 +78,16 @@ export class AgentsPage extends LitElement {
 
   override render(): TemplateResult {
     const id = this.parameters.get("id");
+    if (id !== null) return html`${keyed(id, html`<tr-agent-details .agent=${id}></tr-agent-details>`)}`;
     const { value: agents, fault } = this.#agents;
-    const agent = agents?.find((one) => one.id === id);
     return html`<div class="page">
       <div class="title">
-        ${id === null ? nothing : html`<a class="button icon" href="#/agents" aria-label=${msg("All agents")} title=${msg("All agents")}>${icon("arrowLeft")}</a>`}
-        <h1>${id === null ? msg("Agents") : (agent?.name ?? id)}</h1><span class="space"></span>
+        <h1>${msg("Agents")}</h1><span class="space"></span>
+        <a class="button" href="#/enrolment">${icon("plus")}${msg("Connect a server")}</a>
         <button @click=${() => void this.#agents.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button>
       </div>
       ${fault === undefined ? nothing : faultView(fault)}
-      ${agents === undefined ? nothing : id === null ? this.#fleet(agents) : this.#agent(agent)}
+      ${agents === undefined ? nothing : this.#fleet(agents)}
     </div>`;
   }
 
@@ -136,49 +138,6 @@ export class AgentsPage extends LitElement {
       <td>${agent.version}</td>
       <td>${agent.host}</td>
     </tr>`;
-  }
-
-  #agent(agent: FleetAgent | undefined): TemplateResult {
-    if (agent === undefined)
-      return html`<div class="notice"><p>${msg("The hub hasn't heard of this agent in the last week.")}</p></div>`;
-    const lines = new URLSearchParams({ f: `shipper.name:${agent.name}` });
-    const facts: readonly (readonly [string, string | TemplateResult])[] = [
-      [
-        msg("Health"),
-        html`<span class="badge ${healthLook(agent.health)}">${healthText(agent.health)}</span>`,
-      ],
-      [msg("Last heard of"), formatAgo(agent.lastSeenMs, Date.now())],
-      [msg("Lines per second"), formatShort(this.#rates.linesPerSecond(agent.id))],
-      [msg("Lines read"), formatCount(agent.linesRead)],
-      [msg("Bytes read"), formatBytes(agent.bytesRead)],
-      [msg("Bytes stored by the hub"), formatBytes(agent.bytesAcked)],
-      [msg("Behind"), formatBytes(agent.lagBytes)],
-      [msg("Memory"), formatBytes(agent.rssBytes)],
-      [msg("Version"), agent.version],
-      [msg("Host"), agent.host],
-      [msg("Started"), formatMoment(agent.startedMs)],
-      [msg("Open files"), formatCount(agent.openFiles)],
-    ];
-    return html`${agent.reason === "" ? nothing : html`<div class="notice warning"><p>${agent.reason}</p></div>`}
-      ${agent.openDeletedBytes > 0 ? html`<div class="notice fault" role="alert"><p>${msg(str`Files with ${formatBytes(agent.openDeletedBytes)} not yet stored were deleted on this server. The agent keeps them open: don't stop it before the hub is back.`)}</p></div>` : nothing}
-      <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-      <p><a class="button" href="#/discover?${lines}">${icon("search")}${msg("Its lines")}</a>
-        <a class="button" href="#/discover?${new URLSearchParams({ f: `shipper.name:${agent.name}`, cols: "log.file.path,message" })}">${icon("list")}${msg("Its files in Discover")}</a></p>
-      <h2>${msg("Inputs")}</h2>
-      <div class="table" tabindex="0" role="region" aria-label=${msg("Inputs")}><table>
-        <thead><tr><th scope="col">${msg("Input")}</th><th scope="col">${msg("Type")}</th><th scope="col" class="number">${msg("Files")}</th>
-          <th scope="col" class="number">${msg("Behind")}</th><th scope="col" class="number">${msg("Errors")}</th><th scope="col">${msg("Last error")}</th></tr></thead>
-        <tbody>${agent.inputs.map(
-          ({
-            id,
-            type,
-            files,
-            lagBytes,
-            errors,
-            lastError,
-          }) => html`<tr><td class="name">${id}</td><td>${type}</td><td class="number">${formatCount(files)}</td>
-            <td class="number">${formatBytes(lagBytes)}</td><td class="number">${formatCount(errors)}</td><td>${lastError || "–"}</td></tr>`,
-        )}</tbody></table></div>`;
   }
 }
 

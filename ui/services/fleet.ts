@@ -12,6 +12,19 @@ export interface FleetInput {
   readonly lastError: string;
 }
 
+export interface FleetFile {
+  readonly input: string;
+  readonly path: string;
+  /** `open`, `closed`, `moved` or `deleted`. */
+  readonly place: string;
+  readonly sizeBytes: number;
+  /** In the hub's log up to here. */
+  readonly sentBytes: number;
+  /** In committed segments up to here. */
+  readonly committedBytes: number;
+  readonly lastError: string;
+}
+
 export interface FleetAgent {
   readonly id: string;
   readonly name: string;
@@ -32,6 +45,10 @@ export interface FleetAgent {
   /** Of deleted files, not stored by the hub yet. */
   readonly openDeletedBytes: number;
   readonly inputs: readonly FleetInput[];
+  /** Those that somebody should look at first; none in the list of all agents. */
+  readonly files: readonly FleetFile[];
+  /** Files beside them. */
+  readonly filesMore: number;
 }
 
 /** Returns an agent of the hub's list; what it doesn't tell is 0 or "". */
@@ -63,7 +80,29 @@ export function readAgent(facts: Facts): FleetAgent {
       errors: Number(input["errors"] ?? 0) || 0,
       lastError: textOf(input, "last_error"),
     })),
+    files: (Array.isArray(facts["files"]) ? facts["files"].map(asFacts) : []).map(readFile),
+    filesMore: number("files_more"),
   };
+}
+
+function readFile(file: Facts): FleetFile {
+  const number = (name: string): number => Number(file[name] ?? 0) || 0;
+  return {
+    input: textOf(file, "input"),
+    path: textOf(file, "path"),
+    place: textOf(file, "place"),
+    sizeBytes: number("size_bytes"),
+    sentBytes: number("sent_bytes"),
+    committedBytes: number("committed_bytes"),
+    lastError: textOf(file, "last_error"),
+  };
+}
+
+/** Returns how far a file's lines are, in a word, and the look of its badge. */
+export function fileState(file: FleetFile): readonly [word: string, look: "ok" | "warning" | "failed"] {
+  if (file.lastError !== "") return [msg("can't be read"), "failed"];
+  if (file.sentBytes < file.sizeBytes) return [msg("behind"), "warning"];
+  return file.committedBytes < file.sizeBytes ? [msg("in the log"), "ok"] : [msg("committed"), "ok"];
 }
 
 const HEALTH_WORDS: Readonly<Record<string, string>> = {

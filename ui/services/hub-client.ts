@@ -28,6 +28,16 @@ export async function fetchAgents(signal: AbortSignal): Promise<Facts[]> {
   return Array.isArray(list) ? list.map(asFacts) : [];
 }
 
+/** Returns an agent with its files, undefined where the hub hasn't heard of it; throws SearchError. */
+export async function fetchAgent(id: string, signal: AbortSignal): Promise<Facts | undefined> {
+  try {
+    return asFacts(await callHub("GET", `/api/agents/${encodeURIComponent(id)}`, undefined, signal));
+  } catch (error) {
+    if (error instanceof SearchError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
 /** Calls the hub and returns its answer, undefined for an empty one. Throws SearchError in the hub's words. */
 export async function callHub(
   method: string,
