@@ -1,9 +1,10 @@
 /** A working day with the dashboard, over a real hub and agent: from an error line to a shared dashboard, and what runs it all. */
 
 import assert from "node:assert/strict";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import type { BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { BrowserContext, Locator, Page } from "playwright-core";
+import { enrolAgent } from "#test/harness/enrolled-agent.ts";
 import { openShop, type Shop } from "#test/harness/shop.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
@@ -17,17 +18,29 @@ before(async () => {
 
 after(() => workspace.close());
 
-const SCREENS: Readonly<Record<string, BrowserContextOptions>> = {
-  "1440 px, light": { viewport: { width: 1440, height: 900 }, colorScheme: "light" },
-  "390 px, dark": { viewport: { width: 390, height: 844 }, colorScheme: "dark" },
-};
+interface Screen {
+  readonly width: number;
+  readonly height: number;
+  readonly theme: "light" | "dark";
+}
+
+const SCREENS: readonly Screen[] = [
+  { width: 1440, height: 900, theme: "light" },
+  { width: 1440, height: 900, theme: "dark" },
+  { width: 390, height: 844, theme: "light" },
+  { width: 390, height: 844, theme: "dark" },
+];
 
 /** Opens a page of a fresh browser; each word of complaint ends in `complaints`. */
 async function open(
-  options: BrowserContextOptions,
+  { width, height, theme }: Screen,
   complaints: string[],
 ): Promise<{ context: BrowserContext; page: Page }> {
-  const context = await shop.browser.newContext({ ...options, reducedMotion: "reduce" });
+  const context = await shop.browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    reducedMotion: "reduce",
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
   page.on("pageerror", (error) => complaints.push(error.message));
@@ -111,12 +124,21 @@ async function watchLive(page: Page, word: string): Promise<void> {
   await page.locator("tr-tail-window .row").getByText(`${word} is here`).waitFor();
 }
 
-async function lookAtAgent(page: Page): Promise<void> {
+/** Connects another server by the line that the page gives, sees it among the agents, and what of its file has come. */
+async function connectServer(page: Page, name: string): Promise<void> {
+  await goto(page, "enrolment");
+  await page.getByRole("button", { name: "Make a line" }).click();
+  const line = await page.getByRole("region", { name: "Shown once" }).locator("code").textContent();
+  const log = workspace.path(name, "app.log");
+  writeFileSync(log, `${name} has begun\n`);
+  const agent = enrolAgent(line!, { folder: workspace.path(name, "agent"), name, paths: [log] });
+  workspace.defer(() => agent.end("SIGTERM"));
+  await agent.ready();
   await goto(page, "agents");
-  await page.getByRole("link", { name: "web-1", exact: true }).click();
-  await page.getByRole("heading", { level: 1, name: "web-1" }).waitFor();
-  const input = page.getByRole("region", { name: "Inputs" }).getByRole("row", { name: /^test/ });
-  assert.match((await input.textContent())!, /log/);
+  await page.getByRole("link", { name, exact: true }).click();
+  await page.getByRole("heading", { level: 1, name }).waitFor();
+  const file = page.getByRole("region", { name: "Files" }).getByRole("row", { name: log });
+  await file.getByRole("cell", { name: "committed" }).waitFor();
 }
 
 /** Breaks a pipeline, reads why, mends it, and sees what each filter makes of a line. */
@@ -160,20 +182,20 @@ async function useConsole(page: Page, index: string): Promise<void> {
   assert.notEqual(await colourOf(value), await colourOf(name));
 }
 
-for (const [name, options] of Object.entries(SCREENS))
-  test(`from an error to a shared dashboard, live lines, agents, pipelines and the console: ${name}`, async () => {
+for (const screen of SCREENS)
+  test(`from an error to a shared dashboard, live lines, another server, pipelines and the console: ${screen.width} px, ${screen.theme}`, async () => {
     const complaints: string[] = [];
-    const { context, page } = await open(options, complaints);
-    const word = `w${options.viewport!.width}`;
+    const { context, page } = await open(screen, complaints);
+    const word = `${screen.theme}${screen.width}`;
     await findError(page);
     const shared = await shareChart(page, word);
-    const other = await open(options, complaints);
+    const other = await open(screen, complaints);
     await other.page.goto(shared);
     await other.page.getByRole("heading", { name: `Payments ${word}` }).waitFor();
     await other.page.locator(".panel text").getByText("Berlin").waitFor();
     await other.context.close();
     await watchLive(page, word);
-    await lookAtAgent(page);
+    await connectServer(page, `server-${word}`);
     await mendPipeline(page);
     await useConsole(page, word);
     await context.close();

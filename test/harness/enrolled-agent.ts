@@ -1,0 +1,37 @@
+/** An agent of another machine, let in by the one line that a hub gives. */
+
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Child } from "./child.ts";
+import { keepSecret } from "./secrets.ts";
+
+const LAUNCHER = resolve(import.meta.dirname, "../../agent/bin/tailrace-agent");
+
+export interface EnrolledAgentOptions {
+  /** Its settings, key and registry. */
+  readonly folder: string;
+  readonly name: string;
+  /** Read instead of the machine's logs. */
+  readonly paths: readonly string[];
+}
+
+/** Runs the line as a person would, and starts the agent with the settings it wrote. The caller ends it. */
+export function enrolAgent(line: string, { folder, name, paths }: EnrolledAgentOptions): Child {
+  const [program, command, ...args] = line.split(" ");
+  if (program !== "tailrace-agent" || command !== "enroll")
+    throw new Error(`not a line of enrolment: ${program} ${command}`);
+  keepSecret(args[1]!);
+  const config = join(folder, "agent.yml");
+  execFileSync(LAUNCHER, ["enroll", ...args, "--config", config, "--name", name], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const settings = readFileSync(config, "utf8").replace(/paths: .*/, `paths: ${JSON.stringify(paths)}`);
+  writeFileSync(config, settings, { mode: 0o600 });
+  return new Child({
+    name,
+    command: LAUNCHER,
+    args: ["run", "-c", config, "-E", "status.port=0", "--ready-json"],
+    logFile: join(folder, "agent.log"),
+  });
+}
