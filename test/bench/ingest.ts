@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { ask } from "#test/harness/http.ts";
 import { startHub } from "#test/harness/hub.ts";
 import { cpuSeconds, peakResidentBytes } from "#test/harness/processes.ts";
-import type { Benchmark, BenchmarkContext, Result } from "./benchmark.ts";
+import type { Benchmark, BenchmarkContext, Result, Target } from "./benchmark.ts";
 import { bulkBodies, sendAll } from "./bulk-bodies.ts";
 import type { IngestFigures, IngestPart } from "./ingest-run.ts";
 import { BLOCK_DOCS, CORPUS_MAPPING, corpusBlock } from "./log-corpus.ts";
@@ -25,6 +25,15 @@ const WARM_BODIES = 4;
 const TWIN_SHARE = 0.2;
 const MEGABYTE = 1e6;
 const MIB = 1024 ** 2;
+
+/** What was promised of an idle machine. */
+const ENGINE: Target = { atLeast: 180_000 };
+const BESIDE_SQLITE: Target = { atLeast: 1.8 };
+const SECOND_CORE: Target = { atLeast: 1.7 };
+const MEMORY_MIB: Target = { atMost: 450 };
+const FRESH: Target = { atMost: 0.6 };
+const MERGED: Target = { atMost: 0.45 };
+const WHOLE_WAY: Target = { atLeast: 100_000 };
 
 const SCRIPT = fileURLToPath(new URL("./ingest-run.ts", import.meta.url));
 
@@ -91,21 +100,23 @@ async function engineResults(
   const twinBlocks = Math.ceil(blocks * TWIN_SHARE);
   const twin = await part("twin", { blocks: twinBlocks, kernel: false });
   const perSecond = { unit: "documents per CPU-second", reference };
-  const perByte = { unit: "bytes per byte of JSON", reference: null };
+  const perByte = "bytes per byte of JSON";
+  const value = total / one.cpuSeconds;
   return [
-    { case: "engine", value: total / one.cpuSeconds, ...perSecond },
+    { case: "engine", value, ...perSecond, target: ENGINE },
+    row("engine, beside SQLite", value / reference.value, "times its documents", BESIDE_SQLITE),
     { case: "engine, twin of the kernel", value: (twinBlocks * BLOCK_DOCS) / twin.cpuSeconds, ...perSecond },
     row("engine, volume", one.sourceBytes / MEGABYTE / one.cpuSeconds, "MB per CPU-second"),
-    row("engine, second core", speedUp, "times the documents of one"),
-    row("engine, memory", one.residentBytes / MIB, "MiB at most"),
-    { case: "disk, fresh", value: one.diskBytes / one.sourceBytes, ...perByte },
-    { case: "disk, merged", value: one.mergedBytes / one.sourceBytes, ...perByte },
+    row("engine, second core", speedUp, "times the documents of one", SECOND_CORE),
+    row("engine, memory", one.residentBytes / MIB, "MiB at most", MEMORY_MIB),
+    row("disk, fresh", one.diskBytes / one.sourceBytes, perByte, FRESH),
+    row("disk, merged", one.mergedBytes / one.sourceBytes, perByte, MERGED),
     row("merge into one segment", total / one.mergeSeconds, "documents per CPU-second"),
   ];
 }
 
-function row(name: string, value: number, unit: string): Result {
-  return { case: name, value, unit, reference: null };
+function row(name: string, value: number, unit: string, target?: Target): Result {
+  return { case: name, value, unit, reference: null, ...(target === undefined ? {} : { target }) };
 }
 
 async function indexPart(part: IngestPart): Promise<IngestFigures> {
@@ -140,7 +151,13 @@ async function httpResults(
   progress(`CPU-seconds hub ${cpu[0]}, nats ${cpu[1]}`);
   const total = cpu.reduce((sum, each) => sum + each, 0);
   return [
-    { case: "HTTP and the log", value: count / total, unit: "documents per CPU-second", reference },
+    {
+      case: "HTTP and the log",
+      value: count / total,
+      unit: "documents per CPU-second",
+      reference,
+      target: WHOLE_WAY,
+    },
     row("HTTP and the log, wall", count / wallSeconds, "documents per second"),
     row("HTTP and the log, memory", peakResidentBytes(hub.pid) / MIB, "MiB of the hub at most"),
   ];
