@@ -19,6 +19,8 @@ const FIELD_BUFFERS = [
   at.FIELD_VALUES,
   at.FIELD_LONGITUDES,
   at.FIELD_NORMS,
+  at.FIELD_IDS,
+  at.FIELD_RUNS,
 ];
 
 /** Bytes that a number beyond 2^53 takes. */
@@ -44,7 +46,7 @@ export class KernelField implements BufferedField {
     this.number = number;
     this.fieldAt = kernel.allocateZeroed(at.FIELD_BYTES);
     kernel.setWord(this.fieldAt + at.FIELD_NUMBER, number);
-    kernel.setWord(this.fieldAt + at.FIELD_FLAGS, flagsOf(field));
+    kernel.setWord(this.fieldAt + at.FIELD_FLAGS, field.norms ? at.FLAG_NORMS : 0);
     kernel.setWord(this.fieldAt + at.FIELD_POSITION_GAP, field.positionIncrementGap);
   }
 
@@ -108,12 +110,10 @@ export class KernelField implements BufferedField {
     this.#kernel.functions.addPoint(this.fieldAt, doc, latitude, longitude);
   }
 
-  /** Writes the column. The terms must have their ordinals. */
+  /** Writes the column. The ids of terms must be ordinals now. */
   writeColumn(file: SegmentFileWriter, docCount: number): FieldEntry["column"] {
-    const values = this.#floats(at.FIELD_VALUES);
-    if (this.field.type === "keyword" || this.field.type === "ip") {
-      this.#kernel.functions.toOrdinals(this.#poolAt, values.byteOffset, values.length);
-    }
+    const isTerms = this.field.type === "keyword" || this.field.type === "ip";
+    const values = isTerms ? Float64Array.from(this.#integers(at.FIELD_IDS)) : this.#floats(at.FIELD_VALUES);
     const column = {
       docs: this.#integers(at.FIELD_VALUE_DOCS),
       values,
@@ -165,12 +165,4 @@ export class KernelField implements BufferedField {
     const bytes = this.#kernel.view(this.fieldAt + buffer);
     return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
   }
-}
-
-function flagsOf(field: Field): number {
-  return (
-    (field.index ? at.FLAG_INDEXED : 0) |
-    (field.docValues ? at.FLAG_COLUMN : 0) |
-    (field.norms ? at.FLAG_NORMS : 0)
-  );
 }

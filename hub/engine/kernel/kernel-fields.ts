@@ -18,7 +18,10 @@ import { KernelField } from "./kernel-field.ts";
 const FIRST_SLOTS = 2048;
 
 /** Buffers of the pool's structure. */
-const POOL_BUFFERS = [at.POOL_TABLE, at.POOL_TERMS, at.POOL_TEXT, at.POOL_SLICES];
+const POOL_BUFFERS = [at.POOL_TABLE, at.POOL_TERMS, at.POOL_TEXT];
+
+/** Buffers of a seal's structure. */
+const SEAL_BUFFERS = [at.SEAL_BLOCKS, at.SEAL_INDEX, at.SEAL_POSTINGS, at.SEAL_ENDS, at.SEAL_OCCURRENCES];
 
 /** Share of the limit that must be free for a new buffer: those that are open must be able to grow. */
 const FREE_FOR_NEW = 0.5;
@@ -58,7 +61,7 @@ export class KernelFields implements BufferedFields {
     if (this.#released) return 0;
     // The table's length isn't kept: all of it is in use.
     let total = kernel.reservedBytes(poolAt + at.POOL_TABLE);
-    for (const buffer of [at.POOL_TERMS, at.POOL_TEXT, at.POOL_SLICES]) {
+    for (const buffer of [at.POOL_TERMS, at.POOL_TEXT]) {
       total += kernel.word(poolAt + buffer + at.BUFFER_LENGTH);
     }
     for (const field of this.#fields.values()) total += field.sizeBytes;
@@ -81,17 +84,20 @@ export class KernelFields implements BufferedFields {
     const startsBytes = 4 * (this.#fields.size + 1);
     const startsAt = kernel.memory.allocate(startsBytes);
     const idsAt = kernel.memory.allocate(4 * termCount);
+    const ordinalsAt = kernel.memory.allocate(4 * termCount);
     const roomAt = kernel.allocateZeroed(at.BUFFER_BYTES);
     kernel.functions.groupTerms(this.poolAt, this.#fields.size, startsAt, idsAt);
     for (const [path, field] of this.#fields) {
       if (!field.isUsed) continue;
       const from = kernel.word(startsAt + 4 * field.number);
       const count = kernel.word(startsAt + 4 * field.number + 4) - from;
-      kernel.functions.sortTerms(this.poolAt, idsAt + 4 * from, count, roomAt);
+      kernel.functions.sortTerms(this.poolAt, idsAt + 4 * from, count, ordinalsAt, roomAt);
+      kernel.functions.toOrdinals(field.fieldAt, ordinalsAt);
       entries[path] = this.#sealField(file, field, idsAt + 4 * from, count, docCount);
     }
     kernel.free(roomAt);
     kernel.memory.release(roomAt, at.BUFFER_BYTES);
+    kernel.memory.release(ordinalsAt, 4 * termCount);
     kernel.memory.release(idsAt, 4 * termCount);
     kernel.memory.release(startsAt, startsBytes);
     return entries;
@@ -119,7 +125,7 @@ export class KernelFields implements BufferedFields {
     };
     if (count > 0) entry.terms = this.#sealTerms(file, field, idsAt, count);
     if (hasNorms) entry.norms = file.write(this.kernel.view(field.fieldAt + at.FIELD_NORMS));
-    if (columnKind(field.field) !== null) {
+    if (field.field.docValues && columnKind(field.field) !== null) {
       const column = field.writeColumn(file, docCount);
       if (column !== undefined) entry.column = column;
     }
@@ -129,8 +135,13 @@ export class KernelFields implements BufferedFields {
   #sealTerms(file: SegmentFileWriter, field: KernelField, idsAt: number, count: number): DictionaryEntry {
     const { kernel } = this;
     const sealAt = kernel.allocateZeroed(at.SEAL_BYTES);
-    const positions = field.field.type === "text" && field.field.positions;
-    kernel.setWord(sealAt + at.SEAL_POSITIONS, positions ? 1 : 0);
+    const isText = field.field.type === "text";
+    const positions = isText && field.field.positions;
+    const kept = positions ? at.KEEP_POSITIONS : isText ? at.KEEP_FREQS : at.KEEP_DOCS;
+    kernel.setWord(sealAt + at.SEAL_KEPT, kept);
+    if (isText) kernel.functions.gatherWords(field.fieldAt, sealAt, count);
+    else if (field.field.index) kernel.functions.gatherValues(field.fieldAt, sealAt, count);
+    else kernel.functions.gatherNothing(sealAt, count);
     if (field.field.norms) {
       kernel.setWord(sealAt + at.SEAL_NORMS, kernel.word(field.fieldAt + at.FIELD_NORMS + at.BUFFER_AT));
     }
@@ -151,7 +162,7 @@ export class KernelFields implements BufferedFields {
       sumTotalTermFreq: kernel.float(sealAt + at.SEAL_TOTAL_TERM_FREQ),
       sumDocFreq: kernel.float(sealAt + at.SEAL_DOC_FREQ),
     };
-    for (const buffer of [at.SEAL_BLOCKS, at.SEAL_INDEX, at.SEAL_POSTINGS]) kernel.free(sealAt + buffer);
+    for (const buffer of SEAL_BUFFERS) kernel.free(sealAt + buffer);
     kernel.memory.release(sealAt, at.SEAL_BYTES);
     return entry;
   }

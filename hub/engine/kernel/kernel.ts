@@ -51,9 +51,12 @@ export interface KernelFunctions extends SearchFunctions {
   endText(fieldAt: number, doc: number, tokens: number, next: number): void;
   padNorms(fieldAt: number, docCount: number): void;
   groupTerms(poolAt: number, fieldCount: number, startsAt: number, idsAt: number): void;
-  sortTerms(poolAt: number, idsAt: number, count: number, roomAt: number): void;
+  sortTerms(poolAt: number, idsAt: number, count: number, ordinalsAt: number, roomAt: number): void;
+  toOrdinals(fieldAt: number, ordinalsAt: number): void;
+  gatherWords(fieldAt: number, sealAt: number, terms: number): void;
+  gatherValues(fieldAt: number, sealAt: number, terms: number): void;
+  gatherNothing(sealAt: number, terms: number): void;
   addTerms(poolAt: number, sealAt: number, idsAt: number, from: number, count: number): number;
-  toOrdinals(poolAt: number, valuesAt: number, count: number): void;
   hashName(nameAt: number, length: number): number;
   addPoint(fieldAt: number, doc: number, latitude: number, longitude: number): void;
   writeDocuments(poolAt: number, rootAt: number, runsAt: number, count: number, doc: number): number;

@@ -4,76 +4,80 @@ import { at, end, length, push32, putVarint, reserve, setEnd } from "./buffer";
 import { copyShort } from "./copy";
 import {
   FLUSH_BYTES,
+  KEEP_DOCS,
+  KEEP_POSITIONS,
+  OCCURRENCE_BYTES,
   POOL_TERMS,
   POOL_TEXT,
   SCRATCH_DOCS,
   SCRATCH_POSITIONS,
   SEAL_BLOCKS,
   SEAL_DOC_FREQ,
+  SEAL_ENDS,
   SEAL_FLUSHED,
   SEAL_INDEX,
+  SEAL_KEPT,
   SEAL_NORMS,
-  SEAL_POSITIONS,
+  SEAL_OCCURRENCES,
   SEAL_POSTINGS,
   SEAL_PREVIOUS,
   SEAL_PREVIOUS_LENGTH,
   SEAL_SIZE,
   SEAL_TOTAL_TERM_FREQ,
   TERM_BYTES,
-  TERM_DOC_FREQ,
-  TERM_FIELD_LENGTH,
-  TERM_FIRST_POSITION,
-  TERM_LAST_DOC,
-  TERM_LAST_FREQ,
-  TERM_ORDINAL,
-  TERM_TEXT,
   TERMS_PER_BLOCK,
 } from "./layout";
-import { decodeTerm, docCount, totalFreq, writePostings } from "./postings";
+import { docCount, listOccurrences, totalFreq, writePostings } from "./postings";
 import { scratch } from "./scratch";
+import { textAt, textBytes } from "./terms";
 
 /** Bytes of the numbers of an entry beside its text and its inlined positions. */
 const ENTRY_BYTES: u32 = 64;
 
 /**
- * Adds the terms `ids` from number `from` to the dictionary `seal` until all are in or FLUSH_BYTES of postings have come
- * together; returns the number of the first that isn't in. Marks each term with its ordinal.
+ * Adds the terms `ids` from number `from`, whose occurrences were gathered, to the dictionary `seal` until all are in or
+ * FLUSH_BYTES of postings have come together; returns the number of the first that isn't in.
  */
 export function addTerms(pool: usize, seal: usize, ids: usize, from: u32, count: u32): u32 {
-  const withPositions = load<u32>(seal, SEAL_POSITIONS) !== 0;
+  const kept = load<u32>(seal, SEAL_KEPT);
+  const ends = at(seal + SEAL_ENDS);
+  const terms = at(pool + POOL_TERMS);
+  let start: u32 = from === 0 ? 0 : load<u32>(ends + ((from - 1) << 2));
   for (let index = from; index < count; index++) {
     if (length(seal + SEAL_POSTINGS) >= (FLUSH_BYTES as u32)) return index;
-    const term = at(pool + POOL_TERMS) + load<u32>(ids + index * 4) * TERM_BYTES;
-    store<u32>(term, index, TERM_ORDINAL);
+    const term = terms + load<u32>(ids + (index << 2)) * TERM_BYTES;
+    const stop = load<u32>(ends + (index << 2));
     // Most terms of a log stand in one document, once.
-    if (load<u32>(term, TERM_DOC_FREQ) === 1 && load<u32>(term, TERM_LAST_FREQ) === 1) {
-      addSingle(pool, seal, term, withPositions);
-      continue;
+    if (stop - start === 1) addSingle(pool, seal, term, start, kept);
+    else {
+      listOccurrences(seal, start, stop, kept);
+      addTerm(pool, seal, term, kept === KEEP_POSITIONS);
     }
-    decodeTerm(pool, term, withPositions);
-    addTerm(pool, seal, term, withPositions);
+    start = stop;
   }
   return count;
 }
 
 /** Adds a term with one occurrence. */
-function addSingle(pool: usize, seal: usize, term: usize, withPositions: bool): void {
-  const text = at(pool + POOL_TEXT) + load<u32>(term, TERM_TEXT);
-  const bytes = load<u16>(term, TERM_FIELD_LENGTH) as u32;
+function addSingle(pool: usize, seal: usize, term: usize, occurrence: u32, kept: u32): void {
+  const bytes = textBytes(term);
+  const text = textAt(term, at(pool + POOL_TEXT));
   reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES);
   let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
   store<f64>(seal, load<f64>(seal, SEAL_TOTAL_TERM_FREQ) + 1, SEAL_TOTAL_TERM_FREQ);
   store<f64>(seal, load<f64>(seal, SEAL_DOC_FREQ) + 1, SEAL_DOC_FREQ);
+  const occurrences = at(seal + SEAL_OCCURRENCES);
+  const from = kept === KEEP_DOCS ? occurrences + (occurrence << 2) : occurrences + occurrence * OCCURRENCE_BYTES;
   store<u8>(place, 1);
-  place = putVarint(place + 1, load<u32>(term, TERM_LAST_DOC));
+  place = putVarint(place + 1, load<u32>(from));
   store<u8>(place++, 1);
-  if (withPositions) place = putVarint(place, load<u32>(term, TERM_FIRST_POSITION));
+  if (kept === KEEP_POSITIONS) place = putVarint(place, load<u32>(from, 4));
   setEnd(seal + SEAL_BLOCKS, place);
 }
 
 function addTerm(pool: usize, seal: usize, term: usize, withPositions: bool): void {
-  const text = at(pool + POOL_TEXT) + load<u32>(term, TERM_TEXT);
-  const bytes = load<u16>(term, TERM_FIELD_LENGTH) as u32;
+  const bytes = textBytes(term);
+  const text = textAt(term, at(pool + POOL_TEXT));
   const inlined = docCount === 1;
   reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES + (inlined ? totalFreq * 5 : 0));
   let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
@@ -119,9 +123,12 @@ function putText(seal: usize, text: usize, bytes: u32, from: usize): usize {
   return place + (bytes - shared);
 }
 
+/** Bytes that two texts have in common; up to 7 bytes behind each are read. */
 function sharedPrefix(a: usize, aLength: u32, b: usize, bLength: u32): u32 {
   const common = min(aLength, bLength);
-  let index: u32 = 0;
-  while (index < common && load<u8>(a + index) === load<u8>(b + index)) index++;
-  return index;
+  for (let index: u32 = 0; index < common; index += 8) {
+    const difference = load<u64>(a + index) ^ load<u64>(b + index);
+    if (difference !== 0) return min(common, index + ((ctz(difference) >>> 3) as u32));
+  }
+  return common;
 }

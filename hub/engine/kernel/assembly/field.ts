@@ -1,27 +1,30 @@
 /** What a segment buffer holds of one field beside its terms. The twin is segment/field-buffer.ts. */
 
-import { at, length, push32, push64, reserve, setLength } from "./buffer";
+import { at, end, length, push32, push64, reserve, setEnd, setLength } from "./buffer";
 import {
+  BUFFER_AT,
+  BUFFER_LENGTH,
   FIELD_DOCS,
   FIELD_FLAGS,
+  FIELD_IDS,
   FIELD_LAST_DOC,
   FIELD_LONGITUDES,
   FIELD_NEXT_POSITION,
   FIELD_NORMS,
   FIELD_NUMBER,
   FIELD_POSITION_GAP,
+  FIELD_RUNS,
   FIELD_TEXT_DOC,
   FIELD_TEXT_LENGTH,
   FIELD_VALUE_DOCS,
   FIELD_VALUES,
-  FLAG_COLUMN,
-  FLAG_INDEXED,
   FLAG_NORMS,
-  POOL_TERMS,
-  TERM_BYTES,
-  TERM_ORDINAL,
+  RUN_DOC,
+  RUN_POSITION,
+  RUN_START,
+  TOKEN_RUN_BYTES,
 } from "./layout";
-import { addOccurrence, internTerm, reserveOccurrences } from "./terms";
+import { internTerm, reserveTerms } from "./terms";
 
 /** Lengths below it have a norm of their own. */
 const FREE_NORMS: u32 = 24;
@@ -93,27 +96,51 @@ export function addPoint(field: usize, doc: u32, latitude: f64, longitude: f64):
   push64(field + FIELD_LONGITUDES, floor(min(longitude, 180 - LONGITUDE_STEP) / LONGITUDE_STEP));
 }
 
-/** Adds a keyword of less than 65,536 bytes; up to 7 bytes behind it are read. */
+/** Adds a keyword of less than 65,536 bytes; up to 31 bytes behind it are read. */
 export function addKeyword(pool: usize, field: usize, doc: u32, text: usize, count: u32): void {
-  reserveOccurrences(pool, 1, count);
-  const flags = load<u32>(field, FIELD_FLAGS);
-  const term = internTerm(pool, load<u32>(field, FIELD_NUMBER), text, count);
-  if (flags & FLAG_INDEXED) addOccurrence(pool, term, doc, -1);
-  if (flags & FLAG_COLUMN) addNumber(field, doc, ((term - at(pool + POOL_TERMS)) / TERM_BYTES) as f64);
-  else present(field, doc);
+  reserveTerms(pool, 1, count);
+  present(field, doc);
+  push32(field + FIELD_VALUE_DOCS, doc);
+  push32(field + FIELD_IDS, internTerm(pool, load<u32>(field, FIELD_NUMBER), text, count));
 }
 
-/** Puts the ordinal of each term in the place of its id, in a list of f64. */
-export function toOrdinals(pool: usize, values: usize, count: u32): void {
-  const terms = at(pool + POOL_TERMS);
-  for (let place = values; place < values + count * 8; place += 8) {
-    const term = terms + (load<f64>(place) as u32) * TERM_BYTES;
-    store<f64>(place, load<u32>(term, TERM_ORDINAL) as f64);
-  }
+/** Makes room for `count` words of a text that have `textBytes` bytes together. */
+export function reserveWords(pool: usize, field: usize, count: u32, textBytes: u32): void {
+  reserveTerms(pool, count, textBytes);
+  reserve(field + FIELD_IDS, count * 4);
+}
+
+/** Begins words at positions that follow each other, the first at `position`. */
+export function startRun(field: usize, doc: u32, position: u32): void {
+  const runs = field + FIELD_RUNS;
+  reserve(runs, TOKEN_RUN_BYTES);
+  const run = end(runs);
+  store<u32>(run, doc, RUN_DOC);
+  store<u32>(run, position, RUN_POSITION);
+  store<u32>(run, length(field + FIELD_IDS) >>> 2, RUN_START);
+  setEnd(runs, run + TOKEN_RUN_BYTES);
+}
+
+/** Adds the next word of the last run. Room must have been made. */
+@inline
+export function addWord(pool: usize, field: usize, number: u32, text: usize, count: u32): void {
+  const id = internTerm(pool, number, text, count);
+  const used = load<u32>(field + FIELD_IDS, BUFFER_LENGTH);
+  store<u32>((load<u32>(field + FIELD_IDS, BUFFER_AT) as usize) + used, id);
+  store<u32>(field + FIELD_IDS, used + 4, BUFFER_LENGTH);
 }
 
 /** Adds one token of an analyzer's to a text value that was started. */
 export function addToken(pool: usize, field: usize, doc: u32, text: usize, count: u32, position: u32): void {
-  reserveOccurrences(pool, 1, count);
-  addOccurrence(pool, internTerm(pool, load<u32>(field, FIELD_NUMBER), text, count), doc, position);
+  reserveWords(pool, field, 1, count);
+  if (!continuesRun(field, doc, position)) startRun(field, doc, position);
+  addWord(pool, field, load<u32>(field, FIELD_NUMBER), text, count);
+}
+
+/** Whether the last run goes on with a word of `doc` at `position`. */
+function continuesRun(field: usize, doc: u32, position: u32): bool {
+  if (length(field + FIELD_RUNS) === 0) return false;
+  const run = end(field + FIELD_RUNS) - TOKEN_RUN_BYTES;
+  const words = (length(field + FIELD_IDS) >>> 2) - load<u32>(run, RUN_START);
+  return load<u32>(run, RUN_DOC) === doc && load<u32>(run, RUN_POSITION) + words === position;
 }

@@ -14,7 +14,8 @@ export { countBlocks, matchBlocks, toDecimals, toFloats, unpackNumbers } from ".
 export { crc32c } from "./crc32c";
 export { addTerms } from "./dictionary";
 export { resumeDocument, writeDocuments } from "./document";
-export { addKeyword, addNumber, addPoint, addToken, endText, padNorms, present, startText, toOrdinals } from "./field";
+export { addKeyword, addNumber, addPoint, addToken, endText, padNorms, present, startText } from "./field";
+export { gatherNothing, gatherValues, gatherWords, toOrdinals } from "./occurrences";
 export { packLz4, unpackLz4 } from "./lz4";
 export { hashName } from "./object";
 export { packGroup, unpackDocs, unpackGroup } from "./packing";

@@ -12,39 +12,28 @@ export const BUFFER_BYTES = 16;
 /** Bytes behind the room of a buffer that may be read, and written by copies: whole words and vectors are moved. */
 export const SLACK_BYTES = 64;
 
-/** Inverted index of one segment buffer: four growing buffers, then numbers. */
+/** Terms of one segment buffer: three growing buffers, then numbers. */
 export const POOL_TABLE = 0;
 export const POOL_TERMS = 16;
+/** Texts that are too long for their records. */
 export const POOL_TEXT = 32;
-export const POOL_SLICES = 48;
 /** Slots of the table less one. */
-export const POOL_MASK = 64;
-export const POOL_TERM_COUNT = 68;
-export const POOL_BYTES = 80;
+export const POOL_MASK = 48;
+export const POOL_TERM_COUNT = 52;
+export const POOL_BYTES = 64;
 
 /** One slot of the table: hash, id + 1 (0: free). */
 export const SLOT_BYTES = 8;
 
-/** One term. Link fields are offsets into the slices, 0 for none. */
-export const TERM_HASH = 0;
-/** field << 16 | length of the text in bytes. */
-export const TERM_FIELD_LENGTH = 4;
+/** One term. field << 16 | length of the text in bytes. */
+export const TERM_FIELD_LENGTH = 0;
+export const TERM_HASH = 4;
+/** The text with zeros behind it; of a longer one its first bytes and, behind eight of them, where it stands. */
 export const TERM_TEXT = 8;
-export const TERM_DOC_FREQ = 12;
-export const TERM_LAST_DOC = 16;
-export const TERM_LAST_DELTA = 20;
-export const TERM_LAST_FREQ = 24;
-export const TERM_LAST_POSITION = 28;
-export const TERM_FIRST_POSITION = 32;
-export const TERM_DOC_HEAD = 36;
-export const TERM_DOC_AT = 40;
-export const TERM_DOC_END = 44;
-export const TERM_POSITION_HEAD = 48;
-export const TERM_POSITION_AT = 52;
-export const TERM_POSITION_END = 56;
-/** Place in the sorted order of its field, set when the field is sealed. */
-export const TERM_ORDINAL = 60;
-export const TERM_BYTES = 64;
+export const TERM_TEXT_AT = 16;
+export const TERM_BYTES = 32;
+/** Longest text that stands in the record. */
+export const SHORT_TERM_BYTES = 24;
 
 /** What a segment buffer holds of one field beside its terms. */
 export const FIELD_DOCS = 0;
@@ -65,32 +54,51 @@ export const FIELD_NEXT_POSITION = 84;
 export const FIELD_LAST_DOC = 88;
 /** Points: f64 each, beside the latitudes among the values. */
 export const FIELD_LONGITUDES = 96;
-export const FIELD_BYTES = 112;
+/** Ids of the terms, in the order in which they came: of a text's words, or of the values in FIELD_VALUE_DOCS. */
+export const FIELD_IDS = 112;
+/** Texts: where words that follow each other begin. */
+export const FIELD_RUNS = 128;
+export const FIELD_BYTES = 144;
 
-/** Terms have postings. */
-export const FLAG_INDEXED = 1;
-/** Values are kept in a column. */
-export const FLAG_COLUMN = 2;
-export const FLAG_NORMS = 4;
+/** One run of words at positions that follow each other: document, position of the first, its place among the ids. */
+export const RUN_DOC = 0;
+export const RUN_POSITION = 4;
+export const RUN_START = 8;
+export const TOKEN_RUN_BYTES = 12;
+
+/** Lengths of texts are kept. */
+export const FLAG_NORMS = 1;
 
 /** What is made of the sorted terms of a field. */
 export const SEAL_BLOCKS = 0;
 export const SEAL_INDEX = 16;
 export const SEAL_POSTINGS = 32;
+/** u32 per term: where its occurrences end; where they begin is the end of the term before. */
+export const SEAL_ENDS = 48;
+/** Occurrences by term: see OCCURRENCE_BYTES; of a keyword the documents alone, u32 each. */
+export const SEAL_OCCURRENCES = 64;
 /** Address of the norms of all documents, 0 without. */
-export const SEAL_NORMS = 48;
-/** 1 where positions are written. */
-export const SEAL_POSITIONS = 52;
+export const SEAL_NORMS = 80;
+/** What is kept of each occurrence: see KEEP_… */
+export const SEAL_KEPT = 84;
 /** Bytes of postings that were taken away already. */
-export const SEAL_FLUSHED = 56;
-export const SEAL_SIZE = 60;
+export const SEAL_FLUSHED = 88;
+export const SEAL_SIZE = 92;
 /** f64. */
-export const SEAL_TOTAL_TERM_FREQ = 64;
-export const SEAL_DOC_FREQ = 72;
+export const SEAL_TOTAL_TERM_FREQ = 96;
+export const SEAL_DOC_FREQ = 104;
 /** Address and length of the term before. */
-export const SEAL_PREVIOUS = 80;
-export const SEAL_PREVIOUS_LENGTH = 84;
-export const SEAL_BYTES = 96;
+export const SEAL_PREVIOUS = 112;
+export const SEAL_PREVIOUS_LENGTH = 116;
+export const SEAL_BYTES = 128;
+
+/** Documents alone, each once; with frequencies; with positions as well. */
+export const KEEP_DOCS = 0;
+export const KEEP_FREQS = 1;
+export const KEEP_POSITIONS = 2;
+
+/** An occurrence in a text: document, position. */
+export const OCCURRENCE_BYTES = 8;
 
 /** What one instance needs for itself: buffers for a decoded term, positions on their way out, texts and bit masks. */
 export const SCRATCH_DOCS = 0;

@@ -5,21 +5,16 @@ import { copyShort } from "./copy";
 import {
   BLOCK_HEADER_BYTES,
   GROUP,
-  POOL_SLICES,
+  KEEP_DOCS,
+  OCCURRENCE_BYTES,
   SCRATCH_DOCS,
   SCRATCH_FREQS,
   SCRATCH_POSITIONS,
   SCRATCH_POSITIONS_OUT,
-  TERM_DOC_FREQ,
-  TERM_DOC_HEAD,
-  TERM_FIRST_POSITION,
-  TERM_LAST_DOC,
-  TERM_LAST_FREQ,
-  TERM_POSITION_HEAD,
+  SEAL_OCCURRENCES,
 } from "./layout";
 import { bitsOf, packGroup } from "./packing";
 import { scratch } from "./scratch";
-import { sliceData, sliceLink } from "./terms";
 
 /** Bytes of a group that is not packed. */
 const GROUP_BYTES: usize = GROUP * 4;
@@ -30,99 +25,73 @@ const IMPACT_FREQ_LIMIT: u32 = 255;
 /** Bytes that a document or a position can take beside its share of a packed group. */
 const VARINT_BYTES: u32 = 5;
 
-/** Documents of the term that was decoded last, and their frequencies together. */
+/** Documents of the term that was listed last, and their frequencies together. */
 export let docCount: u32 = 0;
 export let totalFreq: u32 = 0;
 
-/** Decodes a term of the pool into the scratch lists; positions become gaps within each document. */
-export function decodeTerm(pool: usize, term: usize, withPositions: bool): void {
-  const count = load<u32>(term, TERM_DOC_FREQ);
-  docCount = count;
+/**
+ * Lists the occurrences `start` to `stop` of `seal` in scratch: documents, how often the term is in each, and positions as
+ * gaps within each document.
+ */
+export function listOccurrences(seal: usize, start: u32, stop: u32, kept: u32): void {
+  const count = stop - start;
+  docCount = 0;
   totalFreq = 0;
   if (count === 0) return;
   reserve(scratch + SCRATCH_DOCS, count * 4);
   reserve(scratch + SCRATCH_FREQS, count * 4);
+  const occurrences = at(seal + SEAL_OCCURRENCES);
+  if (kept === KEEP_DOCS) {
+    listDocs(occurrences + (start << 2), count);
+    return;
+  }
+  reserve(scratch + SCRATCH_POSITIONS, count * 4);
+  listWords(occurrences + start * OCCURRENCE_BYTES, count);
+}
+
+/** Documents with a keyword; one that has it several times counts once. */
+function listDocs(from: usize, count: u32): void {
   const docs = at(scratch + SCRATCH_DOCS);
   const freqs = at(scratch + SCRATCH_FREQS);
-  const last = (count - 1) * 4;
-  const lastFreq = load<u32>(term, TERM_LAST_FREQ);
-  store<u32>(docs + last, load<u32>(term, TERM_LAST_DOC));
-  store<u32>(freqs + last, lastFreq);
-  totalFreq = lastFreq;
-  const slices = at(pool + POOL_SLICES);
-  if (count > 1) totalFreq += readDocs(slices, load<u32>(term, TERM_DOC_HEAD) - 1, docs, docs + last, freqs);
-  if (!withPositions) return;
-  reserve(scratch + SCRATCH_POSITIONS, totalFreq * 4);
+  let before: u32 = 0xffff_ffff;
+  let listed: u32 = 0;
+  for (let index: u32 = 0; index < count; index++) {
+    const doc = load<u32>(from + (index << 2));
+    store<u32>(docs + (listed << 2), doc);
+    store<u32>(freqs + (index << 2), 1);
+    listed += doc !== before ? 1 : 0;
+    before = doc;
+  }
+  docCount = listed;
+  totalFreq = listed;
+}
+
+function listWords(from: usize, count: u32): void {
+  const docs = at(scratch + SCRATCH_DOCS);
+  const freqs = at(scratch + SCRATCH_FREQS);
   const gaps = at(scratch + SCRATCH_POSITIONS);
-  store<u32>(gaps, load<u32>(term, TERM_FIRST_POSITION));
-  if (totalFreq > 1)
-    readGaps(slices, load<u32>(term, TERM_POSITION_HEAD) - 1, gaps + 4, gaps + totalFreq * 4);
-}
-
-/** Reads documents up to `docsEnd` and their frequencies; returns the sum of these. */
-function readDocs(slices: usize, start: u32, docs: usize, docsEnd: usize, freqs: usize): u32 {
-  let place = sliceData(slices, start);
-  let limit = sliceLink(slices, start);
-  let doc: u32 = 0;
-  let total: u32 = 0;
-  // Half of the numbers are frequencies, which only follow a document whose lowest bit is 0.
-  let isFreq = false;
-  let to = docs;
-  let freqTo = freqs;
-  while (freqTo < freqs + (docsEnd - docs)) {
-    let value: u32 = 0;
-    let shift: u32 = 0;
-    for (;;) {
-      if (place === limit) {
-        const next = load<u32>(limit);
-        place = sliceData(slices, next);
-        limit = sliceLink(slices, next);
-      }
-      const byte = load<u8>(place++) as u32;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) break;
-      shift += 7;
-    }
-    let freq = value;
-    if (!isFreq) {
-      doc += value >>> 1;
-      store<u32>(to, doc);
-      to += 4;
-      isFreq = (value & 1) === 0;
-      if (isFreq) continue;
-      freq = 1;
-    }
-    isFreq = false;
-    store<u32>(freqTo, freq);
-    freqTo += 4;
-    total += freq;
+  let before: u32 = 0xffff_ffff;
+  let lastPosition: u32 = 0;
+  let freq: u32 = 0;
+  let listed: u32 = 0;
+  for (let index: u32 = 0; index < count; index++) {
+    const doc = load<u32>(from + index * OCCURRENCE_BYTES);
+    const position = load<u32>(from + index * OCCURRENCE_BYTES, 4);
+    const isNext = doc !== before;
+    lastPosition = isNext ? 0 : lastPosition;
+    freq = isNext ? 1 : freq + 1;
+    listed += isNext ? 1 : 0;
+    store<u32>(docs + ((listed - 1) << 2), doc);
+    store<u32>(freqs + ((listed - 1) << 2), freq);
+    store<u32>(gaps + (index << 2), position - lastPosition);
+    lastPosition = position;
+    before = doc;
   }
-  return total;
+  docCount = listed;
+  totalFreq = count;
 }
 
-/** Reads position gaps up to `toEnd`. */
-function readGaps(slices: usize, start: u32, from: usize, toEnd: usize): void {
-  let place = sliceData(slices, start);
-  let limit = sliceLink(slices, start);
-  for (let to = from; to < toEnd; to += 4) {
-    let value: u32 = 0;
-    let shift: u32 = 0;
-    for (;;) {
-      if (place === limit) {
-        const next = load<u32>(limit);
-        place = sliceData(slices, next);
-        limit = sliceLink(slices, next);
-      }
-      const byte = load<u8>(place++) as u32;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) break;
-      shift += 7;
-    }
-    store<u32>(to, value);
-  }
-}
-
-/** Appends the decoded term to `out`; returns how many bytes it takes without the positions behind them. */
+/** Appends the term that was listed to `out`; returns how many bytes it takes without the positions behind them. */
 export function writePostings(norms: usize, withPositions: bool, out: usize): u32 {
   const blocks = docCount / GROUP;
   const positionsOut = scratch + SCRATCH_POSITIONS_OUT;

@@ -3,9 +3,16 @@
 import { at, reserve } from "./buffer";
 import { copyShort } from "./copy";
 import { POOL_TERM_COUNT, POOL_TERMS, POOL_TEXT, TERM_BYTES, TERM_FIELD_LENGTH, TERM_TEXT } from "./layout";
+import { textAt, textBytes } from "./terms";
+
+/** Counts of the values of eight bytes, u32. */
+const COUNTS_BYTES: u32 = 8 * 256 * 4;
 
 /** Terms of a run that are put in order one by one before runs are merged. */
 const SHORT_RUN: u32 = 8;
+
+/** So many terms are merged at once: less than the counts of the distribution take. */
+const FEW_TERMS: u32 = 128;
 
 /** An entry: the first eight bytes as a big-endian number, the term's id. */
 const ENTRY_BYTES: u32 = 16;
@@ -37,21 +44,97 @@ export function groupTerms(pool: usize, fieldCount: u32, starts: usize, ids: usi
   store<u32>(starts, 0);
 }
 
-/** Sorts `count` ids of one field by the bytes of their terms. `room`: a buffer for two lists of entries. */
-export function sortTerms(pool: usize, ids: usize, count: u32, room: usize): void {
-  if (count < 2) return;
-  reserve(room, count * ENTRY_BYTES * 2);
+/**
+ * Sorts `count` ids of one field by the bytes of their terms and notes the place of each in the u32 at `ordinals`, by id.
+ * `room`: a buffer for two lists of entries and the counts of the distribution.
+ */
+export function sortTerms(pool: usize, ids: usize, count: u32, ordinals: usize, room: usize): void {
+  reserve(room, count * ENTRY_BYTES * 2 + COUNTS_BYTES);
+  const counts = at(room);
+  const entries = counts + COUNTS_BYTES;
+  makeEntries(pool, ids, count, entries);
+  let sorted = entries;
+  if (count <= FEW_TERMS) mergeSort(pool, entries, entries + count * ENTRY_BYTES, count);
+  else {
+    sorted = distribute(count, counts, entries);
+    sortAlike(pool, sorted, sorted === entries ? entries + count * ENTRY_BYTES : entries, count);
+  }
+  for (let index: u32 = 0; index < count; index++) {
+    const id = load<u32>(sorted + index * ENTRY_BYTES, 8);
+    store<u32>(ids + index * 4, id);
+    store<u32>(ordinals + id * 4, index);
+  }
+}
+
+function makeEntries(pool: usize, ids: usize, count: u32, entries: usize): void {
   const terms = at(pool + POOL_TERMS);
-  const texts = at(pool + POOL_TEXT);
-  let from = at(room);
-  let to = from + count * ENTRY_BYTES;
   for (let index: u32 = 0; index < count; index++) {
     const id = load<u32>(ids + index * 4);
-    const term = terms + id * TERM_BYTES;
-    const entry = from + index * ENTRY_BYTES;
-    store<u64>(entry, prefixOf(texts + load<u32>(term, TERM_TEXT), load<u16>(term, TERM_FIELD_LENGTH)));
-    store<u32>(entry, id, 8);
+    store<u64>(entries + index * ENTRY_BYTES, bswap(load<u64>(terms + id * TERM_BYTES, TERM_TEXT)));
+    store<u64>(entries + index * ENTRY_BYTES, id as u64, 8);
   }
+}
+
+/** Sorts by the first eight bytes, one after the other from the last (LSD radix sort); returns where the entries are. */
+function distribute(count: u32, counts: usize, entries: usize): usize {
+  let from = entries;
+  let to = entries + count * ENTRY_BYTES;
+  memory.fill(counts, 0, COUNTS_BYTES);
+  for (let entry = from; entry < to; entry += ENTRY_BYTES) {
+    const prefix = load<u64>(entry);
+    for (let byte: u32 = 0; byte < 8; byte++) countOne(counts + (byte << 10), (prefix >>> (byte << 3)) as u8);
+  }
+  for (let byte: u32 = 0; byte < 8; byte++) {
+    const table = counts + (byte << 10);
+    // One value of a byte in all of them needs no order.
+    if (load<u32>(table + ((load<u8>(from + byte) as usize) << 2)) === count) continue;
+    toStarts(table);
+    for (let entry = from; entry < from + count * ENTRY_BYTES; entry += ENTRY_BYTES) {
+      const slot = table + ((load<u8>(entry + byte) as usize) << 2);
+      const place = load<u32>(slot);
+      store<u32>(slot, place + 1);
+      v128.store(to + place * ENTRY_BYTES, v128.load(entry));
+    }
+    const other = from;
+    from = to;
+    to = other;
+  }
+  return from;
+}
+
+@inline
+function countOne(table: usize, value: u8): void {
+  const slot = table + ((value as usize) << 2);
+  store<u32>(slot, load<u32>(slot) + 1);
+}
+
+/** Makes of 256 counts the place of each value's first entry. */
+function toStarts(table: usize): void {
+  let sum: u32 = 0;
+  for (let slot = table; slot < table + 1024; slot += 4) {
+    const count = load<u32>(slot);
+    store<u32>(slot, sum);
+    sum += count;
+  }
+}
+
+/** Puts runs of entries with the same first bytes in order; `room` has as much room as the entries. */
+function sortAlike(pool: usize, entries: usize, room: usize, count: u32): void {
+  let start: u32 = 0;
+  while (start < count) {
+    const prefix = load<u64>(entries + start * ENTRY_BYTES);
+    let stop = start + 1;
+    while (stop < count && load<u64>(entries + stop * ENTRY_BYTES) === prefix) stop++;
+    if (stop - start > 1) mergeSort(pool, entries + start * ENTRY_BYTES, room, stop - start);
+    start = stop;
+  }
+}
+
+function mergeSort(pool: usize, entries: usize, room: usize, count: u32): void {
+  const terms = at(pool + POOL_TERMS);
+  const texts = at(pool + POOL_TEXT);
+  let from = entries;
+  let to = room;
   for (let start: u32 = 0; start < count; start += SHORT_RUN)
     sortRun(terms, texts, from, start, min(start + SHORT_RUN, count));
   for (let width = SHORT_RUN; width < count; width *= 2) {
@@ -61,31 +144,19 @@ export function sortTerms(pool: usize, ids: usize, count: u32, room: usize): voi
     from = to;
     to = other;
   }
-  for (let index: u32 = 0; index < count; index++)
-    store<u32>(ids + index * 4, load<u32>(from + index * ENTRY_BYTES, 8));
-}
-
-/** First eight bytes as a number that compares as they do; reads up to 7 bytes behind the text. */
-function prefixOf(text: usize, count: u32): u64 {
-  const word = bswap(load<u64>(text));
-  if (count >= 8) return word;
-  return count === 0 ? 0 : word & ~(u64.MAX_VALUE >>> (count << 3));
+  if (from !== entries) copyShort(entries, from, count * ENTRY_BYTES);
 }
 
 function sortRun(terms: usize, texts: usize, entries: usize, start: u32, stop: u32): void {
   for (let index = start + 1; index < stop; index++) {
-    const prefix = load<u64>(entries + index * ENTRY_BYTES);
+    const entry = v128.load(entries + index * ENTRY_BYTES);
     const id = load<u32>(entries + index * ENTRY_BYTES, 8);
-    let place = index;
-    while (place > start) {
-      const before = entries + (place - 1) * ENTRY_BYTES;
-      if (!isBefore(terms, texts, prefix, id, before)) break;
-      store<u64>(before, load<u64>(before), ENTRY_BYTES);
-      store<u32>(before, load<u32>(before, 8), ENTRY_BYTES + 8);
-      place--;
+    let place = entries + index * ENTRY_BYTES;
+    while (place > entries + start * ENTRY_BYTES && isBefore(terms, texts, id, load<u32>(place - ENTRY_BYTES, 8))) {
+      v128.store(place, v128.load(place - ENTRY_BYTES));
+      place -= ENTRY_BYTES;
     }
-    store<u64>(entries + place * ENTRY_BYTES, prefix);
-    store<u32>(entries + place * ENTRY_BYTES, id, 8);
+    v128.store(place, entry);
   }
 }
 
@@ -96,7 +167,7 @@ function merge(terms: usize, texts: usize, from: usize, to: usize, start: u32, m
   const rightEnd = from + stop * ENTRY_BYTES;
   let out = to + start * ENTRY_BYTES;
   while (left < leftEnd && right < rightEnd) {
-    if (isBefore(terms, texts, load<u64>(right), load<u32>(right, 8), left)) {
+    if (isBefore(terms, texts, load<u32>(right, 8), load<u32>(left, 8))) {
       v128.store(out, v128.load(right));
       right += ENTRY_BYTES;
     } else {
@@ -109,20 +180,11 @@ function merge(terms: usize, texts: usize, from: usize, to: usize, start: u32, m
   copyShort(out + (leftEnd - left), right, (rightEnd - right) as u32);
 }
 
-/** Whether the term `id` with `prefix` sorts before the one of the entry `other`. */
-function isBefore(terms: usize, texts: usize, prefix: u64, id: u32, other: usize): bool {
-  const otherPrefix = load<u64>(other);
-  if (prefix !== otherPrefix) return prefix < otherPrefix;
+/** Whether the term `id` sorts before the term `other`. */
+function isBefore(terms: usize, texts: usize, id: u32, other: u32): bool {
   const a = terms + id * TERM_BYTES;
-  const b = terms + load<u32>(other, 8) * TERM_BYTES;
-  return (
-    compare(
-      texts + load<u32>(a, TERM_TEXT),
-      load<u16>(a, TERM_FIELD_LENGTH),
-      texts + load<u32>(b, TERM_TEXT),
-      load<u16>(b, TERM_FIELD_LENGTH),
-    ) < 0
-  );
+  const b = terms + other * TERM_BYTES;
+  return compare(textAt(a, texts), textBytes(a), textAt(b, texts), textBytes(b)) < 0;
 }
 
 function compare(a: usize, aLength: u32, b: usize, bLength: u32): i32 {

@@ -5,10 +5,9 @@
  */
 
 import { at, reserve } from "./buffer";
-import { endText, startText } from "./field";
+import { addWord, endText, reserveWords, startRun, startText } from "./field";
 import { FIELD_NUMBER, MAX_TOKEN_BYTES, SCRATCH_MASKS, SCRATCH_TEXT } from "./layout";
 import { scratch } from "./scratch";
-import { addOccurrence, internTerm, reserveOccurrences } from "./terms";
 
 /** Zeros that stand before the text, so that a vector can be loaded from before it. */
 const LEAD_BYTES: usize = 16;
@@ -27,8 +26,9 @@ const MID_NUMBER: u8 = 0xe0;
 export function addText(pool: usize, field: usize, doc: u32, text: usize, count: u32): void {
   const first = startText(field, doc);
   const words = markWords(text, count);
-  const next = addWords(pool, load<u32>(field, FIELD_NUMBER), doc, first, words);
-  endText(field, doc, next - first, next);
+  startRun(field, doc, first);
+  const added = addWords(pool, field, words);
+  endText(field, doc, added, first + added);
 }
 
 /** Copies the text in lower case and marks the bytes of words; returns how many runs of them there are. */
@@ -130,13 +130,14 @@ function isDigit(byte: u8): bool {
   return (byte as u32) - 48 < 10;
 }
 
-/** Adds the marked runs as words; returns the position that follows. */
-function addWords(pool: usize, field: u32, doc: u32, first: u32, runs: u32): u32 {
+/** Adds the marked runs as words; returns how many. */
+function addWords(pool: usize, field: usize, runs: u32): u32 {
+  const number = load<u32>(field, FIELD_NUMBER);
   const lower = at(scratch + SCRATCH_TEXT) + LEAD_BYTES;
   const masks = at(scratch + SCRATCH_MASKS);
   let left = runs;
   let budget: u32 = 0;
-  let next = first;
+  let added: u32 = 0;
   let block: u32 = 0;
   let bits = load<u64>(masks);
   while (left > 0) {
@@ -164,18 +165,19 @@ function addWords(pool: usize, field: u32, doc: u32, first: u32, runs: u32): u32
     left--;
     if (budget === 0) {
       budget = min(left + 1, WORDS_AT_ONCE);
-      reserveOccurrences(pool, budget, budget * MAX_TOKEN_BYTES);
+      reserveWords(pool, field, budget, budget * MAX_TOKEN_BYTES);
     }
     budget--;
     const length = stop - start;
     if (length > (MAX_TOKEN_BYTES as u32)) {
-      next = addLongRun(pool, field, doc, next, lower + start, length);
+      added += addLongRun(pool, field, number, lower + start, length);
       budget = 0;
     } else if (isWord(lower + start, length)) {
-      addOccurrence(pool, internTerm(pool, field, lower + start, length), doc, next++);
+      addWord(pool, field, number, lower + start, length);
+      added++;
     }
   }
-  return next;
+  return added;
 }
 
 /** False for a run of underscores only. */
@@ -185,9 +187,9 @@ function isWord(text: usize, length: u32): bool {
   return false;
 }
 
-/** Slow path: cuts a run that is longer than a word may be, byte by byte. */
-function addLongRun(pool: usize, field: u32, doc: u32, first: u32, text: usize, count: u32): u32 {
-  let next = first;
+/** Slow path: cuts a run that is longer than a word may be, byte by byte; returns the number of words. */
+function addLongRun(pool: usize, field: usize, number: u32, text: usize, count: u32): u32 {
+  let added: u32 = 0;
   let place: u32 = 0;
   while (place < count) {
     if (isMiddle(load<u8>(text + place))) {
@@ -207,10 +209,11 @@ function addLongRun(pool: usize, field: u32, doc: u32, first: u32, text: usize, 
       length++;
     }
     if (!isWord(text + start, length)) continue;
-    reserveOccurrences(pool, 1, length);
-    addOccurrence(pool, internTerm(pool, field, text + start, length), doc, next++);
+    reserveWords(pool, field, 1, length);
+    addWord(pool, field, number, text + start, length);
+    added++;
   }
-  return next;
+  return added;
 }
 
 /** Punctuation within a run of word bytes. */

@@ -5,10 +5,9 @@
  */
 
 import { at, reserve } from "./buffer";
-import { endText, startText } from "./field";
+import { addWord, endText, reserveWords, startRun, startText } from "./field";
 import { FIELD_NUMBER, SCRATCH_TEXT, SCRATCH_UNICODE, UNICODE_LOWER, UNICODE_POINTS } from "./layout";
 import { scratch } from "./scratch";
-import { addOccurrence, internTerm, reserveOccurrences } from "./terms";
 
 /** Classes, as analysis/word-break.ts numbers them. */
 const OTHER: u32 = 1;
@@ -141,8 +140,9 @@ export function addUnicodeText(pool: usize, field: usize, doc: u32, text: usize,
   // A lower-case letter takes at most twice the bytes of the other.
   reserve(scratch + SCRATCH_TEXT, 2 * MAX_STRETCH + 64);
   const limit = text + count;
-  let next = first;
+  let added: u32 = 0;
   let place = text;
+  startRun(field, doc, first);
   while (place < limit) {
     const start = place;
     const byte = load<u8>(place) as u32;
@@ -163,9 +163,11 @@ export function addUnicodeText(pool: usize, field: usize, doc: u32, text: usize,
       place = endOfWord(table, place, limit);
       isWord = (seen & WORD_MAKERS) !== 0;
     } else place += width;
-    if (isWord) addWord(pool, number, table, doc, start, place, next++);
+    if (!isWord) continue;
+    addLower(pool, field, number, table, start, place);
+    added++;
   }
-  endText(field, doc, next - first, next);
+  endText(field, doc, added, first + added);
 }
 
 function endOfRun(table: usize, from: usize, limit: usize): usize {
@@ -233,15 +235,7 @@ function joinsByMiddle(last: u32, middle: u32, behind: u32): bool {
 }
 
 /** Adds the characters from `start` to `stop` in lower case as a word. */
-function addWord(
-  pool: usize,
-  field: u32,
-  table: usize,
-  doc: u32,
-  start: usize,
-  stop: usize,
-  position: u32,
-): void {
+function addLower(pool: usize, field: usize, number: u32, table: usize, start: usize, stop: usize): void {
   const lower = at(scratch + SCRATCH_TEXT);
   const letters = table + UNICODE_LOWER;
   let to = lower;
@@ -258,8 +252,8 @@ function addWord(
     place += width;
   }
   const length = (to - lower) as u32;
-  reserveOccurrences(pool, 1, length);
-  addOccurrence(pool, internTerm(pool, field, lower, length), doc, position);
+  reserveWords(pool, field, 1, length);
+  addWord(pool, field, number, lower, length);
 }
 
 /** Writes a code point as UTF-8; returns the place behind it. */
