@@ -1,12 +1,12 @@
 /** A hub: makes its parts, gives each its neighbours, starts them in order and stops them in reverse. */
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { checkAuthSettings } from "#hub/auth/settings.ts";
 import { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import { ShardHost } from "#hub/cluster/shard-host.ts";
 import { Journal } from "#hub/journal/journal.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { openDataFolder } from "#proto/kit/data-folder.ts";
 import { FolderLock } from "#proto/kit/folder-lock.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -40,6 +40,8 @@ export interface HubAddresses {
 
 /** Time to index what arrived, to commit and to end nats-server. */
 const STOP_DEADLINE_MS = 20_000;
+/** Free on the disk of path.data, or there is no start; little, since a hub is also what deletes old indices. */
+const START_BYTES = 1 << 16;
 
 export class Hub implements Component {
   readonly #options: HubOptions;
@@ -84,7 +86,7 @@ export class Hub implements Component {
   }
 
   async #startAll(folder: string): Promise<void> {
-    mkdirSync(folder, { recursive: true, mode: 0o750 });
+    openDataFolder(folder, START_BYTES);
     await this.#run("lock", folderLock(folder));
     checkRestored(folder);
     const { log } = this.#options;

@@ -4,9 +4,10 @@
  * The layout is described in README.md beside this file.
  */
 
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Level } from "level";
+import { openDataFolder } from "#proto/kit/data-folder.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -33,6 +34,8 @@ export interface OpenedStore {
 
 /** Damaged copies kept for whoever wants to look. */
 const BAD_COPIES_KEPT = 2;
+/** Opening the database writes its buffer as a table: without that room it would look damaged. */
+const START_BYTES = 2 << 20;
 /** The agent has few rows; the defaults of LevelDB would take 12 MB of memory. */
 const LEVEL_OPTIONS = {
   keyEncoding: "utf8",
@@ -41,9 +44,9 @@ const LEVEL_OPTIONS = {
   cacheSize: 1 << 20,
 };
 
-/** Opens the database under `folder`, making it at the first run only. Throws data_locked, data_corrupt or file_unreadable. */
+/** Opens the database under `folder`, making it at the first run only. Throws data_locked, data_corrupt, disk_full or file_unreadable. */
 export async function openStore(folder: string, log: Logger): Promise<OpenedStore> {
-  makeFolder(folder);
+  openDataFolder(folder, START_BYTES);
   const path = join(folder, "registry");
   const marker = readMarker(folder);
   try {
@@ -62,14 +65,6 @@ export async function openStore(folder: string, log: Logger): Promise<OpenedStor
 /** Writes the file FORMAT. */
 export function writeMarker(folder: string, marker: Marker): void {
   writeFileAtomic(join(folder, "FORMAT"), `${JSON.stringify(marker)}\n`);
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o750 });
-  } catch (error) {
-    throw unreadable(folder, error);
-  }
 }
 
 function readMarker(folder: string): Marker | null {

@@ -55,6 +55,10 @@ test("environment variables are substituted, with defaults", () => {
 
 for (const [text, message] of [
   ["http.prot: 1", /^hub\.yml:1:1: unknown setting "http\.prot"; did you mean "http\.port"\?$/],
+  [
+    "http.prot: 1\nnode.name: 3\nhttp.port: many",
+    /^hub\.yml:1:1: unknown .*\n {2}hub\.yml:3:1: http\.port must be integer, but is "many"$/,
+  ],
   ["http:\n  port: many", /^hub\.yml:2:3: http\.port must be integer, but is "many"$/],
   ["a: [", /^hub\.yml:/],
   [`node.name: $\{NOWHERE}`, /^hub\.yml:1:1: environment variable NOWHERE isn't set/],

@@ -10,6 +10,9 @@ import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument, type YA
 import { AppError, systemCode } from "./errors.ts";
 import { didYouMean } from "./nearest.ts";
 
+/** Faults of a file that are named at once. */
+const MOST_FAULTS = 20;
+
 /** A value with the place it was written at, for messages. */
 interface Entry {
   readonly value: unknown;
@@ -65,7 +68,7 @@ export function parseOverride(text: string, env: NodeJS.ProcessEnv): [key: strin
   return [key, { value: substitute(document.toJS(), env, `-E ${key}`), place: `-E ${key}` }];
 }
 
-/** Checks `entries` against `schema`, fills defaults in and returns the settings. Throws settings_invalid naming the first fault. */
+/** Checks `entries` against `schema`, fills defaults in and returns the settings. Throws settings_invalid naming every fault, a line each. */
 export function checkSettings<T extends TObject>(
   schema: T,
   entries: Entries,
@@ -74,46 +77,66 @@ export function checkSettings<T extends TObject>(
   const merged = gatherRecords(schema, mergeAliases(entries, aliases));
   const known = Object.keys(schema.properties);
   const settings: Record<string, unknown> = {};
+  const faults: string[] = [];
   for (const [key, { value, place }] of merged) {
     const property = schema.properties[key];
     if (property === undefined) {
       const names = [...known, ...aliases.map(([accepted]) => accepted)];
-      throw new AppError("settings_invalid", `${place}: unknown setting "${key}"${didYouMean(key, names)}`);
+      faults.push(`${place}: unknown setting "${key}"${didYouMean(key, names)}`);
+      continue;
     }
-    settings[key] = checkValue(property, value, key, place);
+    const checked = readValue(property, value, key, place);
+    if (typeof checked === "string") faults.push(checked);
+    else settings[key] = checked.value;
   }
   for (const key of known) {
-    if (key in settings) continue;
+    if (key in settings || merged.has(key)) continue;
     const property = schema.properties[key]!;
     const fallback = (property as { default?: unknown }).default;
     if (fallback !== undefined) settings[key] = structuredClone(fallback);
-    else if (schema.required?.includes(key))
-      throw new AppError("settings_invalid", `setting "${key}" is missing`);
+    else if (schema.required?.includes(key)) faults.push(`setting "${key}" is missing`);
   }
+  if (faults.length > 0) throw new AppError("settings_invalid", listFaults(faults));
   return settings as NoInfer<Static<T>>;
+}
+
+function listFaults(faults: readonly string[]): string {
+  const shown = faults.slice(0, MOST_FAULTS);
+  if (faults.length > shown.length) shown.push(`and ${faults.length - shown.length} more`);
+  return shown.join("\n  ");
 }
 
 /** Checks one value; numbers and booleans written as text are converted. Throws settings_invalid. */
 export function checkValue(schema: TSchema, value: unknown, key: string, place: string): unknown {
+  const checked = readValue(schema, value, key, place);
+  if (typeof checked === "string") throw new AppError("settings_invalid", checked);
+  return checked.value;
+}
+
+/** Returns the converted value, or what is wrong with it. */
+function readValue(schema: TSchema, value: unknown, key: string, place: string): { value: unknown } | string {
   const converted = Value.Default(schema, Value.Convert(schema, structuredClone(value)));
   const faults = Value.Errors(schema, converted);
   const fault = faults[0];
-  if (fault === undefined) return converted;
+  if (fault === undefined) return { value: converted };
   const unknown = faults.find((each) => each.keyword === "additionalProperties");
   const path = (unknown ?? fault).instancePath.replace(/^\//, "").replaceAll("/", ".");
   const where = path === "" ? key : `${key}.${path}`;
-  if (unknown !== undefined) {
-    const extra = (unknown.params as { additionalProperties: string[] }).additionalProperties[0]!;
-    const names = propertyNames(schema, unknown.schemaPath);
-    throw new AppError(
-      "settings_invalid",
-      `${place}: ${where}: unknown setting "${extra}"${didYouMean(extra, names)}`,
-    );
+  if (unknown === undefined) {
+    const wanted = path === "" ? (choices(schema) ?? fault.message) : fault.message;
+    return `${place}: ${where} ${wanted}, but is ${JSON.stringify(value)}`;
   }
-  throw new AppError(
-    "settings_invalid",
-    `${place}: ${where} ${fault.message}, but is ${JSON.stringify(value)}`,
-  );
+  const extra = (unknown.params as { additionalProperties: string[] }).additionalProperties[0]!;
+  const names = propertyNames(schema, unknown.schemaPath);
+  return `${place}: ${where}: unknown setting "${extra}"${didYouMean(extra, names)}`;
+}
+
+/** Returns the values that a setting with few of them takes, in words. */
+function choices(schema: TSchema): string | undefined {
+  const { anyOf } = schema as { anyOf?: readonly { readonly const?: unknown }[] };
+  const values = anyOf?.map((each) => each.const);
+  if (values === undefined || values.includes(undefined)) return undefined;
+  return `must be one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
 }
 
 /** Names of the properties that the part of `schema` at `schemaPath` ("#/items") knows. */
