@@ -11,6 +11,7 @@ export const {
   AgentHello,
   AgentStatus,
   Watermark,
+  DocAppends,
   DocBatch,
   DocOperation,
   DocResult,

@@ -1,6 +1,7 @@
 /** Turns what a route answers into status, headers and bytes, in the format that was asked for. */
 
 import { stringify } from "yaml";
+import { RawJson } from "#hub/search/raw-json.ts";
 import { filterPath } from "./filter-path.ts";
 import { plainValue, writeJson } from "./json-writer.ts";
 import type { AnswerFormat } from "./media-type.ts";
@@ -33,6 +34,8 @@ export function renderAnswer(response: ApiResponse, options: AnswerOptions): Ren
   if (response.json === undefined)
     return { status, headers: { "content-type": TEXT_TYPE, ...headers }, body: "" };
   const { filterPath: patterns } = options;
+  if (response.json instanceof RawJson && !patterns && !options.pretty && options.format !== "yaml")
+    return { status, headers: { "content-type": JSON_TYPE, ...headers }, body: response.json.bytes };
   const value = patterns ? filterPath(plainValue(response.json), patterns) : response.json;
   if (options.format === "yaml") {
     const body = stringify(plainValue(value), { directives: true });

@@ -1,12 +1,10 @@
 /**
  * The `_bulk` request that most clients send: the same action line before each document, which gets an id of its own.
- * Only where lines begin is looked at, and answers are made from one.
+ * Only where lines begin is looked at.
  */
 
-import type { AppError } from "#proto/kit/errors.ts";
 import { type BulkDefaults, type BulkItem, firstItem } from "./bulk-parser.ts";
-import type { AppendResult, AppendRun, Indices, WriteOptions } from "./ports.ts";
-import { writeBody } from "./write-answer.ts";
+import type { AppendRun } from "./ports.ts";
 
 const NEWLINE = 0x0a;
 
@@ -30,67 +28,38 @@ export function readBulkRun(body: Buffer, defaults: BulkDefaults): BulkRun | nul
   if ((kind !== "index" && kind !== "create") || !Object.keys(write).every((key) => SIMPLE.has(key)))
     return null;
   const action = body.subarray(0, documentStart);
-  const starts: number[] = [];
-  const stops: number[] = [];
+  const ends: number[] = [];
   for (let at = 0; at < body.length; ) {
     if (!startsWith(body, at, action)) return null;
-    const start = at + action.length;
-    const stop = body.indexOf(NEWLINE, start);
-    if (stop < 0) return null;
-    starts.push(start);
-    stops.push(stop);
-    at = stop + 1;
+    const end = body.indexOf(NEWLINE, at + action.length);
+    if (end < 0) return null;
+    ends.push(end);
+    at = end + 1;
   }
   const { index } = item;
-  return {
-    kind,
-    item,
-    run: { index, bytes: body, starts: Int32Array.from(starts), stops: Int32Array.from(stops) },
-  };
+  const gap = 1 + action.length;
+  return { kind, item, run: { index, bytes: body, start: documentStart, ends: Uint32Array.from(ends), gap } };
 }
 
 /** Documents `from` to `to` of a run. */
-export function partOf({ index, bytes, starts, stops }: AppendRun, from: number, to: number): AppendRun {
-  return { index, bytes, starts: starts.subarray(from, to), stops: stops.subarray(from, to) };
+export function partOf(run: AppendRun, from: number, to: number): AppendRun {
+  const start = from === 0 ? run.start : run.ends[from - 1]! + run.gap;
+  return { ...run, start, ends: run.ends.subarray(from, to) };
 }
 
 /** The documents of a run one by one, for the way that others go. */
-export function itemsOf({ kind, item }: BulkRun, { bytes, starts, stops }: AppendRun): BulkItem[] {
-  return Array.from(starts, (start, place) => ({
-    ...item,
-    write: { kind, index: item.index, source: bytes.subarray(start, stops[place]) },
-  }));
+export function itemsOf({ kind, item }: BulkRun, run: AppendRun): BulkItem[] {
+  return sourcesOf(run).map((source) => ({ ...item, write: { kind, index: item.index, source } }));
 }
 
-/** Returns the JSON of each item's answer; `failure`: that of one that isn't in. */
-export function appendAnswers(
-  kind: string,
-  result: AppendResult,
-  indices: Indices,
-  refresh: WriteOptions["refresh"],
-  failure: (error: AppError) => string,
-): string[] {
-  const [head, middle, tail] = answerParts(kind, result, indices, refresh);
-  return result.outcomes.map((outcome, place) =>
-    typeof outcome === "number" ? head + result.ids[place]! + middle + outcome + tail : failure(outcome),
-  );
-}
-
-/** The answer of a document without its id and its sequence number: before, between and behind them. */
-function answerParts(
-  kind: string,
-  { index, copies }: AppendResult,
-  indices: Indices,
-  refresh: WriteOptions["refresh"],
-): readonly [string, string, string] {
-  const created = { result: "created", version: 1, primaryTerm: 1, copies, copiesDone: 1 } as const;
-  const id = "\u0000";
-  const seqNo = Number.MIN_SAFE_INTEGER;
-  const body = writeBody({ ...created, index, id, seqNo }, indices, refresh);
-  const text = JSON.stringify({ [kind]: { ...body, status: 201 } });
-  const [head = "", rest = ""] = text.split("\\u0000");
-  const [middle = "", tail = ""] = rest.split(String(seqNo));
-  return [head, middle, tail];
+/** The documents of a run. */
+export function sourcesOf({ bytes, start, ends, gap }: AppendRun): Uint8Array[] {
+  let from = start;
+  return Array.from(ends, (end) => {
+    const source = bytes.subarray(from, end);
+    from = end + gap;
+    return source;
+  });
 }
 
 function startsWith(body: Buffer, at: number, action: Buffer): boolean {

@@ -9,6 +9,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { sourcesOf } from "./bulk-run.ts";
 import type { IngestPipelines } from "./pipeline-ports.ts";
 import type {
   AppendResult,
@@ -24,6 +25,9 @@ import type {
 } from "./ports.ts";
 import type { AccessControl } from "./route.ts";
 import { ApiServer, type ApiServerOptions } from "./server.ts";
+
+/** Length of ids that are made. */
+const ID_BYTES = 20;
 
 /** Documents of all indices by "index/id". */
 class FakeDocuments implements Documents {
@@ -48,16 +52,21 @@ class FakeDocuments implements Documents {
     return results;
   }
 
-  async append({ index, bytes, starts, stops }: AppendRun, options: WriteOptions): Promise<AppendResult> {
-    const sources = Array.from(starts, (start, place) => bytes.subarray(start, stops[place]));
+  async append(run: AppendRun, options: WriteOptions): Promise<AppendResult> {
+    const { index } = run;
     const results = await this.write(
-      sources.map((source) => ({ kind: "index", index, source })),
+      sourcesOf(run).map((source) => ({ kind: "index", index, source })),
       options,
+    );
+    const failed = [...results.entries()].flatMap(([place, result]) =>
+      "error" in result ? [[place, result.error] as const] : [],
     );
     return {
       index: this.#catalog.resolve(index, {})[0]?.name ?? index,
-      ids: results.map(({ id }) => id ?? ""),
-      outcomes: results.map((result) => ("error" in result ? result.error : result.seqNo)),
+      ids: Buffer.from(results.map(({ id = "" }) => id.padEnd(ID_BYTES, "-")).join("")),
+      idBytes: ID_BYTES,
+      seqNos: Float64Array.from(results, (result) => ("error" in result ? 0 : result.seqNo)),
+      failures: new Map(failed),
       copies: 1,
     };
   }
@@ -68,7 +77,7 @@ class FakeDocuments implements Documents {
   }
 
   async #write(item: WriteItem): Promise<WriteResult> {
-    const id = item.id ?? `made-${this.stored.size}`;
+    const id = item.id ?? `made-${this.stored.size}`.padEnd(ID_BYTES, "-");
     try {
       const index = await this.#catalog.ensure(item.index);
       const before = this.stored.get(`${index.name}/${id}`);

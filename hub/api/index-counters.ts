@@ -121,9 +121,9 @@ export function countDocuments(documents: Documents, indices: Indices, counters:
       const [index] = result === null ? [] : resolved(result.index);
       if (index === undefined || result === null) return result;
       const counts = counters.of(index.uuid);
-      const failed = result.outcomes.filter((outcome) => typeof outcome !== "number").length;
+      const failed = result.failures.size;
       counts.failed += failed;
-      counts.indexed += result.outcomes.length - failed;
+      counts.indexed += result.seqNos.length - failed;
       return result;
     },
     async get(name, id, options) {

@@ -3,9 +3,29 @@
  * constructors; tests give fakes that live in memory.
  */
 
+import type {
+  AppendResult,
+  AppendRun,
+  WriteItem as ClusterWriteItem,
+  StoredDocument,
+  WriteOptions,
+  WriteResult,
+} from "#hub/cluster/writes.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import type { Searcher } from "#hub/engine/searcher.ts";
-import type { AppError } from "#proto/kit/errors.ts";
+
+export type {
+  AppendResult,
+  AppendRun,
+  RefreshPolicy,
+  StoredDocument,
+  VersionType,
+  WriteConditions,
+  WriteFailure,
+  WriteOptions,
+  WriteResult,
+  WriteSuccess,
+} from "#hub/cluster/writes.ts";
 
 /** A JSON object. */
 export type JsonObject = Record<string, unknown>;
@@ -98,91 +118,15 @@ export interface Indices {
   deleteTemplates(names: readonly string[]): Promise<void>;
 }
 
-export type VersionType = "internal" | "external" | "external_gte";
+/** A change of a document, as a route gives it. */
+export type WriteItem =
+  | Exclude<ClusterWriteItem, NewVersion>
+  | (NewVersion & {
+      /** Ingest pipeline it goes through first. */
+      readonly pipeline?: string;
+    });
 
-/** Conditions on the present document. */
-export interface WriteConditions {
-  /** With `internal` the version expected, else the version to set. */
-  readonly version?: number;
-  readonly versionType?: VersionType;
-  readonly ifSeqNo?: number;
-  readonly ifPrimaryTerm?: number;
-}
-
-/** One change of one document. `index` is a name or alias; a missing index is created by all but `delete`. */
-export type WriteItem = WriteConditions & {
-  readonly index: string;
-  readonly routing?: string;
-} & (
-    | {
-        readonly kind: "index" | "create";
-        /** Absent: one is made. */
-        readonly id?: string;
-        /** JSON object, UTF-8, stored as it stands. */
-        readonly source: Uint8Array;
-        /** Ingest pipeline it goes through first. */
-        readonly pipeline?: string;
-      }
-    | {
-        readonly kind: "update";
-        readonly id: string;
-        /** Partial document, JSON object, UTF-8. */
-        readonly source: Uint8Array;
-        /** Document to index where the id is missing. */
-        readonly upsert?: Uint8Array;
-        readonly docAsUpsert: boolean;
-        /** A merge that changes nothing writes nothing. */
-        readonly detectNoop: boolean;
-      }
-    | { readonly kind: "delete"; readonly id: string }
-  );
-
-/** When a write answers. `wait_for`: after the next refresh; `true`: refreshes at once. */
-export type RefreshPolicy = "false" | "true" | "wait_for";
-
-export interface WriteOptions {
-  readonly refresh: RefreshPolicy;
-  /** How long to wait for the shard's answer. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
-/** What became of one WriteItem. */
-export interface WriteSuccess {
-  /** Concrete index. */
-  readonly index: string;
-  readonly id: string;
-  readonly result: "created" | "updated" | "deleted" | "not_found" | "noop";
-  readonly version: number;
-  readonly seqNo: number;
-  readonly primaryTerm: number;
-  /** Copies that were to take the change: 1 + replicas. 0 for noop. */
-  readonly copies: number;
-  /** Of `copies`, how many did. */
-  readonly copiesDone: number;
-}
-
-/** An item's failure; `error.data` may carry index, index_uuid, shard. */
-export interface WriteFailure {
-  readonly index: string;
-  readonly id: string | undefined;
-  readonly error: AppError;
-}
-
-export type WriteResult = WriteSuccess | WriteFailure;
-
-/** A document as it is stored now, refreshed or not. */
-export interface StoredDocument {
-  /** Concrete index. */
-  readonly index: string;
-  readonly id: string;
-  readonly version: number;
-  readonly seqNo: number;
-  readonly primaryTerm: number;
-  /** JSON as it was sent, UTF-8. */
-  readonly source: Uint8Array;
-  readonly routing?: string;
-}
+type NewVersion = Extract<ClusterWriteItem, { kind: "index" | "create" }>;
 
 /** The document interface: every change goes through the journal. */
 export interface Documents {
@@ -192,26 +136,6 @@ export interface Documents {
   append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null>;
   /** Reads in real time. `index`: a name or an alias of one index. Null: no such document. Throws index_missing. */
   get(index: string, id: string, options: { readonly routing?: string }): Promise<StoredDocument | null>;
-}
-
-/** New documents without ids for one index, behind each other in `bytes`. */
-export interface AppendRun {
-  readonly index: string;
-  readonly bytes: Uint8Array;
-  /** Where each document begins, and the byte behind it. */
-  readonly starts: Int32Array;
-  readonly stops: Int32Array;
-}
-
-/** What became of the documents of a run, by their place in it. */
-export interface AppendResult {
-  /** Concrete index. */
-  readonly index: string;
-  readonly ids: readonly string[];
-  /** Sequence number of a document that was created, or why it wasn't. */
-  readonly outcomes: readonly (number | AppError)[];
-  /** Copies that were to take the change: 1 + replicas. */
-  readonly copies: number;
 }
 
 /** A shard's snapshot to search in. */

@@ -109,7 +109,11 @@ export function isFailure(result: WriteResult): result is Extract<WriteResult, {
 }
 
 /** Returns the body of a write that was done. */
-export function writeBody(result: WriteSuccess, indices: Indices, refresh: RefreshPolicy): JsonObject {
+export function writeBody(
+  result: WriteSuccess,
+  indices: Pick<Indices, "get">,
+  refresh: RefreshPolicy,
+): JsonObject {
   return {
     _index: result.index,
     _type: typeName(indices, result.index),
@@ -124,7 +128,7 @@ export function writeBody(result: WriteSuccess, indices: Indices, refresh: Refre
 }
 
 /** Name printed as `_type` of documents of an index, which may be gone meanwhile. */
-export function typeName(indices: Indices, name: string): string {
+export function typeName(indices: Pick<Indices, "get">, name: string): string {
   const index = indices.get(name);
   return index === undefined ? DEFAULT_TYPE : typeOf(index);
 }

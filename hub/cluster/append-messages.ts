@@ -1,24 +1,28 @@
-/**
- * New documents that lie behind each other in one run of bytes, as messages of DOC: the operations are written as bytes
- * at once, without an object for each. What a reader sees is the same as of DocBatches.
- */
+/** New documents as messages of DOC: sorted by shard, bounded, written as columns without an object for each. */
 
 import { DocBatch } from "#proto/messages.ts";
 import { docSubject } from "#proto/subjects.ts";
+import { type DocumentColumns, encodeAppends } from "./append-encoder.ts";
 import { type BatchHeader, MAX_BATCH_BYTES, MAX_OPERATIONS } from "./doc-batches.ts";
-import { type DocumentIds, ID_CHARACTERS } from "./document-ids.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
-import { OPERATION_BYTES, putAppend } from "./operation-bytes.ts";
-import { shardOf } from "./routing.ts";
+import { shardOfAscii } from "./routing.ts";
 
-/** New documents for one index, behind each other in `bytes`. They get ids. */
-export interface AppendRun {
-  /** Name or alias. */
-  readonly index: string;
+/** New documents of one index, one entry each, in order. */
+export interface NewDocuments {
   readonly bytes: Uint8Array;
-  /** Where each document begins, and the byte behind it. */
-  readonly starts: Int32Array;
-  readonly stops: Int32Array;
+  /** Where the first one begins in `bytes`. */
+  readonly start: number;
+  /** Where each one ends. */
+  readonly ends: Uint32Array;
+  /** Bytes between two that belong to neither. */
+  readonly gap: number;
+  /** ASCII, behind each other, `idBytes` each. */
+  readonly ids: Uint8Array;
+  readonly idBytes: number;
+  /** See DocumentColumns. */
+  readonly ordinals?: Uint32Array;
+  readonly sourceIndices?: Uint32Array;
+  readonly offsets?: Float64Array;
 }
 
 /** A message ready to be published. */
@@ -26,47 +30,123 @@ export interface AppendMessage {
   readonly subject: string;
   readonly data: Uint8Array;
   readonly shard: number;
-  /** Places of its documents in the run. */
-  readonly places: readonly number[];
+  /** Number of this message among those of the same write and shard, from 0. */
+  readonly part: number;
+  /** Places of its documents among all. */
+  readonly places: Uint32Array;
 }
 
-interface OpenMessage {
-  places: number[];
-  bytes: number;
-}
+/** Bytes that a document takes beside itself. */
+const COLUMN_BYTES = 48;
 
-/** Sorts the documents of a run into messages; `ids` receives the id of each. `reply`: where a message is answered. */
+/** Sorts documents into messages. `reply`: where a message is answered; empty for nowhere. */
 export function appendMessages(
-  run: AppendRun,
+  documents: NewDocuments,
   index: IndexMetadata,
   header: BatchHeader,
-  documentIds: DocumentIds,
-  ids: string[],
   reply: () => string,
 ): AppendMessage[] {
-  const { numberOfShards } = index.settings;
-  const open: OpenMessage[] = Array.from({ length: numberOfShards }, () => ({ places: [], bytes: 0 }));
-  const done: AppendMessage[] = [];
-  const close = (shard: number): void => {
-    const { places } = open[shard]!;
-    const head = headerBytes(index, shard, header, reply());
-    const data = encodeRun(run, places, ids, head, open[shard]!.bytes);
-    done.push({ subject: docSubject(index.uuid, shard), data, shard, places });
-    open[shard] = { places: [], bytes: 0 };
-  };
-  for (let place = 0; place < run.starts.length; place++) {
-    const id = documentIds.next();
-    ids.push(id);
-    const shard = shardOf(id, "", numberOfShards);
-    const bytes = run.stops[place]! - run.starts[place]! + ID_CHARACTERS + OPERATION_BYTES;
-    const message = open[shard]!;
-    const isFull = message.bytes + bytes > MAX_BATCH_BYTES || message.places.length >= MAX_OPERATIONS;
-    if (isFull && message.places.length > 0) close(shard);
-    open[shard]!.places.push(place);
-    open[shard]!.bytes += bytes;
+  const messages: AppendMessage[] = [];
+  for (const [shard, places] of placesByShard(documents, index.settings.numberOfShards).entries()) {
+    for (const [part, some] of partsOf(documents, places).entries()) {
+      const head = headerBytes(index, shard, header, reply());
+      const isAll = some.length > 0 && some.at(-1)! - some[0]! === some.length - 1;
+      const columns = isAll ? neighbours(documents, some) : gathered(documents, some);
+      const data = encodeAppends(head, columns);
+      messages.push({ subject: docSubject(index.uuid, shard), data, shard, part, places: some });
+    }
   }
-  for (const [shard, { places }] of open.entries()) if (places.length > 0) close(shard);
-  return done;
+  return messages;
+}
+
+/** Places by shard, ascending in each. */
+function placesByShard({ ids, idBytes, ends }: NewDocuments, shards: number): Uint32Array[] {
+  if (shards === 1) return [Uint32Array.from(ends, (_, place) => place)];
+  const shardOf = new Uint32Array(ends.length);
+  const counts = new Uint32Array(shards);
+  for (let place = 0; place < ends.length; place++) {
+    const shard = shardOfAscii(ids, place * idBytes, (place + 1) * idBytes, shards);
+    shardOf[place] = shard;
+    counts[shard]!++;
+  }
+  const result = Array.from(counts, (count) => new Uint32Array(count));
+  counts.fill(0);
+  for (let place = 0; place < ends.length; place++) {
+    const shard = shardOf[place]!;
+    result[shard]![counts[shard]!++] = place;
+  }
+  return result;
+}
+
+/** Parts of the places that a message has room for. */
+function partsOf(documents: NewDocuments, places: Uint32Array): Uint32Array[] {
+  const parts: Uint32Array[] = [];
+  let first = 0;
+  let bytes = 0;
+  for (const [nth, place] of places.entries()) {
+    const more = documents.ends[place]! - startOf(documents, place) + documents.gap + COLUMN_BYTES;
+    if (nth > first && (bytes + more > MAX_BATCH_BYTES || nth - first >= MAX_OPERATIONS)) {
+      parts.push(places.subarray(first, nth));
+      first = nth;
+      bytes = 0;
+    }
+    bytes += more;
+  }
+  if (places.length > first) parts.push(places.subarray(first));
+  return parts;
+}
+
+/** Documents that lie behind each other: their bytes are copied in one go. */
+function neighbours(documents: NewDocuments, places: Uint32Array): DocumentColumns {
+  const { bytes, ends, gap, ids, idBytes } = documents;
+  const first = places[0]!;
+  const last = first + places.length;
+  const start = startOf(documents, first);
+  return {
+    documentBytes: ends[last - 1]! - start,
+    put: (out, at) => out.set(bytes.subarray(start, ends[last - 1]), at),
+    ends: ends.subarray(first, last).map((end) => end - start),
+    gap,
+    ids: ids.subarray(first * idBytes, last * idBytes),
+    ...(documents.ordinals && { ordinals: documents.ordinals.slice(first, last) }),
+    ...(documents.sourceIndices && { sourceIndices: documents.sourceIndices.slice(first, last) }),
+    ...(documents.offsets && { offsets: documents.offsets.slice(first, last) }),
+  };
+}
+
+/** Documents with others between them. */
+function gathered(documents: NewDocuments, places: Uint32Array): DocumentColumns {
+  const { bytes, ids, idBytes, ordinals, sourceIndices, offsets } = documents;
+  const ends = new Uint32Array(places.length);
+  const someIds = new Uint8Array(places.length * idBytes);
+  let documentBytes = 0;
+  for (let nth = 0; nth < places.length; nth++) {
+    const place = places[nth]!;
+    documentBytes += documents.ends[place]! - startOf(documents, place);
+    ends[nth] = documentBytes;
+    const from = place * idBytes;
+    for (let at = 0; at < idBytes; at++) someIds[nth * idBytes + at] = ids[from + at]!;
+  }
+  const put = (out: Uint8Array, at: number): void => {
+    const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let to = at;
+    for (const place of places) to += source.copy(out, to, startOf(documents, place), documents.ends[place]);
+  };
+  return {
+    documentBytes,
+    put,
+    ends,
+    gap: 0,
+    ids: someIds,
+    ...(ordinals && { ordinals: places.map((place) => ordinals[place]!) }),
+    ...(sourceIndices && { sourceIndices: places.map((place) => sourceIndices[place]!) }),
+    ...(offsets && { offsets: Float64Array.from(places, (place) => offsets[place]!) }),
+  };
+}
+
+/** Where document `place` begins. */
+function startOf({ start, ends, gap }: NewDocuments, place: number): number {
+  return place === 0 ? start : ends[place - 1]! + gap;
 }
 
 function headerBytes(index: IndexMetadata, shard: number, header: BatchHeader, reply: string): Uint8Array {
@@ -79,31 +159,4 @@ function headerBytes(index: IndexMetadata, shard: number, header: BatchHeader, r
     mappingVersion: index.mapping.version,
     reply,
   }).finish();
-}
-
-/** `roomBytes`: what the operations take at most. */
-function encodeRun(
-  { bytes, starts, stops }: AppendRun,
-  places: readonly number[],
-  ids: readonly string[],
-  head: Uint8Array,
-  roomBytes: number,
-): Uint8Array {
-  const out = Buffer.allocUnsafeSlow(head.length + roomBytes);
-  out.set(head);
-  let at = head.length;
-  for (const place of places) {
-    const [id, from, to] = [ids[place]!, starts[place]!, stops[place]!];
-    at = putAppend(out, at, {
-      create: false,
-      id,
-      bytes,
-      from,
-      to,
-      ordinal: place,
-      sourceIndex: 0,
-      offset: 0,
-    });
-  }
-  return out.subarray(0, at);
 }

@@ -6,26 +6,16 @@
 import { randomUUID } from "node:crypto";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import { type AppendMessage, type AppendRun, appendMessages } from "./append-messages.ts";
+import { type AppendMessage, appendMessages } from "./append-messages.ts";
 import type { BatchHeader } from "./doc-batches.ts";
-import type { DocumentIds } from "./document-ids.ts";
+import { type DocumentIds, ID_CHARACTERS } from "./document-ids.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
 import { documentError } from "./item-error.ts";
 import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import type { Reply, ReplyInbox } from "./reply-inbox.ts";
-
-/** What became of the documents of a run, by their place in it. */
-export interface AppendResult {
-  /** Name of the index. */
-  readonly index: string;
-  readonly ids: readonly string[];
-  /** Sequence number, or why it isn't in. All that are in are new: version 1. */
-  readonly outcomes: readonly (number | AppError)[];
-  /** Copies that an index has of a document. */
-  readonly copies: number;
-}
+import type { AppendResult, AppendRun } from "./writes.ts";
 
 export interface AppendsOptions {
   readonly log: LogPort;
@@ -43,15 +33,17 @@ export class Appends {
   }
 
   /** The index of a run, once all fields of its documents are in the mapping; null where not all is simple. */
-  async prepare({ index: name, bytes, starts, stops }: AppendRun): Promise<IndexMetadata | null> {
+  async prepare({ index: name, bytes, start, ends, gap }: AppendRun): Promise<IndexMetadata | null> {
     const { catalog } = this.#options;
     try {
       let index = await catalog.ensure(name);
       if (index.state === "close") return null;
-      for (let place = 0; place < starts.length; place++) {
-        const shape = jsonShape(bytes, starts[place], stops[place]);
-        if (this.#shapes.has(index, shape)) continue;
-        const source = bytes.subarray(starts[place], stops[place]);
+      for (let place = 0, from = start; place < ends.length; place++) {
+        const end = ends[place]!;
+        const shape = jsonShape(bytes, from, end);
+        const source = this.#shapes.has(index, shape) ? null : bytes.subarray(from, end);
+        from = end + gap;
+        if (source === null) continue;
         const fields = this.#shapes.missing(index, source, false, shape);
         if (fields === null) continue;
         await catalog.putMapping(index.name, fields);
@@ -74,11 +66,12 @@ export class Appends {
     timeoutMs: number,
     signal: AbortSignal,
   ): Promise<AppendResult> {
-    const { ids: documentIds, inbox } = this.#options;
+    const { inbox } = this.#options;
     const replies: Reply[] = [];
-    const ids: string[] = [];
-    const outcomes = new Array<number | AppError>(run.starts.length);
-    const messages = appendMessages(run, index, header, documentIds, ids, () => {
+    const ids = this.#options.ids.take(run.ends.length);
+    const outcomes: Outcomes = { seqNos: new Float64Array(run.ends.length), failures: new Map() };
+    const documents = { ...run, ids, idBytes: ID_CHARACTERS };
+    const messages = appendMessages(documents, index, header, () => {
       const reply = inbox.open();
       replies.push(reply);
       return reply.subject;
@@ -92,15 +85,22 @@ export class Appends {
           answered.push(answer(message, index, replies[nth]!, timeoutMs, outcomes));
         } catch (error) {
           const failure = toAppError(error);
-          for (const place of message.places) outcomes[place] = failure;
+          for (const place of message.places) outcomes.failures.set(place, failure);
         }
       }
       await Promise.all(answered);
     } finally {
       for (const reply of replies) reply.close();
     }
-    return { index: index.name, ids, outcomes, copies: 1 + index.settings.numberOfReplicas };
+    const copies = 1 + index.settings.numberOfReplicas;
+    return { index: index.name, ids, idBytes: ID_CHARACTERS, ...outcomes, copies };
   }
+}
+
+/** See AppendResult. */
+interface Outcomes {
+  readonly seqNos: Float64Array;
+  readonly failures: Map<number, AppError>;
 }
 
 /** Writes what the shard says of a message's documents to their places. */
@@ -109,7 +109,7 @@ async function answer(
   index: IndexMetadata,
   reply: Reply,
   timeoutMs: number,
-  outcomes: (number | AppError)[],
+  { seqNos, failures }: Outcomes,
 ): Promise<void> {
   try {
     const { items } = await reply.wait(timeoutMs);
@@ -118,15 +118,14 @@ async function answer(
       const end = Math.min(next + (count || 1), places.length);
       const data = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
       for (let nth = 0; next < end; next++, nth++) {
-        outcomes[places[next]!] = errorCode
-          ? documentError(errorCode, errorReason ?? "", data)
-          : (seqNo ?? 0) + nth;
+        if (errorCode) failures.set(places[next]!, documentError(errorCode, errorReason ?? "", data));
+        else seqNos[places[next]!] = (seqNo ?? 0) + nth;
       }
     }
     for (; next < places.length; next++)
-      outcomes[places[next]!] = new AppError("internal", "the shard answered with too few results");
+      failures.set(places[next]!, new AppError("internal", "the shard answered with too few results"));
   } catch (error) {
     const failure = toAppError(error);
-    for (const place of places) outcomes[place] = failure;
+    for (const place of places) failures.set(place, failure);
   }
 }

@@ -1,9 +1,9 @@
 /** Operations on documents, sorted into messages of the DOC stream: one index and shard each, in order, bounded. */
 
-import { DocBatch, type tailrace } from "#proto/messages.ts";
+import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
 import { docSubject } from "#proto/subjects.ts";
+import { type DocumentColumns, encodeAppends } from "./append-encoder.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
-import { type Append, appendBytes, appendOf, putAppend } from "./operation-bytes.ts";
 import { shardOf } from "./routing.ts";
 
 /** What all messages of one write have in common. */
@@ -101,23 +101,49 @@ export class DocBatches {
   }
 }
 
-/** Most batches hold nothing but new documents, which are written as bytes at once. */
+/** Most batches hold nothing but new documents. */
 function encodeBatch(
   head: tailrace.DocBatch.$Properties,
   operations: readonly tailrace.DocOperation.$Properties[],
 ): Uint8Array {
-  const appends: Append[] = [];
-  let roomBytes = 0;
-  for (const operation of operations) {
-    const append = appendOf(operation);
-    if (append === null) return DocBatch.encode({ ...head, operations: [...operations] }).finish();
-    roomBytes += appendBytes(append);
-    appends.push(append);
-  }
-  const headBytes = DocBatch.encode(head).finish();
-  const out = Buffer.allocUnsafeSlow(headBytes.length + roomBytes);
-  out.set(headBytes);
-  let at = headBytes.length;
-  for (const append of appends) at = putAppend(out, at, append);
-  return out.subarray(0, at);
+  const columns = columnsOf(operations);
+  if (columns !== null) return encodeAppends(DocBatch.encode(head).finish(), columns);
+  return DocBatch.encode({ ...head, operations: [...operations] }).finish();
+}
+
+/** Operations that only add documents, as columns; null where one says more, or their ids are of several lengths. */
+function columnsOf(operations: readonly tailrace.DocOperation.$Properties[]): DocumentColumns | null {
+  if (!operations.every(isAppend)) return null;
+  const ids = Buffer.from(operations.map(({ id }) => id).join(""));
+  const idBytes = Buffer.byteLength(operations[0]?.id ?? "");
+  if (!operations.every(({ id }) => Buffer.byteLength(id!) === idBytes)) return null;
+  let documentBytes = 0;
+  const ends = Uint32Array.from(operations, ({ source }) => (documentBytes += source!.length));
+  return {
+    documentBytes,
+    put(out, from) {
+      let at = from;
+      for (const { source } of operations) {
+        out.set(source!, at);
+        at += source!.length;
+      }
+    },
+    ends,
+    gap: 0,
+    ids,
+    ordinals: Uint32Array.from(operations, ({ ordinal }) => ordinal ?? 0),
+    sourceIndices: Uint32Array.from(operations, ({ sourceIndex }) => sourceIndex ?? 0),
+    offsets: Float64Array.from(operations, ({ offset }) => offset ?? 0),
+  };
+}
+
+function isAppend(operation: tailrace.DocOperation.$Properties): boolean {
+  const { appendOnly, kind, routing, upsert, id, source } = operation;
+  const saysMore =
+    (kind ?? 0) > DocOperation.Kind.CREATE ||
+    Boolean(routing) ||
+    (upsert?.length ?? 0) > 0 ||
+    operation.hasVersion === true ||
+    (operation.ifPrimaryTerm ?? 0) > 0;
+  return appendOnly === true && !saysMore && Boolean(id) && source !== undefined;
 }

@@ -4,8 +4,7 @@ import { randomUUID } from "node:crypto";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
-import type { AppendRun } from "./append-messages.ts";
-import { type AppendResult, Appends } from "./appends.ts";
+import { Appends } from "./appends.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
 import { docOperation } from "./doc-operation.ts";
 import { DocumentIds } from "./document-ids.ts";
@@ -17,7 +16,14 @@ import { type Reply, ReplyInbox } from "./reply-inbox.ts";
 import { shardOf } from "./routing.ts";
 import { WriteDeadline, withinReason } from "./write-deadline.ts";
 import { fill, type Prepared } from "./write-results.ts";
-import type { StoredDocument, WriteItem, WriteOptions, WriteResult } from "./writes.ts";
+import type {
+  AppendResult,
+  AppendRun,
+  StoredDocument,
+  WriteItem,
+  WriteOptions,
+  WriteResult,
+} from "./writes.ts";
 
 /** The shards of this node, as far as writes and reads by id need them. */
 export interface ShardPort {

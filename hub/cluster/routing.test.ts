@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { shardOf } from "./routing.ts";
+import { shardOf, shardOfAscii } from "./routing.ts";
 
 // Hashes of the same texts in the test of the function that 6.5 routes with.
 for (const [text, hash] of [
@@ -17,6 +17,7 @@ for (const [text, hash] of [
       const expected = (((hash | 0) % shards) + shards) % shards;
       assert.equal(shardOf(text, "", shards), expected);
       assert.equal(shardOf("another id", text, shards), expected);
+      assert.equal(shardOfAscii(Buffer.from(`-${text}-`), 1, 1 + text.length, shards), expected);
     }
   });
 }

@@ -2,44 +2,65 @@
 
 import type { AppError } from "#proto/kit/errors.ts";
 
-interface Conditions {
+export type VersionType = "internal" | "external" | "external_gte";
+
+/** Conditions on the present document. */
+export interface WriteConditions {
+  /** With `internal` the version expected, else the version to set. */
   readonly version?: number;
-  readonly versionType?: "internal" | "external" | "external_gte";
+  readonly versionType?: VersionType;
   readonly ifSeqNo?: number;
   readonly ifPrimaryTerm?: number;
 }
 
 /** One change of one document. `index` is a name or alias; a missing index is created by all but `delete`. */
-export type WriteItem = Conditions & { readonly index: string; readonly routing?: string } & (
-    | { readonly kind: "index" | "create"; readonly id?: string; readonly source: Uint8Array }
+export type WriteItem = WriteConditions & { readonly index: string; readonly routing?: string } & (
+    | {
+        readonly kind: "index" | "create";
+        /** Absent: one is made. */
+        readonly id?: string;
+        /** JSON object, UTF-8, stored as it stands. */
+        readonly source: Uint8Array;
+      }
     | {
         readonly kind: "update";
         readonly id: string;
+        /** Partial document, JSON object, UTF-8. */
         readonly source: Uint8Array;
+        /** Document to index where the id is missing. */
         readonly upsert?: Uint8Array;
         readonly docAsUpsert: boolean;
+        /** A merge that changes nothing writes nothing. */
         readonly detectNoop: boolean;
       }
     | { readonly kind: "delete"; readonly id: string }
   );
 
+/** When a write answers. `wait_for`: after the next refresh; `true`: refreshes at once. */
+export type RefreshPolicy = "false" | "true" | "wait_for";
+
 export interface WriteOptions {
-  readonly refresh: "false" | "true" | "wait_for";
+  readonly refresh: RefreshPolicy;
+  /** How long to wait for the shard's answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface WriteSuccess {
+  /** Concrete index. */
   readonly index: string;
   readonly id: string;
   readonly result: "created" | "updated" | "deleted" | "not_found" | "noop";
   readonly version: number;
   readonly seqNo: number;
   readonly primaryTerm: number;
+  /** Copies that were to take the change: 1 + replicas. 0 for noop. */
   readonly copies: number;
+  /** Of `copies`, how many did. */
   readonly copiesDone: number;
 }
 
+/** An item's failure; `error.data` may carry index, index_uuid, shard. */
 export interface WriteFailure {
   readonly index: string;
   readonly id: string | undefined;
@@ -48,13 +69,43 @@ export interface WriteFailure {
 
 export type WriteResult = WriteSuccess | WriteFailure;
 
-/** A document as it is stored now. */
+/** New documents without ids for one index, with the same bytes between all of them. */
+export interface AppendRun {
+  /** Name or alias. */
+  readonly index: string;
+  readonly bytes: Uint8Array;
+  /** Where the first document begins. */
+  readonly start: number;
+  /** Where each one ends. */
+  readonly ends: Uint32Array;
+  /** Bytes between two documents. */
+  readonly gap: number;
+}
+
+/** What became of the documents of a run, by their place in it. */
+export interface AppendResult {
+  /** Concrete index. */
+  readonly index: string;
+  /** Ids behind each other, `idBytes` of ASCII each. */
+  readonly ids: Uint8Array;
+  readonly idBytes: number;
+  /** Sequence numbers. All that are in are new: version 1. */
+  readonly seqNos: Float64Array;
+  /** Why documents aren't in. */
+  readonly failures: ReadonlyMap<number, AppError>;
+  /** Copies that an index has of a document. */
+  readonly copies: number;
+}
+
+/** A document as it is stored now, refreshed or not. */
 export interface StoredDocument {
+  /** Concrete index. */
   readonly index: string;
   readonly id: string;
   readonly version: number;
   readonly seqNo: number;
   readonly primaryTerm: number;
+  /** JSON as it was sent, UTF-8. */
   readonly source: Uint8Array;
   readonly routing?: string;
 }

@@ -5,9 +5,11 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
+import { readAppends } from "./append-columns.ts";
 
 /** Fields of DocBatch and DocOperation as tags: number << 3 | wire type (protobuf.dev, Encoding). */
 const BATCH_OPERATION = 0x5a;
+const BATCH_APPENDS = 0x6a;
 const KIND = 0x08;
 const ID = 0x12;
 const SOURCE = 0x1a;
@@ -34,7 +36,7 @@ const SOURCE_INDEX_AT = 7;
 const PLAIN = 8;
 const STRIDE = 9;
 
-/** Bytes of an operation: for as many as a message would have there is room at first. */
+/** Bytes of an operation: for as many as a message would have there is room at once. */
 const OPERATION_BYTES = 256;
 
 /** See the file's comment. */
@@ -44,22 +46,20 @@ export class DocBatchView {
   readonly bytes: Uint8Array;
   /** Number of operations. */
   count = 0;
-  #numbers: Int32Array;
-  #offsets: Float64Array;
+  #numbers: Int32Array = new Int32Array(0);
+  #offsets: Float64Array = new Float64Array(0);
   /** Where the bytes are read. */
   #at = 0;
 
   /** Throws data_corrupt. */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
-    const room = 1 + Math.ceil(bytes.length / OPERATION_BYTES);
-    this.#numbers = new Int32Array(room * STRIDE);
-    this.#offsets = new Float64Array(room);
     const rest: Uint8Array[] = [];
     while (this.#at < bytes.length) {
       const start = this.#at;
       const tag = this.#varint();
       if (tag === BATCH_OPERATION) this.#scan();
+      else if (tag === BATCH_APPENDS) this.#takeColumns();
       else {
         this.#skip(tag);
         rest.push(bytes.subarray(start, this.#at));
@@ -103,7 +103,7 @@ export class DocBatchView {
   }
 
   ordinal(index: number): number {
-    return this.#numbers[index * STRIDE + ORDINAL_AT]!;
+    return this.#numbers[index * STRIDE + ORDINAL_AT]! >>> 0;
   }
 
   /** 1-based, 0 for none. */
@@ -118,7 +118,46 @@ export class DocBatchView {
   /** An operation as an object. */
   operation(index: number): tailrace.DocOperation {
     const at = index * STRIDE;
-    return DocOperation.decode(this.bytes.subarray(this.#numbers[at + START], this.#numbers[at + STOP]));
+    const stop = this.#numbers[at + STOP]!;
+    if (stop > 0) return DocOperation.decode(this.bytes.subarray(this.#numbers[at + START], stop));
+    // A decoded operation has its zeros on its prototype.
+    const operation = DocOperation.decode(new Uint8Array(0));
+    return Object.assign(operation, {
+      id: this.id(index),
+      source: this.bytes.subarray(this.sourceStart(index), this.sourceStop(index)),
+      ordinal: this.ordinal(index),
+      sourceIndex: this.sourceIndex(index),
+      offset: this.offset(index),
+      appendOnly: true,
+    });
+  }
+
+  /** Notes the documents of the columns whose length stands at hand. */
+  #takeColumns(): void {
+    const length = this.#varint();
+    const stop = this.#checked(this.#at + length);
+    const columns = readAppends(this.bytes.subarray(this.#at, stop));
+    this.#at = stop;
+    if (this.count > 0) throw corrupt();
+    const { count, ends, gap, idBytes, ordinals, sourceIndices, offsets } = columns;
+    const numbers = new Int32Array(count * STRIDE);
+    const idsAt = columns.ids.byteOffset - this.bytes.byteOffset;
+    const documentsAt = columns.documents.byteOffset - this.bytes.byteOffset;
+    let start = documentsAt;
+    for (let index = 0, to = 0; index < count; index++, to += STRIDE) {
+      const end = documentsAt + ends[index]!;
+      numbers[to + ID_START] = idsAt + index * idBytes;
+      numbers[to + ID_STOP] = idsAt + (index + 1) * idBytes;
+      numbers[to + SOURCE_START] = start;
+      numbers[to + SOURCE_STOP] = end;
+      numbers[to + ORDINAL_AT] = ordinals === null ? index : ordinals[index]!;
+      numbers[to + SOURCE_INDEX_AT] = sourceIndices === null ? 0 : sourceIndices[index]!;
+      numbers[to + PLAIN] = 1;
+      start = end + gap;
+    }
+    this.count = count;
+    this.#numbers = numbers;
+    this.#offsets = offsets ?? new Float64Array(count);
   }
 
   /** Notes the operation whose length stands at hand. */
@@ -213,10 +252,11 @@ export class DocBatchView {
   }
 
   #grow(): void {
-    const numbers = new Int32Array(2 * this.#numbers.length);
+    const room = Math.max(2 * this.#offsets.length, 1 + Math.ceil(this.bytes.length / OPERATION_BYTES));
+    const numbers = new Int32Array(room * STRIDE);
     numbers.set(this.#numbers);
     this.#numbers = numbers;
-    const offsets = new Float64Array(2 * this.#offsets.length);
+    const offsets = new Float64Array(room);
     offsets.set(this.#offsets);
     this.#offsets = offsets;
   }

@@ -1157,6 +1157,99 @@ export namespace tailrace {
     }
 
     /**
+     * Properties of a DocAppends.
+     * @deprecated Use tailrace.DocAppends.$Properties instead.
+     */
+    interface IDocAppends extends tailrace.DocAppends.$Properties {
+    }
+
+    /** Represents a DocAppends. */
+    class DocAppends {
+
+        /**
+         * Constructs a new DocAppends.
+         * @param [properties] Properties to set
+         */
+        constructor(properties?: tailrace.DocAppends.$Properties);
+
+        /** Unknown fields preserved while decoding when enabled */
+        $unknowns?: Uint8Array[];
+
+        /** DocAppends documents. */
+        documents: Uint8Array;
+
+        /** DocAppends ends. */
+        ends: Uint8Array;
+
+        /** DocAppends gap. */
+        gap: number;
+
+        /** DocAppends ids. */
+        ids: Uint8Array;
+
+        /** DocAppends ordinals. */
+        ordinals: Uint8Array;
+
+        /** DocAppends sourceIndices. */
+        sourceIndices: Uint8Array;
+
+        /** DocAppends offsets. */
+        offsets: Uint8Array;
+
+        /**
+         * Encodes the specified DocAppends message. Does not implicitly {@link tailrace.DocAppends.verify|verify} messages.
+         * @param message DocAppends message or plain object to encode
+         * @param [writer] Writer to encode to
+         * @returns Writer
+         */
+        static encode(message: tailrace.DocAppends.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+        /**
+         * Decodes a DocAppends message from the specified reader or buffer.
+         * @param reader Reader or buffer to decode from
+         * @param [length] Message length if known beforehand
+         * @returns {tailrace.DocAppends & tailrace.DocAppends.$Shape} DocAppends
+         * @throws {Error} If the payload is not a reader or valid buffer
+         * @throws {$protobuf.util.ProtocolError} If required fields are missing
+         */
+        static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): tailrace.DocAppends & tailrace.DocAppends.$Shape;
+    }
+
+    namespace DocAppends {
+
+        /** Properties of a DocAppends. */
+        interface $Properties {
+
+            /** DocAppends documents */
+            documents?: (Uint8Array|null);
+
+            /** DocAppends ends */
+            ends?: (Uint8Array|null);
+
+            /** DocAppends gap */
+            gap?: (number|null);
+
+            /** DocAppends ids */
+            ids?: (Uint8Array|null);
+
+            /** DocAppends ordinals */
+            ordinals?: (Uint8Array|null);
+
+            /** DocAppends sourceIndices */
+            sourceIndices?: (Uint8Array|null);
+
+            /** DocAppends offsets */
+            offsets?: (Uint8Array|null);
+
+            /** Unknown fields preserved while decoding when enabled */
+            $unknowns?: Uint8Array[];
+        }
+
+        /** Shape of a DocAppends. */
+        type $Shape = tailrace.DocAppends.$Properties;
+    }
+
+    /**
      * Properties of a DocSource.
      * @deprecated Use tailrace.DocSource.$Properties instead.
      */
@@ -1280,6 +1373,9 @@ export namespace tailrace {
         /** DocBatch timeMs. */
         timeMs: number;
 
+        /** DocBatch appends. */
+        appends?: (tailrace.DocAppends.$Properties|null);
+
         /**
          * Encodes the specified DocBatch message. Does not implicitly {@link tailrace.DocBatch.verify|verify} messages.
          * @param message DocBatch message or plain object to encode
@@ -1339,6 +1435,9 @@ export namespace tailrace {
 
             /** DocBatch timeMs */
             timeMs?: (number|null);
+
+            /** DocBatch appends */
+            appends?: (tailrace.DocAppends.$Properties|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

@@ -3180,6 +3180,262 @@ export const tailrace = $root.tailrace = (() => {
         return DocOperation;
     })();
 
+    tailrace.DocAppends = (function() {
+
+        /**
+         * Properties of a DocAppends.
+         * @typedef {Object} tailrace.DocAppends.$Properties
+         * @property {Uint8Array|null} [documents] DocAppends documents
+         * @property {Uint8Array|null} [ends] DocAppends ends
+         * @property {number|null} [gap] DocAppends gap
+         * @property {Uint8Array|null} [ids] DocAppends ids
+         * @property {Uint8Array|null} [ordinals] DocAppends ordinals
+         * @property {Uint8Array|null} [sourceIndices] DocAppends sourceIndices
+         * @property {Uint8Array|null} [offsets] DocAppends offsets
+         * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
+         */
+
+        /**
+         * Properties of a DocAppends.
+         * @memberof tailrace
+         * @interface IDocAppends
+         * @augments tailrace.DocAppends.$Properties
+         * @deprecated Use tailrace.DocAppends.$Properties instead.
+         */
+
+        /**
+         * Shape of a DocAppends.
+         * @typedef {tailrace.DocAppends.$Properties} tailrace.DocAppends.$Shape
+         */
+
+        /**
+         * Constructs a new DocAppends.
+         * @memberof tailrace
+         * @classdesc Represents a DocAppends.
+         * @constructor
+         * @param {tailrace.DocAppends.$Properties=} [properties] Properties to set
+         * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
+         */
+        const DocAppends = function (properties) {
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        /**
+         * DocAppends documents.
+         * @member {Uint8Array} documents
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.documents = $util.newBuffer([]);
+
+        /**
+         * DocAppends ends.
+         * @member {Uint8Array} ends
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.ends = $util.newBuffer([]);
+
+        /**
+         * DocAppends gap.
+         * @member {number} gap
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.gap = 0;
+
+        /**
+         * DocAppends ids.
+         * @member {Uint8Array} ids
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.ids = $util.newBuffer([]);
+
+        /**
+         * DocAppends ordinals.
+         * @member {Uint8Array} ordinals
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.ordinals = $util.newBuffer([]);
+
+        /**
+         * DocAppends sourceIndices.
+         * @member {Uint8Array} sourceIndices
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.sourceIndices = $util.newBuffer([]);
+
+        /**
+         * DocAppends offsets.
+         * @member {Uint8Array} offsets
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.offsets = $util.newBuffer([]);
+
+        /**
+         * Encodes the specified DocAppends message. Does not implicitly {@link tailrace.DocAppends.verify|verify} messages.
+         * @function encode
+         * @memberof tailrace.DocAppends
+         * @static
+         * @param {tailrace.DocAppends.$Properties} message DocAppends message or plain object to encode
+         * @param {$protobuf.Writer} [writer] Writer to encode to
+         * @returns {$protobuf.Writer} Writer
+         */
+        DocAppends.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.documents != null && $Object.hasOwnProperty.call(message, "documents") && message.documents.length)
+                writer.uint32(/* id 1, wireType 2 =*/10).bytes(message.documents);
+            if (message.ends != null && $Object.hasOwnProperty.call(message, "ends") && message.ends.length)
+                writer.uint32(/* id 2, wireType 2 =*/18).bytes(message.ends);
+            if (message.gap != null && $Object.hasOwnProperty.call(message, "gap") && message.gap !== 0)
+                writer.uint32(/* id 3, wireType 0 =*/24).uint32(message.gap);
+            if (message.ids != null && $Object.hasOwnProperty.call(message, "ids") && message.ids.length)
+                writer.uint32(/* id 4, wireType 2 =*/34).bytes(message.ids);
+            if (message.ordinals != null && $Object.hasOwnProperty.call(message, "ordinals") && message.ordinals.length)
+                writer.uint32(/* id 5, wireType 2 =*/42).bytes(message.ordinals);
+            if (message.sourceIndices != null && $Object.hasOwnProperty.call(message, "sourceIndices") && message.sourceIndices.length)
+                writer.uint32(/* id 6, wireType 2 =*/50).bytes(message.sourceIndices);
+            if (message.offsets != null && $Object.hasOwnProperty.call(message, "offsets") && message.offsets.length)
+                writer.uint32(/* id 7, wireType 2 =*/58).bytes(message.offsets);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        /**
+         * Decodes a DocAppends message from the specified reader or buffer.
+         * @function decode
+         * @memberof tailrace.DocAppends
+         * @static
+         * @param {$protobuf.Reader|Uint8Array} reader Reader or buffer to decode from
+         * @param {number} [length] Message length if known beforehand
+         * @returns {tailrace.DocAppends & tailrace.DocAppends.$Shape} DocAppends
+         * @throws {Error} If the payload is not a reader or valid buffer
+         * @throws {$protobuf.util.ProtocolError} If required fields are missing
+         */
+        DocAppends.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.tailrace.DocAppends();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.bytes()).length)
+                            message.documents = value;
+                        else
+                            delete message.documents;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.bytes()).length)
+                            message.ends = value;
+                        else
+                            delete message.ends;
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.uint32())
+                            message.gap = value;
+                        else
+                            delete message.gap;
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.bytes()).length)
+                            message.ids = value;
+                        else
+                            delete message.ids;
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.bytes()).length)
+                            message.ordinals = value;
+                        else
+                            delete message.ordinals;
+                        continue;
+                    }
+                case 6: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.bytes()).length)
+                            message.sourceIndices = value;
+                        else
+                            delete message.sourceIndices;
+                        continue;
+                    }
+                case 7: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.bytes()).length)
+                            message.offsets = value;
+                        else
+                            delete message.offsets;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return DocAppends;
+    })();
+
     tailrace.DocSource = (function() {
 
         /**
@@ -3373,6 +3629,7 @@ export const tailrace = $root.tailrace = (() => {
          * @property {Array.<tailrace.DocSource.$Properties>|null} [sources] DocBatch sources
          * @property {Array.<tailrace.DocOperation.$Properties>|null} [operations] DocBatch operations
          * @property {number|null} [timeMs] DocBatch timeMs
+         * @property {tailrace.DocAppends.$Properties|null} [appends] DocBatch appends
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -3503,6 +3760,14 @@ export const tailrace = $root.tailrace = (() => {
         DocBatch.prototype.timeMs = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
         /**
+         * DocBatch appends.
+         * @member {tailrace.DocAppends.$Properties|null|undefined} appends
+         * @memberof tailrace.DocBatch
+         * @instance
+         */
+        DocBatch.prototype.appends = null;
+
+        /**
          * Encodes the specified DocBatch message. Does not implicitly {@link tailrace.DocBatch.verify|verify} messages.
          * @function encode
          * @memberof tailrace.DocBatch
@@ -3544,6 +3809,8 @@ export const tailrace = $root.tailrace = (() => {
                     $root.tailrace.DocOperation.encode(message.operations[i], writer.uint32(/* id 11, wireType 2 =*/90).fork(), _depth + 1).ldelim();
             if (message.timeMs != null && $Object.hasOwnProperty.call(message, "timeMs") && (typeof message.timeMs === "object" ? message.timeMs.low || message.timeMs.high : message.timeMs !== 0))
                 writer.uint32(/* id 12, wireType 0 =*/96).uint64(message.timeMs);
+            if (message.appends != null && $Object.hasOwnProperty.call(message, "appends"))
+                $root.tailrace.DocAppends.encode(message.appends, writer.uint32(/* id 13, wireType 2 =*/106).fork(), _depth + 1).ldelim();
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -3692,6 +3959,12 @@ export const tailrace = $root.tailrace = (() => {
                             message.timeMs = value;
                         else
                             delete message.timeMs;
+                        continue;
+                    }
+                case 13: {
+                        if (wireType !== 2)
+                            break;
+                        message.appends = $root.tailrace.DocAppends.decode(reader, reader.size(), $undefined, _depth + 1, message.appends);
                         continue;
                     }
                 }

@@ -5,8 +5,10 @@ import { filterSource } from "#hub/search/fetch/source-filter.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { RawJson } from "#hub/search/raw-json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+
+import { BulkAnswer } from "../bulk-answer.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "../bulk-parser.ts";
-import { appendAnswers, type BulkRun, itemsOf, partOf, readBulkRun } from "../bulk-run.ts";
+import { type BulkRun, itemsOf, partOf, readBulkRun } from "../bulk-run.ts";
 import { itemError, validationError } from "../error-body.ts";
 import { adoptType, typeOf } from "../index-type.ts";
 import { writeJson } from "../json-writer.ts";
@@ -19,6 +21,8 @@ import { isFailure, routingOf, WRITE_PARAMS, writeBody, writeOptions, writeStatu
 
 /** Items written at a time, so that others get their turn between the parts of a large request. */
 const ITEMS_AT_A_TIME = 10_000;
+/** The same of new documents, which take a fraction of the time. */
+const APPENDS_AT_A_TIME = 25_000;
 
 export function bulkRoutes(parts: ApiParts): Route[] {
   return [
@@ -39,14 +43,12 @@ async function bulk(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> 
   const startMs = parts.clock.monotonic();
   const options = writeOptions(request);
   const defaults = defaultsOf(request);
-  const answer: BulkAnswer = { items: [], errors: false };
+  const answer = new BulkAnswer();
   checkEnd(request.body);
   const simple = readBulkRun(request.body, defaults);
   if (simple !== null) await appendAll(parts, simple, options, answer);
   else await writeItems(parts, [...parseBulk(request.body, defaults)], options, answer);
-  const list = new RawJson(Buffer.from(`[${answer.items.join(",")}]`));
-  const took = Math.round(parts.clock.monotonic() - startMs);
-  return json({ took, errors: answer.errors, items: list });
+  return json(new RawJson(answer.finish(Math.round(parts.clock.monotonic() - startMs))));
 }
 
 async function writeItems(
@@ -71,28 +73,18 @@ async function appendAll(
 ): Promise<void> {
   const { item, run } = simple;
   const isRefused = (await adoptTypes(parts, [item])).size > 0;
-  for (let at = 0; at < run.starts.length; at += ITEMS_AT_A_TIME) {
+  for (let at = 0; at < run.ends.length; at += APPENDS_AT_A_TIME) {
     if (at > 0) await setImmediate();
-    const part = partOf(run, at, at + ITEMS_AT_A_TIME);
+    const part = partOf(run, at, at + APPENDS_AT_A_TIME);
     const result = isRefused ? null : await parts.documents.append(part, options);
     if (result === null) {
-      await writePart(parts, itemsOf(simple, part), options, answer);
+      await writeItems(parts, itemsOf(simple, part), options, answer);
       continue;
     }
-    const failure = (error: AppError): string => {
-      answer.errors = true;
-      return JSON.stringify({ [item.kind]: failureBody(parts, item, error) });
-    };
-    for (const each of appendAnswers(item.kind, result, parts.indices, options.refresh, failure))
-      answer.items.push(each);
+    const { kind } = simple;
+    const failure = (error: AppError): string => JSON.stringify({ [kind]: failureBody(parts, item, error) });
+    answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
   }
-}
-
-/** What is to be answered so far. */
-interface BulkAnswer {
-  /** JSON of each item: written at once, as an answer may have very many. */
-  readonly items: string[];
-  errors: boolean;
 }
 
 function defaultsOf(request: ApiRequest): BulkDefaults {
@@ -133,7 +125,7 @@ async function writePart(
       ? failureBody(parts, item, result.error)
       : { ...writeBody(result, parts.indices, options.refresh), status: writeStatus(result) };
     // The native writer is faster by far, but it doesn't keep documents as they are.
-    answer.items.push(
+    answer.add(
       showsSource
         ? writeJson({ [item.kind]: { ...body, ...(await newSource(parts, item, result.id ?? "")) } })
         : `{"${item.kind}":${JSON.stringify(body)}}`,

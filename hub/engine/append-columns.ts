@@ -1,0 +1,86 @@
+/** New documents of a message as columns (DocAppends in proto/log.proto), checked, where they lie. */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { DocAppends, type tailrace } from "#proto/messages.ts";
+
+const UINT32_BYTES = 4;
+const FLOAT64_BYTES = 8;
+
+/** See the file's comment. Document i is documents[(i === 0 ? 0 : ends[i - 1] + gap)..ends[i]). */
+export interface AppendColumns {
+  readonly count: number;
+  readonly documents: Uint8Array;
+  readonly ends: Uint32Array;
+  readonly gap: number;
+  /** Ids behind each other, `idBytes` each. */
+  readonly ids: Uint8Array;
+  readonly idBytes: number;
+  /** Null: 0, 1, 2 … */
+  readonly ordinals: Uint32Array | null;
+  /** Null: 0 each. */
+  readonly sourceIndices: Uint32Array | null;
+  /** Null: 0 each. */
+  readonly offsets: Float64Array | null;
+}
+
+/** Reads the columns; documents and ids share memory with `bytes`. Throws data_corrupt where they don't fit together. */
+export function readAppends(bytes: Uint8Array): AppendColumns {
+  const { documents, ends: endBytes, gap, ids, ordinals, sourceIndices, offsets } = decode(bytes);
+  const ends = uint32s(endBytes);
+  const count = ends.length;
+  const columns = {
+    count,
+    documents,
+    ends,
+    gap,
+    ids,
+    idBytes: count === 0 ? 0 : ids.length / count,
+    ordinals: ordinals.length === 0 ? null : uint32s(ordinals),
+    sourceIndices: sourceIndices.length === 0 ? null : uint32s(sourceIndices),
+    offsets: offsets.length === 0 ? null : float64s(offsets),
+  };
+  if (!fits(columns)) throw corrupt();
+  return columns;
+}
+
+function decode(bytes: Uint8Array): tailrace.DocAppends {
+  try {
+    return DocAppends.decode(bytes);
+  } catch (error) {
+    throw new AppError("data_corrupt", "a message of the log holds columns that can't be read", {
+      cause: error,
+    });
+  }
+}
+
+function fits({ count, documents, ends, gap, ids, idBytes, ...others }: AppendColumns): boolean {
+  if (!Number.isInteger(idBytes) || (count === 0 && ids.length > 0)) return false;
+  for (const column of [others.ordinals, others.sourceIndices, others.offsets])
+    if (column !== null && column.length !== count) return false;
+  let start = 0;
+  for (const end of ends) {
+    if (end < start) return false;
+    start = end + gap;
+  }
+  return start - gap <= documents.length || count === 0;
+}
+
+/** Copies: a column may begin at any byte. */
+function uint32s(bytes: Uint8Array): Uint32Array {
+  return new Uint32Array(aligned(bytes, UINT32_BYTES));
+}
+
+function float64s(bytes: Uint8Array): Float64Array {
+  return new Float64Array(aligned(bytes, FLOAT64_BYTES));
+}
+
+function aligned(bytes: Uint8Array, size: number): ArrayBuffer {
+  if (bytes.length % size !== 0) throw corrupt();
+  const copy = new Uint8Array(bytes.length);
+  copy.set(bytes);
+  return copy.buffer;
+}
+
+function corrupt(): AppError {
+  return new AppError("data_corrupt", "the columns of a message of the log don't fit together");
+}
