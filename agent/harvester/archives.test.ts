@@ -94,3 +94,16 @@ test("archives that were there before a first start with tail_files are left alo
   await scanUntil(b, () => b.text !== "");
   assert.equal(b.text, "new\n");
 });
+
+test("archives that are deleted before their turn are read all the same", async (t) => {
+  const b = await bench(t, { archives: true });
+  const texts = Array.from({ length: 6 }, (_, file) => `${file} ${LONG}`);
+  for (const [file, text] of texts.entries()) writeFileSync(b.path(`${file}.log.gz`), gzipSync(text));
+  await b.scan();
+  for (const file of texts.keys()) rmSync(b.path(`${file}.log.gz`));
+  await scanUntil(b, () => b.text.length === texts.join("").length);
+  assert.deepEqual(
+    b.text.match(/^\d 0 x/gm)?.sort(),
+    texts.map((_, file) => `${file} 0 x`),
+  );
+});

@@ -4,7 +4,16 @@
  * agent leaves nothing behind and unpacks again.
  */
 
-import { closeSync, createReadStream, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  type Stats,
+  writeSync,
+} from "node:fs";
 import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -35,12 +44,19 @@ export function isArchive(fd: number): boolean {
   return readSync(fd, head, 0, head.length, 0) === head.length && head.equals(GZIP_MAGIC);
 }
 
+/** An archive whose content is on its way. */
+interface Unpacking {
+  readonly key: string;
+  readonly stat: Stats;
+  readonly done: Promise<void>;
+}
+
 export class Archives {
   readonly #folder: string;
   readonly #ready = new Map<string, Unpacked>();
   readonly #failed = new Map<string, AppError>();
   readonly #stop = new AbortController();
-  #unpacking: Promise<void> | undefined;
+  #unpacking: Unpacking | undefined;
   #count = 0;
 
   /** `folder`: where content is put, unseen. */
@@ -48,19 +64,34 @@ export class Archives {
     this.#folder = folder;
   }
 
-  /**
-   * Returns the content of the archive `key`, or null while there is none: it is unpacked then, or waits for that.
-   * Takes `fd`, the archive, over. Throws file_unreadable once where it can't be unpacked.
-   */
-  take(key: string, fd: number): Unpacked | null {
+  /** Returns the stat of an archive that is being unpacked, or of its content; null where neither is so. */
+  stat(key: string): Stats | null {
+    const ready = this.#ready.get(key);
+    if (ready !== undefined) return fstatSync(ready.fd);
+    return this.#unpacking?.key === key ? this.#unpacking.stat : null;
+  }
+
+  /** Returns the content of the archive `key` where it is there. Throws file_unreadable once where it can't be had. */
+  take(key: string): Unpacked | null {
     const ready = this.#ready.get(key);
     const failure = this.#failed.get(key);
-    const isStarted = ready === undefined && failure === undefined && this.#start(key, fd);
-    if (!isStarted) closeSync(fd);
     this.#ready.delete(key);
     this.#failed.delete(key);
     if (failure !== undefined) throw failure;
     return ready ?? null;
+  }
+
+  /** Unpacks the archive `key` and takes `fd` over; returns false, and does nothing, while others must come first. */
+  start(key: string, fd: number): boolean {
+    if (this.#unpacking !== undefined || this.#ready.size >= READY_MAX || this.#stop.signal.aborted)
+      return false;
+    const stat = fstatSync(fd);
+    const done = this.#unpack(fd)
+      .then((unpacked) => this.giveBack(key, unpacked))
+      .catch((error: unknown) => void this.#failed.set(key, unreadable(error)))
+      .finally(() => (this.#unpacking = undefined));
+    this.#unpacking = { key, stat, done };
+    return true;
   }
 
   /** Keeps content that can't be read yet. */
@@ -79,18 +110,8 @@ export class Archives {
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#unpacking;
+    await this.#unpacking?.done;
     for (const key of this.#ready.keys()) this.forget(key);
-  }
-
-  #start(key: string, fd: number): boolean {
-    if (this.#unpacking !== undefined || this.#ready.size >= READY_MAX || this.#stop.signal.aborted)
-      return false;
-    this.#unpacking = this.#unpack(fd)
-      .then((unpacked) => this.giveBack(key, unpacked))
-      .catch((error: unknown) => void this.#failed.set(key, unreadable(error)))
-      .finally(() => (this.#unpacking = undefined));
-    return true;
   }
 
   async #unpack(archive: number): Promise<Unpacked> {

@@ -115,6 +115,26 @@ test("two files that happen to hold the same few lines are both sent", async (t)
   assert.equal(b.text, "started\nstarted\n");
 });
 
+test("a copy that is deleted while it waits for the original is read all the same", async (t) => {
+  const b = await bench(t);
+  b.context.output.acking = false;
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  appendFileSync(b.path("a.log.1"), "only in the copy\n");
+  writeFileSync(b.path("a.log"), "new\n");
+  await b.scan();
+  rmSync(b.path("a.log.1"));
+  await b.scan();
+  b.context.output.acking = true;
+  for (const batch of b.context.output.sent) batch.ack();
+  await b.scan();
+  assert.equal(b.text, `${LONG}new\nonly in the copy\n`);
+  b.context.clock.ms += 6_000;
+  await b.scan();
+  assert.equal(b.files.state().files, 1, "and let go of when it is done");
+});
+
 for (const [names, first, second, what] of [
   [["worker-1.log", "worker-2.log"], LONG, LONG, "the same content"],
   [["worker-1.log", "worker-2.log"], LONG, `${LONG}its own\n`, "the same beginning"],

@@ -14,6 +14,8 @@ export interface Entry {
   /** With the inode it names the file; NaN for one the registry knows and no scan has found. */
   readonly birthtimeMs: number;
   path: string;
+  /** Its size when it was found last, bytes; 0 where that doesn't matter. */
+  size: number;
   /** Key of the registry; empty until the file was opened once. */
   key: string;
   harvester: Harvester | null;
@@ -103,5 +105,15 @@ export function bornAt(key: string, birthtimeMs: number): boolean {
 
 /** Returns an entry for a file just found, or known from the registry. */
 export function newEntry(inode: string, birthtimeMs: number, path: string, key: string, scan: number): Entry {
-  return { inode, birthtimeMs, path, key, harvester: null, scan, passedOver: null, missingSinceMs: null };
+  return {
+    inode,
+    birthtimeMs,
+    path,
+    size: 0,
+    key,
+    harvester: null,
+    scan,
+    passedOver: null,
+    missingSinceMs: null,
+  };
 }

@@ -4,12 +4,13 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { InputContext } from "#agent/inputs/input.ts";
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
-import { Archives, isArchive } from "./archives.ts";
+import { Archives, isArchive, type Unpacked } from "./archives.ts";
 import type { Candidate } from "./copies.ts";
 import { CopyJudge } from "./copy-judge.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
 import { Harvester } from "./harvester.ts";
 import type { EventCutting } from "./harvester-options.ts";
+import { HeldFiles } from "./held-files.ts";
 import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey } from "./identity.ts";
 import type { Notices } from "./notices.ts";
 import type { Found } from "./scanner.ts";
@@ -52,6 +53,7 @@ export class FileOpener {
   readonly #notices: Notices;
   readonly #copies: CopyJudge;
   readonly #archives: Archives | null;
+  readonly #held = new HeldFiles();
   readonly #scratch: Scratch;
   /** Inodes of files that the registry knew at the start. */
   readonly #inodesOfRows = new Set<string>();
@@ -92,26 +94,48 @@ export class FileOpener {
   open(entry: Entry, found: Found, others: Iterable<Harvester>, firstScan: boolean): Harvester | null {
     const candidate = this.#openContent(entry, found, firstScan);
     if (candidate === null) return null;
+    let row: FileRow | "wait" | null = null;
     let harvester: Harvester | null = null;
     try {
-      const row = this.#claimRow(entry, found, candidate, others, firstScan);
-      if (row !== null) harvester = this.#createHarvester(candidate, row);
+      row = this.#claimRow(entry, found, candidate, others, firstScan);
+      if (row !== null && row !== "wait") harvester = this.#createHarvester(candidate, row);
     } finally {
-      if (harvester === null && candidate.archive !== null)
-        this.#archives?.giveBack(candidate.key, candidate);
-      else if (harvester === null) closeSync(candidate.fd);
+      if (harvester === null) this.#putAside(candidate, row === "wait");
     }
     return harvester;
   }
 
-  /** Ends unpacking. */
+  /** Returns a file that waits to be read, though no path may lead to it any more; null for others. */
+  waiting({ key, path }: Entry): Found | null {
+    const stat = this.#held.stat(key) ?? this.#archives?.stat(key) ?? null;
+    return stat === null ? null : { raw: path, path, stat };
+  }
+
+  /** Lets descriptors go of files that wait, for the system gives no more. */
+  spare(): void {
+    this.#held.clear();
+  }
+
+  /** Ends unpacking, and keeps nothing open. */
   async stop(): Promise<void> {
     await this.#archives?.stop();
+    this.#held.clear();
+  }
+
+  #putAside({ key, fd, size, archive }: Candidate, waits: boolean): void {
+    if (archive !== null) this.#archives?.giveBack(key, { fd, size });
+    else if (waits) this.#held.keep(key, fd);
+    else closeSync(fd);
   }
 
   /** Opens a file and tells which it is; null where it is another one than the search found, or is still packed. */
   #openContent(entry: Entry, found: Found, firstScan: boolean): Candidate | null {
-    const fd = openSync(found.raw, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { key } = entry;
+    const archive = found.stat;
+    const unpacked = this.#takeUnpacked(entry, archive);
+    if (unpacked !== null) return { ...unpacked, key, path: found.path, archive };
+    if (this.#archives?.stat(key) != null) return null;
+    const fd = this.#held.take(key) ?? openSync(found.raw, constants.O_RDONLY | constants.O_NONBLOCK);
     let isHandedOn = false;
     try {
       const stat = fstatSync(fd, { bigint: true });
@@ -121,10 +145,21 @@ export class FileOpener {
       const isPacked = this.#archives !== null && isArchive(fd);
       if (isPacked && this.#passesOver(entry.key, found, firstScan)) return null;
       isHandedOn = true;
-      if (isPacked) return this.#unpack(entry, found, fd);
-      return { key: entry.key, path: found.path, fd, size: Number(stat.size), archive: null };
+      if (!isPacked) return { key: entry.key, path: found.path, fd, size: Number(stat.size), archive: null };
+      if (this.#archives?.start(entry.key, fd) !== true) this.#held.keep(entry.key, fd);
+      return null;
     } finally {
       if (!isHandedOn) closeSync(fd);
+    }
+  }
+
+  /** Returns the content of an archive where it is unpacked. Throws where it can't be had. */
+  #takeUnpacked(entry: Entry, { mtimeMs }: Found["stat"]): Unpacked | null {
+    try {
+      return this.#archives?.take(entry.key) ?? null;
+    } catch (error) {
+      entry.passedOver = { mtimeMs };
+      throw error;
     }
   }
 
@@ -139,21 +174,11 @@ export class FileOpener {
     return row?.size === stat.size && row.mtimeMs === stat.mtimeMs;
   }
 
-  /** Takes `fd` over. Returns the content, or null while it isn't there. Throws where it can't be had. */
-  #unpack(entry: Entry, { stat, path }: Found, fd: number): Candidate | null {
-    try {
-      const unpacked = this.#archives!.take(entry.key, fd);
-      return unpacked === null ? null : { ...unpacked, key: entry.key, path, archive: stat };
-    } catch (error) {
-      entry.passedOver = { mtimeMs: stat.mtimeMs };
-      throw error;
-    }
-  }
-
   /** Forgets a file that is gone. `row`: what the registry had of it. */
   forget(key: string, row: FileRow | undefined): void {
     this.#copies.forget(key, row);
     this.#archives?.forget(key);
+    this.#held.forget(key);
   }
 
   #createHarvester({ key, path, fd, archive }: Candidate, row: FileRow): Harvester {
@@ -200,14 +225,14 @@ export class FileOpener {
     };
   }
 
-  /** Returns the file's row, made where it has none, or null where this input doesn't read it now. */
+  /** Returns the file's row, made where it has none; null where this input doesn't read it, "wait" where not yet. */
   #claimRow(
     entry: Entry,
     { path, stat }: Found,
     candidate: Candidate,
     others: Iterable<Harvester>,
     firstScan: boolean,
-  ): FileRow | null {
+  ): FileRow | "wait" | null {
     const { registry, id } = this.#context;
     const known = registry.get(entry.key);
     const { size } = candidate.archive ?? candidate;
@@ -220,16 +245,16 @@ export class FileOpener {
     }
     if (this.#awaitsFields(path)) {
       registry.release(entry.key);
-      return null;
+      return "wait";
     }
     if (known === undefined) {
       const held = this.#options.succession?.holds(entry.key, path, others) ?? false;
       const made = held
-        ? null
+        ? "wait"
         : this.#firstRow(entry, { path, mtimeMs: stat.mtimeMs }, candidate, others, firstScan);
-      if (made === null) {
+      if (made === null || made === "wait") {
         registry.release(entry.key);
-        return null;
+        return made;
       }
       registry.put(entry.key, made);
     }
@@ -238,14 +263,14 @@ export class FileOpener {
     return row;
   }
 
-  /** Returns the row of a file nobody has read, or null where it isn't to be read now. */
+  /** Returns the row of a file nobody has read, null where it isn't to be read, "wait" where not yet. */
   #firstRow(
     entry: Entry,
     { path, mtimeMs }: { readonly path: string; readonly mtimeMs: number },
     candidate: Candidate,
     others: Iterable<Harvester>,
     firstScan: boolean,
-  ): FileRow | null {
+  ): FileRow | "wait" | null {
     const { fd, size } = candidate;
     if (size === 0) return null;
     const head = Buffer.alloc(Math.min(HEAD_BYTES, size));
@@ -260,7 +285,7 @@ export class FileOpener {
       return null;
     }
     const copied = this.#copies.judge(candidate, others);
-    if (copied !== "other") return copied === "wait" ? null : copied;
+    if (copied !== "other") return copied;
     const { id, clock } = this.#context;
     const offset = this.#options.tailFiles && firstScan && !this.#hadRows ? size : 0;
     return newRow(id, path, offset, clock.now());

@@ -77,6 +77,13 @@ export class FileReport {
     );
   }
 
+  /** A file is gone of which not all was read: nothing had it open. */
+  gone(path: string, bytes: number): void {
+    const { id, log, metrics } = this.#context;
+    metrics.lostBytes.inc({ input: id }, bytes);
+    log.warn({ path, bytes }, "file was gone before its lines were read; they are lost");
+  }
+
   lostWhileAway(bytes: number): void {
     if (bytes === 0) return;
     const { id, log, metrics } = this.#context;

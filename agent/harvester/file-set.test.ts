@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { systemTellsBirth } from "./identity.ts";
@@ -155,4 +163,31 @@ test("the system of this machine is asked whether it tells times of birth, and n
   const b = await bench(t);
   assert.equal(typeof systemTellsBirth(b.logs), "boolean");
   assert.deepEqual(readdirSync(b.logs), []);
+});
+
+test("a file that waits for its fields is read although it is deleted meanwhile", async (t) => {
+  let awaited = true;
+  const b = await bench(t, { fieldsOf: () => new Uint8Array(), awaitsFields: () => awaited });
+  writeFileSync(b.path("a.log"), "one\n");
+  await b.scan();
+  rmSync(b.path("a.log"));
+  await b.scan();
+  assert.equal(b.text, "");
+  awaited = false;
+  await b.scan();
+  assert.equal(b.text, "one\n");
+});
+
+test("what a file had that was gone before it had its turn is counted, once", async (t) => {
+  const b = await bench(t, { harvesterLimit: 1 });
+  b.context.output.acking = false;
+  writeFileSync(b.path("a.log"), "one\n");
+  await b.scan();
+  writeFileSync(b.path("b.log"), "never read\n");
+  await b.scan();
+  rmSync(b.path("b.log"));
+  await b.scan();
+  await b.scan();
+  const { values } = await b.context.metrics.lostBytes.get();
+  assert.deepEqual(values, [{ labels: { input: "test" }, value: "never read\n".length }]);
 });

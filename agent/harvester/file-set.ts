@@ -1,67 +1,52 @@
 /**
- * The files of one input: which are known, which are open, when one is opened and when it may be closed.
- * A file is closed only when what was read of it is safe; a deleted one is held open until then.
+ * The files of one input: which are known, which are to be read, and when one is forgotten. What a search finds is
+ * compared with what is known; a file that may be read becomes one of the open ones, which close themselves.
  */
 
-import { unlinkSync } from "node:fs";
 import type { FileState, InputContext, InputState } from "#agent/inputs/input.ts";
 import { systemCode } from "#proto/kit/errors.ts";
-import { type CloseOptions, closeReason, mayDelete } from "./close-policy.ts";
 import { type Entry, FileIndex, isFile, newEntry } from "./file-index.ts";
 import { FileOpener, type FileOpenerOptions, inodeOf } from "./file-opener.ts";
 import { FileReport } from "./file-report.ts";
 import { fileStates } from "./file-states.ts";
-import type { Harvester } from "./harvester.ts";
 import { inodeKey } from "./identity.ts";
 import { Notices } from "./notices.ts";
 import { Oblivion } from "./oblivion.ts";
-import { OpenLimit } from "./open-limit.ts";
+import { OpenFiles, type OpenFilesOptions } from "./open-files.ts";
 import { adoptOrphans } from "./orphans.ts";
-import { Pump } from "./pump.ts";
 import { type Found, isExhaustion, type ScanResult } from "./scanner.ts";
 import { lstatOrNull, statOrNull } from "./stats.ts";
 import { Succession } from "./succession.ts";
 
 export interface FileSetOptions
-  extends CloseOptions,
+  extends OpenFilesOptions,
     Omit<FileOpenerOptions, "succession" | "isPresent" | "index"> {
   /** 0: never. */
   readonly cleanInactiveMs: number;
   readonly cleanRemoved: boolean;
-  /** Time without change after which a file that is committed is deleted, ms; null: none is. */
-  readonly deleteAfterMs: number | null;
-  /** Files open at the same time; 0: no limit. */
-  readonly harvesterLimit: number;
   /** True where an event may begin in a rotated file and end in its successor. */
   readonly joinsRotated: boolean;
-  /** Time without change after which the last line of a rotated file is taken as it is, ms. */
-  readonly quietMs: number;
 }
 
 export class FileSet {
-  readonly #options: FileSetOptions;
   readonly #context: InputContext;
   readonly #report: FileReport;
   readonly #opener: FileOpener;
   readonly #succession: Succession | null;
-  readonly #pump: Pump;
   readonly #oblivion: Oblivion;
   readonly #index = new FileIndex();
-  readonly #open = new Map<Harvester, Entry>();
-  readonly #limit: OpenLimit;
+  readonly #open: OpenFiles;
   /** Number of the scan under way or of the last one, and of the last one that ended. */
   #scan = 0;
   #scanEnded = 0;
   #orphansAdopted = false;
-  #waitingForPlace = false;
 
   constructor(options: FileSetOptions, context: InputContext) {
-    this.#options = options;
     this.#context = context;
     const notices = new Notices(context.log);
     this.#report = new FileReport(context, notices);
+    this.#open = new OpenFiles(options, context, this.#report);
     const { registry, tellsBirth, clock } = context;
-    this.#limit = new OpenLimit(options.harvesterLimit, clock);
     this.#succession = options.joinsRotated
       ? new Succession({ inputId: context.id, registry, index: this.#index, tellsBirth, clock })
       : null;
@@ -80,55 +65,48 @@ export class FileSet {
       index: this.#index,
       clock,
       onForget: (key, row) => this.#opener.forget(key, row),
-    });
-    this.#pump = new Pump({
-      slots: context.output.slots,
-      lingerMs: context.lingerMs,
-      clock: context.clock,
-      isFinal: (harvester) => this.#isFinal(harvester),
-      onError: (harvester, error) => this.#report.failed(harvester.path, error),
-      onRewritten: (harvester) => this.#report.rewritten(harvester),
+      onLost: (path, bytes) => this.#report.gone(path, bytes),
     });
   }
 
   /** True while a file is read or waits for its turn. */
   get busy(): boolean {
-    return this.#pump.busy;
+    return this.#open.busy;
   }
 
   state(): InputState {
-    return this.#report.state([...this.#open.keys()]);
+    return this.#open.state();
   }
 
   /** Returns the files that are known or couldn't be read. */
   files(): Iterable<FileState> {
-    return fileStates(this.#context, this.#open.keys(), this.#report.failures());
+    return fileStates(this.#context, this.#open.harvesters(), this.#report.failures());
   }
 
   start(): void {
-    this.#pump.start();
+    this.#open.start();
   }
 
   /** Ends reading. Files stay open until `close`, so that acknowledgements still find their rows. */
   async stop(): Promise<void> {
-    await Promise.all([this.#pump.stop(), this.#opener.stop()]);
+    await Promise.all([this.#open.stop(), this.#opener.stop()]);
   }
 
   /** Closes all files. */
   close(): void {
-    for (const harvester of this.#open.keys()) this.#close(harvester);
+    this.#open.close();
   }
 
   /** Lets every open file look for news. */
   wakeAll(): void {
-    for (const harvester of this.#open.keys()) this.#pump.wake(harvester);
+    this.#open.wakeAll();
   }
 
   /** Looks at a path that a hint named, without waiting for the next scan. */
   look(path: string, followLinks: boolean): void {
     const harvester = this.#index.atPath(path)?.harvester;
     // The file that had the path may have been moved away; it is read first, as its lines are older.
-    if (harvester != null) this.#pump.wake(harvester);
+    if (harvester != null) this.#open.wake(harvester);
     const stat = followLinks ? statOrNull(path) : lstatOrNull(path);
     if (stat?.isFile()) this.#inspect({ raw: path, path, stat }, this.#scan);
   }
@@ -136,7 +114,7 @@ export class FileSet {
   /** A scan begins; what it finds comes to `take`. */
   beginScan(): void {
     this.#scan++;
-    this.#waitingForPlace = false;
+    this.#open.beginSearch();
   }
 
   /** Takes a file that the scan found: opens it where it is new or has grown. */
@@ -147,14 +125,11 @@ export class FileSet {
   /** The scan has ended: looks after files it did not find, and closes what may be closed. */
   endScan({ complete, exhausted }: Pick<ScanResult, "complete" | "exhausted">): void {
     this.#scanEnded = this.#scan;
-    if (exhausted) {
-      this.#waitingForPlace = true;
-      this.#limit.lower(this.#open.size);
-    }
+    if (exhausted) this.#exhausted();
     if (complete && !this.#orphansAdopted) this.#adoptOrphans();
     if (complete) this.#handleMissing(this.#scan);
-    this.#succession?.giveTo(this.#open.keys(), (harvester) => this.#pump.wake(harvester));
-    this.#closeWhatMay();
+    this.#succession?.giveTo(this.#open.harvesters(), (harvester) => this.#open.wake(harvester));
+    this.#open.closeWhatMay();
     this.#oblivion.cleanInactive();
   }
 
@@ -168,10 +143,7 @@ export class FileSet {
       row.size = -1;
       registry.touch(key);
     }
-    for (const harvester of this.#open.keys()) {
-      harvester.rewind();
-      this.#pump.wake(harvester);
-    }
+    this.#open.rewind();
   }
 
   #inspect(found: Found, scan: number): void {
@@ -184,6 +156,7 @@ export class FileSet {
       return;
     }
     const entry = newEntry(inode, birthtimeMs, path, "", scan);
+    entry.size = stat.size;
     this.#index.add(entry);
     this.#consider(entry, found);
   }
@@ -194,6 +167,7 @@ export class FileSet {
     entry.missingSinceMs = null;
     if (again && statOrNull(entry.path)?.ino === stat.ino) return; // a second name of the same file
     entry.scan = scan;
+    entry.size = stat.size;
     this.#index.move(entry, path);
     const { harvester } = entry;
     if (harvester === null) {
@@ -202,30 +176,28 @@ export class FileSet {
     }
     harvester.movedAway = false;
     harvester.deleted = false;
-    if (harvester.observe(stat)) this.#pump.wake(harvester);
+    if (harvester.observe(stat)) this.#open.wake(harvester);
   }
 
   /** Opens a closed file where there may be something to read. */
   #consider(entry: Entry, found: Found): void {
     if (!this.#opener.worthOpening(entry, found)) return;
-    if (this.#open.size >= this.#limit.files) {
-      this.#waitingForPlace = true;
-      return;
-    }
+    if (!this.#open.hasPlace()) return;
     try {
-      const harvester = this.#opener.open(entry, found, this.#open.keys(), this.#scanEnded === 0);
+      const harvester = this.#opener.open(entry, found, this.#open.harvesters(), this.#scanEnded === 0);
       if (harvester === null) return;
-      entry.harvester = harvester;
-      this.#open.set(harvester, entry);
+      this.#open.add(harvester, entry);
       harvester.observe(found.stat);
-      this.#pump.wake(harvester);
+      this.#open.wake(harvester);
     } catch (error) {
-      if (isExhaustion(error)) {
-        this.#waitingForPlace = true;
-        this.#limit.lower(this.#open.size);
-      }
+      if (isExhaustion(error)) this.#exhausted();
       if (systemCode(error) !== "ENOENT") this.#report.failed(found.path, error);
     }
+  }
+
+  #exhausted(): void {
+    this.#opener.spare();
+    this.#open.exhausted();
   }
 
   #adoptOrphans(): void {
@@ -236,61 +208,18 @@ export class FileSet {
     this.#report.lostWhileAway(lostBytes);
   }
 
-  /** Looks after files that the scan did not find: still open, moved elsewhere, or gone. */
+  /** Looks after files that the scan did not find: still open, waiting to be opened, or gone. */
   #handleMissing(scan: number): void {
     for (const entry of this.#index.values()) {
       if (entry.scan === scan) continue;
       const { harvester } = entry;
       if (harvester !== null) {
-        const { deleted } = harvester;
-        const changed = harvester.observeOpen();
-        if (harvester.deleted && !deleted) this.#report.deleted(harvester);
-        if (changed || (this.#isFinal(harvester) && !harvester.complete)) this.#pump.wake(harvester);
+        this.#open.lookAfter(harvester);
         continue;
       }
-      this.#oblivion.missing(entry);
+      const waiting = this.#opener.waiting(entry);
+      if (waiting !== null && this.#opener.worthOpening(entry, waiting)) this.#consider(entry, waiting);
+      else this.#oblivion.missing(entry);
     }
-  }
-
-  #closeWhatMay(): void {
-    const nowMs = this.#context.clock.monotonic();
-    const pressed = this.#waitingForPlace || this.#open.size >= this.#limit.systemFiles;
-    for (const harvester of this.#open.keys()) {
-      const reason = closeReason(harvester, this.#options, {
-        nowMs,
-        pressed,
-        final: this.#isFinal(harvester),
-      });
-      if (mayDelete(harvester, this.#options.deleteAfterMs, nowMs)) this.#delete(harvester);
-      if (reason === null) continue;
-      this.#context.log.debug({ path: harvester.path, reason }, "file closed");
-      this.#close(harvester);
-    }
-  }
-
-  #delete({ path }: Harvester): void {
-    try {
-      unlinkSync(path);
-      this.#context.log.info({ path }, "file deleted: all of it is committed");
-    } catch (error) {
-      this.#report.failed(path, error);
-    }
-  }
-
-  #close(harvester: Harvester): void {
-    const entry = this.#open.get(harvester);
-    this.#pump.forget(harvester);
-    this.#open.delete(harvester);
-    this.#report.closes(harvester);
-    harvester.close();
-    this.#context.registry.release(harvester.key);
-    if (entry !== undefined) entry.harvester = null;
-  }
-
-  /** A rotated or removed file that nobody has written to for a while: its last line is complete as it is. */
-  #isFinal(harvester: Harvester): boolean {
-    const quietMs = this.#context.clock.monotonic() - harvester.activeMs;
-    const isRotated = harvester.deleted || harvester.movedAway;
-    return harvester.isArchive || (isRotated && quietMs > this.#options.quietMs);
   }
 }

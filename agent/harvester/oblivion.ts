@@ -14,6 +14,8 @@ export interface OblivionOptions {
   readonly clock: Clock;
   /** Told before a file's row goes. */
   readonly onForget: (key: string, row: FileRow | undefined) => void;
+  /** Told of bytes of a file that was gone before they were read. */
+  readonly onLost: (path: string, bytes: number) => void;
 }
 
 /** An unmounted folder must not cost its files their places; it is back within this time. */
@@ -51,10 +53,12 @@ export class Oblivion {
 
   /** Forgets a file that is gone. Its row stays where settings want that and it may come back. */
   #forget(entry: Entry): void {
-    const { index, registry, cleanRemoved, onForget } = this.#options;
+    const { index, registry, cleanRemoved, onForget, onLost } = this.#options;
     const isReplaced = index.isReplaced(entry);
     index.remove(entry);
     const row = registry.get(entry.key);
+    const lostBytes = entry.passedOver === null ? entry.size - (row?.sent ?? 0) : 0;
+    if (lostBytes > 0) onLost(entry.path, lostBytes);
     if (row !== undefined && !cleanRemoved && !isReplaced) return;
     onForget(entry.key, row);
     registry.delete(entry.key);
