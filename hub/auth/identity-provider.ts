@@ -12,11 +12,11 @@ import type { Cookies } from "./cookies.ts";
 import { SIGN_IN_CALLBACK } from "./dashboard-sign-in.ts";
 import type { InstallationKeys } from "./installation-keys.ts";
 import { AccessTokens } from "./provider/access-tokens.ts";
-import { createAuthorizationServer, PROVIDER_COOKIE } from "./provider/authorization-server.ts";
 import { Clients } from "./provider/clients.ts";
 import { Consents } from "./provider/consents.ts";
 import { TokenFamilies } from "./provider/families.ts";
 import { addProviderRoutes, tell } from "./provider/plugin.ts";
+import { PROVIDER_COOKIE } from "./provider/public-names.ts";
 import { type Scope, scopesOf, signInScope } from "./provider/scopes.ts";
 import { Records, type Store } from "./records.ts";
 import { hashOf } from "./secrets.ts";
@@ -44,7 +44,7 @@ export class IdentityProvider {
   readonly accessTokens: AccessTokens;
   readonly #parts: IdentityProviderParts;
   readonly #sessions: Records<unknown>;
-  #server: Provider | undefined;
+  #server: Promise<Provider> | undefined;
 
   constructor(parts: IdentityProviderParts) {
     const { store, accounts, audit, publicUrl, keys } = parts;
@@ -86,12 +86,16 @@ export class IdentityProvider {
     return [cookies.clear(PROVIDER_COOKIE), cookies.clear(`${PROVIDER_COOKIE}.sig`)];
   }
 
-  /** Made at the first request: the address is known only once the dashboard listens. */
-  #authorizationServer(): Provider {
-    if (this.#server !== undefined) return this.#server;
+  /** Made at the first request: the address is known only once the dashboard listens, and the library is large. */
+  #authorizationServer(): Promise<Provider> {
+    this.#server ??= this.#makeServer();
+    return this.#server;
+  }
+
+  async #makeServer(): Promise<Provider> {
+    const { createAuthorizationServer } = await import("./provider/authorization-server.ts");
     const { settings, publicUrl, keys, audit, log } = this.#parts;
-    const refreshTokenSeconds = seconds(settings["auth.provider.refresh_token_ttl"]);
-    this.#server = createAuthorizationServer({
+    const server = createAuthorizationServer({
       ...this.#parts,
       publicUrl: publicUrl(),
       clients: this.clients,
@@ -100,13 +104,13 @@ export class IdentityProvider {
       scopes: this.scopes(),
       lives: {
         accessTokenSeconds: seconds(settings["auth.provider.access_token_ttl"]),
-        refreshTokenSeconds,
+        refreshTokenSeconds: seconds(settings["auth.provider.refresh_token_ttl"]),
         sessionSeconds: seconds(settings["auth.session.idle"]),
       },
       cookieKey: keys.cookie,
     });
-    tell(this.#server, { audit, log });
-    return this.#server;
+    tell(server, { audit, log });
+    return server;
   }
 }
 

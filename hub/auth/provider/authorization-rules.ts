@@ -4,6 +4,7 @@ import { errors, interactionPolicy, type KoaContextWithOIDC, type Provider } fro
 import type { Accounts } from "#hub/auth/accounts.ts";
 import { type Html, html } from "#hub/auth/html.ts";
 import { page } from "#hub/auth/page.ts";
+import { textOf } from "./checked-parameter.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { Consents } from "./consents.ts";
 import { type Scope, signInScope } from "./scopes.ts";
@@ -72,11 +73,6 @@ export async function loadGrant(
   grant.addOIDCScope(asked.join(" "));
   await grant.save();
   return grant;
-}
-
-/** Returns a parameter that oidc-provider has checked as text; empty where it is absent. */
-export function textOf(parameter: unknown): string {
-  return typeof parameter === "string" ? parameter : "";
 }
 
 /** The library's policy, and: a public client, which anybody can pretend to be, always asks (RFC 6749 section 10.2). */

@@ -18,17 +18,8 @@ import {
 } from "./authorization-rules.ts";
 import { type Clients, DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { TokenFamilies } from "./families.ts";
+import { PATHS, PROVIDER_COOKIE } from "./public-names.ts";
 import { signInScope } from "./scopes.ts";
-
-/** Paths below the hub's address; the first two are the specification's. */
-export const PATHS = {
-  authorization: "/o/oauth2/v2/auth",
-  token: "/token",
-  prompt: "/o/oauth2/v2/prompt",
-  revocation: "/revoke",
-  introspection: "/introspect",
-  metadata: "/.well-known/oauth-authorization-server",
-} as const;
 
 /** RFC 6749 section 4.1.2 allows 10 minutes; a client exchanges at once. */
 const CODE_SECONDS = 60;
@@ -139,9 +130,6 @@ function lives(of: ProviderLives): NonNullable<Configuration["ttl"]> {
     Session: () => of.sessionSeconds,
   };
 }
-
-/** Base name of the cookie by which the provider knows who is signed in; see Cookies. */
-export const PROVIDER_COOKIE = "tailrace_provider";
 
 /** Names as `Cookies` makes them: bound to host and https where there is https. */
 function cookiesOf({

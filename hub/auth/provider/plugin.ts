@@ -12,10 +12,10 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter } from "#proto/kit/metrics.ts";
-import { PATHS } from "./authorization-server.ts";
 import { answerBrowser, answerClient } from "./library-bridge.ts";
 import { metadataOf } from "./metadata.ts";
 import { type PromptParts, promptRoutes } from "./prompts.ts";
+import { PATHS } from "./public-names.ts";
 import { clientIdOf, type QueryCredentials, readTokenParameters } from "./token-parameters.ts";
 
 /** Authorization requests of one network per minute: each leaves a record for a quarter of an hour. */
@@ -109,7 +109,7 @@ async function authorization(
     return reply.header("cache-control", "no-store").redirect(publicUrl + request.url, 303);
   }
   for (const [name, value] of Object.entries(PAGE_HEADERS)) reply.raw.setHeader(name, value);
-  await answerBrowser(parts.provider(), publicUrl, request, reply);
+  await answerBrowser(await parts.provider(), publicUrl, request, reply);
   parts.requests.inc({ endpoint: "authorization", status: String(reply.raw.statusCode) });
   return undefined;
 }
@@ -138,8 +138,9 @@ async function client(
   const name = `${clientId}|${networkOf(request.ip)}`;
   limits.secrets.check(name);
   limits.refusals.check(name);
+  const provider = await parts.provider();
   reply.hijack();
-  const status = await answerClient(parts.provider(), parts.publicUrl(), request, reply.raw, values);
+  const status = await answerClient(provider, parts.publicUrl(), request, reply.raw, values);
   if (status === 401) limits.secrets.count(name);
   if (status === 400) limits.refusals.count(name);
   const endpoint = (request.routeOptions.url ?? "").slice(1);

@@ -1,7 +1,7 @@
 /** Routes of the provider's own prompt: sign-in, consent, refusal; bound to the browser by a cookie and to the page by a token. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { errors, type Provider } from "oidc-provider";
+import type { Provider } from "oidc-provider";
 import type { Accounts } from "#hub/auth/accounts.ts";
 import type { AuditSink } from "#hub/auth/audit.ts";
 import type { Cookies } from "#hub/auth/cookies.ts";
@@ -13,15 +13,15 @@ import { quietRoute } from "#hub/auth/redaction.ts";
 import { headersOf } from "#hub/auth/route-errors.ts";
 import { DEVICE_COOKIE, DEVICE_SECONDS, type SignIn } from "#hub/auth/sign-in.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { textOf } from "./authorization-rules.ts";
-import { PATHS } from "./authorization-server.ts";
+import { textOf } from "./checked-parameter.ts";
 import type { Consents } from "./consents.ts";
 import { consentBody, type PromptForm, signInBody } from "./prompt-pages.ts";
+import { PATHS } from "./public-names.ts";
 import type { Scope } from "./scopes.ts";
 
 /** What the prompt needs of the room. */
 export interface PromptParts {
-  readonly provider: () => Provider;
+  readonly provider: () => Promise<Provider>;
   readonly accounts: Accounts;
   readonly consents: Consents;
   readonly signIn: SignIn;
@@ -68,10 +68,11 @@ async function openPrompt(
   request: FastifyRequest<{ Params: { uid: string } }>,
   reply: FastifyReply,
 ): Promise<PromptRequest> {
-  const details = await parts.provider().interactionDetails(request.raw, reply.raw);
+  const provider = await parts.provider();
+  const details = await provider.interactionDetails(request.raw, reply.raw);
   const { uid } = request.params;
-  if (details.uid !== uid) throw new errors.SessionNotFound("this prompt belongs to another tab");
-  const client = await parts.provider().Client.find(textOf(details.params["client_id"]));
+  if (details.uid !== uid) throw new AppError("request_invalid", "this prompt belongs to another tab");
+  const client = await provider.Client.find(textOf(details.params["client_id"]));
   const clientName = client?.clientName ?? "an application";
   const say = sayIn(languageOf(request.headers["accept-language"]));
   const form = { path: `${PATHS.prompt}/${uid}`, token: formToken(parts.formKey, uid), clientName, say };
@@ -96,7 +97,7 @@ async function show(parts: PromptParts, { reply, details, form }: PromptRequest)
     );
   }
   const account = await parts.accounts.get(details.session?.accountId ?? "");
-  if (account === null) throw new errors.SessionNotFound("the account is gone");
+  if (account === null) throw new AppError("request_invalid", "the account is gone");
   const asked = askedScopes(details);
   const scopes = parts.scopes().filter(({ url }) => asked.includes(url));
   const redirectHost = new URL(textOf(details.params["redirect_uri"])).host;
@@ -143,7 +144,7 @@ async function forgetOtherAccount(
 ): Promise<void> {
   const { details, request, reply } = prompt;
   if (details.session === undefined || details.session.accountId === accountId) return;
-  const provider = parts.provider();
+  const provider = await parts.provider();
   const session = await provider.Session.get(provider.createContext(request.raw, reply.raw) as never);
   await session.destroy();
   delete details.session;
@@ -156,7 +157,8 @@ async function consent(parts: PromptParts, prompt: PromptRequest): Promise<Fasti
   if (details.prompt.name !== "consent" || accountId === undefined) return show(parts, prompt);
   const clientId = textOf(details.params["client_id"]);
   const scopes = askedScopes(details);
-  const grant = new (parts.provider().Grant)({ accountId, clientId });
+  const { Grant } = await parts.provider();
+  const grant = new Grant({ accountId, clientId });
   grant.addOIDCScope(scopes.join(" "));
   const grantId = await grant.save();
   await parts.consents.add(accountId, clientId, scopes);
@@ -183,7 +185,8 @@ async function finish(
   { request, reply }: PromptRequest,
   result: Parameters<Provider["interactionResult"]>[2],
 ): Promise<FastifyReply> {
-  const returnTo = await parts.provider().interactionResult(request.raw, reply.raw, result);
+  const provider = await parts.provider();
+  const returnTo = await provider.interactionResult(request.raw, reply.raw, result);
   return reply.header("cache-control", "no-store").redirect(returnTo, 303);
 }
 
@@ -195,7 +198,8 @@ function askedScopes(details: Details): string[] {
   return textOf(details.params["scope"]).split(" ");
 }
 
-function refuse(reply: FastifyReply, error: unknown): FastifyReply {
+async function refuse(reply: FastifyReply, error: unknown): Promise<FastifyReply> {
+  const { errors } = await import("oidc-provider");
   const expected = error instanceof AppError || error instanceof errors.OIDCProviderError;
   if (!expected) throw error;
   const reason = error instanceof AppError ? error.message : (error.error_description ?? error.message);
