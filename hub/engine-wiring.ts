@@ -1,15 +1,17 @@
 /** Gives the engine's upkeep its neighbours: what is deleted when, what is said and counted of kernel and caches. */
 
-import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
+import { join } from "node:path";
+import { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/index-metadata.ts";
 import { parseRetentionRule, type RetainedIndex, Retention } from "#hub/cluster/retention.ts";
-import type { ShardHost } from "#hub/cluster/shard-host.ts";
+import { ShardHost } from "#hub/cluster/shard-host.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { extentCache } from "#hub/engine/segment/extent-cache.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { HubSettings } from "./config.ts";
 import { INTERNAL_PREFIX } from "./index-reach.ts";
 
@@ -22,6 +24,26 @@ export interface RetentionWiring {
   readonly host: ShardHost;
   readonly log: Logger;
   readonly metrics: Metrics;
+}
+
+/** Which indices there are, and their shards on this hub. */
+export interface Shards {
+  readonly catalog: IndexCatalog;
+  readonly host: ShardHost;
+}
+
+/** Makes the catalog of `indices` and the host of the shards below `folder` (path.data); nothing is started. */
+export function makeShards({
+  indices,
+  folder,
+  log,
+}: {
+  readonly indices: StateBucket;
+  readonly folder: string;
+  readonly log: Logger;
+}): Shards {
+  const catalog = new IndexCatalog({ bucket: indices, log, now: () => systemClock.now() });
+  return { catalog, host: new ShardHost({ folder: join(folder, "engine"), catalog, log }) };
 }
 
 /** Returns what deletes indices by `retention.rules`. Throws settings_invalid. */

@@ -72,10 +72,15 @@ export async function makeFlow(ground: FlowGround): Promise<Flow> {
   const fleet = new Fleet({ log, port, raw: routes.rawPort(journal), watermarks, now });
   servers.fleet = fleet;
   const feeding = { start: async () => documents.start(), stop: async () => documents.stop() };
+  // The pipelines' threads start beside all that follows; `pipelines` waits for them.
+  const threads = { start: async () => pipelines.prepare(), stop: () => pipelines.stop() };
+  const interfaces = { start: async () => void (await servers.prepare()), stop: () => servers.stop() };
   const parts: readonly (readonly [string, Component])[] = [
+    ["pipeline threads", threads],
     ["shard feeding", makeFollower(ground, shared, documents)],
     ["documents", feeding],
     ["access", opened],
+    ["interfaces", interfaces],
     ["pipeline", pipelines],
     ["fleet", fleet],
     ["janitor", makeJanitor(ground, shared, () => pipelines.pipeline.floor, sink)],

@@ -1,9 +1,6 @@
 /** A hub: makes its parts, gives each its neighbours, starts them in order and stops them in reverse. */
 
-import { join } from "node:path";
 import { checkAuthSettings } from "#hub/auth/settings.ts";
-import { IndexCatalog } from "#hub/cluster/index-catalog.ts";
-import { ShardHost } from "#hub/cluster/shard-host.ts";
 import { Journal } from "#hub/journal/journal.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { openDataFolder } from "#proto/kit/data-folder.ts";
@@ -15,8 +12,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { requireBootstrap } from "./bootstrap-checks.ts";
 import { checkedSettings } from "./checked-settings.ts";
 import type { HubSettings } from "./config.ts";
-import { watchEngine } from "./engine-wiring.ts";
-import { makeFlow } from "./flow.ts";
+import type { Shards } from "./engine-wiring.ts";
 import { journalOptions } from "./journal-options.ts";
 import { readMachineFacts } from "./machine-facts.ts";
 import type { OpenedAccess } from "./open-access.ts";
@@ -42,6 +38,11 @@ export interface HubAddresses {
 const STOP_DEADLINE_MS = 20_000;
 /** Free on the disk of path.data, or there is no start; little, since a hub is also what deletes old indices. */
 const START_BYTES = 1 << 16;
+
+/** Where the parts of a hub keep their state. */
+const BUCKETS = ["indices", "auth", "cursors", "pipelines", "alerts", "ingest", "saved", "cluster"];
+
+type MakeFlow = typeof import("./flow.ts")["makeFlow"];
 
 export class Hub implements Component {
   readonly #options: HubOptions;
@@ -91,27 +92,24 @@ export class Hub implements Component {
     checkRestored(folder);
     const { log } = this.#options;
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
-    watchEngine(log, this.#metrics);
+    const rest = loadRest();
+    rest.catch(() => undefined); // told below
     const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
     this.#journal = journal;
     await this.#run("journal", journal);
-    const catalog = new IndexCatalog({
-      bucket: await journal.bucket("indices"),
-      log: this.#options.log,
-      now: () => systemClock.now(),
-    });
+    openBuckets(journal);
+    const { watchEngine, makeShards, makeFlow } = await rest;
+    watchEngine(log, this.#metrics);
+    const shards = makeShards({ folder, log, indices: await journal.bucket("indices") });
+    const { catalog, host } = shards;
     await this.#run("catalog", catalog);
-    const host = new ShardHost({ folder: join(folder, "engine"), catalog, log: this.#options.log });
     await this.#run("shards", { start: () => host.open(), stop: async () => host.close() });
-    await this.#startFlow(journal, catalog, host);
+    await this.#startFlow(makeFlow, journal, shards);
   }
 
-  async #startFlow(journal: Journal, catalog: IndexCatalog, host: ShardHost): Promise<void> {
-    const { settings, log, version } = this.#options;
+  async #startFlow(makeFlow: MakeFlow, journal: Journal, { catalog, host }: Shards): Promise<void> {
     const { opened, servers, parts } = await makeFlow({
-      settings,
-      log,
-      version,
+      ...this.#options,
       metrics: this.#metrics,
       journal,
       catalog,
@@ -126,6 +124,17 @@ export class Hub implements Component {
   #run(name: string, component: Component): Promise<void> {
     return this.#lifecycle.start(name, component);
   }
+}
+
+/** Loads what stands on the log: that takes as long as nats-server needs to start, beside which it is done. */
+async function loadRest() {
+  const [engine, flow] = await Promise.all([import("./engine-wiring.ts"), import("./flow.ts")]);
+  return { ...engine, ...flow };
+}
+
+/** Opens all buckets at once: each waits for the disk, and those who use them ask one after the other. */
+function openBuckets(journal: Journal): void {
+  for (const name of BUCKETS) journal.bucket(name).catch(() => undefined); // told to who uses it
 }
 
 /** Returns the data folder. Throws settings_invalid where the hub must not start with these settings on this machine. */

@@ -45,6 +45,7 @@ export class Pipelines implements Component {
   readonly #options: PipelinesOptions;
   readonly #states: InputStates;
   #pipeline: Pipeline | undefined;
+  #prepared: Promise<Pipeline> | undefined;
   readonly #onHangup = (): void => {
     this.control.refresh().catch((error: unknown) => {
       this.#options.log.error({ err: error }, "changed pipelines can't be used; those before run on");
@@ -90,8 +91,31 @@ export class Pipelines implements Component {
     return known.map(({ id, origin, isRunning }) => ({ id, origin, running: isRunning }));
   }
 
+  /** Begins to plan the pipelines and to start their threads; `start` waits for that, and throws what is at fault. */
+  prepare(): void {
+    this.#prepared ??= this.#prepare();
+    this.#prepared.catch(() => undefined);
+  }
+
   /** Throws settings_invalid where files of pipelines are at fault. */
   async start(): Promise<void> {
+    this.prepare();
+    const pipeline = await this.#prepared!;
+    this.#pipeline = pipeline;
+    await pipeline.start();
+    this.control.follow(pipeline);
+    await this.control.start();
+    process.on("SIGHUP", this.#onHangup);
+  }
+
+  async stop(): Promise<void> {
+    process.off("SIGHUP", this.#onHangup);
+    await this.control.stop();
+    await (await this.#prepared?.catch(() => undefined))?.stop();
+    await this.#states.stop();
+  }
+
+  async #prepare(): Promise<Pipeline> {
     const { settings, hub, inputs, outputs, ...options } = { ...this.#options, ...this.#reach() };
     const pipeline = new Pipeline({
       ...options,
@@ -107,18 +131,8 @@ export class Pipelines implements Component {
         batchDelayMs: settings["pipeline.batch.delay"],
       },
     });
-    this.#pipeline = pipeline;
-    await pipeline.start();
-    this.control.follow(pipeline);
-    await this.control.start();
-    process.on("SIGHUP", this.#onHangup);
-  }
-
-  async stop(): Promise<void> {
-    process.off("SIGHUP", this.#onHangup);
-    await this.control.stop();
-    await this.#pipeline?.stop();
-    await this.#states.stop();
+    pipeline.prepare().catch(() => undefined); // `start` tells
+    return pipeline;
   }
 
   #reach(): Pick<PipelineOptions, "hub"> & Required<Pick<PipelineOptions, "inputs" | "outputs">> {

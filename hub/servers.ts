@@ -40,6 +40,12 @@ export interface ServersOptions {
   readonly startedMs: number;
 }
 
+/** What stands when the routes are built. */
+interface Interfaces {
+  readonly alerts: Alerts;
+  readonly api: ApiServer;
+}
+
 /** The built dashboard, beside this folder in a checkout and in a package. */
 const UI_FOLDER = resolve(join(import.meta.dirname, "../ui/dist"));
 
@@ -52,6 +58,7 @@ export class Servers implements Component {
   readonly #lifecycle: Lifecycle;
   #api: ApiServer | undefined;
   #live: LiveServer | undefined;
+  #prepared: Promise<Interfaces> | undefined;
 
   constructor(options: ServersOptions) {
     this.#options = options;
@@ -68,16 +75,19 @@ export class Servers implements Component {
     return this.#api!.addresses;
   }
 
+  /** Builds everything up to the routes; nobody is listened to yet. `start` does it where it wasn't done. */
+  prepare(): Promise<Interfaces> {
+    this.#prepared ??= this.#prepare();
+    return this.#prepared;
+  }
+
   /** Throws port_taken, settings_invalid. */
   async start(): Promise<void> {
     const { access, metrics, log } = this.#options;
-    const alerts = await this.#makeAlerts();
-    const ingest = new IngestPipelines(await this.#options.journal.bucket("ingest"), log);
-    await this.#lifecycle.start("ingest pipelines", ingest);
-    this.#api = await this.#makeApi(alerts, ingest);
-    await this.#lifecycle.start("http", this.#api);
+    const { alerts, api } = await this.prepare();
+    await this.#lifecycle.start("http", api);
     this.#live = new LiveServer({
-      allowedOrigins: this.#api.origins(),
+      allowedOrigins: api.origins(),
       authenticate: (request) => access.viewer(request),
       metrics,
       log,
@@ -93,6 +103,17 @@ export class Servers implements Component {
   /** Shows another certificate to those who come from now on. */
   useCertificate(tls: TlsOptions): void {
     this.#api?.useCertificate(tls);
+  }
+
+  async #prepare(): Promise<Interfaces> {
+    const { journal, log } = this.#options;
+    const alerts = await this.#makeAlerts();
+    const ingest = new IngestPipelines(await journal.bucket("ingest"), log);
+    await this.#lifecycle.start("ingest pipelines", ingest);
+    const api = await this.#makeApi(alerts, ingest);
+    this.#api = api;
+    await api.prepare();
+    return { alerts, api };
   }
 
   async #makeAlerts(): Promise<Alerts> {

@@ -75,6 +75,7 @@ export class ApiServer implements Component {
   readonly #dashboard: Listener;
   readonly #scrolls: ScrollContexts;
   readonly #parts: ApiParts;
+  #prepared: Promise<void> | undefined;
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
@@ -116,9 +117,15 @@ export class ApiServer implements Component {
     for (const listener of [this.#search, this.#dashboard]) listener.useCertificate(tls);
   }
 
+  /** Builds all routes; nobody is listened to yet. `start` does it where it wasn't done. */
+  prepare(): Promise<void> {
+    this.#prepared ??= this.#prepare();
+    return this.#prepared;
+  }
+
   /** Throws port_taken, settings_invalid. */
   async start(): Promise<void> {
-    this.#register();
+    await this.prepare();
     await this.#lifecycle.start("scrolls", {
       start: () => Promise.resolve(),
       stop: () => {
@@ -136,6 +143,11 @@ export class ApiServer implements Component {
 
   stop(): Promise<void> {
     return this.#lifecycle.stop();
+  }
+
+  async #prepare(): Promise<void> {
+    this.#register();
+    await Promise.all([this.#dashboard.app.ready(), this.#search.app.ready()]);
   }
 
   #register(): void {
@@ -161,16 +173,20 @@ export class ApiServer implements Component {
 
   #hubRoutes(searchRoutes: readonly Route[]): Route[] {
     const { status, saved, pipelines, alerts, parts, metrics, version } = this.#options;
+    let document: ReturnType<typeof describeRoutes> | undefined;
+    const describe = (): ReturnType<typeof describeRoutes> => {
+      document ??= describeRoutes(version, [
+        { prefix: "", tag: "hub", routes: own },
+        { prefix: SEARCH_PREFIX, tag: "search", routes: searchRoutes },
+      ]);
+      return document;
+    };
     const own: Route[] = [
-      ...hubRoutes({ status, metrics, slowQueries: this.#parts.slowQueries, describe: () => document }),
+      ...hubRoutes({ status, metrics, slowQueries: this.#parts.slowQueries, describe }),
       ...(saved === undefined ? [] : savedRoutes(saved)),
       ...(pipelines === undefined ? [] : pipelineRoutes(pipelines, pipelines)),
       ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices)),
     ];
-    const document = describeRoutes(version, [
-      { prefix: "", tag: "hub", routes: own },
-      { prefix: SEARCH_PREFIX, tag: "search", routes: searchRoutes },
-    ]);
     return own;
   }
 }

@@ -137,7 +137,7 @@ export class StreamWatch implements Component {
   async #ensure(sinceMs: number): Promise<void> {
     const { streams, history, definitions, restoreBuckets } = this.#options;
     await restoreBuckets();
-    for (const definition of definitions) {
+    const ensure = async (definition: StreamDefinition): Promise<void> => {
       const { name } = definition;
       await streams.ensure(definition);
       const seen = this.#seenAtLoss.get(name) ?? 0;
@@ -145,7 +145,8 @@ export class StreamWatch implements Component {
         seen === 0 ? [] : [{ incarnation: history.of(name).current.incarnation, sequence: seen }];
       const { raised } = await history.reconcile(name, remembered, sinceMs);
       if (raised) this.#seen.delete(name);
-    }
+    };
+    await Promise.all(definitions.map(ensure));
     this.#seenAtLoss = new Map();
   }
 

@@ -80,6 +80,12 @@ export interface PipelineOptions {
   readonly workTimeoutMs?: number;
 }
 
+/** What stands when the threads are ready. */
+interface Prepared {
+  readonly session: Session;
+  readonly plan: Plan | undefined;
+}
+
 export class Pipeline implements Component {
   readonly #options: PipelineOptions;
   readonly #clock: Clock;
@@ -90,6 +96,7 @@ export class Pipeline implements Component {
   readonly #stopping = new AbortController();
   #definitions: readonly PipelineDefinition[];
   #session: Session | undefined;
+  #prepared: Promise<Prepared> | undefined;
   /** Changes of the session, one after the other. */
   #changes: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
@@ -111,12 +118,16 @@ export class Pipeline implements Component {
     this.#inputs = new InputHost({ reach: options.inputs, log: options.log, clock, metrics: this.#metrics });
   }
 
+  /** Plans the pipelines and starts their threads. Throws what keeps them from working. */
+  prepare(): Promise<void> {
+    this.#prepared ??= this.#prepare();
+    return this.#prepared.then(() => undefined);
+  }
+
   /** Loads the cursors, starts the workers and begins to read. Throws what keeps any of it from working. */
   async start(): Promise<void> {
-    const plan = await this.#plan(this.#definitions);
-    const resume = this.#options.resume ?? takeAsItStands;
-    const session = this.#makeSession(this.#definitions, plan, resume);
-    await session.prepare();
+    this.#prepared ??= this.#prepare();
+    const { session, plan } = await this.#prepared;
     this.#session = session;
     await session.begin();
     await this.#inputs.apply(plan?.inputs ?? []);
@@ -163,7 +174,16 @@ export class Pipeline implements Component {
     this.#stopping.abort();
     await this.#changes;
     await this.#inputs.stop();
-    await this.#session?.end(DRAIN_MS);
+    if (this.#session !== undefined) return this.#session.end(DRAIN_MS);
+    const prepared = await this.#prepared?.catch(() => undefined);
+    await prepared?.session.discard();
+  }
+
+  async #prepare(): Promise<Prepared> {
+    const plan = await this.#plan(this.#definitions);
+    const session = this.#makeSession(this.#definitions, plan, this.#options.resume ?? takeAsItStands);
+    await session.prepare();
+    return { session, plan };
   }
 
   /** Does one change after the other; a failing one is its caller's. */

@@ -100,6 +100,11 @@ export class Session {
     return this.#pool.start();
   }
 
+  /** Ends the threads of a session that isn't to begin. */
+  discard(): Promise<void> {
+    return this.#pool.stop();
+  }
+
   /** Loads the cursors and begins to read. Throws data_corrupt, unavailable. */
   async begin(): Promise<void> {
     this.#readPosition = await this.keeper.load();
