@@ -110,6 +110,8 @@ export interface PostingsCursor {
   positions(): Int32Array;
   /** Adds all documents of the term to `set`, which has a bit for each document of the segment. Moves nothing. */
   addTo(set: Bitset): void;
+  /** Returns all documents of the term as a new set, which has a bit for each document of the segment. Moves nothing. */
+  toSet(): Bitset;
   /**
    * Copies the next documents (and frequencies) that `next` would give, at most 128, and returns how many;
    * 0 at the end. Not to be mixed with `positions`.

@@ -82,15 +82,36 @@ export class SearchKernel {
   /** Adds the documents of a term to `words` (ceil(docCount / 32) of them). False where the bytes are damaged. */
   addPostings(postings: Uint8Array, docFreq: number, docCount: number, words: Uint32Array): boolean {
     const kernel = this.#kernel;
-    const from = kernel.place(this.#bytes, postings);
-    const sizeBytes = Math.ceil(docCount / 64) * 8;
-    const bits = kernel.place(this.#set, new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
-    // A set of an odd number of words ends within the last u64.
-    kernel.memory.bytes.fill(0, bits + words.byteLength, bits + sizeBytes);
-    const whole =
-      kernel.functions.postingsSet(from, postings.length, docFreq, docCount, bits, this.#room) === 1;
-    words.set(new Uint32Array(kernel.memory.memory.buffer, bits, words.length));
+    const bits = this.#setRoom(words.length);
+    kernel.memory.words.set(words, bits >>> 2);
+    const whole = this.#setPostings(postings, docFreq, docCount, bits);
+    words.set(kernel.memory.words.subarray(bits >>> 2, (bits >>> 2) + words.length));
     return whole;
+  }
+
+  /** Returns the documents of a term (ceil(docCount / 32) words); null where the bytes are damaged. */
+  postings(postings: Uint8Array, docFreq: number, docCount: number): Uint32Array | null {
+    const { memory } = this.#kernel;
+    const length = Math.ceil(docCount / 32);
+    const bits = this.#setRoom(length);
+    memory.words.fill(0, bits >>> 2, (bits >>> 2) + length);
+    const whole = this.#setPostings(postings, docFreq, docCount, bits);
+    return whole ? memory.words.slice(bits >>> 2, (bits >>> 2) + length) : null;
+  }
+
+  /** Returns the address of room for a set of so many words, of an even number of which the last is zero. */
+  #setRoom(words: number): number {
+    const kernel = this.#kernel;
+    const bits = kernel.room(this.#set, 4 * words + 4);
+    kernel.setWord(bits + 4 * words, 0);
+    return bits;
+  }
+
+  /** Adds the documents of a term to the set at `bits`. */
+  #setPostings(postings: Uint8Array, docFreq: number, docCount: number, bits: number): boolean {
+    const kernel = this.#kernel;
+    const from = kernel.place(this.#bytes, postings);
+    return kernel.functions.postingsSet(from, postings.length, docFreq, docCount, bits, this.#room) === 1;
   }
 
   /**
@@ -99,14 +120,14 @@ export class SearchKernel {
    */
   near(first: TermBytes, second: TermBytes, distance: number, docCount: number): Uint32Array | null {
     const kernel = this.#kernel;
-    const words = new Uint32Array(Math.ceil(docCount / 32));
+    const length = Math.ceil(docCount / 32);
     this.#placeTerm(this.#terms[0]!, first);
     this.#placeTerm(this.#terms[1]!, second);
-    const bits = kernel.place(this.#set, new Uint8Array(words.buffer));
+    const bits = this.#setRoom(length);
+    kernel.memory.words.fill(0, bits >>> 2, (bits >>> 2) + length);
     const [a, b] = [this.#terms[0]!.at, this.#terms[1]!.at];
     if (kernel.functions.nearSet(a, b, distance, docCount, bits) !== 1) return null;
-    words.set(new Uint32Array(kernel.memory.memory.buffer, bits, words.length));
-    return words;
+    return kernel.memory.words.slice(bits >>> 2, (bits >>> 2) + length);
   }
 
   /** Copies a term's bytes in and fills the start of its state as assembly/phrase.ts reads it. */

@@ -97,5 +97,6 @@ export class Bitset {
 export function popcount(word: number): number {
   let v = word - ((word >>> 1) & 0x5555_5555);
   v = (v & 0x3333_3333) + ((v >>> 2) & 0x3333_3333);
-  return (((v + (v >>> 4)) & 0x0f0f_0f0f) * 0x0101_0101) >>> 24;
+  // A product beyond 32 bits would be one of floating point.
+  return Math.imul((v + (v >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }

@@ -3,7 +3,7 @@
 import { searchKernel } from "../kernel/search-kernel.ts";
 import { NO_MORE_DOCS, POSTINGS_BLOCK, type PostingsCursor } from "../searcher.ts";
 import { unpackAscending, unpackWords } from "./bit-packing.ts";
-import type { Bitset } from "./bitset.ts";
+import { Bitset } from "./bitset.ts";
 import { ByteReader, grown, readU32 } from "./byte-buffer.ts";
 import { BLOCK_HEADER_BYTES, IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
 
@@ -120,6 +120,15 @@ export class BlockPostingsCursor implements PostingsCursor {
     for (let length = cursor.nextBlock(docs, null); length > 0; length = cursor.nextBlock(docs, null)) {
       for (let at = 0; at < length; at++) set.add(docs[at]!);
     }
+  }
+
+  toSet(): Bitset {
+    const kernel = this.docFreq >= KERNEL_POSTINGS ? searchKernel() : null;
+    const words = kernel?.postings(this.#bytes, this.docFreq, this.#docCount) ?? null;
+    if (words !== null) return new Bitset(this.#docCount, words);
+    const set = new Bitset(this.#docCount);
+    this.addTo(set);
+    return set;
   }
 
   nextBlock(docs: Int32Array, freqs: Int32Array | null): number {
@@ -265,54 +274,4 @@ function readPositions(bytes: Uint8Array, start: number, count: number, out: Int
   }
   const reader = new ByteReader(bytes, at);
   for (; done < count; done++) out[done] = reader.varint();
-}
-
-/** Cursor over a term that one document has; its postings lie in the dictionary. */
-export class SinglePostingsCursor implements PostingsCursor {
-  readonly docFreq = 1;
-  readonly totalTermFreq: number;
-  readonly freq: number;
-  doc = -1;
-  impactEnd = -1;
-  readonly impactMaxFreq: number;
-  readonly impactMinNorm: number;
-  readonly #doc: number;
-  readonly #positions: Int32Array;
-
-  constructor(doc: number, freq: number, norm: number, positions: Int32Array) {
-    this.#doc = doc;
-    this.freq = freq;
-    this.totalTermFreq = freq;
-    this.impactMaxFreq = freq;
-    this.impactMinNorm = norm;
-    this.#positions = positions;
-  }
-
-  next(): number {
-    return (this.doc = this.doc < 0 ? this.#doc : NO_MORE_DOCS);
-  }
-
-  advance(target: number): number {
-    if (this.doc >= target) return this.doc;
-    return (this.doc = this.doc < 0 && target <= this.#doc ? this.#doc : NO_MORE_DOCS);
-  }
-
-  positions(): Int32Array {
-    return this.#positions;
-  }
-
-  addTo(set: Bitset): void {
-    set.add(this.#doc);
-  }
-
-  nextBlock(docs: Int32Array, freqs: Int32Array | null): number {
-    if (this.next() === NO_MORE_DOCS) return 0;
-    docs[0] = this.#doc;
-    if (freqs !== null) freqs[0] = this.freq;
-    return 1;
-  }
-
-  seekImpact(): void {
-    this.impactEnd = NO_MORE_DOCS;
-  }
 }

@@ -7,8 +7,9 @@ import type { PostingsCursor, PostingsOptions, TermIterator } from "../searcher.
 import { ByteReader } from "./byte-buffer.ts";
 import type { DictionaryPage, DictionaryPages } from "./dictionary-pages.ts";
 import { type DictionaryEntry, MAX_TERM_BYTES, TERMS_PER_BLOCK } from "./dictionary-writer.ts";
-import { BlockPostingsCursor, SinglePostingsCursor } from "./postings-cursor.ts";
+import { BlockPostingsCursor } from "./postings-cursor.ts";
 import type { SegmentFile } from "./segment-file.ts";
+import { SinglePostingsCursor } from "./single-posting.ts";
 
 /** What a walk is of. */
 export interface WalkedTerms {
@@ -134,7 +135,8 @@ export class TermWalk implements TermIterator {
       position += reader.varint();
       positions[index] = position;
     }
-    return new SinglePostingsCursor(doc, freq, this.#terms.norms()?.[doc] ?? 1, positions);
+    const { norms, docCount } = this.#terms;
+    return new SinglePostingsCursor({ doc, freq, norm: norms()?.[doc] ?? 1, positions, docCount });
   }
 
   #isWithin(): boolean {

@@ -146,10 +146,7 @@ function existing(segment: SegmentReader, field: Field): Bitset | null {
   const path = field.aliasOf ?? field.path;
   if (field.type !== "binary") return segment.exists(path);
   const postings = segment.postings(FIELD_NAMES_FIELD, path);
-  if (postings === null) return null;
-  const set = new Bitset(segment.docCount);
-  postings.addTo(set);
-  return set;
+  return postings === null ? null : postings.toSet();
 }
 
 /** Returns the documents that were written with a routing of their own. */

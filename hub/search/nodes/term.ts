@@ -2,7 +2,7 @@
 
 import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher.ts";
 import { POSTINGS_BLOCK } from "#hub/engine/searcher.ts";
-import { Bitset } from "#hub/engine/segment/bitset.ts";
+import type { Bitset } from "#hub/engine/segment/bitset.ts";
 import { Bm25, inverseDocumentFrequency } from "../bm25.ts";
 import { noMatch } from "../explain/explanation.ts";
 import { explainBm25 } from "../explain/term-explanation.ts";
@@ -97,11 +97,7 @@ class TermWeight implements Weight {
     const postings = segment.postings(this.#node.field, this.#node.term);
     if (postings === null) return null;
     if (isSparse(postings.docFreq, segment)) return undefined;
-    return segment.remembered(this.key, () => {
-      const set = new Bitset(segment.docCount);
-      postings.addTo(set);
-      return set;
-    });
+    return segment.remembered(this.key, () => postings.toSet());
   }
 }
 
