@@ -152,6 +152,8 @@ export interface RangeOptions {
 
 /** Walks terms; the getters speak of the current one. */
 export interface TermIterator {
+  /** Does a part of the search for what `next` moves to; true once that is found, and `next` is quick. */
+  approach(): boolean;
   /** Moves on; false behind the last term. Must be called before the first term is read. */
   next(): boolean;
   /** A copy of the term's bytes. */

@@ -6,6 +6,7 @@
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { NO_MORE_DOCS, type Searcher, type SegmentReader } from "#hub/engine/searcher.ts";
 import type { Bitset } from "#hub/engine/segment/bitset.ts";
+import type { SearchControl } from "./control.ts";
 
 export { NO_MORE_DOCS };
 
@@ -67,6 +68,11 @@ export interface Weight {
    * cheaper. Must not be changed.
    */
   set?(segment: SegmentReader): Bitset | null | undefined;
+  /**
+   * Does beforehand, with pauses, what would keep the thread for long in the other calls for a segment. Absent where nothing
+   * does. Where the time is over it ends early: the segment is of no use any more.
+   */
+  prepare?(segment: SegmentReader, control: SearchControl): Promise<void>;
   /** Documents that a walk would meet, where that is known at once. */
   cost?(segment: SegmentReader): number;
   /** Names the set among those of a segment; undefined where it depends on more than the segment. */

@@ -10,6 +10,12 @@ import type { SegmentFile } from "./segment-file.ts";
 /** Blocks of a page: 4,096 terms, about 40 KiB. */
 const PAGE_BLOCKS = 256;
 
+/** Largest run that is read into the room of all dictionaries: 65,536 terms are about 1 MiB. */
+const MAX_ROOM_BYTES = 4 * 1024 * 1024;
+
+/** Where runs are read. Made when it is needed. */
+let room = new Uint8Array(0);
+
 /** Some neighbouring blocks. */
 export interface DictionaryPage {
   readonly bytes: Uint8Array;
@@ -27,7 +33,6 @@ export class DictionaryPages {
   readonly none: DictionaryPage = { bytes: new Uint8Array(0), from: 0, to: 0, start: 0 };
   readonly #file: SegmentFile;
   readonly #entry: DictionaryEntry;
-  #room = new Uint8Array(0);
 
   constructor(file: SegmentFile, entry: DictionaryEntry) {
     this.#file = file;
@@ -45,13 +50,8 @@ export class DictionaryPages {
   run(from: number, to: number): Uint8Array {
     const start = this.#startOf(from);
     const length = this.#startOf(to) - start;
-    if (length > this.#room.length) this.#room = new Uint8Array(length);
-    return this.#file.read(this.#entry.blocks, start, length, this.#room);
-  }
-
-  /** Gives back what `run` needed. */
-  endRuns(): void {
-    this.#room = new Uint8Array(0);
+    if (length > room.length && length <= MAX_ROOM_BYTES) room = new Uint8Array(MAX_ROOM_BYTES);
+    return this.#file.read(this.#entry.blocks, start, length, length <= room.length ? room : undefined);
   }
 
   /** Where a block begins within its page. */

@@ -121,8 +121,8 @@ export class Dictionary implements TermDictionary {
     return new TermWalk(this.#terms, keeps);
   }
 
-  /** Ordinals of the terms that hold `needle`, ascending. */
-  *#scan(needle: Uint8Array): Generator<number, void> {
+  /** Ordinals of the terms that hold `needle`, ascending, and undefined after each run of terms. */
+  *#scan(needle: Uint8Array): Generator<number | undefined, void> {
     const kernel = searchKernel();
     if (kernel === null || needle.length === 0) return yield* this.#scanHere(needle);
     for (let first = 0; first < this.size; first += SCAN_TERMS) {
@@ -132,8 +132,8 @@ export class Dictionary implements TermDictionary {
       const found = kernel.scan(blocks, terms, this.#entry.positions, needle);
       if (found === null) throw this.#file.corrupt("a term of its dictionary leads outside");
       for (const term of found.slice()) yield first + term;
+      yield undefined;
     }
-    this.#pages.endRuns();
   }
 
   /** The kernel's twin. */

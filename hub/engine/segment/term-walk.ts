@@ -81,6 +81,10 @@ export class TermWalk implements TermIterator {
     }
   }
 
+  approach(): boolean {
+    return true;
+  }
+
   next(): boolean {
     if (this.#pending) this.#pending = false;
     else if (!this.#read()) return false;
@@ -212,20 +216,31 @@ export class TermWalk implements TermIterator {
   }
 }
 
-/** Walks the terms whose ordinals are given. */
+/** Walks the terms whose ordinals are given; undefined among these: a part of the search was done without one. */
 export class ScanWalk implements TermIterator {
   readonly #walk: TermWalk;
-  readonly #ordinals: Iterator<number, void>;
+  readonly #ordinals: Iterator<number | undefined, void>;
+  /** What the search came to and `next` hasn't taken. */
+  #found: IteratorResult<number | undefined, void> | undefined;
 
-  constructor(walk: TermWalk, ordinals: Iterator<number, void>) {
+  constructor(walk: TermWalk, ordinals: Iterator<number | undefined, void>) {
     this.#walk = walk;
     this.#ordinals = ordinals;
   }
 
+  approach(): boolean {
+    this.#found ??= this.#ordinals.next();
+    if (this.#found.done === true || this.#found.value !== undefined) return true;
+    this.#found = undefined;
+    return false;
+  }
+
   next(): boolean {
-    const { done, value } = this.#ordinals.next();
-    if (done === true) return false;
-    this.#walk.to(value);
+    while (!this.approach());
+    const ordinal = this.#found!.value;
+    if (ordinal === undefined) return false;
+    this.#found = undefined;
+    this.#walk.to(ordinal);
     return true;
   }
 

@@ -147,6 +147,9 @@ class Collection {
   }
 
   async #segment(segment: SegmentReader): Promise<void> {
+    await this.#weight.prepare?.(segment, this.#control);
+    await this.#postWeight?.prepare?.(segment, this.#control);
+    if (this.#isOver) return;
     if (this.#aggregations.isEmpty && this.#top.limit === 0) {
       const known = this.#knownTotal(segment);
       this.#total += Math.max(0, known);

@@ -14,6 +14,7 @@ import type {
   Weight,
 } from "../query.ts";
 import { DisjunctionScorer } from "./disjunction.ts";
+import { prepareAll } from "./set-algebra.ts";
 
 export class BestOfNode implements Query {
   readonly #queries: readonly Query[];
@@ -34,6 +35,7 @@ export class BestOfNode implements Query {
         return new DisjunctionScorer(found, 1, segment.docCount, mode.scores, this.#tieBreaker);
       },
       count: () => -1,
+      prepare: (segment, control) => prepareAll(weights, segment, control),
     };
   }
 

@@ -2,6 +2,7 @@
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import type { Bitset } from "#hub/engine/segment/bitset.ts";
+import type { SearchControl } from "../control.ts";
 import { describeClauses, explainClauses } from "../explain/clauses.ts";
 import type {
   DocumentPlace,
@@ -17,7 +18,7 @@ import type {
 import { conjunction, ExcludingScorer, OptionalScorer } from "./conjunction.ts";
 import { DisjunctionScorer } from "./disjunction.ts";
 import { AllNode } from "./documents.ts";
-import { countLive, intersect, unite } from "./set-algebra.ts";
+import { countLive, intersect, prepareAll, unite } from "./set-algebra.ts";
 
 export interface Clauses {
   readonly must: readonly Query[];
@@ -114,6 +115,12 @@ class BooleanWeight implements Weight {
     }
     const forbidden = this.#mustNot.map((weight) => weight.scorer(segment)).filter((each) => each !== null);
     return forbidden.length === 0 ? found : new ExcludingScorer(found, forbidden);
+  }
+
+  async prepare(segment: SegmentReader, control: SearchControl): Promise<void> {
+    const required = [...this.#must, ...this.#filter];
+    if (required.some((weight) => weight.cost?.(segment) === 0)) return;
+    await prepareAll([...required, ...this.#should, ...this.#mustNot], segment, control);
   }
 
   count(segment: SegmentReader): number {

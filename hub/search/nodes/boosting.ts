@@ -3,6 +3,7 @@
 import { describeQuery, printFloat } from "../explain/explanation.ts";
 import type { HighlightSink, Query, QueryDescription, ScoreMode, ShardContext, Weight } from "../query.ts";
 import { membership, RescoredScorer } from "./rescored.ts";
+import { prepareAll } from "./set-algebra.ts";
 
 export class BoostingNode implements Query {
   readonly #positive: Query;
@@ -27,6 +28,7 @@ export class BoostingNode implements Query {
         return new RescoredScorer(scorer, (doc, score) => (isNegative(doc) ? score * this.#factor : score));
       },
       count: (segment) => positive.count(segment),
+      prepare: (segment, control) => prepareAll([positive, negative], segment, control),
     };
   }
 

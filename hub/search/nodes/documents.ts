@@ -5,6 +5,7 @@ import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
 import { FIELD_NAMES_FIELD } from "#hub/engine/segment/reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { SearchControl } from "../control.ts";
 import type { Query, QueryDescription, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
 import { AllScorer, BitsetScorer } from "./block-scorer.ts";
 import { countLive } from "./set-algebra.ts";
@@ -53,6 +54,9 @@ export abstract class SetNode implements Query {
   /** Returns the documents, which may be shared and aren't changed; null for none. */
   protected abstract select(segment: SegmentReader, shard: ShardContext): Bitset | null;
 
+  /** Like `select`, for nodes that may need long: others get the thread between two steps. */
+  protected selectInSteps?(segment: SegmentReader, shard: ShardContext): Generator<void, Bitset | null>;
+
   /** Names the set among those of a segment; undefined: it isn't worth being remembered. */
   protected readonly key: string | undefined = undefined;
 
@@ -67,15 +71,32 @@ export abstract class SetNode implements Query {
       }
       return last.set;
     };
+    const prepare = async (segment: SegmentReader, control: SearchControl): Promise<void> => {
+      const known = key === undefined ? undefined : segment.remembered(key, () => undefined);
+      if (known !== undefined || last?.segment === segment) return;
+      const found = await inSteps(this.selectInSteps!(segment, shard), control);
+      if (found === undefined) return;
+      last = { segment, set: key === undefined ? found : segment.remembered(key, () => found) };
+    };
     return {
       key,
       set,
+      ...(this.selectInSteps !== undefined && { prepare }),
       scorer: (segment): Scorer | null => {
         const found = set(segment);
         return found === null ? null : new BitsetScorer(found, boost);
       },
       count: (segment) => countLive(set(segment), segment),
     };
+  }
+}
+
+/** Runs `steps` to their end, with pauses; undefined where the time is over before. Throws cancelled. */
+async function inSteps<T>(steps: Generator<void, T>, control: SearchControl): Promise<T | undefined> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    if (control.isDue) await control.pause();
+    if (control.timedOut) return undefined;
   }
 }
 

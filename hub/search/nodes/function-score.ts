@@ -73,6 +73,7 @@ export class FunctionScoreNode implements Query {
         return minScore === undefined ? rescored : new MinScoreScorer(rescored, minScore);
       },
       count: (segment) => (minScore === undefined ? inner.count(segment) : -1),
+      prepare: async (segment, control) => inner.prepare?.(segment, control),
     };
   }
 

@@ -2,6 +2,7 @@
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
+import type { SearchControl } from "../control.ts";
 import { NO_MORE_DOCS, type Scorer, type Weight } from "../query.ts";
 
 /** A condition of at least one in so many documents is worth a set of bits: fewer documents are walked sooner. */
@@ -10,6 +11,15 @@ const DENSE = 64;
 /** True for conditions that so few documents of a segment fit that walking them is cheaper than a set. */
 export function isSparse(docs: number, segment: SegmentReader): boolean {
   return docs * DENSE < segment.docCount;
+}
+
+/** Prepares weights one after the other; see Weight.prepare. */
+export async function prepareAll(
+  weights: readonly Weight[],
+  segment: SegmentReader,
+  control: SearchControl,
+): Promise<void> {
+  for (const weight of weights) await weight.prepare?.(segment, control);
 }
 
 /** Live documents of a set of a segment. */

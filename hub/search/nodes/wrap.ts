@@ -32,6 +32,7 @@ export class ConstantNode implements Query {
       },
       count: (segment) => inner.count(segment),
       ...(inner.set === undefined ? {} : { set: (segment: SegmentReader) => inner.set!(segment) }),
+      prepare: async (segment, control) => inner.prepare?.(segment, control),
       key: inner.key,
     };
   }
