@@ -66,6 +66,8 @@ export interface ResolveOptions {
   readonly allowNoIndices?: boolean;
   /** Which states wildcards match. Default open. */
   readonly expandWildcards?: "open" | "closed" | "all" | "none";
+  /** True: wildcards mean no aliases, and an alias by its name is refused. Default false. */
+  readonly concreteOnly?: boolean;
 }
 
 /** What an index is made of. Settings are dotted keys without the leading "index.". */

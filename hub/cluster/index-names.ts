@@ -38,6 +38,8 @@ export interface ResolveOptions {
   readonly allowNoIndices?: boolean;
   /** Which states wildcards match. */
   readonly expandWildcards?: "open" | "closed" | "all" | "none";
+  /** True: wildcards mean no aliases, and an alias by its name is refused. */
+  readonly concreteOnly?: boolean;
 }
 
 /** What resolving needs to know of an index. */
@@ -62,14 +64,19 @@ export function resolveIndices<T extends NamedIndex>(
   let wildcards = false;
   for (const part of parts) {
     if (wildcards && part.startsWith("-")) {
-      for (const index of matching(indices, part.slice(1), "all")) found.delete(index.name);
+      for (const index of matching(indices, part.slice(1), "all", options)) found.delete(index.name);
     } else if (part.includes("*") || part === "_all") {
       wildcards = true;
-      const matches = matching(indices, part === "_all" ? "*" : part, options.expandWildcards ?? "open");
+      const matches = matching(
+        indices,
+        part === "_all" ? "*" : part,
+        options.expandWildcards ?? "open",
+        options,
+      );
       if (matches.length === 0 && options.allowNoIndices === false) throw indexMissing(part);
       for (const index of matches) found.set(index.name, index);
     } else {
-      const exact = named(indices, part);
+      const exact = named(indices, part, options);
       if (exact.length === 0 && part.startsWith("_")) throw nameReserved(part);
       if (exact.length === 0 && options.ignoreUnavailable !== true) throw indexMissing(part);
       for (const index of exact) found.set(index.name, index);
@@ -108,23 +115,37 @@ export function matchesWildcard(pattern: string, name: string): boolean {
   return true;
 }
 
-function named<T extends NamedIndex>(indices: ReadonlyMap<string, T>, name: string): T[] {
+/** Throws request_invalid for an alias where only indices are meant. */
+function named<T extends NamedIndex>(
+  indices: ReadonlyMap<string, T>,
+  name: string,
+  { concreteOnly = false, ignoreUnavailable = false }: ResolveOptions,
+): T[] {
   const exact = indices.get(name);
   if (exact !== undefined) return [exact];
-  return [...indices.values()].filter((index) => Object.hasOwn(index.aliases, name));
+  const found = [...indices.values()].filter((index) => Object.hasOwn(index.aliases, name));
+  if (!concreteOnly || found.length === 0) return found;
+  if (ignoreUnavailable) return [];
+  throw new AppError(
+    "request_invalid",
+    `The provided expression [${name}] matches an alias, specify the corresponding concrete indices instead.`,
+  );
 }
 
 function matching<T extends NamedIndex>(
   indices: ReadonlyMap<string, T>,
   pattern: string,
   states: NonNullable<ResolveOptions["expandWildcards"]>,
+  { concreteOnly = false }: ResolveOptions,
 ): T[] {
   const wanted = (state: "open" | "close"): boolean =>
     states === "all" || (states === "open" && state === "open") || (states === "closed" && state === "close");
   return [...indices.values()].filter(
     (index) =>
       wanted(index.state) &&
-      [index.name, ...Object.keys(index.aliases)].some((name) => matchesWildcard(pattern, name)),
+      [index.name, ...(concreteOnly ? [] : Object.keys(index.aliases))].some((name) =>
+        matchesWildcard(pattern, name),
+      ),
   );
 }
 

@@ -79,7 +79,11 @@ function readAction(indices: Indices, given: unknown): AliasAction[] {
   const [kind, value] = entry;
   const options = objectOf(value, kind);
   const names = textsOf(options, "index", "indices");
-  const found = indices.resolve(names.join(","), { allowNoIndices: false, expandWildcards: "open" });
+  const found = indices.resolve(names.join(","), {
+    allowNoIndices: false,
+    expandWildcards: "open",
+    concreteOnly: kind === "remove_index",
+  });
   if (names.length === 0) throw validationError([`Property [index/indices] is missing`]);
   if (kind === "remove_index") {
     return found.map(({ name }) => ({ kind, index: name }));

@@ -135,7 +135,7 @@ const ERRORS: readonly (readonly [string, string, object | undefined, number, st
     undefined,
     400,
     "illegal_argument_exception",
-    /unrecognized metric: \[doc\]; did you mean "docs"/,
+    /unrecognized metric: \[doc\] -> did you mean \[docs\]/,
   ],
   [
     "PUT",
@@ -180,7 +180,10 @@ test("a mapping is extended with and without a type, and shown whole, by type an
   const none = await send("GET", "/mapped/_mapping/field/none");
   assert.deepEqual([none.status, none.body], [404, {}]);
   const missing = await send("GET", "/mapped/_mapping/other");
-  assert.deepEqual([missing.status, missing.body], [404, { error: "type [other] missing", status: 404 }]);
+  assert.equal(missing.status, 404);
+  assert.match(JSON.stringify(missing.body), /"type_missing_exception","reason":"type\[\[other\]\] missing"/);
+  const typed = await send("GET", "/mapped/_mapping/_doc/field/none");
+  assert.deepEqual([typed.status, typed.body], [200, {}]);
   assert.equal((await send("HEAD", "/mapped/_mapping/_doc")).status, 200);
   assert.equal((await send("HEAD", "/mapped/_mapping/other")).status, 404);
 });
@@ -226,6 +229,61 @@ test("aliases are given, shown, missed and taken", async () => {
   assert.equal((await send("POST", "/_aliases", { actions: replaced })).status, 200);
   assert.deepEqual(Object.keys((await send("GET", "/al-2")).body), ["al-1"]);
   assert.match((await send("GET", "/_cat/aliases/one")).text, /^one al-1 \* - -\n$/);
+});
+
+test("deleting reaches no index through its aliases", async () => {
+  await send("PUT", "/kept", { aliases: { "gone-alias": {} } });
+  await send("PUT", "/gone-1");
+  assert.equal((await send("DELETE", "/gone-alias")).status, 400);
+  assert.equal((await send("DELETE", "/gone-alias?ignore_unavailable=true")).status, 200);
+  assert.equal((await send("DELETE", "/gone-1,gone-a*?allow_no_indices=false")).status, 404);
+  assert.equal((await send("HEAD", "/gone-1")).status, 200);
+  assert.equal((await send("DELETE", "/gone-*")).status, 200);
+  assert.equal((await send("HEAD", "/gone-1")).status, 404);
+  assert.equal((await send("HEAD", "/kept")).status, 200);
+  await send("DELETE", "/kept");
+});
+
+test("where copies are is explained, and isn't changed by hand", async () => {
+  await send("PUT", "/placed", { settings: { number_of_shards: 1, number_of_replicas: 1 } });
+  const waiting = await send("POST", "/_cluster/allocation/explain?include_disk_info=true", {
+    index: "placed",
+    shard: 0,
+    primary: false,
+  });
+  assert.deepEqual(
+    [waiting.body["current_state"], waiting.body["can_allocate"], "cluster_info" in waiting.body],
+    ["unassigned", "no", true],
+  );
+  const there = await send("GET", "/_cluster/allocation/explain", {
+    index: "placed",
+    shard: 0,
+    primary: true,
+  });
+  assert.equal(there.body["current_state"], "started");
+  const none = await send("GET", "/_cluster/allocation/explain", {
+    index: "placed",
+    shard: 7,
+    primary: true,
+  });
+  assert.equal(none.status, 400);
+  assert.equal((await send("POST", "/_cluster/reroute?retry_failed=true")).body["acknowledged"], true);
+  const moved = { commands: [{ move: { index: "placed", shard: 0, from_node: "a", to_node: "b" } }] };
+  assert.equal((await send("POST", "/_cluster/reroute", moved)).status, 400);
+  const explained = await send("POST", "/_cluster/reroute?explain=true&dry_run=true", moved);
+  assert.equal((explained.body["explanations"] as unknown as { command: string }[])[0]!.command, "move");
+  const stores = await send("GET", "/placed/_shard_stores");
+  assert.deepEqual(Object.keys(stores.body["indices"]!), ["placed"]);
+  assert.deepEqual((await send("GET", "/placed/_shard_stores?status=green")).body, { indices: {} });
+  assert.equal((await send("GET", "/placed/_upgrade")).body["size_to_upgrade_in_bytes"], 0);
+  assert.deepEqual(Object.keys((await send("POST", "/placed/_upgrade")).body["upgraded_indices"]!), [
+    "placed",
+  ]);
+  assert.match(
+    (await send("GET", "/_cat/recovery/placed?h=i,s,ty,st,fp")).text,
+    /^placed 0 existing_store done 100.0%\n$/,
+  );
+  await send("DELETE", "/placed");
 });
 
 test("a template is stored, shown and applied to the names it fits", async () => {
@@ -316,7 +374,12 @@ test("health is yellow while replicas have no node, and waits no longer than it 
   assert.equal((await send("GET", "/_cluster/health/missing?timeout=1ms")).status, 408);
   assert.equal((await send("GET", "/_cluster/health?wait_for_nodes=>=2&timeout=1ms")).status, 408);
   const state = await send("GET", "/_cluster/state/metadata/nested");
-  assert.deepEqual(Object.keys(state.body), ["cluster_name", "cluster_uuid", "metadata"]);
+  assert.deepEqual(Object.keys(state.body), [
+    "cluster_name",
+    "compressed_size_in_bytes",
+    "cluster_uuid",
+    "metadata",
+  ]);
 });
 
 test("refresh, flush and merges answer for the shards they did", async () => {

@@ -66,7 +66,7 @@ export function indexRoutes(parts: ApiParts): Route[] {
     {
       methods: ["POST"],
       paths: ["/{index}/_close", "/_close"],
-      params: [...RESOLVE_PARAMS, ...TIMEOUT_PARAMS],
+      params: [...RESOLVE_PARAMS, ...TIMEOUT_PARAMS, "wait_for_active_shards"],
       action: "index_manage",
       summary: "Closes indices: they keep their documents and answer nothing.",
       handle: (request) => setState(parts, request, "close"),
@@ -137,21 +137,13 @@ async function deleteIndices({ indices }: ApiParts, request: ApiRequest): Promis
     throw new AppError("request_invalid", "Validation Failed: 1: index / indices is missing;", {
       data: { type: "action_request_validation_exception" },
     });
-  const found = indices.resolve(expression, resolveOptions(request, { expandWildcards: "all" }));
-  refuseAliases(expression, found);
+  // Through an alias more would go than the name says.
+  const found = indices.resolve(expression, {
+    ...resolveOptions(request, { expandWildcards: "all" }),
+    concreteOnly: true,
+  });
   await indices.delete(found.map(({ name }) => name));
   return json({ acknowledged: true });
-}
-
-/** Deleting by an alias is refused: it would delete more than its name says. */
-function refuseAliases(expression: string, found: readonly IndexInfo[]): void {
-  for (const name of expression.split(",")) {
-    if (name.includes("*") || !found.some(({ aliases }) => Object.hasOwn(aliases, name))) continue;
-    throw new AppError(
-      "request_invalid",
-      `The provided expression [${name}] matches an alias, specify the corresponding concrete indices instead.`,
-    );
-  }
 }
 
 async function setState(
