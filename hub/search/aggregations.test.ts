@@ -434,6 +434,11 @@ const FAULTS: readonly (readonly [aggregation: JsonObject, message: RegExp])[] =
   [{ date_histogram: { field: "at" } }, /\[interval\] must be given/],
   [{ date_histogram: { field: "at", interval: "1d", fixed_interval: "1d" } }, /Cannot use \[interval\] with/],
   [{ date_histogram: { field: "at", interval: "1d", time_zone: "Mars/Base" } }, /not recognised/],
+  [
+    { extended_stats: { field: "score", sigma: -1 } },
+    /\[sigma\] must be greater .* Found \[-1\.0\] in \[a\]/,
+  ],
+  [{ cardinality: { field: "score", precision_threshold: -1 } }, /\[precisionThreshold\] .* Found \[-1\] in/],
   [{ histogram: { field: "score", interval: 0 } }, /must be >0/],
   [{ min: { field: "score" }, aggs: { x: { max: { field: "score" } } } }, /cannot accept sub-aggregations/],
 ];

@@ -109,7 +109,7 @@ function runRound(
       docvalue_fields: [...(shown as unknown[]), { field, format: "use_field_mapping" }],
       ...(!isFirst && { post_filter: without(body["post_filter"], field, known) }),
     },
-    limits,
+    { ...limits, maxColumnFields: limits.maxColumnFields + 1 },
   );
   return searchShards(request, shards, options);
 }

@@ -248,7 +248,7 @@ describe("fetching", () => {
     assert.equal(hit["_seq_no"], 1);
     assert.deepEqual(hit["fields"], { n: [1, 9], host: ["a"], at: ["2018"], ip: ["9.0.0.1"] });
     const bare = await hitOf("b", { stored_fields: "_none_" });
-    assert.deepEqual(Object.keys(bare), ["_index", "_type", "_score"]);
+    assert.deepEqual(Object.keys(bare), ["_index", "_score"]);
   });
 
   test("marks words of the query in order of the text", async () => {
@@ -444,6 +444,15 @@ describe("second passes and named queries", () => {
       (await one.search({ query: all, size: 1, rescore: [pass("total", windowSize)] })).hits[0]!["_id"];
     assert.equal(await first(10), "c");
     assert.equal(await first(1), "a");
+  });
+
+  test("a score is explained by all that was made of it", async () => {
+    const { hits } = await one.search({ query: all, explain: true, rescore: pass("avg", 3) });
+    for (const hit of hits) {
+      const explained = hit["_explanation"] as { value: number; description: string };
+      assert.equal(explained.value, hit["_score"]);
+      assert.equal(explained.description, hit["_id"] === "c" ? "avg of:" : "product of:");
+    }
   });
 
   test("what can't be rescored is refused", async () => {

@@ -5,7 +5,7 @@ import { didYouMean } from "#proto/kit/nearest.ts";
 import { isObject, type JsonObject, objectOf, onlyEntry } from "./json.ts";
 import { boosted } from "./nodes/wrap.ts";
 import { number, type Options, readOptions, text, type Values } from "./options.ts";
-import type { Query } from "./query.ts";
+import type { Query, SearchLimits } from "./query.ts";
 import { REFUSED_QUERIES } from "./refused-queries.ts";
 
 /** A type of query: documentation, options and meaning. */
@@ -24,6 +24,9 @@ export interface QueryType {
 /** Clauses of one request; beyond it the request is refused before it costs anything. */
 const MAX_CLAUSES = 1024;
 
+/** Characters of a regular expression unless a setting says otherwise. */
+const MAX_REGEX_LENGTH = 1_000;
+
 /** Queries within queries. */
 const MAX_DEPTH = 100;
 
@@ -40,7 +43,11 @@ export class QueryParser {
   #clauses = 0;
   #depth = 0;
 
-  constructor(types: readonly QueryType[]) {
+  /** Characters that a regular expression may have. */
+  readonly maxRegexLength: number;
+
+  constructor(types: readonly QueryType[], limits?: Pick<SearchLimits, "maxRegexLength">) {
+    this.maxRegexLength = limits?.maxRegexLength ?? MAX_REGEX_LENGTH;
     this.#types = new Map(
       types.flatMap((type) => [type.name, ...(type.aliases ?? [])].map((name) => [name, type])),
     );

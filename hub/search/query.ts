@@ -146,6 +146,12 @@ export interface SearchLimits {
   readonly maxBuckets: number;
   /** from + size. */
   readonly maxResultWindow: number;
+  /** Best hits of a shard that are scored again. */
+  readonly maxRescoreWindow: number;
+  /** Fields whose values are returned from columns. */
+  readonly maxColumnFields: number;
+  /** Characters of a regular expression. */
+  readonly maxRegexLength: number;
 }
 
 /** An index as a search names it. */
@@ -156,6 +162,8 @@ export interface SearchedIndex {
   readonly typeName: string;
   /** index.max_terms_count; 65,536 without it. */
   readonly maxTermsCount?: number;
+  /** index.highlight.max_analyzed_offset, where it is set: texts without offsets that are longer aren't highlighted. */
+  readonly maxAnalyzedOffset?: number;
 }
 
 /** index.max_terms_count unless an index says otherwise. */
@@ -175,6 +183,8 @@ export class ShardContext {
   readonly typeName: string;
   /** Values of a `terms` query above which a warning is given. */
   readonly maxTermsCount: number;
+  /** Characters of a text from which on highlighting it fails; undefined: it is cut. */
+  readonly maxAnalyzedOffset: number | undefined;
   readonly #fieldStats = new Map<string, ShardFieldStats>();
 
   constructor(index: SearchedIndex, shard: number, searcher: Searcher, nowMs: number) {
@@ -182,6 +192,7 @@ export class ShardContext {
     this.indexUuid = index.uuid;
     this.typeName = index.typeName;
     this.maxTermsCount = index.maxTermsCount ?? DEFAULT_MAX_TERMS_COUNT;
+    this.maxAnalyzedOffset = index.maxAnalyzedOffset;
     this.shard = shard;
     this.searcher = searcher;
     this.mapping = searcher.mapping;

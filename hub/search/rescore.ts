@@ -19,10 +19,9 @@ export interface Rescore {
   /** Factor of the scores that its query gives. */
   readonly rescoreQueryWeight: number;
   readonly combine: (first: number, second: number) => number;
+  /** Name of `combine` in explanations. */
+  readonly combineName: string;
 }
-
-/** index.max_rescore_window. */
-const MAX_WINDOW = 10_000;
 
 const COMBINE: Readonly<Record<string, Rescore["combine"]>> = {
   total: (first, second) => first + second,
@@ -45,22 +44,22 @@ const QUERY_OPTIONS = {
 } as const;
 
 /** Parses the option: one second pass or a list of them, each for the result of the one before. Throws parsing, request_invalid. */
-export function parseRescore(given: unknown, queries: QueryParser): Rescore[] {
+export function parseRescore(given: unknown, queries: QueryParser, maxWindow: number): Rescore[] {
   const list: unknown[] = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
-  return list.map((each) => parseOne(each, queries));
+  return list.map((each) => parseOne(each, queries, maxWindow));
 }
 
-function parseOne(given: unknown, queries: QueryParser): Rescore {
+function parseOne(given: unknown, queries: QueryParser, maxWindow: number): Rescore {
   if (!isObject(given)) throw new AppError("parsing", "[rescore] must be an object with [query]");
   const { window_size: windowSize, query } = readOptions("rescore", given, OPTIONS);
   if (!isObject(query)) throw new AppError("parsing", "missing rescore type: [rescore] needs [query]");
   const options = readOptions("rescore_query", query, QUERY_OPTIONS);
   if (options.rescore_query === undefined)
     throw new AppError("request_invalid", "rescore_query cannot be null: give [rescore_query]");
-  if (windowSize > MAX_WINDOW) {
+  if (windowSize > maxWindow) {
     throw new AppError(
       "request_invalid",
-      `Rescore window [${windowSize}] is too large. It must be less than [${MAX_WINDOW}]. This prevents allocating massive heaps for storing the results to be rescored.`,
+      `Rescore window [${windowSize}] is too large. It must be less than [${maxWindow}]. This prevents allocating massive heaps for storing the results to be rescored. This limit can be set by changing the [index.max_rescore_window] index level setting.`,
     );
   }
   return {
@@ -69,6 +68,8 @@ function parseOne(given: unknown, queries: QueryParser): Rescore {
     queryWeight: options.query_weight ?? 1,
     rescoreQueryWeight: options.rescore_query_weight ?? 1,
     combine: COMBINE[options.score_mode ?? "total"]!,
+    combineName:
+      options.score_mode === undefined || options.score_mode === "total" ? "sum" : options.score_mode,
   };
 }
 
@@ -91,7 +92,19 @@ function runPass(result: ShardResult, hits: readonly RankedHit[], pass: Rescore)
     const score = Math.fround(
       found === undefined ? first : pass.combine(first, found * pass.rescoreQueryWeight),
     );
-    return { ...hit, score, ranks: [result.sources[0]!.rankOf(score)], sort: [score] };
+    const done = {
+      weight: pass.queryWeight,
+      second: found === undefined ? undefined : { score: found, weight: pass.rescoreQueryWeight },
+      combine: pass.combineName,
+      score,
+    };
+    return {
+      ...hit,
+      score,
+      ranks: [result.sources[0]!.rankOf(score)],
+      sort: [score],
+      passes: [...(hit.passes ?? []), done],
+    };
   });
 }
 

@@ -6,6 +6,7 @@ import type { AggregationTree } from "./aggregations/aggregation.ts";
 import { AggregationParser } from "./aggregations/aggregation-parser.ts";
 import { AGGREGATION_TYPES } from "./aggregations/all.ts";
 import { PIPELINE_TYPES } from "./aggregations/pipeline/all.ts";
+import { warnDeprecated } from "./deprecation.ts";
 import { type FetchOptions, parseFetch } from "./fetch/fetch-request.ts";
 import { describe, isObject, type JsonObject, objectOf } from "./json.ts";
 import { AllNode } from "./nodes/documents.ts";
@@ -98,13 +99,13 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     if (value === undefined || (isObject(value) && Object.keys(value).length === 0)) continue;
     throw new AppError("not_offered", `[${name}] can't be used: ${reason}`);
   }
-  const queries = new QueryParser(QUERY_TYPES);
+  const queries = new QueryParser(QUERY_TYPES, limits);
   const from = options.from ?? 0;
   const size = options.size ?? DEFAULT_SIZE;
   checkWindow(from, size, limits);
   const sort = parseSort(options.sort);
   checkSearchAfter(options.search_after, sort, from);
-  const rescore = parseRescore(options.rescore, queries);
+  const rescore = parseRescore(options.rescore, queries, limits.maxRescoreWindow);
   const byScore =
     sort.length === 0 || (sort.length === 1 && sort[0]!.kind === "score" && sort[0]!.descending);
   if (rescore.length > 0 && (!byScore || options.search_after !== undefined)) {
@@ -128,7 +129,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     aggregations: new AggregationParser(AGGREGATION_TYPES, PIPELINE_TYPES, queries).parse(
       options.aggs ?? options.aggregations,
     ),
-    fetch: parseFetch(options, queries),
+    fetch: parseFetch(options, queries, limits.maxColumnFields),
     profile: options.profile ?? false,
     rescore,
     indicesBoost: readIndicesBoost(options.indices_boost),
@@ -214,6 +215,8 @@ function readTimeout(value: string | undefined): number | undefined {
 }
 
 function readIndicesBoost(value: unknown): [string, number][] {
+  if (isObject(value))
+    warnDeprecated("Object format in indices_boost is deprecated, please use array format instead");
   const parts = Array.isArray(value) ? value : value === undefined ? [] : [value];
   return parts.flatMap((part: unknown) =>
     Object.entries(objectOf(part, "indices_boost")).map(([pattern, boost]): [string, number] => {

@@ -23,7 +23,13 @@ import type { SearchRequest } from "./search-request.ts";
 import { compareRanks, type Rank } from "./sort/shard-sort.ts";
 
 /** Limits unless settings say otherwise. */
-export const DEFAULT_LIMITS: SearchLimits = { maxBuckets: 65_536, maxResultWindow: 10_000 };
+export const DEFAULT_LIMITS: SearchLimits = {
+  maxBuckets: 65_536,
+  maxResultWindow: 10_000,
+  maxRescoreWindow: 10_000,
+  maxColumnFields: 100,
+  maxRegexLength: 1_000,
+};
 
 /** A shard to search in. */
 export interface SearchShard {

@@ -13,6 +13,7 @@ export function metadataField(path: string): Field {
     searchAnalyzer: "keyword",
     norms: false,
     positions: false,
+    offsets: false,
     positionIncrementGap: 0,
     ignoreAbove: Number.POSITIVE_INFINITY,
     normalizer: undefined,

@@ -45,6 +45,8 @@ export interface Field {
   readonly norms: boolean;
   /** Text: positions are kept (phrases work). */
   readonly positions: boolean;
+  /** Text: mapped with `index_options: offsets`, so that its length doesn't limit highlighting. */
+  readonly offsets: boolean;
   /** Text: gap between the values of an array. */
   readonly positionIncrementGap: number;
   /** Keyword: values of more UTF-16 units aren't indexed; Infinity for no limit. */

@@ -120,6 +120,7 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
     searchAnalyzer: isText ? reader.analyzer("search_analyzer", analyzer, analysis) : "keyword",
     norms: isText && reader.boolean("norms", true),
     positions: isText && (options === "positions" || options === "offsets"),
+    offsets: isText && options === "offsets",
     positionIncrementGap: reader.integer("position_increment_gap", 100),
     ignoreAbove: reader.integer("ignore_above", Number.POSITIVE_INFINITY),
     normalizer,

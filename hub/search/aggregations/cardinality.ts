@@ -2,6 +2,7 @@
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { DocRun, KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { columnField, isNumeric, KeywordValues, NumericValues } from "../columns.ts";
 import { scalarText } from "../json.ts";
 import { anything, integer, text } from "../options.ts";
@@ -22,7 +23,11 @@ const MAX_COUNTED = 4_000_000;
 
 const OPTIONS = {
   field: text("field", undefined),
-  precision_threshold: integer("values up to which the count is exact", DEFAULT_THRESHOLD),
+  precision_threshold: integer(
+    "values up to which the count is exact",
+    DEFAULT_THRESHOLD,
+    Number.MIN_SAFE_INTEGER,
+  ),
   missing: anything("value of documents without one"),
   rehash: anything("accepted"),
 } as const;
@@ -34,7 +39,14 @@ export const cardinality: AggregationType = {
   buckets: false,
   parse(body, { name }) {
     const options = readAggregation("cardinality", body, OPTIONS);
-    const threshold = Math.min(MAX_THRESHOLD, options.precision_threshold ?? DEFAULT_THRESHOLD);
+    const given = options.precision_threshold ?? DEFAULT_THRESHOLD;
+    if (given < 0) {
+      throw new AppError(
+        "request_invalid",
+        `[precisionThreshold] must be greater than or equal to 0. Found [${given}] in [${name}]`,
+      );
+    }
+    const threshold = Math.min(MAX_THRESHOLD, given);
     return new Cardinality(requireField(options.field, name), threshold, options.missing);
   },
 };

@@ -27,6 +27,21 @@ after(() => fixture.close());
 
 const answers: [name: string, aggregation: JsonObject, answer: unknown][] = [
   [
+    "extended_stats",
+    { extended_stats: { field: "n", sigma: 3 } },
+    {
+      count: 4,
+      min: 1,
+      max: 151,
+      avg: 76,
+      sum: 304,
+      sum_of_squares: 35604,
+      variance: 3125,
+      std_deviation: 55.90169943749474,
+      std_deviation_bounds: { upper: 243.7050983124842, lower: -91.70509831248421 },
+    },
+  ],
+  [
     "ip_range",
     {
       ip_range: {

@@ -17,13 +17,20 @@ export interface NumericState extends BucketNumbers {
   readonly format: ValueFormat;
 }
 
+/** Numbers by their names; null without values. */
+export type NumberGroup = Readonly<Record<string, number | null>>;
+
 export interface NumericMetric {
   readonly name: string;
   readonly summary: string;
   /** The answer, by its numbers; dates get a printed twin of each. */
-  numbers(state: NumericState): Readonly<Record<string, number | null>>;
+  numbers(state: NumericState): NumberGroup;
   /** Numbers that count values, so that they have no printed twin. */
   readonly counts?: readonly string[];
+  /** Numbers that stand together in an object, by its name. */
+  groups?(state: NumericState): Readonly<Record<string, NumberGroup>>;
+  /** Numbers that orders and pipelines know by other names than the answer. */
+  paths?(state: NumericState): NumberGroup;
 }
 
 const OPTIONS = {
@@ -91,6 +98,14 @@ class NumericAggregation implements Aggregation<NumericState> {
       const twin = printValue(state.format, value);
       if (twin !== undefined) printed[`${name}_as_string`] = twin;
     }
+    for (const [name, group] of Object.entries(this.#metric.groups?.(state) ?? {})) {
+      answer[name] = group;
+      const twins = Object.entries(group).flatMap(([key, value]) => {
+        const twin = value === null ? undefined : printValue(state.format, value);
+        return twin === undefined ? [] : [[key, twin] as const];
+      });
+      if (twins.length > 0) printed[`${name}_as_string`] = Object.fromEntries(twins);
+    }
     return { ...answer, ...printed };
   }
 
@@ -99,7 +114,7 @@ class NumericAggregation implements Aggregation<NumericState> {
   }
 
   metric(state: NumericState, name: string): number | undefined {
-    const numbers = this.#metric.numbers(state);
+    const numbers = { ...this.#metric.numbers(state), ...this.#metric.paths?.(state) };
     const value = numbers[name === "" ? "value" : name];
     return value === undefined ? undefined : (value ?? Number.NEGATIVE_INFINITY);
   }

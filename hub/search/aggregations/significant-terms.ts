@@ -19,6 +19,7 @@ import {
   renderTree,
 } from "./aggregation.ts";
 import { type AggregationContext, type AggregationType, readAggregation } from "./aggregation-parser.ts";
+import { DuplicateWords } from "./duplicate-words.ts";
 import { requireField } from "./field-option.ts";
 import { HEURISTIC_NAMES, type Heuristic, heuristicOf } from "./significance.ts";
 import { readingOf, termsField } from "./terms.ts";
@@ -38,7 +39,7 @@ const OPTIONS = {
   exclude: anything("regular expression or list of the values that get none"),
   background_filter: anything("query of the documents that are compared with; all without it"),
   execution_hint: text("accepted", undefined),
-  filter_duplicate_text: flag("accepted", false),
+  filter_duplicate_text: flag("whether words of passages that were there before don't count", false),
   source_fields: anything("accepted; the field's own values are read"),
   script_heuristic: object("not offered"),
   ...Object.fromEntries(HEURISTIC_NAMES.map((name) => [name, object("this heuristic, with its options")])),
@@ -88,6 +89,7 @@ function parse(
     exclude: options.exclude,
     background: filter === undefined ? undefined : queries.parse(filter),
     heuristic: heuristicOf(body as JsonObject),
+    withoutCopies: options.filter_duplicate_text ?? false,
     below,
   });
 }
@@ -102,6 +104,7 @@ interface SignificantOptions {
   readonly exclude: unknown;
   readonly background: Query | undefined;
   readonly heuristic: Heuristic;
+  readonly withoutCopies: boolean;
   readonly below: AggregationTree;
 }
 
@@ -131,7 +134,8 @@ class Significant implements Aggregation<SignificantState> {
     }
     const filter = termFilter(include, exclude, readingOf(field, shard));
     const context = { shard, budget, shape: this.#shape(), shardSize: 0, filter };
-    const inner = collectorOf(field, context);
+    const copies = this.#options.withoutCopies ? new DuplicateWords() : undefined;
+    const inner = collectorOf(field, context, copies);
     const sizes: number[] = [];
     return {
       segment: (segment) => inner.segment(segment),
@@ -235,8 +239,12 @@ class Significant implements Aggregation<SignificantState> {
   }
 }
 
-function collectorOf(field: Field, context: TermsContext): Collector<TermsState> {
-  if (field.type === "text") return new TextTermsCollector(context, field);
+function collectorOf(
+  field: Field,
+  context: TermsContext,
+  copies: DuplicateWords | undefined,
+): Collector<TermsState> {
+  if (field.type === "text") return new TextTermsCollector(context, field, copies);
   if (field.type === "geo_point")
     throw new AppError(
       "request_invalid",

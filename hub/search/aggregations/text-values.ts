@@ -9,24 +9,28 @@ import { RawJson } from "../raw-json.ts";
 import { RAW } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
 import { BucketCollector, KeyTable } from "./buckets.ts";
+import type { DuplicateWords } from "./duplicate-words.ts";
 import { cutTerms, type TermsContext, type TermsState } from "./terms-state.ts";
 
 /** UTF-16 units of a value that are looked at. */
 const MAX_ANALYZED = 100_000;
 
-/** Returns the terms of a document's values, each once. */
+/** Returns the terms of a document's values, each once; without those of passages that `copies` has seen. */
 export function textTerms(
   shard: ShardContext,
   field: Field,
   segment: SegmentReader,
+  copies?: DuplicateWords,
 ): (doc: number) => Set<string> {
   const path = sourcePath(field, shard);
   const analyzer = shard.mapping.analysis.analyzer(field.analyzer);
   return (doc) => {
     const source = new RawJson(segment.source(doc)).parse() as JsonObject;
     const terms = new Set<string>();
-    for (const value of valuesAt(source, path))
-      for (const { text } of analyzer.tokens(String(value).slice(0, MAX_ANALYZED))) terms.add(text);
+    for (const value of valuesAt(source, path)) {
+      const words = analyzer.tokens(String(value).slice(0, MAX_ANALYZED)).map(({ text }) => text);
+      for (const word of copies?.fresh(words) ?? words) terms.add(word);
+    }
     return terms;
   };
 }
@@ -37,9 +41,12 @@ export class TextTermsCollector implements Collector<TermsState> {
   readonly #field: Field;
   readonly #keys: KeyTable<string>;
   readonly #buckets: BucketCollector;
+  readonly #copies: DuplicateWords | undefined;
   #terms: (doc: number) => Set<string> = () => new Set();
 
-  constructor(context: TermsContext, field: Field) {
+  /** `copies`: what leaves words of copied passages out. */
+  constructor(context: TermsContext, field: Field, copies?: DuplicateWords) {
+    this.#copies = copies;
     this.#context = context;
     this.#field = field;
     this.#keys = new KeyTable(context.budget);
@@ -47,7 +54,7 @@ export class TextTermsCollector implements Collector<TermsState> {
   }
 
   segment(segment: SegmentReader): void {
-    this.#terms = textTerms(this.#context.shard, this.#field, segment);
+    this.#terms = textTerms(this.#context.shard, this.#field, segment, this.#copies);
     this.#buckets.segment(segment);
   }
 

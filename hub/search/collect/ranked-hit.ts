@@ -13,4 +13,18 @@ export interface RankedHit {
   /** One for each sort key; the score's alone without a sort. */
   readonly ranks: readonly Rank[];
   readonly sort: readonly SortValue[];
+  /** Second passes that made the score, in their order; none without them. */
+  readonly passes?: readonly RescorePass[];
+}
+
+/** What a second pass did to the score of a hit. */
+export interface RescorePass {
+  /** Factor of the score before. */
+  readonly weight: number;
+  /** Score of the second query and its factor; undefined where it didn't match, or the hit was out of the window. */
+  readonly second: { readonly score: number; readonly weight: number } | undefined;
+  /** How both were combined: "sum", "avg" … */
+  readonly combine: string;
+  /** The score behind it. */
+  readonly score: number;
 }

@@ -3,7 +3,12 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { RankedHit } from "../collect/ranked-hit.ts";
 import { isNumeric } from "../columns.ts";
-import { explainQuery, type PrintedExplanation, printExplanation } from "../explain/explanation.ts";
+import {
+  explainPass,
+  explainQuery,
+  type PrintedExplanation,
+  printExplanation,
+} from "../explain/explanation.ts";
 import { Highlighter } from "../highlight/highlighter.ts";
 import { type JsonObject, shortest } from "../json.ts";
 import type { Query, ShardContext, Weight } from "../query.ts";
@@ -49,8 +54,8 @@ export class HitFetcher {
     const { segment, doc } = hit;
     const score = sorted ? hit.score : (hit.sort[0] as number);
     const answer: JsonObject = options.explain ? this.#place() : {};
-    Object.assign(answer, { _index: this.#shard.index, _type: this.#shard.typeName });
-    if (!options.bare) answer["_id"] = segment.id(doc);
+    answer["_index"] = this.#shard.index;
+    if (!options.bare) Object.assign(answer, { _type: this.#shard.typeName, _id: segment.id(doc) });
     if (options.version) answer["_version"] = segment.version(doc);
     if (options.sequence) Object.assign(answer, { _seq_no: segment.seqNo(doc), _primary_term: 1 });
     answer["_score"] = Number.isNaN(score) ? null : score;
@@ -68,9 +73,10 @@ export class HitFetcher {
     return { _shard: `[${index}][${shard}]`, ...(nodeId !== undefined && { _node: nodeId }) };
   }
 
-  #explanation({ segment, doc }: RankedHit): PrintedExplanation {
+  #explanation({ segment, doc, passes = [] }: RankedHit): PrintedExplanation {
     const { query, boost = 1 } = this.#context;
-    return printExplanation(explainQuery(query, { shard: this.#shard, segment, doc, boost }));
+    const first = explainQuery(query, { shard: this.#shard, segment, doc, boost });
+    return printExplanation(passes.reduce(explainPass, first));
   }
 
   #addParts(answer: JsonObject, { segment, doc }: RankedHit): void {

@@ -32,7 +32,7 @@ export interface FieldRequest {
   readonly format: string | undefined;
 }
 
-/** index.max_docvalue_fields_search. */
+/** Columns of a hit unless a setting says otherwise. */
 const MAX_FIELDS = 100;
 
 interface FetchBody {
@@ -46,16 +46,16 @@ interface FetchBody {
   readonly explain?: boolean | undefined;
 }
 
-/** Throws parsing or request_invalid. */
-export function parseFetch(body: FetchBody, queries: QueryParser): FetchOptions {
+/** `maxColumns`: columns that may be asked for. Throws parsing or request_invalid. */
+export function parseFetch(body: FetchBody, queries: QueryParser, maxColumns = MAX_FIELDS): FetchOptions {
   const stored = storedFields(body.stored_fields);
   // Naming stored fields leaves the document out unless it is asked for as well.
   const implied = stored === undefined || stored.includes("_source") ? ALL_SOURCE : false;
   return {
     source: body._source === undefined ? implied : parseSourceFilter(body._source),
     bare: stored?.length === 1 && stored[0] === "_none_",
-    columns: fieldRequests(body.docvalue_fields, "docvalue_fields"),
-    fields: fieldRequests(body.fields, "fields"),
+    columns: fieldRequests(body.docvalue_fields, "docvalue_fields", maxColumns),
+    fields: fieldRequests(body.fields, "fields", MAX_FIELDS),
     highlight: body.highlight === undefined ? undefined : parseHighlight(body.highlight, queries),
     version: body.version ?? false,
     sequence: body.seq_no_primary_term ?? false,
@@ -71,7 +71,7 @@ function storedFields(value: unknown): string[] | undefined {
   throw new AppError("parsing", `[stored_fields] must be a list of names, but is ${describe(value)}`);
 }
 
-function fieldRequests(value: unknown, name: string): FieldRequest[] {
+function fieldRequests(value: unknown, name: string, limit: number): FieldRequest[] {
   if (value === undefined || value === null) return [];
   const requests = (Array.isArray(value) ? value : [value]).map((each: unknown): FieldRequest => {
     if (typeof each === "string") return { field: each, format: undefined };
@@ -87,10 +87,10 @@ function fieldRequests(value: unknown, name: string): FieldRequest[] {
       `[${name}] must be a list of names or objects with [field], but holds ${describe(each)}`,
     );
   });
-  if (requests.length > MAX_FIELDS) {
+  if (requests.length > limit) {
     throw new AppError(
       "request_invalid",
-      `Trying to retrieve too many docvalue_fields. Must be less than or equal to: [${MAX_FIELDS}] but was [${requests.length}]. This limit can be set by changing the [index.max_docvalue_fields_search] index level setting.`,
+      `Trying to retrieve too many docvalue_fields. Must be less than or equal to: [${limit}] but was [${requests.length}]. This limit can be set by changing the [index.max_docvalue_fields_search] index level setting.`,
     );
   }
   return requests;

@@ -20,6 +20,8 @@ export interface HighlightField {
   readonly byScore: boolean;
   readonly requireFieldMatch: boolean;
   readonly encodeHtml: boolean;
+  /** True: made from the text alone, whatever the index knows of it. */
+  readonly plain: boolean;
   /** Marks what this query finds instead of the request's own. */
   readonly query: Query | undefined;
 }
@@ -39,7 +41,11 @@ const OPTIONS = {
   require_field_match: flag("whether only words sought in the field itself are marked", true),
   encoder: oneOf("html escapes the text", ["default", "html"], "default"),
   highlight_query: anything("query whose words are marked instead"),
-  type: oneOf("accepted; all work alike", ["unified", "plain", "fvh"], undefined),
+  type: oneOf(
+    "all work alike; plain never goes beyond the longest text",
+    ["unified", "plain", "fvh"],
+    undefined,
+  ),
   boundary_scanner: text("accepted", undefined),
   boundary_chars: text("accepted", undefined),
   boundary_max_scan: integer("accepted", undefined),
@@ -80,6 +86,7 @@ function parseField(name: string, shared: JsonObject, own: unknown, queries: Que
     byScore: options.order === "score",
     requireFieldMatch: options.require_field_match ?? true,
     encodeHtml: options.encoder === "html",
+    plain: options.type === "plain",
     query: options.highlight_query === undefined ? undefined : queries.parse(options.highlight_query),
   };
 }

@@ -1,6 +1,7 @@
 /** Returns fields of a hit with what the query found marked. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { sourcePath, valuesAt } from "../fetch/source-values.ts";
 import type { JsonObject } from "../json.ts";
 import type { Query, ShardContext } from "../query.ts";
@@ -8,7 +9,7 @@ import type { HighlightField, HighlightRequest } from "./highlight-request.ts";
 import { type Mark, QueryWords } from "./matches.ts";
 import { bestPassages } from "./passages.ts";
 
-/** index.highlight.max_analyzed_offset: text behind it isn't looked at. */
+/** Where no index.highlight.max_analyzed_offset says otherwise, text behind it isn't looked at. */
 const MAX_ANALYZED = 1_000_000;
 
 /** Marks hits of one shard. */
@@ -55,6 +56,7 @@ export class Highlighter {
     const values = valuesAt(source, sourcePath(field, this.#shard))
       .map(String)
       .filter((value) => value.length <= field.ignoreAbove);
+    for (const value of values) this.#checkLength(value, field, options);
     const marked = values.map((value) => {
       const text = value.slice(0, MAX_ANALYZED);
       return {
@@ -77,6 +79,16 @@ export class Highlighter {
     const best = [...passages].sort((a, b) => b.score - a.score).slice(0, options.fragments);
     const shown = options.byScore ? best : passages.filter((passage) => best.includes(passage));
     return shown.map(({ value, start, end, marks }) => mark(value, start, end, marks, options).trim());
+  }
+
+  /** Throws request_invalid where an index limits what is looked at and its mapping doesn't make up for it. */
+  #checkLength(value: string, field: Field, { plain }: HighlightField): void {
+    const { index, maxAnalyzedOffset: limit = Number.POSITIVE_INFINITY } = this.#shard;
+    if (value.length <= limit || (field.offsets && !plain)) return;
+    throw new AppError(
+      "request_invalid",
+      `The length of [${field.path}] of a document of [${index}] index has exceeded [${limit}] - maximum allowed to be analyzed for highlighting. This maximum can be set by changing the [index.highlight.max_analyzed_offset] index level setting. For large texts, map the field with index_options: offsets and highlight with unified or fvh.`,
+    );
   }
 
   #tokens(

@@ -3,7 +3,7 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
-import { FIELD_NAMES_FIELD } from "#hub/engine/segment/reader.ts";
+import { FIELD_NAMES_FIELD, IGNORED_FIELD } from "#hub/engine/segment/reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { SearchControl } from "../control.ts";
 import type { Query, QueryDescription, ScoreMode, Scorer, ShardContext, Weight } from "../query.ts";
@@ -146,6 +146,7 @@ export class ExistsNode extends SetNode {
 
   protected select(segment: SegmentReader, { mapping }: ShardContext): Bitset | null {
     if (this.#pattern === "_routing") return routed(segment);
+    if (this.#pattern === IGNORED_FIELD) return segment.exists(IGNORED_FIELD);
     const pattern = mapping.isObject(this.#pattern) ? `${this.#pattern}.*` : this.#pattern;
     let all: Bitset | null = null;
     let owned = false;

@@ -49,7 +49,14 @@ export function openShards(
     shards: opened.map(({ index, shard, searcher }) => {
       const filter = filters.get(index.name);
       const maxTermsCount = numberSetting(index, "max_terms_count", DEFAULT_MAX_TERMS_COUNT);
-      const named = { name: index.name, uuid: index.uuid, typeName: typeOf(index), maxTermsCount };
+      const maxAnalyzedOffset = numberSetting(index, "highlight.max_analyzed_offset", Number.NaN);
+      const named = {
+        name: index.name,
+        uuid: index.uuid,
+        typeName: typeOf(index),
+        maxTermsCount,
+        ...(!Number.isNaN(maxAnalyzedOffset) && { maxAnalyzedOffset }),
+      };
       const keepsResults = isTrue(index.settings.raw["requests.cache.enable"] ?? true);
       return { index: named, shard, searcher, keepsResults, ...(filter !== undefined && { filter }) };
     }),

@@ -9,6 +9,7 @@ import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { type SearchResponse, searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { withBoostedIndices } from "./boosted-indices.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
 import { searchLimits } from "./search-limits.ts";
 import { resolveLookups } from "./terms-lookup.ts";
@@ -29,7 +30,8 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
   const limits = searchLimits(parts, given.target);
   if (given.body["slice"] !== undefined)
     throw new AppError("request_invalid", "`slice` cannot be used outside of a scroll context");
-  const run = { ...given, body: await resolveLookups(parts, given.body) };
+  const resolved = await resolveLookups(parts, given.body);
+  const run = { ...given, body: withBoostedIndices(parts, resolved, given.target.options) };
   const collapse = parseCollapse(run.body);
   const request = parseSearchRequest(
     collapse === undefined ? run.body : { ...run.body, collapse: {} },

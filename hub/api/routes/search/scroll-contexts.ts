@@ -5,13 +5,14 @@ import type { SearchCursor } from "#hub/search/search.ts";
 import type { SearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
+import { printTime } from "../cat/units.ts";
 import type { OpenShards } from "./open-shards.ts";
 
 /** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */
 const MAX_CONTEXTS = 500;
 
 /** Longest time between two pages. */
-const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
+export const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
 
 /** How often contexts are looked at. */
 const SWEEP_MS = 5_000;
@@ -42,9 +43,14 @@ export class ScrollContexts {
   }
 
   /** Takes over `opened`, which is closed in the end, also where it throws. Throws overloaded, request_invalid. */
-  open(request: SearchRequest, opened: OpenShards, keepAliveMs: number): string {
+  open(
+    request: SearchRequest,
+    opened: OpenShards,
+    keepAliveMs: number,
+    limitMs: number = MAX_KEEP_ALIVE_MS,
+  ): string {
     try {
-      checkKeepAlive(keepAliveMs);
+      checkKeepAlive(keepAliveMs, limitMs);
       this.#checkRoom();
     } catch (error) {
       opened.close();
@@ -65,11 +71,11 @@ export class ScrollContexts {
   }
 
   /** Returns a context and prolongs its time; undefined `keepAliveMs` leaves it. Throws not_found, overloaded. */
-  take(id: string, keepAliveMs: number | undefined): ScrollContext {
+  take(id: string, keepAliveMs: number | undefined, limitMs: number = MAX_KEEP_ALIVE_MS): ScrollContext {
     const context = this.#contexts.get(id);
     if (context === undefined) throw missing(id);
     if (keepAliveMs !== undefined) {
-      checkKeepAlive(keepAliveMs);
+      checkKeepAlive(keepAliveMs, limitMs);
       context.expiresMs = performance.now() + keepAliveMs;
     }
     if (context.busy)
@@ -119,11 +125,11 @@ export class ScrollContexts {
   }
 }
 
-function checkKeepAlive(keepAliveMs: number): void {
-  if (keepAliveMs <= MAX_KEEP_ALIVE_MS) return;
+function checkKeepAlive(keepAliveMs: number, limitMs: number): void {
+  if (keepAliveMs <= limitMs) return;
   throw new AppError(
     "request_invalid",
-    `Keep alive for scroll (${keepAliveMs}ms) is too large. It must be less than (1d). This limit can be set by changing the [search.max_keep_alive] cluster level setting.`,
+    `Keep alive for scroll (${printTime(keepAliveMs, undefined)}) is too large. It must be less than (${printTime(limitMs, undefined)}). This limit can be set by changing the [search.max_keep_alive] cluster level setting.`,
   );
 }
 

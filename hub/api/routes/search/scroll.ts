@@ -10,7 +10,7 @@ import { parseDuration } from "#proto/kit/units.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";
 import { searchAnswer } from "./search-answer.ts";
-import { searchLimits } from "./search-limits.ts";
+import { keepAliveLimitMs, searchLimits } from "./search-limits.ts";
 
 const PATHS = ["/_search/scroll", "/_search/scroll/{scroll_id}"];
 
@@ -41,7 +41,11 @@ async function nextPage(parts: ApiParts, scrolls: ScrollContexts, request: ApiRe
   const { ids, keepAlive } = readScroll(request);
   const id = ids[0];
   checkValid(id === undefined && "scrollId is missing");
-  const context = scrolls.take(id!, keepAliveOf(keepAlive ?? request.query["scroll"]));
+  const context = scrolls.take(
+    id!,
+    keepAliveOf(keepAlive ?? request.query["scroll"]),
+    keepAliveLimitMs(parts),
+  );
   context.busy = true;
   try {
     const response = await searchShards(

@@ -1,25 +1,42 @@
 /** What a search may cost: the cluster's settings, and the strictest of those of the indices it means. */
 
 import type { ApiParts } from "#hub/api/parts.ts";
-import type { IndexInfo } from "#hub/api/ports.ts";
+import type { Cluster, IndexInfo } from "#hub/api/ports.ts";
 import type { SearchLimits } from "#hub/search/query.ts";
 import { DEFAULT_LIMITS } from "#hub/search/search.ts";
+import { parseDuration } from "#proto/kit/units.ts";
 import type { SearchTarget } from "./open-shards.ts";
+import { MAX_KEEP_ALIVE_MS } from "./scroll-contexts.ts";
 
 /** index.max_slices_per_scroll unless an index says otherwise. */
 const DEFAULT_MAX_SLICES = 1024;
 
 /** Returns the limits of a search of `target`; `search.max_buckets` of the cluster's settings counts. */
 export function searchLimits({ cluster, indices }: ApiParts, target?: SearchTarget): SearchLimits {
-  const { persistent, transient } = cluster.settings();
-  const given = transient["search.max_buckets"] ?? persistent["search.max_buckets"];
+  const given = clusterSetting(cluster, "search.max_buckets");
   const maxBuckets = given === undefined ? DEFAULT_LIMITS.maxBuckets : Number(given);
   const meant = target === undefined ? [] : indices.resolve(target.expression, quietly(target));
   return {
     ...DEFAULT_LIMITS,
     ...(maxBuckets >= 0 && { maxBuckets }),
     maxResultWindow: strictest(meant, "max_result_window", DEFAULT_LIMITS.maxResultWindow),
+    maxRescoreWindow: strictest(meant, "max_rescore_window", DEFAULT_LIMITS.maxRescoreWindow),
+    maxColumnFields: strictest(meant, "max_docvalue_fields_search", DEFAULT_LIMITS.maxColumnFields),
+    maxRegexLength: strictest(meant, "max_regex_length", DEFAULT_LIMITS.maxRegexLength),
   };
+}
+
+/** Returns the longest time between two pages of a scroll, ms; `search.max_keep_alive` of the cluster's settings counts. */
+export function keepAliveLimitMs({ cluster }: ApiParts): number {
+  const given = clusterSetting(cluster, "search.max_keep_alive");
+  return given === undefined
+    ? MAX_KEEP_ALIVE_MS
+    : Math.min(MAX_KEEP_ALIVE_MS, parseDuration(String(given), 1));
+}
+
+function clusterSetting(cluster: Cluster, name: string): unknown {
+  const { persistent, transient } = cluster.settings();
+  return transient[name] ?? persistent[name];
 }
 
 /** Returns how many parts a scroll of `target` may have. */

@@ -119,6 +119,9 @@ function checkSearchParams(request: ApiRequest): void {
   if ((request.integer("batched_reduce_size") ?? 2) < 2) {
     throw new AppError("request_invalid", "batchedReduceSize must be >= 2");
   }
+  if ((request.integer("pre_filter_shard_size") ?? 1) < 1) {
+    throw new AppError("request_invalid", "preFilterShardSize must be >= 1");
+  }
   if ((request.integer("max_concurrent_shard_requests") ?? 1) < 1) {
     throw new AppError("request_invalid", "maxConcurrentShardRequests must be >= 1");
   }

@@ -14,7 +14,7 @@ import { openShards, type SearchTarget } from "./open-shards.ts";
 import { checkPartial, countedSearch, runSearch } from "./run-search.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
-import { maxSlicesOf, searchLimits } from "./search-limits.ts";
+import { keepAliveLimitMs, maxSlicesOf, searchLimits } from "./search-limits.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
 import { parseSlice, slicedShards } from "./slice.ts";
 import { resolveLookups } from "./terms-lookup.ts";
@@ -98,6 +98,11 @@ async function openScroll(
   );
   if (isObject(body["collapse"]))
     throw new AppError("request_invalid", "cannot use `collapse` in a scroll context");
+  if (request.flag("request_cache") === true) {
+    warnDeprecated(
+      "Explicitly set [request_cache] for a scroll query is deprecated and will return a 400 error in future versions",
+    );
+  }
   const target = targetOf(request);
   const limits = searchLimits(parts, target);
   const size = Number(body["size"] ?? 0);
@@ -110,7 +115,7 @@ async function openScroll(
   const parsed = parseSearchRequest(search, limits);
   const whole = openShards(parts, target);
   const opened = slice === undefined ? whole : { ...whole, shards: slicedShards(whole.shards, slice) };
-  const id = scrolls.open(parsed, opened, keepAliveMs);
+  const id = scrolls.open(parsed, opened, keepAliveMs, keepAliveLimitMs(parts));
   try {
     const { signal } = request;
     const typedKeys = request.flag("typed_keys") ?? false;

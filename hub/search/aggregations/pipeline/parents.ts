@@ -1,7 +1,7 @@
 /** Pipelines below a histogram: numbers that depend on the buckets before. */
 
 import { warnDeprecated } from "#hub/search/deprecation.ts";
-import { anything, flag, integer, object, oneOf, text } from "#hub/search/options.ts";
+import { anything, flag, integer, object, oneOf, required, text } from "#hub/search/options.ts";
 import { formatOf, printValue } from "#hub/search/value-format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { readAggregation } from "../aggregation-parser.ts";
@@ -39,7 +39,7 @@ const MOVING_AVG = {
 } as const;
 const MOVING_FN = {
   ...PIPELINE_OPTIONS,
-  window: integer("buckets that are looked at", undefined, 1),
+  window: required(integer("buckets that are looked at", undefined, Number.MIN_SAFE_INTEGER)),
   script: anything("one call of MovingFunctions, e.g. MovingFunctions.unweightedAvg(values)"),
   shift: integer("buckets by which the window is moved on", 0),
 } as const;
@@ -171,7 +171,9 @@ const movingFn: PipelineType = {
   options: MOVING_FN,
   parse(body, name) {
     const read = readAggregation("moving_fn", body, MOVING_FN);
-    const window = checkWindow(read.window ?? 0, name);
+    if (read.window <= 0)
+      throw new AppError("request_invalid", "[window] must be a positive, non-zero integer.");
+    const window = checkWindow(read.window, name);
     const shift = read.shift ?? 0;
     const apply = movingFunction(read.script, name);
     const path = parsePath(read.buckets_path, name);
