@@ -3,6 +3,7 @@
 import type { ApiParts } from "../parts.ts";
 import type { Route } from "../route.ts";
 import { aliasRoutes } from "./aliases.ts";
+import { allocationRoutes } from "./allocation.ts";
 import { analyzeRoutes } from "./analyze.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { byQueryRoutes } from "./by-query/by-query.ts";
@@ -51,6 +52,7 @@ export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route
     ...analyzeRoutes(parts),
     ...clusterHealthRoutes(parts),
     ...clusterStateRoutes(parts),
+    ...allocationRoutes(parts),
     ...clusterSettingsRoutes(parts),
     ...nodeRoutes(parts),
     ...nodeStatsRoutes(parts),

@@ -1,15 +1,21 @@
 /** What the cluster knows of its nodes and indices. */
 
+import { promisify } from "node:util";
+import { constants, deflate } from "node:zlib";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { flatSettings, nestSettings } from "../index-settings.ts";
 import { printMapping } from "../index-type.ts";
+import { writeJson } from "../json-writer.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo, NodeInfo } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
 import { isTrue } from "../scalars.ts";
+import { printSize } from "./cat/units.ts";
+
+const pack = promisify(deflate);
 
 export function clusterStateRoutes(parts: ApiParts): Route[] {
   return [
@@ -24,7 +30,8 @@ export function clusterStateRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-const METRICS = [
+/** Parts of the state that may be asked for. */
+export const STATE_METRICS: readonly string[] = [
   "version",
   "master_node",
   "nodes",
@@ -35,21 +42,36 @@ const METRICS = [
   "customs",
 ];
 
-function state(parts: ApiParts, request: ApiRequest): ApiResponse {
+async function state(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
   const { cluster, indices } = parts;
-  const asked = request.list("metric") ?? ["_all"];
+  const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
+  const state = clusterState(parts, request.list("metric") ?? ["_all"], found);
+  const packed = await pack(writeJson(state), { level: constants.Z_BEST_SPEED });
+  return json({
+    cluster_name: cluster.name,
+    ...(request.flag("human") === true && { compressed_size: printSize(packed.length, undefined) }),
+    compressed_size_in_bytes: packed.length,
+    cluster_uuid: cluster.uuid,
+    ...state,
+  });
+}
+
+/** Returns the parts of the state that `asked` names, with `found` of its indices. Throws request_invalid. */
+export function clusterState(
+  parts: ApiParts,
+  asked: readonly string[],
+  found: readonly IndexInfo[],
+): JsonObject {
+  const { cluster } = parts;
   const wanted = (metric: string): boolean => asked.includes("_all") || asked.includes(metric);
-  const unknown = asked.find((metric) => metric !== "_all" && !METRICS.includes(metric));
+  const unknown = asked.find((metric) => metric !== "_all" && !STATE_METRICS.includes(metric));
   if (unknown !== undefined)
     throw new AppError(
       "request_invalid",
-      `unknown metric [${unknown}] of the cluster state; there are ${METRICS.join(", ")}`,
+      `unknown metric [${unknown}] of the cluster state; there are ${STATE_METRICS.join(", ")}`,
     );
-  const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
   const [node] = cluster.nodes();
-  return json({
-    cluster_name: cluster.name,
-    cluster_uuid: cluster.uuid,
+  return {
     ...(wanted("version") && { version: 1, state_uuid: cluster.uuid }),
     ...(wanted("master_node") && { master_node: node?.id }),
     ...(wanted("blocks") && { blocks: blocksOf(found) }),
@@ -73,7 +95,7 @@ function state(parts: ApiParts, request: ApiRequest): ApiResponse {
       },
     }),
     ...(wanted("routing_nodes") && { routing_nodes: { unassigned: [], nodes: {} } }),
-  });
+  };
 }
 
 function blocksOf(found: readonly IndexInfo[]): JsonObject {

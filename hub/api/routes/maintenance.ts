@@ -1,5 +1,6 @@
 /** What is done to indices as they are: refresh, flush, merge, and their figures. */
 
+import { warnDeprecated } from "#hub/search/deprecation.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { ApiParts } from "../parts.ts";
@@ -50,10 +51,7 @@ export function maintenanceRoutes(parts: ApiParts): Route[] {
       ],
       action: "index_manage",
       summary: "Lets go of the answers that are kept of requests without hits.",
-      handle: (request) =>
-        onIndices(parts, request, async (indices) => {
-          for (const { uuid } of indices) parts.results.clear(uuid);
-        }),
+      handle: (request) => clearCaches(parts, request),
     },
   ];
 }
@@ -78,6 +76,19 @@ async function onIndices(
   refuseClosed(found);
   await run(found);
   return json({ _shards: shardCounts(found) });
+}
+
+/** Old names of parameters, with what 6.5 calls them. */
+const OLD_PARAMS = { request_cache: "request", field_data: "fielddata" } as const;
+
+function clearCaches(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  for (const [old, name] of Object.entries(OLD_PARAMS)) {
+    if (request.query[old] !== undefined)
+      warnDeprecated(`Deprecated field [${old}] used, expected [${name}] instead`);
+  }
+  return onIndices(parts, request, async (indices) => {
+    for (const { uuid } of indices) parts.results.clear(uuid);
+  });
 }
 
 async function forceMerge(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {

@@ -94,10 +94,10 @@ function getMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
     if (types === undefined || Object.keys(mappings).length > 0) answer[index.name] = { mappings };
   }
   const missing = (types ?? []).filter(
-    (type) => !type.includes("*") && type !== "_all" && !found.some((index) => hasType(index, type)),
+    (type) => type !== "*" && type !== "_all" && !found.some((index) => hasType(index, type)),
   );
-  if (missing.length === 0 || (found.length === 0 && request.path["index"] === undefined))
-    return json(answer);
+  if (missing.length === 0) return json(answer);
+  if (Object.keys(answer).length === 0) throw typeMissing(missing);
   const plural = missing.length > 1 ? "s" : "";
   return json(
     { ...plainErrorBody(`type${plural} [${missing.sort().join(",")}] missing`, 404), ...answer },
@@ -163,7 +163,9 @@ function getFieldMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
     if (Object.keys(fields).length > 0)
       answer[index.name] = { mappings: includeType ? { [typeOf(index)]: fields } : fields };
   }
-  return json(answer, Object.keys(answer).length === 0 ? 404 : 200);
+  // 6.5 misses a field only where no type was named.
+  const isMissing = Object.keys(answer).length === 0 && types === undefined && showsTypes(parts, request);
+  return json(answer, isMissing ? 404 : 200);
 }
 
 function typeMissing(types: readonly string[]): AppError {

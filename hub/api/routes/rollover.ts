@@ -40,6 +40,10 @@ async function rollOver(parts: ApiParts, request: ApiRequest): Promise<ApiRespon
   const conditions = readConditions(body["conditions"] ?? {});
   const results = conditions.map((each) => [each.label, each.isMet(parts, source)] as const);
   const dryRun = request.flag("dry_run") ?? false;
+  if (parts.indices.get(target) !== undefined) {
+    throw new AppError("index_exists", `index [${target}] already exists`, { data: { index: target } });
+  }
+  parts.indices.checkName(target);
   const isDue = results.length === 0 || results.some(([, met]) => met);
   const rolls = isDue && !dryRun;
   if (rolls) await makeTarget(parts, alias, source, target, body);

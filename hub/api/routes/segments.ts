@@ -9,6 +9,9 @@ import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
 import { shardCounts } from "./maintenance.ts";
 
+/** Lucene version that segments are told to be of. */
+export const SEGMENT_VERSION = "7.5.0";
+
 export function segmentRoutes(parts: ApiParts): Route[] {
   return [
     {
@@ -73,7 +76,7 @@ function segmentBodies({ segments: count, docs, deleted, bytes }: ShardStats): J
       memory_in_bytes: 0,
       committed: true,
       search: true,
-      version: "7.5.0",
+      version: SEGMENT_VERSION,
       compound: true,
     },
   };

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { didYouMean } from "#proto/kit/nearest.ts";
+import { nearestName } from "#proto/kit/nearest.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
@@ -91,9 +91,10 @@ export function wantedMetrics(request: ApiRequest, parameter: string): (metric: 
   if (asked === undefined || asked.includes("_all")) return () => true;
   const unknown = asked.find((metric) => !METRIC_NAMES.includes(metric));
   if (unknown !== undefined) {
+    const nearest = nearestName(unknown, METRIC_NAMES);
     throw new AppError(
       "request_invalid",
-      `request [${request.uri.split("?", 1)[0]}] contains unrecognized metric: [${unknown}]${didYouMean(unknown, METRIC_NAMES)}`,
+      `request [${request.uri.split("?", 1)[0]}] contains unrecognized metric: [${unknown}]${nearest === undefined ? "" : ` -> did you mean [${nearest}]?`}`,
     );
   }
   return (metric) => asked.includes(metric);

@@ -5,11 +5,13 @@ import type { Route } from "#hub/api/route.ts";
 import { aliasesTable } from "./aliases.ts";
 import { allocationTable } from "./allocation.ts";
 import { countTable } from "./count.ts";
-import { pendingTasksTable, pluginsTable } from "./empty-tables.ts";
+import { fielddataTable, pendingTasksTable, pluginsTable } from "./empty-tables.ts";
 import { healthTable } from "./health.ts";
 import { indicesTable } from "./indices.ts";
 import { nodeAttributesTable } from "./node-attributes.ts";
 import { masterTable, nodesTable } from "./nodes.ts";
+import { recoveryTable } from "./recovery.ts";
+import { segmentsTable } from "./segments.ts";
 import { shardsTable } from "./shards.ts";
 import { type CatTable, catRoute } from "./table.ts";
 import { tasksTable } from "./tasks.ts";
@@ -20,6 +22,7 @@ export const CAT_TABLES: readonly CatTable[] = [
   aliasesTable,
   allocationTable,
   countTable,
+  fielddataTable,
   healthTable,
   indicesTable,
   masterTable,
@@ -27,6 +30,8 @@ export const CAT_TABLES: readonly CatTable[] = [
   nodeAttributesTable,
   pendingTasksTable,
   pluginsTable,
+  recoveryTable,
+  segmentsTable,
   shardsTable,
   tasksTable,
   templatesTable,

@@ -3,6 +3,7 @@
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { IndexInfo } from "#hub/api/ports.ts";
 import { resolveOptions } from "#hub/api/resolve-options.ts";
+import { shardFigureColumns, shardFigures } from "./shard-figures.ts";
 import type { CatTable, Row } from "./table.ts";
 
 export const shardsTable: CatTable = {
@@ -20,13 +21,7 @@ export const shardsTable: CatTable = {
     { name: "ip", help: "ip of node where it lives" },
     { name: "id", help: "unique id of node where it lives", hidden: true },
     { name: "node", aliases: ["n"], help: "name of node where it lives" },
-    {
-      name: "segments.count",
-      aliases: ["sc", "segmentsCount"],
-      help: "number of segments",
-      hidden: true,
-      right: true,
-    },
+    ...shardFigureColumns,
   ],
   rows: (parts, request) =>
     parts.indices
@@ -36,24 +31,27 @@ export const shardsTable: CatTable = {
 
 function rowsOf({ shards, cluster }: ApiParts, index: IndexInfo): Row[] {
   const [node] = cluster.nodes();
-  return shards.stats(index).flatMap(({ shard, docs, bytes, segments }) => [
+  const since = new Date(index.settings.creationDate).toISOString();
+  return shards.stats(index).flatMap((stats) => [
     {
       index: index.name,
-      shard,
+      shard: stats.shard,
       prirep: "p",
       state: "STARTED",
-      docs,
-      store: { bytes },
+      docs: stats.docs,
+      store: { bytes: stats.bytes },
       ip: node?.host,
       id: node?.id,
       node: node?.name,
-      "segments.count": segments,
+      ...shardFigures(stats),
     },
     ...Array.from({ length: index.settings.numberOfReplicas }, () => ({
       index: index.name,
-      shard,
+      shard: stats.shard,
       prirep: "r",
       state: "UNASSIGNED",
+      "unassigned.reason": "INDEX_CREATED",
+      "unassigned.at": since,
     })),
   ]);
 }
