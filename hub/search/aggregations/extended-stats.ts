@@ -20,7 +20,7 @@ export const extendedStats: AggregationType = {
   ...plain,
   options: OPTIONS,
   parse(body, context) {
-    const { sigma = DEFAULT_SIGMA } = readAggregation("extended_stats", body, OPTIONS);
+    const { sigma } = readAggregation("extended_stats", body, OPTIONS);
     if (!(sigma >= 0)) {
       const given = Number.isInteger(sigma) ? sigma.toFixed(1) : String(sigma);
       throw new AppError(

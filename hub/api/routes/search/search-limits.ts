@@ -29,9 +29,13 @@ export function searchLimits({ cluster, indices }: ApiParts, target?: SearchTarg
 /** Returns the longest time between two pages of a scroll, ms; `search.max_keep_alive` of the cluster's settings counts. */
 export function keepAliveLimitMs({ cluster }: ApiParts): number {
   const given = clusterSetting(cluster, "search.max_keep_alive");
-  return given === undefined
-    ? MAX_KEEP_ALIVE_MS
-    : Math.min(MAX_KEEP_ALIVE_MS, parseDuration(String(given), 1));
+  if (typeof given !== "string") return MAX_KEEP_ALIVE_MS;
+  try {
+    return Math.min(MAX_KEEP_ALIVE_MS, parseDuration(given, 1));
+  } catch {
+    // A setting that can't be read limits nothing, as any other.
+    return MAX_KEEP_ALIVE_MS;
+  }
 }
 
 function clusterSetting(cluster: Cluster, name: string): unknown {
