@@ -2,11 +2,8 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
-import "./components/command-palette.ts";
 import "./components/connection-badge.ts";
-import "./components/help-dialog.ts";
 import { appStyles } from "./app-styles.ts";
-import { firstCommands, moreCommands } from "./commands.ts";
 import { HotkeyController } from "./components/hotkeys.ts";
 import { type IconName, icon, logo } from "./components/icons.ts";
 import { controls } from "./components/styles.ts";
@@ -50,7 +47,7 @@ export class App extends LitElement {
   readonly #onKey = (event: KeyboardEvent): void => {
     if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    this.#palette();
+    void this.#palette();
   };
   readonly #onPointer = (event: Event): void => {
     const isInside = event.composedPath().some((one) => one instanceof Element && one.matches("header"));
@@ -64,7 +61,7 @@ export class App extends LitElement {
     this._failed = false;
     this._menu = undefined;
     this._viewer = undefined;
-    new HotkeyController(this, { "?": () => this.#help() });
+    new HotkeyController(this, { "?": () => void this.#help() });
   }
 
   override connectedCallback(): void {
@@ -165,15 +162,26 @@ export class App extends LitElement {
     this.renderRoot.querySelector("main")?.focus();
   }
 
-  #help(): void {
-    this.renderRoot.querySelector("tr-help-dialog")?.show();
+  async #help(): Promise<void> {
+    await this.#overlays();
+    await this.renderRoot.querySelector("tr-help-dialog")?.show();
   }
 
-  #palette(): void {
-    void this.renderRoot.querySelector("tr-command-palette")?.show(
-      firstCommands(() => this.#help()),
-      moreCommands(),
-    );
+  async #palette(): Promise<void> {
+    const overlays = await this.#overlays();
+    if (overlays === undefined) return;
+    const { firstCommands, moreCommands } = overlays;
+    const first = firstCommands(() => void this.#help());
+    await this.renderRoot.querySelector("tr-command-palette")?.show(first, moreCommands());
+  }
+
+  async #overlays(): Promise<typeof import("./overlays.ts") | undefined> {
+    try {
+      return await import("./overlays.ts");
+    } catch {
+      this._failed = true;
+      return undefined;
+    }
   }
 
   #toggle(menu: Menu): void {

@@ -93,6 +93,7 @@ export class CommandPalette extends LitElement {
 
   /** Opens with what is known; `more` follow when they have come. */
   async show(commands: readonly Command[], more: Promise<readonly Command[]>): Promise<void> {
+    await this.updateComplete;
     const dialog = this.renderRoot.querySelector("dialog");
     if (dialog === null || dialog.open) return;
     this._commands = commands;

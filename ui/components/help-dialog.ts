@@ -112,7 +112,8 @@ export class HelpDialog extends LitElement {
   ];
 
   /** Opens the dialog. */
-  show(): void {
+  async show(): Promise<void> {
+    await this.updateComplete;
     const dialog = this.renderRoot.querySelector("dialog");
     if (dialog?.open === false) dialog.showModal();
   }

@@ -5,15 +5,12 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
-import "../components/event-details.ts";
 import "../components/event-table.ts";
 import { faultView } from "../components/fault-view.ts";
 import "../components/field-list.ts";
 import type { FilterDetail } from "../components/filter-events.ts";
-import "../components/find-bar.ts";
 import "../components/histogram.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
-import "../components/search-cost.ts";
 import { controls, notices } from "../components/styles.ts";
 import type { WidthDetail } from "../components/table-head.ts";
 import {
@@ -110,6 +107,12 @@ export class DiscoverResults extends LitElement {
       <div class="main">${this.#main()}</div>
       ${this._isOpen ? this.#details() : nothing}
     </div>`;
+  }
+
+  protected override updated(): void {
+    if (this.model.rows.length === 0) return;
+    // Tried again with the next change where the hub is away.
+    loadLater().catch(() => undefined);
   }
 
   #fields(): TemplateResult {
@@ -228,7 +231,8 @@ export class DiscoverResults extends LitElement {
   }
 
   #setFinding(isFinding: boolean): void {
-    if (isFinding && this._isFinding) this.renderRoot.querySelector("tr-find-bar")?.focusText();
+    if (isFinding && this._isFinding)
+      void loadLater().then(() => this.renderRoot.querySelector("tr-find-bar")?.focusText());
     if (!isFinding) {
       this._find = "";
       this.#table?.focusRows();
@@ -263,6 +267,11 @@ export class DiscoverResults extends LitElement {
   get #table(): HTMLElementTagNameMap["tr-event-table"] | null {
     return this.renderRoot?.querySelector?.("tr-event-table") ?? null;
   }
+}
+
+/** Loads what nobody can see before there are lines. */
+function loadLater(): Promise<unknown> {
+  return import("./discover-later.ts");
 }
 
 customElements.define("tr-discover-results", DiscoverResults);
