@@ -1,5 +1,6 @@
 /** A hub that holds an hour of the shop's logs, sent by an agent, and a browser: where the pages' tests begin. */
 
+import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { buildDashboard } from "#ui/build.ts";
@@ -32,4 +33,18 @@ export async function openShop(workspace: Workspace, requests = 1_200): Promise<
   const browser = await launchBrowser();
   workspace.defer(() => browser.close());
   return { hub, browser, lines, servicesFile: paths[1]! };
+}
+
+/** Adds an index with a place for a map, and the dashboards to begin with. */
+export async function addPlacesAndDashboards({ searchUrl, dashboardUrl }: TestHub): Promise<void> {
+  const send = async (url: string, method: string, body: unknown): Promise<void> => {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+    assert.ok(response.ok, `${url} answered with ${response.status}`);
+  };
+  const properties = { place: { type: "geo_point" } };
+  await send(`${searchUrl}/visits`, "PUT", { mappings: { _doc: { properties } } });
+  const visit = { "@timestamp": new Date().toISOString(), place: { lat: 52.5, lon: 13.4 } };
+  await send(`${searchUrl}/visits/_doc?refresh=true`, "POST", visit);
+  await send(`${dashboardUrl}/api/samples`, "POST", {});
 }

@@ -3,6 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
 import { type ColourRule, MAX_RULES, RULE_COLOURS } from "../services/colour-rules.ts";
+import { dropPanel, toggleDropPanel } from "./drop-panel.ts";
 import { icon } from "./icons.ts";
 import { controls } from "./styles.ts";
 
@@ -15,29 +16,10 @@ export class ColourRulesPanel extends LitElement {
 
   static override styles = [
     controls,
+    dropPanel,
     css`
       :host {
         display: inline-flex;
-      }
-      .panel {
-        position: fixed;
-        inset: auto;
-        width: min(24rem, calc(100vw - 16px));
-        max-height: 70vh;
-        margin: 0;
-        padding: 14px 16px;
-        overflow: auto;
-        border: 1px solid var(--line-strong);
-        border-radius: 8px;
-        background: var(--surface);
-        color: var(--ink);
-        box-shadow: 0 14px 34px var(--shadow);
-        font-size: var(--text);
-      }
-      h2 {
-        margin: 0 0 4px;
-        font-size: var(--text);
-        font-weight: 600;
       }
       p {
         margin: 0 0 10px;
@@ -102,7 +84,7 @@ export class ColourRulesPanel extends LitElement {
 
   override render(): TemplateResult {
     const count = this.rules.length === 0 ? "" : ` ${this.rules.length}`;
-    return html`<button class="plain small" aria-haspopup="dialog" title=${msg("Colour lines that hold a text")} @click=${this.#open}>${icon("highlighter")}${msg("Colours")}${count}</button>
+    return html`<button class="plain small" aria-haspopup="dialog" title=${msg("Colour lines that hold a text")} @click=${(event: Event) => toggleDropPanel(event.currentTarget as HTMLElement)}>${icon("highlighter")}${msg("Colours")}${count}</button>
       <div class="panel" popover role="dialog" aria-label=${msg("Colours of lines")}>
         <h2>${msg("Colours of lines")}</h2>
         <p>${msg("Lines that hold a text get its colour; the first rule that fits counts.")}</p>
@@ -127,15 +109,6 @@ export class ColourRulesPanel extends LitElement {
       @click=${() => {
         this._colour = colour;
       }}><i></i></button>`;
-  }
-
-  #open(event: Event): void {
-    const panel = this.renderRoot.querySelector<HTMLElement>(".panel");
-    if (panel === null) return;
-    const { right, bottom } = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    panel.style.top = `${bottom + 4}px`;
-    panel.style.right = `${Math.max(8, innerWidth - right)}px`;
-    panel.togglePopover();
   }
 
   #add(event: Event): void {

@@ -33,9 +33,9 @@ export class HotkeyController implements ReactiveController {
     const action = Object.hasOwn(this.#keys, event.key) ? this.#keys[event.key] : undefined;
     if (action === undefined || (event.key.length === 1 && !hasLetterKeys())) return;
     const path = event.composedPath().filter((target) => target instanceof Element);
-    const inDialog = path.some((element) => element.matches("dialog"));
+    const isOver = path.some((element) => element.matches("dialog, [popover]"));
     if (PRESSING.has(event.key) && path[0]?.matches(PRESSED)) return;
-    if (inDialog || (event.key !== "Escape" && path[0]?.matches(TYPING))) return;
+    if (isOver || (event.key !== "Escape" && path[0]?.matches(TYPING))) return;
     event.preventDefault();
     action();
   }

@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { formatCount } from "../services/format.ts";
 import { slowReasons } from "../services/slow-queries.ts";
+import { dropPanel, toggleDropPanel } from "./drop-panel.ts";
 import { controls } from "./styles.ts";
 
 /** What a search took. */
@@ -32,30 +33,13 @@ export class SearchCostView extends LitElement {
 
   static override styles = [
     controls,
+    dropPanel,
     css`
       :host {
         display: inline-flex;
       }
       .slow {
         color: var(--level-warn);
-      }
-      .panel {
-        position: fixed;
-        inset: auto;
-        width: min(26rem, calc(100vw - 16px));
-        margin: 0;
-        padding: 14px 16px;
-        border: 1px solid var(--line-strong);
-        border-radius: 8px;
-        background: var(--surface);
-        color: var(--ink);
-        box-shadow: 0 14px 34px var(--shadow);
-        font-size: var(--text);
-      }
-      h2 {
-        margin: 0 0 10px;
-        font-size: var(--text);
-        font-weight: 600;
       }
       dl {
         display: grid;
@@ -97,7 +81,7 @@ export class SearchCostView extends LitElement {
     const { cost } = this;
     if (cost === undefined) return nothing;
     const isSlow = cost.drawnMs >= SLOW_MS;
-    return html`<button class="plain small ${isSlow ? "slow" : ""}" aria-haspopup="dialog" title=${msg("Where the time went")} @click=${this.#open}>${isSlow ? msg("Why so slow?") : msg("Why?")}</button>
+    return html`<button class="plain small ${isSlow ? "slow" : ""}" aria-haspopup="dialog" title=${msg("Where the time went")} @click=${(event: Event) => toggleDropPanel(event.currentTarget as HTMLElement)}>${isSlow ? msg("Why so slow?") : msg("Why?")}</button>
       <div class="panel" popover role="dialog" aria-label=${msg("Where the time went")}>${this.#panel(cost)}</div>`;
   }
 
@@ -117,15 +101,6 @@ export class SearchCostView extends LitElement {
       <p>${shards === 1 ? msg(str`${formatCount(total)} lines match in 1 shard.`) : msg(str`${formatCount(total)} lines match in ${formatCount(shards)} shards.`)}</p>
       ${reasons.length === 0 ? html`<p>${msg("Nothing in this search is known to be slow. A shorter time range reads less.")}</p>` : html`<ul>${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>`}
       <p><a href="#/status">${msg("Slow searches of this hub")}</a></p>`;
-  }
-
-  #open(event: Event): void {
-    const panel = this.renderRoot.querySelector<HTMLElement>(".panel");
-    if (panel === null) return;
-    const { left, bottom } = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    panel.style.top = `${bottom + 4}px`;
-    panel.style.left = `${Math.max(8, Math.min(left, innerWidth - 430))}px`;
-    panel.togglePopover();
   }
 }
 

@@ -4,10 +4,9 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
 import { controls } from "../components/styles.ts";
-import "../components/title-dialog.ts";
 import { formatRoute } from "../router.ts";
 import { DEFAULT_STATE, type DiscoverState, toQueryText, writeState } from "../services/discover-state.ts";
-import { type ExportFormat, exportLines } from "../services/export.ts";
+import type { ExportFormat } from "../services/export.ts";
 import { formatCount } from "../services/format.ts";
 import { saveFile } from "../services/save-file.ts";
 import { parametersOf, SavedClient, type SavedObject } from "../services/saved-client.ts";
@@ -208,8 +207,8 @@ export class DiscoverTools extends LitElement {
   #onKey(event: KeyboardEvent): void {
     if (event.key !== "Escape") return;
     event.stopPropagation();
+    this.renderRoot.querySelector<HTMLElement>("button[aria-expanded=true]")?.focus();
     this._menu = undefined;
-    this.renderRoot.querySelector<HTMLElement>("button")?.focus();
   }
 
   #onChosen(): void {
@@ -226,6 +225,7 @@ export class DiscoverTools extends LitElement {
   }
 
   async #save(): Promise<void> {
+    await import("./discover-later.ts");
     const answer = await this.renderRoot
       .querySelector("tr-title-dialog")!
       .ask({ heading: msg("Save this search"), title: this.state.query, isSaved: false });
@@ -248,6 +248,7 @@ export class DiscoverTools extends LitElement {
       const onProgress = (written: number, total: number): void => {
         this._progress = { written, total };
       };
+      const { exportLines } = await import("./discover-later.ts");
       const { parts, lines, isCut } = await exportLines({ client, state, range, format, onProgress, signal });
       const place = new Date(range.toMs).toISOString().slice(0, 16).replaceAll(/[:T]/g, "-");
       saveFile(`logs-${place}.${format}`, TYPES[format], parts);

@@ -1,0 +1,228 @@
+/** The keyboard alone is enough: Tab through every page, Enter opens, Escape closes and gives the focus back. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { addPlacesAndDashboards, openShop, type Shop } from "#test/harness/shop.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+
+const workspace = new Workspace();
+let shop: Shop;
+
+before(async () => {
+  shop = await openShop(workspace, 300);
+  await addPlacesAndDashboards(shop.hub);
+});
+
+after(() => workspace.close());
+
+/** Pages a person goes through by keys; the menus of the head are the same on each. */
+const WALKS = [
+  "discover",
+  "live",
+  "visualise?from=now-2h",
+  "dashboards",
+  "dashboards?id=access-logs&edit=1",
+  "console",
+  "alerts",
+  "alerts?new=1&q=error",
+  "agents",
+  "pipelines",
+  "pipelines?new=1",
+  "indices",
+  "indices?index=visits",
+  "status",
+  "visualise?index=visits&chart=map&by=places:place",
+  "users",
+  "enrolment",
+  "appearance",
+];
+
+/** An expression: the element that has the focus, looked for in shadow trees; null where nothing has it. */
+const FOCUSED = `(() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  if (at === null || at === document.body) return null;
+  const { width, height, top, bottom } = at.getBoundingClientRect();
+  const { outlineStyle, boxShadow } = getComputedStyle(at);
+  const isAgain = at.walked === true && at !== globalThis.lastWalked;
+  at.walked = true;
+  globalThis.lastWalked = at;
+  return {
+    name: at.localName + "." + at.className + " " + (at.ariaLabel ?? at.textContent ?? "").trim().slice(0, 40),
+    isAgain,
+    isSkip: at.matches("a.skip"),
+    isSeen: width > 0 && height > 0 && bottom > 0 && top < innerHeight,
+    isMarked: outlineStyle !== "none" || boxShadow !== "none" || at.matches("textarea, .plot, main"),
+    isInMain: at.closest("header") === null && at.getRootNode() !== document,
+  };
+})()`;
+
+interface Focused {
+  readonly name: string;
+  /** It had the focus before another had it; the parts of a date are stops of one element. */
+  readonly isAgain: boolean;
+  readonly isSkip: boolean;
+  readonly isSeen: boolean;
+  readonly isMarked: boolean;
+  readonly isInMain: boolean;
+}
+
+/** Stops that nobody should have to pass on one page. */
+const MAX_STOPS = 160;
+
+/** Presses Tab from the head of a page until that leaves it; returns what is wrong with the way. */
+async function walk(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  let isInMain = false;
+  await page.locator("tr-app a.skip").focus();
+  for (let stop = 0; stop < MAX_STOPS; stop++) {
+    const focused = await page.evaluate<Focused | null>(FOCUSED);
+    if (focused === null || (focused.isAgain && focused.isSkip))
+      return isInMain ? found : [...found, "Tab reaches nothing of the page"];
+    if (focused.isAgain) return [...found, `${focused.name} comes again`];
+    if (!focused.isSeen) found.push(`${focused.name} isn't in sight`);
+    if (!focused.isMarked) found.push(`${focused.name} isn't marked`);
+    isInMain ||= focused.isInMain;
+    // A Tab is text in the console's editor; Escape lets the next one go on.
+    if (focused.name.startsWith("textarea")) await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+  }
+  return [...found, "Tab never leaves the page"];
+}
+
+test("Tab goes through every page, each stop in sight and marked; no page is wider than 320 px", async () => {
+  const context = await shop.browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  const found: string[] = [];
+  for (const path of WALKS) {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto("about:blank");
+    await page.goto(`${shop.hub.dashboardUrl}/#/${path}`);
+    await page.locator("main > *").first().waitFor();
+    await page.waitForLoadState("networkidle");
+    for (const fault of await walk(page)) found.push(`${path}: ${fault}`);
+    await page.setViewportSize({ width: 320, height: 640 });
+    const width = await page.evaluate<number>(
+      "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(document.documentElement.scrollWidth))))",
+    );
+    if (width > 320) found.push(`${path} is ${width} wide on 320 px`);
+  }
+  await context.close();
+  assert.deepEqual(found, []);
+});
+
+/** What opens over a page: where, the button that opens it by Enter, what is to be seen then. */
+interface Opening {
+  readonly path: string;
+  readonly opener: (page: Page) => Locator;
+  readonly opened: (page: Page) => Locator;
+  /** False where it unfolds behind the button, so that Tab leads into it. */
+  readonly isOver?: boolean;
+  /** Must be in the document before. */
+  readonly ready?: (page: Page) => Locator;
+}
+
+const button = (name: string | RegExp) => (page: Page) => page.getByRole("button", { name }).first();
+const dialog = (page: Page): Locator => page.getByRole("dialog").filter({ visible: true });
+const firstRow = (page: Page): Locator => page.locator("tr-event-table .row").first();
+
+const OPENINGS: Readonly<Record<string, Opening>> = {
+  "the menu of administration": {
+    path: "appearance",
+    opener: button("Administration"),
+    isOver: false,
+    opened: (page) => page.getByRole("link", { name: "Indices" }),
+  },
+  help: { path: "appearance", opener: button("Help"), opened: dialog },
+  "the palette": { path: "appearance", opener: button(/^Go to/), opened: dialog },
+  "the time range": {
+    path: "discover",
+    ready: firstRow,
+    opener: button(/^Last/),
+    opened: (page) => page.getByLabel("From"),
+  },
+  "what is saved": {
+    path: "discover",
+    ready: firstRow,
+    opener: button("Saved"),
+    opened: button("Save this search …"),
+  },
+  "the formats of an export": {
+    path: "discover",
+    ready: firstRow,
+    opener: button("Export"),
+    opened: button(/^NDJSON/),
+  },
+  "why a search took its time": { path: "discover", ready: firstRow, opener: button(/^Why/), opened: dialog },
+  "a column's menu": {
+    path: "discover?cols=service",
+    ready: firstRow,
+    opener: (page) =>
+      page
+        .getByRole("columnheader", { name: /service/ })
+        .getByRole("button")
+        .first(),
+    opened: (page) => page.getByRole("menu"),
+  },
+  "the colours of live lines": { path: "live", opener: button(/^Colours/), opened: dialog },
+  "the title of a live search": { path: "live", opener: button("Save this filter"), opened: dialog },
+  "the title of a visualisation": { path: "visualise?from=now-2h", opener: button("Save"), opened: dialog },
+  "the title of a dashboard": { path: "dashboards", opener: button("New dashboard"), opened: dialog },
+  "the question before an index is deleted": {
+    path: "indices?index=visits",
+    opener: button("Delete"),
+    opened: dialog,
+  },
+};
+
+/** True where the element has the focus, in whatever shadow tree it is. */
+function hasFocus(one: Locator): Promise<boolean> {
+  return one.evaluate((element) => element.matches(":focus"));
+}
+
+test("what Enter opens takes the focus, Escape closes it and the focus is back where it was", async () => {
+  const page = await shop.browser.newPage();
+  page.setDefaultTimeout(10_000);
+  const found: string[] = [];
+  for (const [name, { path, ready, opener, opened, isOver = true }] of Object.entries(OPENINGS)) {
+    await page.goto("about:blank");
+    await page.goto(`${shop.hub.dashboardUrl}/#/${path}`);
+    await ready?.(page).waitFor();
+    const from = opener(page);
+    await from.focus();
+    await page.keyboard.press("Enter");
+    await opened(page).waitFor({ state: "visible" });
+    if (isOver && (await hasFocus(from))) found.push(`${name} leaves the focus where it was`);
+    await page.keyboard.press("Escape");
+    await opened(page).waitFor({ state: "hidden" });
+    if (!(await hasFocus(from))) found.push(`${name} doesn't give the focus back`);
+  }
+  await page.close();
+  assert.deepEqual(found, []);
+});
+
+/** Rows that lead on: the page they are on, the link that Enter follows, and where that leads. */
+const ROWS: readonly (readonly [path: string, link: RegExp, leads: RegExp])[] = [
+  ["agents", /^web-1$/, /#\/agents\?id=/],
+  ["indices", /^visits$/, /#\/indices\?index=visits/],
+  ["dashboards", /^Access logs$/, /#\/dashboards\?id=access-logs/],
+];
+
+test("Enter follows a row, and the browser's way back leads to the list", async () => {
+  const page = await shop.browser.newPage();
+  page.setDefaultTimeout(10_000);
+  for (const [path, name, leads] of ROWS) {
+    await page.goto("about:blank");
+    await page.goto(`${shop.hub.dashboardUrl}/#/${path}`);
+    await page.getByRole("link", { name }).first().focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(leads);
+    await page.goBack();
+    await page.getByRole("link", { name }).first().waitFor();
+  }
+  await page.close();
+});
