@@ -90,6 +90,11 @@ export class NumericValues {
     return this.#missing === undefined || column.presence === null ? column : null;
   }
 
+  /** True where no document of the segment gives a value. */
+  get isNothing(): boolean {
+    return this.#column === null && this.#missing === undefined;
+  }
+
   /** Reads all values of a batch and returns how many there are. */
   read(docs: Int32Array, length: number): number {
     const column = this.#column;

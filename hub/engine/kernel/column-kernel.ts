@@ -1,4 +1,4 @@
-/** Columns in the search kernel: blocks unpacked, runs of blocks compared and counted. */
+/** Columns in the search kernel: blocks unpacked, runs of blocks compared, counted and summed. */
 
 import {
   BUFFER_BYTES,
@@ -7,6 +7,7 @@ import {
   RUN_BYTES,
   RUN_NUMBERS,
   RUN_ROOM,
+  SUM_BYTES,
 } from "./assembly/layout.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -31,51 +32,68 @@ export interface ColumnRun {
   readonly presence: Uint32Array | null;
 }
 
+/** Where a run lies in the kernel's memory: its description, growing buffers, room for the numbers of a block. */
+interface RunPlace {
+  readonly at: number;
+  readonly index: number;
+  readonly data: number;
+  readonly presence: number;
+  readonly numbers: number;
+}
+
+function placeOfRun(kernel: Kernel): RunPlace {
+  const place = {
+    at: kernel.allocateZeroed(RUN_BYTES),
+    index: kernel.allocateZeroed(BUFFER_BYTES),
+    data: kernel.allocateZeroed(BUFFER_BYTES),
+    presence: kernel.allocateZeroed(BUFFER_BYTES),
+    numbers: kernel.allocateZeroed(4 * COLUMN_DOCS + 64),
+  };
+  kernel.setWord(place.at + RUN_NUMBERS, place.numbers);
+  kernel.setWord(place.at + RUN_ROOM, kernel.allocateZeroed(2 * MASK_BYTES + 64));
+  return place;
+}
+
 /** See the file's comment. Belongs to one thread; a result in its memory is good until the next call. */
 export class ColumnKernel {
   readonly #kernel: Kernel;
-  /** Growing buffers. */
+  /** Growing buffers: bytes of a block, sets of documents, counts or sums. */
   readonly #data: number;
-  readonly #index: number;
-  readonly #presence: number;
   readonly #words: number;
   readonly #tables: number;
-  readonly #numbers: number;
   readonly #floats: number;
-  readonly #run: number;
-  /** Views of `numbers` and `floats`; those of shared memory stay good when it grows. */
+  /** The column that is looked at, and one beside it. */
+  readonly #run: RunPlace;
+  readonly #beside: RunPlace;
+  /** Views of the numbers of `#run` and of `#floats`; those of shared memory stay good when it grows. */
   readonly #unpacked: Uint32Array;
   readonly #made: Float64Array;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     this.#data = kernel.allocateZeroed(BUFFER_BYTES);
-    this.#index = kernel.allocateZeroed(BUFFER_BYTES);
-    this.#presence = kernel.allocateZeroed(BUFFER_BYTES);
     this.#words = kernel.allocateZeroed(BUFFER_BYTES);
     this.#tables = kernel.allocateZeroed(BUFFER_BYTES);
-    this.#numbers = kernel.allocateZeroed(4 * COLUMN_DOCS + 64);
     this.#floats = kernel.allocateZeroed(8 * COLUMN_DOCS + 64);
-    this.#run = kernel.allocateZeroed(RUN_BYTES);
-    kernel.setWord(this.#run + RUN_NUMBERS, this.#numbers);
-    kernel.setWord(this.#run + RUN_ROOM, kernel.allocateZeroed(2 * MASK_BYTES + 64));
+    this.#run = placeOfRun(kernel);
+    this.#beside = placeOfRun(kernel);
     const { buffer } = kernel.memory.memory;
-    this.#unpacked = new Uint32Array(buffer, this.#numbers, COLUMN_DOCS);
+    this.#unpacked = new Uint32Array(buffer, this.#run.numbers, COLUMN_DOCS);
     this.#made = new Float64Array(buffer, this.#floats, COLUMN_DOCS);
   }
 
   /** Unpacks the numbers of a block, at most 1024 of at most 32 bits, and returns them. */
   unpack(data: Uint8Array, count: number, bits: number): Uint32Array {
     const from = this.#kernel.place(this.#data, data);
-    this.#kernel.functions.unpackNumbers(from, count, bits, this.#numbers);
+    this.#kernel.functions.unpackNumbers(from, count, bits, this.#run.numbers);
     return this.#unpacked;
   }
 
   /** Writes base + n * step (or (base + n) / step) of the `count` numbers unpacked last to `out`. */
   floats(count: number, base: number, step: number, decimal: boolean, out: Float64Array): void {
     const { functions } = this.#kernel;
-    if (decimal) functions.toDecimals(this.#numbers, count, base, step, this.#floats);
-    else functions.toFloats(this.#numbers, count, base, step, this.#floats);
+    if (decimal) functions.toDecimals(this.#run.numbers, count, base, step, this.#floats);
+    else functions.toFloats(this.#run.numbers, count, base, step, this.#floats);
     for (let at = 0; at < count; at++) out[at] = this.#made[at]!;
   }
 
@@ -85,11 +103,11 @@ export class ColumnKernel {
    */
   match(run: ColumnRun, from: number, to: number, narrow: boolean, words: Uint32Array): number[] {
     const kernel = this.#kernel;
-    this.#open(run);
+    this.#open(this.#run, run);
     const at = this.#placeMasks(this.#words, run.blocks, words);
     const left: number[] = [];
     const match = (block: number): number =>
-      kernel.functions.matchBlocks(this.#run, block, from, to, narrow ? 1 : 0, at);
+      kernel.functions.matchBlocks(this.#run.at, block, from, to, narrow ? 1 : 0, at);
     for (let block = match(0); block < run.blocks; block = match(block + 1)) left.push(block);
     words.set(kernel.memory.words.subarray(at >>> 2, (at >>> 2) + words.length));
     return left;
@@ -109,12 +127,12 @@ export class ColumnKernel {
    */
   count(run: ColumnRun, words: Uint32Array | null, values: number): number[] {
     const kernel = this.#kernel;
-    this.#open(run);
+    this.#open(this.#run, run);
     const masks = words === null ? 0 : this.#placeMasks(this.#words, run.blocks, words);
     const stride = values <= SPREAD_VALUES ? 4 * values : 0;
     const left: number[] = [];
     const count = (block: number): number =>
-      kernel.functions.countBlocks(this.#run, block, masks, values, kernel.start(this.#tables), stride);
+      kernel.functions.countBlocks(this.#run.at, block, masks, values, kernel.start(this.#tables), stride);
     for (let block = count(0); block < run.blocks; block = count(block + 1)) left.push(block);
     return left;
   }
@@ -130,20 +148,39 @@ export class ColumnKernel {
     }
   }
 
+  /**
+   * Adds the values of a run's documents, of all or of those in `words`, to `sums` (SUM_BYTES each) by their ordinals in `by`, the
+   * same blocks of another column. Returns the blocks that the twin has to do.
+   */
+  sum(by: ColumnRun, run: ColumnRun, words: Uint32Array | null, sums: Float64Array): number[] {
+    const kernel = this.#kernel;
+    this.#open(this.#beside, by);
+    this.#open(this.#run, run);
+    const masks = words === null ? 0 : this.#placeMasks(this.#words, run.blocks, words);
+    const at = kernel.place(this.#tables, new Uint8Array(sums.buffer, sums.byteOffset, sums.byteLength));
+    const ordinals = sums.byteLength / SUM_BYTES;
+    const left: number[] = [];
+    const sum = (block: number): number =>
+      kernel.functions.sumBlocks(this.#beside.at, this.#run.at, block, masks, ordinals, at);
+    for (let block = sum(0); block < run.blocks; block = sum(block + 1)) left.push(block);
+    sums.set(new Float64Array(kernel.memory.memory.buffer, at, sums.length));
+    return left;
+  }
+
   /** Copies a run in and describes it as assembly/column.ts reads it. */
-  #open({ index, blocks, data, dataFrom, docs, isUnsigned, presence }: ColumnRun): void {
+  #open(place: RunPlace, { index, blocks, data, dataFrom, docs, isUnsigned, presence }: ColumnRun): void {
     const kernel = this.#kernel;
     const description = [
-      kernel.place(this.#index, index),
+      kernel.place(place.index, index),
       blocks,
-      kernel.place(this.#data, data),
+      kernel.place(place.data, data),
       data.length,
       dataFrom,
       docs,
       isUnsigned ? 1 : 0,
-      presence === null ? 0 : this.#placeMasks(this.#presence, blocks, presence),
+      presence === null ? 0 : this.#placeMasks(place.presence, blocks, presence),
     ];
-    kernel.memory.words.set(description, this.#run >>> 2);
+    kernel.memory.words.set(description, place.at >>> 2);
   }
 
   /** Copies sets of documents in, whole ones: what is missing of the last one is empty. */

@@ -1,4 +1,4 @@
-/** The kernel's functions for searches (assembly/column.ts, search.ts and phrase.ts say what each does); `…` numbers are addresses. */
+/** The kernel's functions for searches (assembly/column.ts, tally.ts, search.ts and phrase.ts say what each does); `…` numbers are addresses. */
 
 export interface SearchFunctions {
   postingsSet(
@@ -21,6 +21,7 @@ export interface SearchFunctions {
     table: number,
     stride: number,
   ): number;
+  sumBlocks(by: number, run: number, first: number, words: number, ordinals: number, sums: number): number;
   nearSet(first: number, second: number, distance: number, docCount: number, bits: number): number;
   scanTerms(
     blocks: number,

@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Random } from "../random.test-support.ts";
-import { COLUMN_BLOCK } from "../searcher.ts";
+import { COLUMN_BLOCK, type DocRun, SUM_WIDTH, SumPlace } from "../searcher.ts";
 import { Bitset } from "../segment/bitset.ts";
 import { BlockColumn } from "../segment/block-column.ts";
 import { ByteBuffer } from "../segment/byte-buffer.ts";
+import { addSums } from "../segment/column-sums.ts";
 import { type ColumnNumbers, writeColumn } from "../segment/column-writer.ts";
 import { PostingsList, writePostings } from "../segment/postings-writer.ts";
 import { MemorySink, SegmentFile, SegmentFileWriter } from "../segment/segment-file.ts";
@@ -177,6 +178,52 @@ for (const shape of SHAPES) {
       assert.deepEqual(mine, theirs);
     }
   });
+}
+
+for (const shape of SHAPES.filter(({ numbers, several }) => numbers === "signed" && several !== true)) {
+  test(`${shape.name}: values of runs are summed by ordinals as their twin does`, () => {
+    const docCount = 70 * COLUMN_BLOCK + 333;
+    const values = build(shape, docCount, 9);
+    const random = new Random(10);
+    for (const by of SHAPES.filter(({ name }) => name.endsWith("ordinals"))) {
+      const ordinals = build(by, docCount, 11);
+      for (const words of [null, someOf(docCount, random)]) {
+        const run = { from: 3, to: 70, words, wordsFrom: 0 };
+        const expected = sumsOf(values, ordinals, run);
+        for (const place of ["here", "there"] as const) {
+          const sums = noSums(ordinals.here.entry.max + 1);
+          addSums(values[place], ordinals[place], run, sums);
+          assert.deepEqual(sums, expected, `by ${by.name}, ${place}`);
+        }
+      }
+    }
+  });
+}
+
+function noSums(ordinals: number): Float64Array {
+  const sums = new Float64Array(SUM_WIDTH * ordinals);
+  for (let from = 0; from < sums.length; from += SUM_WIDTH) {
+    sums[from + SumPlace.MIN] = Number.POSITIVE_INFINITY;
+    sums[from + SumPlace.MAX] = Number.NEGATIVE_INFINITY;
+  }
+  return sums;
+}
+
+function sumsOf(values: Built, ordinals: Built, { from, to, words }: DocRun): Float64Array {
+  const sums = noSums(ordinals.here.entry.max + 1);
+  for (let doc = from * COLUMN_BLOCK; doc < to * COLUMN_BLOCK; doc++) {
+    const [value] = values.values[doc]!;
+    const [ordinal] = ordinals.values[doc]!;
+    const isWanted = words === null || new Bitset(32 * words.length, words).has(doc);
+    if (value === undefined || ordinal === undefined || !isWanted) continue;
+    const at = SUM_WIDTH * ordinal;
+    sums[at + SumPlace.COUNT]! += 1;
+    sums[at + SumPlace.TOTAL]! += value;
+    sums[at + SumPlace.SQUARES]! += value * value;
+    sums[at + SumPlace.MIN] = Math.min(sums[at + SumPlace.MIN]!, value);
+    sums[at + SumPlace.MAX] = Math.max(sums[at + SumPlace.MAX]!, value);
+  }
+  return sums;
 }
 
 /** Some of the documents of a segment, none in some blocks. */

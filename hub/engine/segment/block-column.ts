@@ -13,7 +13,7 @@ import { DecodedBlock, MASK_WORDS } from "./decoded-block.ts";
 import type { SegmentFile } from "./segment-file.ts";
 
 /** Blocks that the kernel is given at a time: their bytes stay in the processor's cache. */
-const RUN_BLOCKS = 64;
+export const RUN_BLOCKS = 64;
 
 /** Both inclusive. */
 type Bounds = readonly [from: number, to: number];
@@ -41,6 +41,11 @@ export class BlockColumn {
     this.#kernel = kernel;
     this.#index = new ColumnIndex(file, entry, docCount);
     this.#decoded = new DecodedBlock({ file, entry, index: this.#index, docCount, presence, kernel });
+  }
+
+  /** Null: everything is done here. */
+  get kernel(): SearchKernel | null {
+    return this.#kernel;
   }
 
   get blockCount(): number {
@@ -122,7 +127,7 @@ export class BlockColumn {
   #matchBlocks(from: number, to: number, bounds: Bounds, narrow: boolean, words: Uint32Array): void {
     const columns = this.#kernel?.columns;
     const all = Array.from({ length: to - from }, (_, block) => block);
-    const left = columns?.match(this.#run(from, to), bounds[0], bounds[1], narrow, words) ?? all;
+    const left = columns?.match(this.runOf(from, to), bounds[0], bounds[1], narrow, words) ?? all;
     for (const block of left) {
       const mask = words.subarray(block * MASK_WORDS, (block + 1) * MASK_WORDS);
       const before = narrow ? mask.slice() : null;
@@ -145,7 +150,7 @@ export class BlockColumn {
       const to = Math.min(run.to, from + RUN_BLOCKS);
       const at = (from - run.wordsFrom) * MASK_WORDS;
       const words = run.words?.subarray(at, at + (to - from) * MASK_WORDS) ?? null;
-      const left = columns?.count(this.#run(from, to), words, values);
+      const left = columns?.count(this.runOf(from, to), words, values);
       for (let block = from; block < to; block++) {
         if (left === undefined || left.includes(block - from)) this.#countHere(block, run, counts, offset);
       }
@@ -166,7 +171,7 @@ export class BlockColumn {
   }
 
   /** What the kernel has to know of blocks [from, to). */
-  #run(from: number, to: number): ColumnRun {
+  runOf(from: number, to: number): ColumnRun {
     const dataFrom = this.#index.dataAt(from);
     return {
       index: this.#index.entries(from, to),

@@ -13,6 +13,7 @@ import type {
 } from "../searcher.ts";
 import type { Bitset } from "./bitset.ts";
 import type { BlockColumn } from "./block-column.ts";
+import { addSums } from "./column-sums.ts";
 import type { Dictionary } from "./dictionary.ts";
 
 /** Latitudes and longitudes are kept in 2^32 steps of 180 and 360 degrees, as Lucene does. */
@@ -102,6 +103,15 @@ export class NumericColumnView extends ColumnView implements NumericColumn {
     return this.blocks.count(run, counts, offset);
   }
 
+  sumBy(run: DocRun, by: KeywordColumn, sums: Float64Array): boolean {
+    if (!(by instanceof KeywordColumnView) || by.multiValued || this.multiValued) return false;
+    const largest = Math.max(-this.min, this.max);
+    if (this.kind === "double" || !this.safe || largest * this.docCount > Number.MAX_SAFE_INTEGER)
+      return false;
+    addSums(this.blocks, by.ordinals, run, sums);
+    return true;
+  }
+
   matchAll(from: number, to: number, set: Bitset): void {
     this.blocks.matchAll(0, this.blockCount, [from, to], set.words, false);
   }
@@ -116,6 +126,11 @@ export class KeywordColumnView extends ColumnView implements KeywordColumn {
     super(blocks, docCount);
     this.kind = kind;
     this.#dictionary = dictionary;
+  }
+
+  /** Numbers of the documents' values. */
+  get ordinals(): BlockColumn {
+    return this.blocks;
   }
 
   get cardinality(): number {

@@ -3,7 +3,7 @@
  * every bucket; states of shards are merged; the merged state is rendered. States are JSON-able.
  */
 
-import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
+import { COLUMN_BLOCK, type KeywordColumn, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { docsOfBlock, expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
 import { warnDeprecated } from "../deprecation.ts";
@@ -40,8 +40,19 @@ export interface Collector<State = unknown> {
   collectBlock?(block: number, mask: Uint32Array | null, count: number, bucket: number): boolean;
   /** Documents of a run of blocks, all of one owning bucket. Returns false, having done nothing, where that is no gain. */
   collectRun?(run: SegmentRun, bucket: number): boolean;
+  /** True where `collectBy` can be called for the open segment and that column. */
+  takesBy?(column: KeywordColumn): boolean;
+  /** Documents of a run, each in the bucket that belongs to its ordinal in a column of one value a document. */
+  collectBy?(run: SegmentRun, by: OrdinalBuckets): void;
   /** State of an owning bucket, also of one that had no documents. */
   state(bucket: number): State;
+}
+
+/** Buckets of documents by their ordinals. */
+export interface OrdinalBuckets {
+  readonly column: KeywordColumn;
+  /** Bucket of an ordinal; below 0: its documents are left out. */
+  readonly bucketOf: (ordinal: number) => number;
 }
 
 /** Aggregations of a request or a bucket, by name. */
@@ -155,6 +166,16 @@ export class TreeCollector {
       const isWhole = count === docsOfBlock(run, block);
       if (count > 0) this.#blockOf(left, block, isWhole ? null : mask, count, bucket);
     }
+  }
+
+  /** True where `collectBy` can be called. */
+  takesBy(column: KeywordColumn): boolean {
+    return this.#collectors.every((collector) => collector.takesBy?.(column) === true);
+  }
+
+  /** See Collector.collectBy. */
+  collectBy(run: SegmentRun, by: OrdinalBuckets): void {
+    for (const collector of this.#collectors) collector.collectBy!(run, by);
   }
 
   state(bucket: number): TreeState {

@@ -1,16 +1,11 @@
 /** Count, sum, sum of squares, minimum and maximum of numbers by bucket. */
 
+import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher.ts";
 import type { CollectBudget } from "./aggregation.ts";
 
-/** Numbers of a bucket, next to each other: one line of the processor's cache. */
-const COUNT = 0;
-const SUM = 1;
-/** What the additions so far were off by (Kahan), as many small values stand beside large ones. */
-const ERROR = 2;
-const SQUARES = 3;
-const MIN = 4;
-const MAX = 5;
-const WIDTH = 8;
+/** `ERROR` is what the additions so far were off by (Kahan), as many small values stand beside large ones. */
+const { COUNT, TOTAL: SUM, ERROR, SQUARES, MIN, MAX } = SumPlace;
+const WIDTH = SUM_WIDTH;
 
 /** Buckets that there is room for at once. */
 const FIRST_BUCKETS = 16;
@@ -81,6 +76,18 @@ export class BucketStats {
     numbers[from + MAX] = Math.max(max, numbers[from + MAX]!);
     if (whole && Math.max(-min, max) * count <= EXACT) addSum(numbers, from, sum);
     else for (let at = 0; at < count; at++) addSum(numbers, from, values[at]!);
+  }
+
+  /** Adds what was summed of whole numbers at `from` of `sums` to one bucket. */
+  addSummed(sums: Float64Array, from: number, bucket: number): void {
+    this.#reach(bucket);
+    const numbers = this.#numbers;
+    const at = WIDTH * bucket;
+    numbers[at + COUNT]! += sums[from + COUNT]!;
+    addSum(numbers, at, sums[from + SUM]!);
+    numbers[at + SQUARES]! += sums[from + SQUARES]!;
+    numbers[at + MIN] = Math.min(numbers[at + MIN]!, sums[from + MIN]!);
+    numbers[at + MAX] = Math.max(numbers[at + MAX]!, sums[from + MAX]!);
   }
 
   of(bucket: number): BucketNumbers {

@@ -1,9 +1,15 @@
 /** Buckets of collectors: keys by owner, counts, and the documents passed on to what is below. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
 import { countRun, type SegmentRun } from "../collect/set-blocks.ts";
 import type { ShardContext } from "../query.ts";
-import { type AggregationTree, type CollectBudget, TreeCollector, type TreeState } from "./aggregation.ts";
+import {
+  type AggregationTree,
+  type CollectBudget,
+  type OrdinalBuckets,
+  TreeCollector,
+  type TreeState,
+} from "./aggregation.ts";
 
 /** Pairs gathered before they are passed on. */
 const PAIRS = 4096;
@@ -60,6 +66,17 @@ export class BucketCollector {
     if (this.#below.isEmpty) return;
     this.flush();
     this.#below.collectRun(run, bucket);
+  }
+
+  /** True where `passBy` can be called. */
+  takesBy(column: KeywordColumn): boolean {
+    return this.#below.takesBy(column);
+  }
+
+  /** Passes on the documents of a run, which are counted otherwise, each in the bucket of its ordinal. */
+  passBy(run: SegmentRun, by: OrdinalBuckets): void {
+    this.flush();
+    this.#below.collectBy(run, by);
   }
 
   /** Adds documents, ascending, each to the bucket at its place. */

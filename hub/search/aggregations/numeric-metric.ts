@@ -1,13 +1,13 @@
 /** Metrics made of count, sum, minimum and maximum of a number field. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { type KeywordColumn, type SegmentReader, SUM_WIDTH, SumPlace } from "#hub/engine/searcher.ts";
 import type { SegmentRun } from "../collect/set-blocks.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
 import type { JsonObject } from "../json.ts";
 import { anything, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";
 import { formatOf, printValue, RAW, type ValueFormat } from "../value-format.ts";
-import type { Aggregation, CollectBudget, Collector } from "./aggregation.ts";
+import type { Aggregation, CollectBudget, Collector, OrdinalBuckets } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
 import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
@@ -124,11 +124,14 @@ class NumericAggregation implements Aggregation<NumericState> {
   }
 }
 
+const NOTHING = new Float64Array(0);
+
 class NumericCollector implements Collector<NumericState> {
   readonly #field: ReturnType<typeof columnField>;
   readonly #values: NumericValues;
   readonly #format: ValueFormat;
   readonly #stats: BucketStats;
+  #sums = new Float64Array(0);
 
   constructor(
     { shard, budget }: { readonly shard: ShardContext; readonly budget: CollectBudget },
@@ -162,6 +165,32 @@ class NumericCollector implements Collector<NumericState> {
       this.#stats.addAll(this.#values.values, count, bucket, column.kind !== "double");
     }
     return true;
+  }
+
+  takesBy(column: KeywordColumn): boolean {
+    const own = this.#values.wholeColumn;
+    const noDocuments = { from: 0, to: 0, words: null, wordsFrom: 0 };
+    return own?.sumBy(noDocuments, column, NOTHING) ?? this.#values.isNothing;
+  }
+
+  /** Fast path: the values of whole runs of many buckets. */
+  collectBy(run: SegmentRun, { column, bucketOf }: OrdinalBuckets): void {
+    const own = this.#values.wholeColumn;
+    if (own === null) return;
+    const length = SUM_WIDTH * column.cardinality;
+    const sums = length <= this.#sums.length ? this.#sums.subarray(0, length) : new Float64Array(length);
+    this.#sums = sums.length > this.#sums.length ? sums : this.#sums;
+    sums.fill(0);
+    for (let from = 0; from < length; from += SUM_WIDTH) {
+      sums[from + SumPlace.MIN] = Number.POSITIVE_INFINITY;
+      sums[from + SumPlace.MAX] = Number.NEGATIVE_INFINITY;
+    }
+    own.sumBy(run, column, sums);
+    for (let ordinal = 0; ordinal < column.cardinality; ordinal++) {
+      if (sums[SUM_WIDTH * ordinal + SumPlace.COUNT] === 0) continue;
+      const bucket = bucketOf(ordinal);
+      if (bucket >= 0) this.#stats.addSummed(sums, SUM_WIDTH * ordinal, bucket);
+    }
   }
 
   state(bucket: number): NumericState {

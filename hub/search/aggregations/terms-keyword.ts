@@ -1,7 +1,13 @@
 /** Collects `terms` of keywords and addresses, by ordinal within a segment and by text over segments. */
 
-import type { DocRun, KeywordColumn, SegmentReader, TermReader } from "#hub/engine/searcher.ts";
+import {
+  COLUMN_BLOCK,
+  type KeywordColumn,
+  type SegmentReader,
+  type TermReader,
+} from "#hub/engine/searcher.ts";
 import { grown } from "#hub/engine/segment/byte-buffer.ts";
+import type { SegmentRun } from "../collect/set-blocks.ts";
 import { KeywordValues } from "../columns.ts";
 import { RAW, type ValueFormat } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
@@ -18,6 +24,9 @@ const MAX_COUNTS = 4_000_000;
 /** Buckets by owner and ordinal that are found at once; others are looked up. */
 const MAX_DIRECT = 1_000_000;
 
+/** Values of a segment up to which documents are passed on by ordinal: there is a sum for each. */
+const MAX_PASSED = 16_384;
+
 /** Documents that are handed on at a time. */
 const PAIRS = 2048;
 
@@ -32,6 +41,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #keys: KeyTable<number>;
   readonly #buckets: BucketCollector;
   #column: KeywordColumn | null = null;
+  #docCount = 0;
   /** Of the open segment. */
   #reader: TermReader | undefined;
   /** Number of each ordinal of the segment. */
@@ -55,6 +65,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     this.#settle();
     this.#reader = undefined;
     this.#column = segment.keywordColumn(this.#path);
+    this.#docCount = segment.docCount;
     this.#values.open(this.#column);
     const cardinality = this.#column?.cardinality ?? 0;
     this.#byOrdinal = new Int32Array(cardinality).fill(UNKNOWN);
@@ -95,16 +106,27 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   }
 
   collectBlock(block: number, mask: Uint32Array | null, _count: number, owner: number): boolean {
-    return this.collectRun({ from: block, to: block + 1, words: mask, wordsFrom: block }, owner);
+    const run = { from: block, to: block + 1, words: mask, wordsFrom: block, docCount: this.#docCount };
+    return this.collectRun(run, owner);
   }
 
-  collectRun(run: DocRun, owner: number): boolean {
+  collectRun(run: SegmentRun, owner: number): boolean {
     const column = this.#column;
-    if (column === null || !this.#buckets.onlyCounts || this.#missing !== undefined) return false;
+    if (column === null || column.multiValued || this.#missing !== undefined) return false;
+    if (!this.#buckets.onlyCounts && !this.#canPassBy(run, column)) return false;
     const end = (owner + 1) * column.cardinality;
     if (end > MAX_COUNTS) return false;
     if (end > this.#counts.length) this.#counts = grown(this.#counts, Math.min(MAX_COUNTS, 2 * end));
-    return column.count(run, this.#counts, owner * column.cardinality);
+    column.count(run, this.#counts, owner * column.cardinality);
+    if (!this.#buckets.onlyCounts)
+      this.#buckets.passBy(run, { column, bucketOf: (ordinal) => this.#lookUp(owner, ordinal) });
+    return true;
+  }
+
+  /** Whether what is below takes the documents of a run by their ordinals, and there are few of these for the run. */
+  #canPassBy({ from, to }: SegmentRun, column: KeywordColumn): boolean {
+    const fewest = Math.min((to - from) * COLUMN_BLOCK, MAX_PASSED);
+    return column.cardinality <= fewest && this.#buckets.takesBy(column);
   }
 
   state(owner: number): TermsState {

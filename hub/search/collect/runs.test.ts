@@ -59,6 +59,25 @@ const AGGREGATIONS: Readonly<Record<string, JsonObject>> = {
     ...hosts,
     aggs: { load: { stats: { field: "load" } }, status: { max: { field: "status" } } },
   },
+  "numbers by some hosts": {
+    terms: { field: "host", include: "host-[0-5]", size: 20 },
+    aggs: { status: { extended_stats: { field: "status" } }, late: { sum: { field: "late" } } },
+  },
+  "numbers by user": {
+    terms: { field: "user", size: 1000 },
+    aggs: { status: { avg: { field: "status" } }, at: { min: { field: "at" } } },
+  },
+  "numbers by host, and more": {
+    ...hosts,
+    aggs: { status: { avg: { field: "status" } }, users: { cardinality: { field: "user" } } },
+  },
+  "numbers by host, a missing one stands for 200": {
+    ...hosts,
+    aggs: { status: { sum: { field: "status", missing: 200 } } },
+  },
+  "status of hosts by hour": perHour({
+    hosts: { ...hosts, aggs: { status: { stats: { field: "status" } } } },
+  }),
   hours: perHour(),
   "hosts by hour": perHour({ hosts }),
   "load of hosts by hour": perHour({ hosts: { ...hosts, aggs: { load: { avg: { field: "load" } } } } }),

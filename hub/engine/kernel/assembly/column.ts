@@ -1,5 +1,5 @@
 /**
- * Blocks of columns: unpacked, compared with bounds, counted by value. Runs of blocks are done by one call. All places are
+ * Blocks of columns: unpacked, compared with bounds. Runs of blocks are done by one call. All places are
  * the host's; nothing outlives a call. The twin is segment/block-column.ts.
  */
 
@@ -30,9 +30,9 @@ import {
 } from "./layout";
 import { unpackGroup } from "./packing";
 
-const MODE_EMPTY: u32 = 0;
-const MODE_LINEAR: u32 = 1;
-const MODE_PACKED: u32 = 2;
+export const MODE_EMPTY: u32 = 0;
+export const MODE_LINEAR: u32 = 1;
+export const MODE_PACKED: u32 = 2;
 const MODE_DECIMAL: u32 = 4;
 
 /** Largest packed number. */
@@ -75,17 +75,17 @@ export function toDecimals(numbers: usize, count: u32, base: f64, step: f64, out
 }
 
 /** Documents of a block of a run. */
-function docsOf(run: usize, block: u32): u32 {
+export function docsOf(run: usize, block: u32): u32 {
   return min(COLUMN_DOCS as u32, load<u32>(run, RUN_DOCS) - block * COLUMN_DOCS);
 }
 
 /** Values of a block. */
-function valuesOf(entry: usize): u32 {
+export function valuesOf(entry: usize): u32 {
   return load<u32>(entry, COLUMN_ENTRY_BYTES + COLUMN_FIRST_VALUE) - load<u32>(entry, COLUMN_FIRST_VALUE);
 }
 
 /** The words of the documents of a block that have a value, 0 where all have. */
-function presenceOf(run: usize, block: u32): usize {
+export function presenceOf(run: usize, block: u32): usize {
   const presence = load<u32>(run, RUN_PRESENCE) as usize;
   return presence === 0 ? 0 : presence + block * MASK_BYTES;
 }
@@ -98,14 +98,14 @@ function baseOf(run: usize, entry: usize): f64 {
 }
 
 /** True where a block has at most one value per document, as many as documents that have one. */
-function isPlain(run: usize, entry: usize, block: u32): bool {
+export function isPlain(run: usize, entry: usize, block: u32): bool {
   const values = valuesOf(entry);
   if (load<u8>(entry, COLUMN_COUNT_BITS) !== 0 || values > (COLUMN_DOCS as u32)) return false;
   return load<u32>(run, RUN_PRESENCE) !== 0 || values === docsOf(run, block);
 }
 
 /** Unpacks a block of packed numbers; false where the twin has to read it, or its bytes lead outside. */
-function unpackBlock(run: usize, entry: usize): bool {
+export function unpackBlock(run: usize, entry: usize): bool {
   const bits = <u32>load<u8>(entry, COLUMN_BITS);
   const count = valuesOf(entry);
   if (bits > 32 || !(load<f64>(entry, COLUMN_STEP) > 0)) return false;
@@ -234,7 +234,7 @@ function matchBlock(run: usize, block: u32, from: f64, to: f64, mask: usize): bo
   return true;
 }
 
-function isEmpty(mask: usize): bool {
+export function isEmpty(mask: usize): bool {
   let any: u64 = 0;
   for (let at: usize = 0; at < (MASK_BYTES as usize); at += 8) any |= load<u64>(mask + at);
   return any === 0;
@@ -258,96 +258,6 @@ export function matchBlocks(run: usize, first: u32, from: f64, to: f64, narrow: 
     if (!matchBlock(run, block, from, to, room)) return block;
     for (let at: usize = 0; at < (MASK_BYTES as usize); at += 16)
       v128.store(out + at, v128.and(v128.load(out + at), v128.load(room + at)));
-  }
-  return blocks;
-}
-
-/** Largest of `count` numbers. What lies behind them is overwritten. */
-function largest(numbers: usize, count: u32): u32 {
-  for (let at = count; (at & 3) !== 0; at++) store<u32>(numbers + (at << 2), 0);
-  let most = i32x4.splat(0);
-  for (let at: u32 = 0; at < count; at += 4) most = i32x4.max_u(most, v128.load(numbers + (at << 2)));
-  const pairs = max(<u32>i32x4.extract_lane(most, 0), <u32>i32x4.extract_lane(most, 1));
-  return max(pairs, max(<u32>i32x4.extract_lane(most, 2), <u32>i32x4.extract_lane(most, 3)));
-}
-
-/** Adds one to the u32 number base + n * step of a table. */
-@inline
-function addOne(numbers: usize, index: u32, base: u32, step: u32, table: usize): void {
-  const at = table + ((base + load<u32>(numbers + (index << 2)) * step) << 2);
-  store<u32>(at, load<u32>(at) + 1);
-}
-
-/** Counts `count` numbers into four tables in turn: neighbours of equal value don't wait for each other then. */
-function countAll(numbers: usize, count: u32, base: u32, step: u32, table: usize, stride: usize): void {
-  let index: u32 = 0;
-  for (; index + 4 <= count; index += 4) {
-    addOne(numbers, index, base, step, table);
-    addOne(numbers, index + 1, base, step, table + stride);
-    addOne(numbers, index + 2, base, step, table + 2 * stride);
-    addOne(numbers, index + 3, base, step, table + 3 * stride);
-  }
-  for (; index < count; index++) addOne(numbers, index, base, step, table);
-}
-
-/** Counts the numbers of the documents in the 32 words at `mask`; `presence`: those that have one, 0 for all. */
-function countSome(
-  numbers: usize,
-  base: u32,
-  step: u32,
-  mask: usize,
-  presence: usize,
-  table: usize,
-  stride: usize,
-): void {
-  let rank: u32 = 0;
-  let lane: usize = 0;
-  for (let word: u32 = 0; word < 32; word++) {
-    const present = presence === 0 ? 0xffffffff : load<u32>(presence + (word << 2));
-    let bits = load<u32>(mask + (word << 2)) & present;
-    while (bits !== 0) {
-      const lowest = bits & -bits;
-      addOne(numbers, rank + popcnt(present & (lowest - 1)), base, step, table + (lane & 3) * stride);
-      lane++;
-      bits ^= lowest;
-    }
-    rank += popcnt(present);
-  }
-}
-
-/**
- * Adds one to number v of the u32 at `table` for each value v of the run's documents: of all, or of those in `words` (32
- * words a block; 0: all). Values are whole numbers below `values`. `stride`: bytes from one of four tables to the next, 0
- * where there is only one. Begins with block `first` and returns the first one that the twin has to do, or the number of
- * blocks.
- */
-export function countBlocks(
-  run: usize,
-  first: u32,
-  words: usize,
-  values: u32,
-  table: usize,
-  stride: usize,
-): u32 {
-  const blocks = load<u32>(run, RUN_BLOCKS);
-  const numbers = load<u32>(run, RUN_NUMBERS) as usize;
-  for (let block = first; block < blocks; block++) {
-    const entry = (load<u32>(run, RUN_INDEX) as usize) + block * COLUMN_ENTRY_BYTES;
-    const mode = <u32>load<u8>(entry, COLUMN_MODE);
-    const mask: usize = words === 0 ? 0 : words + block * MASK_BYTES;
-    if (mode === MODE_EMPTY || (mask !== 0 && isEmpty(mask))) continue;
-    if (!isPlain(run, entry, block) || (mode !== MODE_PACKED && mode !== MODE_LINEAR)) return block;
-    const count = valuesOf(entry);
-    if (mode === MODE_LINEAR) for (let n: u32 = 0; n < count; n++) store<u32>(numbers + (n << 2), n);
-    else if (!unpackBlock(run, entry)) return block;
-    const lowest = load<i64>(entry, COLUMN_BASE);
-    const step = load<f64>(entry, COLUMN_STEP);
-    const highest = <f64>lowest + <f64>largest(numbers, count) * step;
-    if (!(lowest >= 0 && <f64>lowest < <f64>values && highest >= 0 && highest < <f64>values)) return block;
-    const base = <u32>lowest;
-    const width = <u32>(<i32>step);
-    if (mask === 0) countAll(numbers, count, base, width, table, stride);
-    else countSome(numbers, base, width, mask, presenceOf(run, block), table, stride);
   }
   return blocks;
 }

@@ -10,7 +10,7 @@ import { POOL_MASK, POOL_TABLE, SLOT_BYTES } from "./layout";
 import { useScratch } from "./scratch";
 import { seedHash } from "./terms";
 
-export { countBlocks, matchBlocks, toDecimals, toFloats, unpackNumbers } from "./column";
+export { matchBlocks, toDecimals, toFloats, unpackNumbers } from "./column";
 export { crc32c } from "./crc32c";
 export { addTerms } from "./dictionary";
 export { resumeDocument, writeDocuments } from "./document";
@@ -22,6 +22,7 @@ export { packGroup, unpackDocs, unpackGroup } from "./packing";
 export { nearSet } from "./phrase";
 export { postingsSet, scanTerms } from "./search";
 export { groupTerms, sortTerms } from "./sort";
+export { countBlocks, sumBlocks } from "./tally";
 export { addText } from "./tokenizer";
 
 /** Readies this instance: its own scratch structure and the random numbers of its hash. */

@@ -272,3 +272,11 @@ export const RUN_PRESENCE = 28;
 export const RUN_NUMBERS = 32;
 export const RUN_ROOM = 36;
 export const RUN_BYTES = 48;
+
+/** What is summed of the values of one bucket, f64 each: how many, their sum, (nothing,) sum of squares, smallest, largest. */
+export const SUM_COUNT = 0;
+export const SUM_TOTAL = 8;
+export const SUM_SQUARES = 24;
+export const SUM_MIN = 32;
+export const SUM_MAX = 40;
+export const SUM_BYTES = 64;
