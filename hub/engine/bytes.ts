@@ -27,3 +27,25 @@ export function toBytes(term: string | Uint8Array): Uint8Array {
   }
   return bytes;
 }
+
+const copy: (
+  this: Uint8Array,
+  target: Uint8Array,
+  targetStart: number,
+  sourceStart: number,
+  sourceEnd: number,
+) => number = Buffer.prototype.copy;
+
+/**
+ * Copies source[from..to) to `target` from `at` on. Where one of them is the kernel's shared memory, `set` would copy it
+ * in single words, ten times slower.
+ */
+export function copyBytes(
+  source: Uint8Array,
+  from: number,
+  to: number,
+  target: Uint8Array,
+  at: number,
+): void {
+  copy.call(source, target, at, from, to);
+}

@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { AppError } from "#proto/kit/errors.ts";
+import { copyBytes } from "../bytes.ts";
 import {
   BUFFER_AT,
   BUFFER_BYTES,
@@ -154,8 +155,7 @@ export class Kernel {
   /** Writes `bytes[from..to)` over the growing buffer at `bufferAt`; returns their address. */
   place(bufferAt: number, bytes: Uint8Array, from = 0, to = bytes.length): number {
     const at = this.room(bufferAt, to - from);
-    const isWhole = from === 0 && to === bytes.length;
-    this.memory.bytes.set(isWhole ? bytes : bytes.subarray(from, to), at);
+    copyBytes(bytes, from, to, this.memory.bytes, at);
     return at;
   }
 
@@ -228,7 +228,7 @@ export class Kernel {
     const reserved = this.memory.blockBytes(wanted);
     const address = this.memory.allocate(reserved);
     const old = this.word(bufferAt + BUFFER_AT);
-    if (used > 0) this.memory.bytes.copyWithin(address, old, old + used);
+    if (used > 0) copyBytes(this.memory.bytes, old, old + used, this.memory.bytes, address);
     if (capacity > 0) this.memory.release(old, capacity + SLACK_BYTES);
     this.setWord(bufferAt + BUFFER_AT, address);
     this.setWord(bufferAt + BUFFER_CAPACITY, reserved - SLACK_BYTES);

@@ -1,5 +1,7 @@
 /** Bytes that grow, and the numbers of the segment format in them: little-endian, varints of 7 bits a byte. */
 
+import { copyBytes } from "../bytes.ts";
+
 /** Shorter runs are copied faster byte by byte than by a call. */
 const SHORT_COPY_BYTES = 48;
 
@@ -50,7 +52,7 @@ export class ByteBuffer {
       const { bytes, length } = this;
       for (let index = 0; index < count; index++) bytes[length + index] = source[from + index]!;
     } else {
-      this.bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), this.length);
+      copyBytes(source, from, to, this.bytes, this.length);
     }
     this.length += count;
   }

@@ -15,12 +15,14 @@ const MIN_MATCH = 4;
 const MATCH_START_MARGIN = 12;
 const MATCH_END_MARGIN = 5;
 const MAX_DISTANCE = 65_535;
-/** After 2^6 places without a match the steps get longer. */
-const SKIP_SHIFT = 6;
-const HASH_FACTOR = 2_654_435_761;
+/** After 2^5 places without a match the steps get longer. */
+const SKIP_SHIFT = 5;
+const LOW_FACTOR = 2_654_435_761;
+const HIGH_FACTOR = 2_246_822_519;
 const HASH_SHIFT = 19;
 
-const table = new Int32Array(SLOTS);
+/** Lower halves of places; 0 where nothing is known, as everything may begin like the first bytes. */
+const table = new Uint16Array(SLOTS);
 
 /** Returns `bytes` (at most MAX_LZ4_BYTES) packed; valid until the next call. */
 export function packLz4(bytes: Uint8Array): Uint8Array {
@@ -36,32 +38,35 @@ export function unpackLz4(packed: Uint8Array, size: number): Uint8Array | null {
 /** The kernel's twin. */
 export function packLz4Here(bytes: Uint8Array): Uint8Array {
   const out = new ByteBuffer(bytes.length + Math.ceil(bytes.length / 255) + 32);
-  table.fill(-1);
+  table.fill(0);
   const startLimit = bytes.length - MATCH_START_MARGIN;
   const endLimit = bytes.length - MATCH_END_MARGIN;
   let anchor = 0;
-  let place = 0;
+  let place = 1;
   let misses = 1 << SKIP_SHIFT;
   while (place < startLimit) {
     const slot = slotOf(bytes, place);
-    let candidate = table[slot]!;
+    // The lower half of a place says enough: what it doesn't lie behind is a block further to the front.
+    const distance = (place - table[slot]!) & MAX_DISTANCE;
     table[slot] = place;
-    if (candidate < 0 || place - candidate > MAX_DISTANCE || !startsAlike(bytes, candidate, place)) {
+    let candidate = place - distance;
+    if (distance === 0 || !startsAlike(bytes, candidate, place)) {
       place += misses++ >>> SKIP_SHIFT;
       continue;
     }
+    let stop = place + MIN_MATCH;
+    while (stop < endLimit && bytes[stop] === bytes[stop - distance]) stop++;
     while (place > anchor && candidate > 0 && bytes[place - 1] === bytes[candidate - 1]) {
       place--;
       candidate--;
     }
-    let length = MIN_MATCH;
-    while (place + length < endLimit && bytes[place + length] === bytes[candidate + length]) length++;
-    putLiterals(out, bytes, anchor, place, Math.min(length - MIN_MATCH, 15));
-    out.u8((place - candidate) & 0xff);
-    out.u8((place - candidate) >>> 8);
-    if (length - MIN_MATCH >= 15) putLength(out, length - MIN_MATCH - 15);
-    place += length;
-    anchor = place;
+    const more = stop - place - MIN_MATCH;
+    putLiterals(out, bytes, anchor, place, Math.min(more, 15));
+    out.u8(distance & 0xff);
+    out.u8(distance >>> 8);
+    if (more >= 15) putLength(out, more - 15);
+    place = stop;
+    anchor = stop;
     misses = 1 << SKIP_SHIFT;
     if (place < startLimit) table[slotOf(bytes, place - 2)] = place - 2;
   }
@@ -69,9 +74,11 @@ export function packLz4Here(bytes: Uint8Array): Uint8Array {
   return out.view().slice();
 }
 
+/** Slot of the next six bytes: shorter matches are seldom worth their two bytes and a token. */
 function slotOf(bytes: Uint8Array, at: number): number {
-  const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-  return Math.imul(word, HASH_FACTOR) >>> HASH_SHIFT;
+  const low = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+  const high = bytes[at + 4]! | (bytes[at + 5]! << 8);
+  return ((Math.imul(low, LOW_FACTOR) + Math.imul(high, HIGH_FACTOR)) | 0) >>> HASH_SHIFT;
 }
 
 function startsAlike(bytes: Uint8Array, a: number, b: number): boolean {

@@ -3,7 +3,7 @@
  * reference's fast one; the unpacker trusts no number. The twin, which gives the same bytes, is segment/lz4.ts.
  */
 
-import { at, reserve, setLength } from "./buffer";
+import { at, end, length, reserve, setEnd, setLength } from "./buffer";
 import { copyShort, copyUpwards } from "./copy";
 import { LZ4_SLOTS, SCRATCH_MATCHES, SCRATCH_PACKED, SCRATCH_PLAIN } from "./layout";
 import { scratch } from "./scratch";
@@ -12,63 +12,76 @@ const MIN_MATCH: u32 = 4;
 /** A match begins at least so many bytes before the end and ends at least so many before it (format, end conditions). */
 const MATCH_START_MARGIN: u32 = 12;
 const MATCH_END_MARGIN: u32 = 5;
+/** Bytes that are compared at once. */
+const KNOWN_BYTES: u32 = 8;
 const MAX_DISTANCE: u32 = 65535;
-/** After 2^6 places without a match the steps get longer. */
-const SKIP_SHIFT: u32 = 6;
-const HASH_FACTOR: u32 = 2654435761;
+/** After 2^5 places without a match the steps get longer. */
+const SKIP_SHIFT: u32 = 5;
+const LOW_FACTOR: u32 = 2654435761;
+const HIGH_FACTOR: u32 = 2246822519;
 const HASH_SHIFT: u32 = 19;
 
 /** Packs the `count` bytes of the plain scratch buffer into the packed one; returns the length. */
 export function packLz4(count: u32): u32 {
   const packed = scratch + SCRATCH_PACKED;
-  const matches = scratch + SCRATCH_MATCHES;
   setLength(packed, 0);
-  setLength(matches, 0);
-  reserve(packed, count + count / 255 + 32);
-  reserve(matches, LZ4_SLOTS * 4);
-  const table = at(matches);
-  memory.fill(table, 0, LZ4_SLOTS * 4);
-  const from = at(scratch + SCRATCH_PLAIN);
-  let to = at(packed);
-  let anchor: u32 = 0;
-  if (count > MATCH_START_MARGIN) {
-    const startLimit = count - MATCH_START_MARGIN;
-    const endLimit = count - MATCH_END_MARGIN;
-    let place: u32 = 0;
-    let misses: u32 = 1 << SKIP_SHIFT;
-    while (place < startLimit) {
-      const word = load<u32>(from + place);
-      const slot = table + (((word * HASH_FACTOR) >>> HASH_SHIFT) << 2);
-      // Places are kept with one added: 0 is none.
-      const known = load<u32>(slot);
-      store<u32>(slot, place + 1);
-      let candidate = known - 1;
-      if (known === 0 || place - candidate > MAX_DISTANCE || load<u32>(from + candidate) !== word) {
-        place += misses++ >>> SKIP_SHIFT;
-        continue;
-      }
-      while (place > anchor && candidate > 0 && load<u8>(from + place - 1) === load<u8>(from + candidate - 1)) {
-        place--;
-        candidate--;
-      }
-      const length = matchLength(from + candidate, from + place, endLimit - place);
-      to = putSequence(to, from + anchor, place - anchor, place - candidate, length);
-      place += length;
-      anchor = place;
-      misses = 1 << SKIP_SHIFT;
-      if (place < startLimit) {
-        const behind = load<u32>(from + place - 2);
-        store<u32>(table + (((behind * HASH_FACTOR) >>> HASH_SHIFT) << 2), place - 1);
-      }
-    }
-  }
-  to = putLiterals(to, from + anchor, count - anchor, 0);
-  return (to - at(packed)) as u32;
+  packBlock(at(scratch + SCRATCH_PLAIN), count, packed);
+  return length(packed);
 }
 
-/** Bytes that two places have in common, at most `limit`, of which four are known. */
+/** Appends the `count` bytes at `from`, packed, to the buffer `out`, which they aren't in. Up to 7 bytes behind them are read. */
+export function packBlock(from: usize, count: u32, out: usize): void {
+  const matches = scratch + SCRATCH_MATCHES;
+  setLength(matches, 0);
+  reserve(out, count + count / 255 + 32);
+  reserve(matches, LZ4_SLOTS * 2);
+  const table = at(matches);
+  memory.fill(table, 0, LZ4_SLOTS * 2);
+  let to = end(out);
+  let anchor: u32 = 0;
+  const startLimit = count > MATCH_START_MARGIN ? count - MATCH_START_MARGIN : 0;
+  const endLimit = count - MATCH_END_MARGIN;
+  let place: u32 = 1;
+  let misses: u32 = 1 << SKIP_SHIFT;
+  while (place < startLimit) {
+    const word = load<u64>(from + place);
+    const slot = table + (slotOf(word) << 1);
+    // The lower half of a place says enough: what it doesn't lie behind is a block further to the front.
+    const distance = (place - (load<u16>(slot) as u32)) & MAX_DISTANCE;
+    store<u16>(slot, place);
+    let candidate = place - distance;
+    const difference = load<u64>(from + candidate) ^ word;
+    if ((difference as u32) !== 0 || distance === 0) {
+      place += misses++ >>> SKIP_SHIFT;
+      continue;
+    }
+    let stop = place;
+    if (difference !== 0) stop += (ctz(difference) >>> 3) as u32;
+    else stop += matchLength(from + candidate, from + place, endLimit - place);
+    while (place > anchor && candidate > 0 && load<u8>(from + place - 1) === load<u8>(from + candidate - 1)) {
+      place--;
+      candidate--;
+    }
+    to = putSequence(to, from + anchor, place - anchor, distance, stop - place);
+    place = stop;
+    anchor = stop;
+    misses = 1 << SKIP_SHIFT;
+    if (place < startLimit) store<u16>(table + (slotOf(load<u64>(from + place - 2)) << 1), place - 2);
+  }
+  setEnd(out, putLiterals(to, from + anchor, count - anchor, 0));
+}
+
+/** Slot of the next six bytes, of eight: shorter matches are seldom worth their two bytes and a token. */
+@inline
+function slotOf(word: u64): usize {
+  const low = (word as u32) * LOW_FACTOR;
+  const high = ((word >>> 32) as u32 & 0xffff) * HIGH_FACTOR;
+  return ((low + high) >>> HASH_SHIFT) as usize;
+}
+
+/** Bytes that two places have in common, at most `limit`, of which eight are known. */
 function matchLength(candidate: usize, place: usize, limit: u32): u32 {
-  let length = MIN_MATCH;
+  let length = KNOWN_BYTES;
   while (length + 8 <= limit) {
     const difference = load<u64>(candidate + length) ^ load<u64>(place + length);
     if (difference !== 0) return length + ((ctz(difference) >>> 3) as u32);
@@ -78,8 +91,9 @@ function matchLength(candidate: usize, place: usize, limit: u32): u32 {
   return length;
 }
 
-function putSequence(to: usize, literals: usize, count: u32, distance: u32, length: u32): usize {
-  const more = length - MIN_MATCH;
+@inline
+function putSequence(to: usize, literals: usize, count: u32, distance: u32, bytes: u32): usize {
+  const more = bytes - MIN_MATCH;
   let next = putLiterals(to, literals, count, min(more, 15));
   store<u16>(next, distance);
   next += 2;
@@ -87,6 +101,7 @@ function putSequence(to: usize, literals: usize, count: u32, distance: u32, leng
 }
 
 /** Writes a token and the literals; `low` is the token's lower half. */
+@inline
 function putLiterals(to: usize, literals: usize, count: u32, low: u32): usize {
   store<u8>(to, (min(count, 15) << 4) | low);
   const next = count >= 15 ? putLength(to + 1, count - 15) : to + 1;
