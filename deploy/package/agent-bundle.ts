@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
+import { httpModule } from "./http-module.ts";
 import type { EmbeddedAddons } from "./native-addon.ts";
 import { ROOT } from "./project.ts";
 
@@ -59,9 +60,11 @@ export async function bundleAgent(options: BundleOptions): Promise<Metafile> {
     logOverride: { "direct-eval": "silent" },
     banner: { js: banner + COMMONJS_PRELUDE },
     footer: { js: footer },
-    ...(native === "packages"
-      ? { external: OF_CHECKOUT }
-      : { plugins: [jsonLog, nativePart(native === "embedded" ? packAddons() : {})] }),
+    external: native === "packages" ? OF_CHECKOUT : [],
+    plugins: [
+      httpModule,
+      ...(native === "packages" ? [] : [jsonLog, nativePart(native === "embedded" ? packAddons() : {})]),
+    ],
   });
   return metafile;
 }

@@ -7,6 +7,7 @@ import { globSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { COMMONJS_PRELUDE } from "./agent-bundle.ts";
+import { httpModule } from "./http-module.ts";
 import { ROOT } from "./project.ts";
 
 /** Where the bundle lies, in a checkout and in a package. */
@@ -16,9 +17,16 @@ const START = "hub/main.ts";
 
 /**
  * Packages that are loaded from their folders: native parts, threads and WebAssembly of their own are found beside
- * their code.
+ * their code, and oidc-provider keeps its records by the names of its classes, which are not unique in a bundle.
  */
-export const UNBUNDLED = ["@platformatic/kafka", "level", "pino", "pino-pretty", "quickjs-emscripten"];
+export const UNBUNDLED = [
+  "@platformatic/kafka",
+  "level",
+  "oidc-provider",
+  "pino",
+  "pino-pretty",
+  "quickjs-emscripten",
+];
 
 /** The URL of a file that is started as a thread. */
 const THREAD = /\bnew URL\(\s*"([^"\n]+\.ts)",\s*import\.meta\.url,?\s*\)/g;
@@ -41,15 +49,15 @@ export async function bundleHub(folder: string): Promise<Metafile> {
     format: "esm",
     target: "node24",
     // Names stay: a stack trace that a user sends must say where it comes from.
+    // So does the syntax: it would leave out names of classes that nothing but their instances tell.
     minifyWhitespace: true,
-    minifySyntax: true,
     legalComments: "none",
     metafile: true,
     logLevel: "error",
     logOverride: { "direct-eval": "silent" },
     banner: { js: COMMONJS_PRELUDE },
     external: UNBUNDLED,
-    plugins: [placesOfSources],
+    plugins: [httpModule, placesOfSources],
   });
   return metafile;
 }
