@@ -4,17 +4,18 @@
  */
 
 import assert from "node:assert/strict";
-import { Agent, request as httpRequest } from "node:http";
 import { after, before, test } from "node:test";
 import { Random } from "#hub/engine/random.test-support.ts";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
+import { PipelinedHttp, type PlainAnswer, type PlainRequest } from "#test/harness/pipelined-http.ts";
 import { chooseSeed } from "#test/harness/random.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { malformedRequest, type RawRequest } from "./api-requests.ts";
+import { malformedRequest } from "./api-requests.ts";
 
 const DURATION_MS = Number(process.env["TAILRACE_FUZZ_SECONDS"] ?? 3) * 1000;
-/** Requests that are under way at a time. */
-const IN_FLIGHT = 16;
+/** Connections, and requests under way on each: what waits for a disk holds up only those behind it. */
+const CONNECTIONS = 8;
+const IN_FLIGHT = 6;
 /** Faults that a run reports. */
 const MAX_FAULTS = 20;
 /** Nothing that is asked may take as long. */
@@ -23,11 +24,12 @@ const ANSWER_MS = 20_000;
 const MAX_GROWTH_BYTES = 400 * 1024 * 1024;
 
 const workspace = new Workspace();
-const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
 let hub: TestHub;
+let clients: readonly PipelinedHttp[] = [];
 
 before(async () => {
   hub = await startHub({ dataDir: workspace.path("data", "hub") });
+  clients = Array.from({ length: CONNECTIONS }, () => new PipelinedHttp(hub.searchUrl, ANSWER_MS));
   for (let n = 0; n < 20; n++) {
     const document = {
       n,
@@ -45,7 +47,7 @@ before(async () => {
   await send({ method: "POST", path: "/lines/_refresh", headers: {}, body: "" });
 });
 after(async () => {
-  agent.destroy();
+  for (const client of clients) client.close();
   await hub?.stop();
   await workspace.close();
 });
@@ -59,9 +61,9 @@ test("malformed requests are refused with a reason or answered, never failed on"
   let sent = 0;
   const statuses = new Map<number, number>();
   const faults = new Map<string, string>();
-  const one = async (): Promise<void> => {
+  const one = async (client: PipelinedHttp): Promise<void> => {
     const asked = malformedRequest(new Random(seed + sent++));
-    const { status, text } = await send(asked);
+    const { status, text } = await client.send(asked);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     const fault = faultOf(asked, status, text);
     if (fault === undefined || faults.size >= MAX_FAULTS) return;
@@ -71,7 +73,10 @@ test("malformed requests are refused with a reason or answered, never failed on"
       faults.set(kind, `${fault}\n${JSON.stringify(asked).slice(0, 1500)}\n${text.slice(0, 800)}`);
   };
   const memory = await residentBytes();
-  while (Date.now() < end) await Promise.all(Array.from({ length: IN_FLIGHT }, one));
+  const lane = async (client: PipelinedHttp): Promise<void> => {
+    while (Date.now() < end) await one(client);
+  };
+  await Promise.all(clients.flatMap((client) => Array.from({ length: IN_FLIGHT }, () => lane(client))));
   context.diagnostic(
     `${sent} requests: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))}`,
   );
@@ -85,7 +90,7 @@ test("malformed requests are refused with a reason or answered, never failed on"
 });
 
 /** What is wrong with an answer; undefined: nothing. */
-function faultOf({ method, path }: RawRequest, status: number, text: string): string | undefined {
+function faultOf({ method, path }: PlainRequest, status: number, text: string): string | undefined {
   // What isn't offered says so with 501; too much of a good thing with 503, as 6.5 does for buckets.
   const reasoned = status === 501 || (status === 503 && text.includes("too_many_buckets_exception"));
   const waited = status === 504 && path.includes("timeout=");
@@ -120,31 +125,6 @@ async function residentBytes(): Promise<number> {
   return Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1] ?? 0);
 }
 
-function send({ method, path, headers, body }: RawRequest): Promise<{ status: number; text: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
-  const { hostname, port } = new URL(hub.searchUrl);
-  const sent = httpRequest(
-    {
-      method,
-      hostname,
-      port,
-      path,
-      agent,
-      headers: { ...headers, "content-length": String(Buffer.byteLength(body)) },
-    },
-    (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", reject);
-      response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
-      );
-    },
-  );
-  sent.setTimeout(ANSWER_MS, () =>
-    sent.destroy(new Error(`${method} ${path}: no answer within ${ANSWER_MS} ms to ${body.slice(0, 1500)}`)),
-  );
-  sent.on("error", reject);
-  sent.end(body);
-  return promise;
+function send(request: PlainRequest): Promise<PlainAnswer> {
+  return clients[0]!.send(request);
 }

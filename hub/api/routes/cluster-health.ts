@@ -1,6 +1,5 @@
 /** How well the cluster is off. */
 
-import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { clusterHealth, type Health, indexHealth } from "../index-health.ts";
@@ -56,7 +55,8 @@ async function health(parts: ApiParts, request: ApiRequest): Promise<ApiResponse
     if (reached || parts.clock.monotonic() >= deadlineMs || request.signal.aborted) {
       return json(healthBody(parts, request, found ?? [], !reached), reached ? 200 : 408);
     }
-    await setTimeout(POLL_MS, undefined, { signal: request.signal }).catch(() => undefined);
+    const leftMs = deadlineMs - parts.clock.monotonic();
+    await parts.clock.sleep(Math.min(POLL_MS, leftMs), request.signal);
   }
 }
 
