@@ -19,9 +19,9 @@ const MODE = 0o750;
 
 /**
  * Makes `folder` where it is missing, writes `neededBytes` to it and removes them. Throws disk_full or file_unreadable
- * with what to do, so that a full disk is never taken for damaged data.
+ * with what to do, so that a full disk is never taken for damaged data. `choice` is what the user sets the folder with.
  */
-export function openDataFolder(folder: string, neededBytes: number): void {
+export function openDataFolder(folder: string, neededBytes: number, choice = "path.data"): void {
   const path = resolve(folder);
   const probe = join(path, ".probe");
   try {
@@ -29,7 +29,7 @@ export function openDataFolder(folder: string, neededBytes: number): void {
     writeFileSync(probe, Buffer.alloc(neededBytes), { mode: 0o600 });
   } catch (error) {
     const [code, meaning] = REFUSALS[systemCode(error)] ?? ["file_unreadable", (error as Error).message];
-    throw new AppError(code, `cannot use ${path}: ${meaning}, or choose another path.data`, { cause: error });
+    throw new AppError(code, `cannot use ${path}: ${meaning}, or choose another ${choice}`, { cause: error });
   } finally {
     if (existsSync(probe)) rmSync(probe);
   }

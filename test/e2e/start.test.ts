@@ -11,15 +11,15 @@ import { count } from "#test/harness/search.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
-/** The script behind `npm start`, in a folder whose hub.yml chooses free ports. */
-const START = resolve(import.meta.dirname, "../../deploy/start.ts");
+/** The script behind `npm start`, with a data folder whose hub.yml chooses free ports. */
+const START = resolve(import.meta.dirname, "../../deploy/start/main.ts");
 const FREE_PORTS = ["http", "dashboard", "transport", "nats"].map((part) => `${part}.port: 0\n`).join("");
 const LINE = '192.0.2.7 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 12 "-" "curl/7.1"\n';
 
 test("npm start reads the file named, says where to look, and goes on there the next time", async (t) => {
   const workspace = new Workspace(t);
   const file = workspace.path("logs", "access.log");
-  writeFileSync(workspace.path("hub.yml"), FREE_PORTS);
+  writeFileSync(workspace.path("data", "hub.yml"), FREE_PORTS);
   writeFileSync(file, LINE.repeat(100));
 
   const first = start(workspace, file);
@@ -43,7 +43,7 @@ test("npm start reads the file named, says where to look, and goes on there the 
 test("npm start says where to look although the file is written all the time", async (t) => {
   const workspace = new Workspace(t);
   const file = workspace.path("logs", "access.log");
-  writeFileSync(workspace.path("hub.yml"), FREE_PORTS);
+  writeFileSync(workspace.path("data", "hub.yml"), FREE_PORTS);
   writeFileSync(file, LINE.repeat(100));
   const writer = setInterval(() => appendFileSync(file, LINE), 20);
   t.after(() => clearInterval(writer));
@@ -56,7 +56,7 @@ test("npm start says where to look although the file is written all the time", a
 test("npm start prints the link for the first administrator where people must sign in", async (t) => {
   const workspace = new Workspace(t);
   const file = workspace.path("logs", "access.log");
-  writeFileSync(workspace.path("hub.yml"), `${FREE_PORTS}auth.mode: required\n`);
+  writeFileSync(workspace.path("data", "hub.yml"), `${FREE_PORTS}auth.mode: required\n`);
   writeFileSync(file, LINE);
   const started = start(workspace, file);
   const link = await started.said(/(http:\S+\/api\/auth\/setup\/\S+)/);

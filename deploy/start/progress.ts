@@ -1,0 +1,124 @@
+/** How far `npm start` is, and where to look at what it has read. */
+
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Sources } from "./sources.ts";
+import type { AgentReady, HubReady, Stack } from "./stack.ts";
+import { endProgress, progress, say } from "./terminal.ts";
+
+interface TimeRange {
+  readonly first: Date;
+  readonly last: Date;
+}
+
+const POLL_MS = 250;
+/** This many polls with hardly any news mean that all there was is searchable: two seconds, a refresh and a scan. */
+const QUIET_POLLS = 8;
+/** Before the first line there is more to wait for: the scan, the pipeline's start, the first index. */
+const EMPTY_POLLS = 20;
+/** Whoever reads gigabytes gets the link after so many polls already. */
+const LINK_POLLS = 60;
+/** What is unread, and what comes in a poll, where logs are written all the time; more is work from before the start. */
+const BUSY_BYTES = 64 * 1024;
+const BUSY_LINES = 500;
+/** Logs that end so long ago are of the past: a link that ends now would show little but emptiness. */
+const PAST_MS = 86_400_000;
+
+/** Starts the agent and shows how many lines are searchable until all that was there is; says where to look. */
+export async function follow(hub: HubReady, stack: Stack, sources: Sources): Promise<void> {
+  const isOpen = !(await asksForSignIn(hub));
+  const before = isOpen ? await documents(hub) : 0;
+  const agent = stack.stopping ? undefined : await stack.startAgent(hub, sources);
+  if (agent === undefined) return;
+  if (!isOpen) {
+    say(`sign in to look at them: ${hub.dashboard}/`);
+    return;
+  }
+  if (before > 0) say(`${lines(before)} of earlier starts are kept here too`);
+  let linked = false;
+  let last = 0;
+  for (let quiet = 0, polls = 0; quiet < (last === 0 ? EMPTY_POLLS : QUIET_POLLS); polls++) {
+    if (stack.stopping) return;
+    const count = await documents(hub);
+    const isCalm = count - last <= BUSY_LINES && ((await lagBytes(agent)) ?? Infinity) < BUSY_BYTES;
+    quiet = isCalm ? quiet + 1 : 0;
+    last = count;
+    progress(`${lines(count)} searchable`);
+    if (polls === LINK_POLLS && count > 0) {
+      linked = true;
+      endProgress();
+      await sayWhere(hub, "reading goes on; what is there already:");
+    }
+    await systemClock.sleep(POLL_MS);
+  }
+  endProgress();
+  if (last === 0) say(`nothing to read so far; new lines appear here: ${hub.dashboard}/#/live`);
+  else if (linked) say(`all ${lines(last)} are searchable; Ctrl-C stops`);
+  else await sayWhere(hub, `${lines(last)} to look at here:`);
+}
+
+async function sayWhere(hub: HubReady, words: string): Promise<void> {
+  const range = await timeRange(hub);
+  if (range === undefined) {
+    say(`${words} ${hub.dashboard}/`);
+    return;
+  }
+  const from = new Date(Math.floor(range.first.getTime() / 1000) * 1000).toISOString();
+  const isPast = systemClock.now() - range.last.getTime() > PAST_MS;
+  const to = isPast ? new Date(range.last.getTime() + 1000).toISOString() : "now";
+  say(`${words} ${hub.dashboard}/#/discover?from=${from}&to=${to}`);
+  say(`new lines as they are written:  ${hub.dashboard}/#/live   (Ctrl-C stops)`);
+}
+
+function lines(count: number): string {
+  return `${count.toLocaleString("en")} line${count === 1 ? "" : "s"}`;
+}
+
+/** Returns true where `auth.mode` is required: then only people who sign in may count lines. */
+async function asksForSignIn(hub: HubReady): Promise<boolean> {
+  try {
+    return (await fetch(`${hub.http}/`)).status === 401;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns how many bytes the agent knows of that the hub has not confirmed; undefined while it doesn't say. */
+async function lagBytes(agent: AgentReady): Promise<number | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${agent.status_port}/metrics`);
+    const values = (await response.text()).matchAll(/^tailrace_agent_lag_bytes\{.*\} (\d+)$/gm);
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+  } catch {
+    return undefined;
+  }
+}
+
+async function documents(hub: HubReady): Promise<number> {
+  const answer = await ask<{ count: number }>(`${hub.http}/logs-*/_count`);
+  return answer?.count ?? 0;
+}
+
+/** Returns the first and last time of what is indexed. */
+async function timeRange(hub: HubReady): Promise<TimeRange | undefined> {
+  const aggs = { first: { min: { field: "@timestamp" } }, last: { max: { field: "@timestamp" } } };
+  const answer = await ask<{
+    aggregations?: { first: { value: number | null }; last: { value: number | null } };
+  }>(`${hub.http}/logs-*/_search`, { size: 0, aggs });
+  const first = answer?.aggregations?.first.value;
+  const last = answer?.aggregations?.last.value;
+  if (typeof first !== "number" || typeof last !== "number") return undefined;
+  return { first: new Date(first), last: new Date(last) };
+}
+
+async function ask<T>(url: string, body?: unknown): Promise<T | undefined> {
+  const post =
+    body === undefined
+      ? {}
+      : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  try {
+    const response = await fetch(url, post);
+    return response.ok ? ((await response.json()) as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}
