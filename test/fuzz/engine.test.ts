@@ -12,6 +12,7 @@ import { test } from "node:test";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { Random } from "#hub/engine/random.test-support.ts";
+import type { Searcher } from "#hub/engine/searcher.ts";
 import { Shard, type ShardOptions } from "#hub/engine/shard.ts";
 import { DEFAULT_LIMITS, type SearchResponse, searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
@@ -155,14 +156,41 @@ function spoil(path: string, random: Random): void {
 async function ask(shard: Shard, body: Json): Promise<SearchResponse> {
   const searcher = shard.searcher();
   try {
-    const request = parseSearchRequest({ ...body }, DEFAULT_LIMITS);
-    const shards = [{ index: { name: "fuzz", uuid: "fuzz", typeName: "_doc" }, shard: 0, searcher }];
-    return await searchShards(request, shards, {
-      signal: new AbortController().signal,
-      limits: DEFAULT_LIMITS,
-    });
+    return await askSnapshot(searcher, body);
   } finally {
     searcher.close();
+  }
+}
+
+async function askSnapshot(searcher: Searcher, body: Json): Promise<SearchResponse> {
+  const request = parseSearchRequest({ ...body }, DEFAULT_LIMITS);
+  const shards = [{ index: { name: "fuzz", uuid: "fuzz", typeName: "_doc" }, shard: 0, searcher }];
+  return await searchShards(request, shards, {
+    signal: new AbortController().signal,
+    limits: DEFAULT_LIMITS,
+  });
+}
+
+/** An old snapshot: whatever is changed, merged and written afterwards, it must answer for the documents of its time. */
+class Held {
+  readonly #searcher: Searcher;
+  readonly #documents: Documents;
+
+  constructor(subject: Subject) {
+    subject.shard.refresh();
+    this.#searcher = subject.shard.searcher();
+    this.#documents = new Map(subject.documents);
+  }
+
+  async check({ query, fits }: Question): Promise<void> {
+    const { hits } = await askSnapshot(this.#searcher, { query, size: MAX_HITS });
+    const fitting = [...this.#documents].filter(([id, document]) => fits(document, id));
+    const expected = fitting.map(([id]) => id).sort();
+    assert.deepEqual(hits.map((hit) => String(hit["_id"])).sort(), expected, "hits of an old snapshot");
+  }
+
+  close(): void {
+    this.#searcher.close();
   }
 }
 
@@ -213,7 +241,10 @@ async function checkAggregations(subject: Subject, query: Json, fitting: Fitting
     query,
     size: 0,
     aggs: {
-      k: { terms: { field: "k", size: 1000, order: { _key: "asc" } } },
+      k: {
+        terms: { field: "k", size: 1000, order: { _key: "asc" } },
+        aggs: { n: { stats: { field: "n" } } },
+      },
       hours: { date_histogram: { field: "t", interval: "hour", min_doc_count: 1 }, aggs: { names } },
       tens: { histogram: { field: "n", interval: 10, min_doc_count: 1 } },
       n: { stats: { field: "n" } },
@@ -225,6 +256,10 @@ async function checkAggregations(subject: Subject, query: Json, fitting: Fitting
     counted(fitting, (doc) => keywords(doc, "k")),
     "terms",
   );
+  for (const bucket of buckets(aggregations, "k")) {
+    const inside = fitting.filter(([, doc]) => keywords(doc, "k").includes(String(bucket["key"])));
+    checkStats(bucket, inside, "stats below");
+  }
   const hourOf = (doc: Json): number[] => numbers(doc, "t").map((ms) => Math.floor(ms / HOUR_MS) * HOUR_MS);
   assert.deepEqual(counts(aggregations, "hours"), counted(fitting, hourOf), "date_histogram");
   for (const bucket of buckets(aggregations, "hours")) {
@@ -237,13 +272,19 @@ async function checkAggregations(subject: Subject, query: Json, fitting: Fitting
   }
   const tenOf = (doc: Json): number[] => numbers(doc, "n").map((value) => Math.floor(value / 10) * 10);
   assert.deepEqual(counts(aggregations, "tens"), counted(fitting, tenOf), "histogram");
-  const all = fitting.flatMap(([, doc]) => numbers(doc, "n"));
-  const stats = aggregations!["n"] as Json;
-  assert.equal(stats["count"], all.length);
-  assert.equal(stats["min"], all.length === 0 ? null : all.reduce((a, b) => Math.min(a, b)));
-  assert.equal(stats["max"], all.length === 0 ? null : all.reduce((a, b) => Math.max(a, b)));
+  checkStats(aggregations, fitting, "stats");
   const without = fitting.filter(([, doc]) => numbers(doc, "f").length === 0).length;
   assert.equal((aggregations!["none"] as Json)["doc_count"], without, "missing");
+}
+
+function checkStats(parent: Json | undefined, documents: Fitting, what: string): void {
+  const all = documents.flatMap(([, doc]) => numbers(doc, "n"));
+  const stats = parent!["n"] as Json;
+  assert.equal(stats["count"], all.length, what);
+  const sum = all.reduce((a, b) => a + b, 0);
+  assert.ok(Math.abs(Number(stats["sum"]) - sum) <= 1e-9 * (1 + Math.abs(sum)), `${what}: ${sum}`);
+  assert.equal(stats["min"], all.length === 0 ? null : all.reduce((a, b) => Math.min(a, b)), what);
+  assert.equal(stats["max"], all.length === 0 ? null : all.reduce((a, b) => Math.max(a, b)), what);
 }
 
 function buckets(parent: Json | undefined, name: string): Json[] {
@@ -274,13 +315,21 @@ async function round(seed: number): Promise<void> {
   // Now and then more documents than a column's block and a block of postings hold.
   const [messages, most] = random.oneIn(6) ? [8, 900] : [4 + random.below(20), 25];
   const ids = random.pick([60, 300, 6000]);
+  let held: Held | undefined;
   try {
     for (let message = 0; message < messages; message++) {
       subject.change(random, most, ids);
+      if (random.oneIn(6)) held ??= new Held(subject);
       if (random.oneIn(3)) subject.shard.refresh();
       if (random.oneIn(4)) subject.commit();
       if (random.oneIn(5)) await subject.merge(random);
-      if (random.oneIn(9)) subject.reopen();
+      await held?.check(randomQuestion(random)).catch((error: unknown) => {
+        throw new Error(`TAILRACE_SEED=${seed}`, { cause: error });
+      });
+      if (!random.oneIn(9)) continue;
+      held?.close();
+      held = undefined;
+      subject.reopen();
     }
     if (random.oneIn(3)) await subject.damage(random);
     subject.shard.refresh();
@@ -291,6 +340,7 @@ async function round(seed: number): Promise<void> {
       });
     }
   } finally {
+    held?.close();
     subject.end();
   }
 }

@@ -18,7 +18,7 @@ import {
   type ShardContext,
   type Weight,
 } from "../query.ts";
-import { isSparse } from "./set-algebra.ts";
+import { countLive, isSparse } from "./set-algebra.ts";
 
 /** One term of an indexed field (the dictionary's term, analysed already). */
 export class TermNode implements Query {
@@ -85,8 +85,10 @@ class TermWeight implements Weight {
   }
 
   count(segment: SegmentReader): number {
-    if (segment.liveDocs !== null) return -1;
-    return segment.postings(this.#node.field, this.#node.term)?.docFreq ?? 0;
+    if (segment.liveDocs === null) return this.cost(segment);
+    // Few documents are met sooner than a set is made of them; of many it spares a walk past the best ones.
+    const set = this.set(segment);
+    return set === undefined ? -1 : countLive(set, segment);
   }
 
   cost(segment: SegmentReader): number {
