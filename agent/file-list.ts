@@ -21,9 +21,14 @@ export interface FileList {
 
 /** Returns the files with errors, then those with most bytes to send, to commit, then those that are open. */
 export function fileList(all: Iterable<InputFile>): FileList {
-  const files = [...all].sort(byUrgency);
+  const chosen: InputFile[] = [];
+  let count = 0;
+  for (const file of all) {
+    count++;
+    choose(chosen, file);
+  }
   return {
-    files: files.slice(0, FILES_MAX).map((file) => ({
+    files: chosen.map((file) => ({
       input: file.input,
       path: file.path.length > PATH_MAX ? `…${file.path.slice(1 - PATH_MAX)}` : file.path,
       place: file.place,
@@ -32,18 +37,26 @@ export function fileList(all: Iterable<InputFile>): FileList {
       committedBytes: file.committedBytes,
       lastError: file.lastError.slice(0, PATH_MAX),
     })),
-    filesMore: Math.max(0, files.length - FILES_MAX),
+    filesMore: count - chosen.length,
   };
 }
 
+/** Puts a file in its place among the most urgent ones: an agent may know ten thousand, and most are like the last. */
+function choose(chosen: InputFile[], file: InputFile): void {
+  const last = chosen.at(-1);
+  if (chosen.length >= FILES_MAX && last !== undefined && byUrgency(last, file) < 0) return;
+  const at = chosen.findIndex((each) => byUrgency(file, each) < 0);
+  chosen.splice(at < 0 ? chosen.length : at, 0, file);
+  if (chosen.length > FILES_MAX) chosen.pop();
+}
+
+/** Negative: `a` comes first. */
 function byUrgency(a: InputFile, b: InputFile): number {
-  const weight = (file: InputFile): readonly number[] => [
-    file.lastError === "" ? 0 : 1,
-    file.sizeBytes - file.sentBytes,
-    file.sizeBytes - file.committedBytes,
-    file.place === "closed" ? 0 : 1,
-  ];
-  const [left, right] = [weight(a), weight(b)];
-  const at = left.findIndex((value, place) => value !== right[place]);
-  return at < 0 ? (a.path < b.path ? -1 : 1) : right[at]! - left[at]!;
+  return (
+    Number(b.lastError !== "") - Number(a.lastError !== "") ||
+    b.sizeBytes - b.sentBytes - (a.sizeBytes - a.sentBytes) ||
+    b.sizeBytes - b.committedBytes - (a.sizeBytes - a.committedBytes) ||
+    Number(b.place !== "closed") - Number(a.place !== "closed") ||
+    (a.path < b.path ? -1 : 1)
+  );
 }
