@@ -13,11 +13,12 @@ import { writeFileAtomic } from "#proto/kit/files.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { ContentHolders } from "./content-holders.ts";
 import { nextEpoch } from "./epoch.ts";
 import { type FileRow, newerRow, parseRow, type SourceId, type StreamPosition, sourceOf } from "./row.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
-import { type Database, FORMAT_VERSION, openStore, writeMarker } from "./store.ts";
+import { FORMAT_VERSION, type OpenedStore, openStore, writeMarker } from "./store.ts";
 
 export interface RegistryOptions {
   /** `path.data`. */
@@ -29,29 +30,23 @@ export interface RegistryOptions {
   readonly clock: Clock;
 }
 
-/** Loss of this much is repeated after a crash of the machine; more often would cost more than it saves. */
-const CHECKPOINT_MS = 1_000;
 const SNAPSHOT_MS = 600_000;
-const ROWS_PER_BATCH = 500;
+/** Keys of the database: a file's row, a place of an input without files, and what there is once. */
+const ROW = "f/";
+const POSITION = "k/";
+const STREAM = "m/stream";
 
 export class Registry implements Component {
   readonly #options: RegistryOptions;
   readonly #rows = new Map<string, FileRow>();
-  readonly #dirty = new Set<string>();
   readonly #positions = new Map<string, string>();
-  readonly #dirtyPositions = new Set<string>();
   readonly #holders = new ContentHolders();
   readonly #owners = new Map<string, string>();
   readonly #failures: Counter;
   #stream: StreamPosition = { incarnation: 0, sequence: 0, messageId: "" };
-  #streamDirty = false;
-  #database: Database | undefined;
+  #checkpoints: Checkpoints | undefined;
   #agentId = "";
   #epoch = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> = Promise.resolve();
-  #queued: Promise<void> | undefined;
-  #problem = "";
   #snapshotMs = 0;
   #firstRun = false;
 
@@ -79,7 +74,7 @@ export class Registry implements Component {
 
   /** Why the last checkpoint failed; empty where it did not. */
   get problem(): string {
-    return this.#problem;
+    return this.#checkpoints?.problem ?? "";
   }
 
   /** True where no agent has used the folder before. */
@@ -94,31 +89,55 @@ export class Registry implements Component {
   /** Opens the database and reads everything. Throws data_locked, data_corrupt, file_unreadable or settings_invalid. */
   async start(): Promise<void> {
     const { folder, log } = this.#options;
-    const { database, marker, entries, repaired } = await openStore(folder, log);
-    this.#database = database;
+    const opened = await openStore(folder, log);
+    try {
+      await this.#begin(opened);
+    } catch (error) {
+      await opened.database.close();
+      throw error;
+    }
+    this.#snapshotMs = this.#options.clock.monotonic();
+    this.#checkpoints = new Checkpoints(opened.database, {
+      open: async () => (await openStore(folder, log)).database,
+      valueOf: (key) => this.#valueOf(key),
+      keys: () => this.#keys(),
+      onWritten: () => this.#snapshotInTime(),
+      folder,
+      failures: this.#failures,
+      log,
+    });
+    for (const key of this.#rows.keys()) if (opened.repaired) this.touch(key);
+  }
+
+  /** Writes the last state and closes the database. */
+  async stop(): Promise<void> {
+    const checkpoints = this.#checkpoints;
+    this.#checkpoints = undefined;
+    if (checkpoints === undefined) return;
+    await checkpoints.write();
+    if (checkpoints.problem === "") this.#writeSnapshot();
+    await checkpoints.close(["m/clean", JSON.stringify({ atMs: Date.now(), files: this.#rows.size })]);
+  }
+
+  /** Takes over what the database holds, completed from the snapshot where it was damaged, and says who runs now. */
+  async #begin({ database, marker, entries, repaired }: OpenedStore): Promise<void> {
+    const { folder, log } = this.#options;
     this.#load(entries);
     const snapshot = repaired ? readSnapshot(folder) : null;
     for (const [key, row] of snapshot?.rows ?? []) {
       const known = this.#rows.get(key);
-      this.put(key, known === undefined ? row : newerRow(known, row));
+      this.#take(key, known === undefined ? row : newerRow(known, row));
     }
     if (repaired)
       log.warn({ files: this.#rows.size }, "the registry is repaired; files it has forgotten are read again");
-    const known = marker?.agentId ?? entries.get("m/agent") ?? snapshot?.agentId;
-    const { agentId = known } = this.#options;
-    if (agentId !== known && known !== undefined) {
-      await database.close();
-      throw otherIdentity(folder, known);
-    }
-    this.#agentId = agentId ?? randomUUID();
+    this.#agentId = this.#identify(marker?.agentId ?? entries.get("m/agent") ?? snapshot?.agentId);
     this.#firstRun = marker === null && entries.size === 0;
     const unsure = repaired || (marker === null && entries.size > 0);
     this.#epoch = this.#nextEpoch(Number(entries.get("m/epoch") ?? 0), unsure);
+    const once = ["m/format", "m/agent", "m/epoch"];
     await database.batch(
       [
-        { type: "put", key: "m/format", value: String(FORMAT_VERSION) },
-        { type: "put", key: "m/agent", value: this.#agentId },
-        { type: "put", key: "m/epoch", value: String(this.#epoch) },
+        ...once.map((key) => ({ type: "put" as const, key, value: this.#valueOf(key) ?? "" })),
         { type: "del", key: "m/clean" },
       ],
       { sync: true } as object,
@@ -128,22 +147,13 @@ export class Registry implements Component {
     writeFileAtomic(join(folder, "agent.pid"), `${process.pid}\n`);
     if (!entries.has("m/clean") && !this.#firstRun)
       log.info("the agent's last run did not end in order; reading on from its registry");
-    this.#snapshotMs = this.#options.clock.monotonic();
-    this.#timer = setInterval(() => void this.checkpoint(), CHECKPOINT_MS);
   }
 
-  /** Writes the last state and closes the database. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    const database = this.#database;
-    if (database === undefined) return;
-    await this.checkpoint();
-    this.#database = undefined;
-    if (this.#problem === "") {
-      this.#writeSnapshot();
-      await database.put("m/clean", JSON.stringify({ atMs: Date.now(), files: this.#rows.size }));
-    }
-    await database.close();
+  /** Returns the agent's id: the known one, the one of the settings, or a new one. Throws where the two differ. */
+  #identify(known: string | undefined): string {
+    const { folder, agentId = known } = this.#options;
+    if (agentId !== known && known !== undefined) throw otherIdentity(folder, known);
+    return agentId ?? randomUUID();
   }
 
   get(key: string): FileRow | undefined {
@@ -167,17 +177,17 @@ export class Registry implements Component {
 
   put(key: string, row: FileRow): void {
     this.#take(key, row);
-    this.#dirty.add(key);
+    this.#checkpoints?.touch(ROW + key);
   }
 
   /** Notes that the row of `key` was changed in place. */
   touch(key: string): void {
-    if (this.#rows.has(key)) this.#dirty.add(key);
+    if (this.#rows.has(key)) this.#checkpoints?.touch(ROW + key);
   }
 
   delete(key: string): void {
     this.#holders.remove(key, this.#rows.get(key));
-    if (this.#rows.delete(key)) this.#dirty.add(key);
+    if (this.#rows.delete(key)) this.#checkpoints?.touch(ROW + key);
   }
 
   /** Returns what an input without files has remembered under `name`, or undefined. */
@@ -188,12 +198,12 @@ export class Registry implements Component {
   /** Remembers a place of an input without files: a cursor, an id. Must only be what the receiver has. */
   setPosition(name: string, value: string): void {
     this.#positions.set(name, value);
-    this.#dirtyPositions.add(name);
+    this.#checkpoints?.touch(POSITION + name);
   }
 
   setStream(stream: StreamPosition): void {
     this.#stream = stream;
-    this.#streamDirty = true;
+    this.#checkpoints?.touch(STREAM);
   }
 
   /** Returns the input that reads the file, after making it `inputId` where nobody does. */
@@ -214,17 +224,9 @@ export class Registry implements Component {
     return this.#epoch;
   }
 
-  /**
-   * Writes what has changed, durably. Never rejects: on a full disk the agent ships on and tries again. Who asks
-   * while a write is under way shares the next one.
-   */
-  checkpoint(): Promise<void> {
-    this.#queued ??= this.#writing.then(() => {
-      this.#queued = undefined;
-      this.#writing = this.#write();
-      return this.#writing;
-    });
-    return this.#queued;
+  /** Resolves when what has changed is on disk, or can't be written; see `Checkpoints`. */
+  async checkpoint(): Promise<void> {
+    await this.#checkpoints?.write();
   }
 
   #take(key: string, row: FileRow): void {
@@ -232,58 +234,31 @@ export class Registry implements Component {
     this.#holders.add(key, row);
   }
 
-  async #write(): Promise<void> {
-    const database = this.#database;
-    if (
-      database === undefined ||
-      (this.#dirty.size === 0 && this.#dirtyPositions.size === 0 && !this.#streamDirty)
-    )
-      return;
-    const keys = [...this.#dirty];
-    this.#dirty.clear();
-    const streamDirty = this.#streamDirty;
-    this.#streamDirty = false;
-    const names = [...this.#dirtyPositions];
-    this.#dirtyPositions.clear();
-    const positions = names.map((name) => ({
-      type: "put" as const,
-      key: `k/${name}`,
-      value: this.#positions.get(name) ?? "",
-    }));
-    const stream = { type: "put" as const, key: "m/stream", value: JSON.stringify(this.#stream) };
-    try {
-      // In parts: the text of ten thousand rows would take the memory that the agent has.
-      for (let at = 0; at + ROWS_PER_BATCH < keys.length; at += ROWS_PER_BATCH)
-        await database.batch(this.#operationsOf(keys.slice(at, at + ROWS_PER_BATCH)), {} as object);
-      const last = keys.slice(keys.length - (keys.length % ROWS_PER_BATCH || ROWS_PER_BATCH));
-      const all = [...this.#operationsOf(last), ...positions, ...(streamDirty ? [stream] : [])];
-      await database.batch(all, { sync: true } as object);
-      if (this.#problem !== "") this.#options.log.info("the registry can be written again");
-      this.#problem = "";
-    } catch (error) {
-      for (const key of keys) this.#dirty.add(key);
-      for (const name of names) this.#dirtyPositions.add(name);
-      this.#streamDirty ||= streamDirty;
-      this.#failures.inc();
-      const problem = `the registry in ${this.#options.folder} can't be written: ${(error as Error).message}`;
-      if (this.#problem === "")
-        this.#options.log.error({ error }, `${problem}; shipping goes on, a restart would repeat data`);
-      this.#problem = problem;
-      return;
+  /** Returns what is to stand in the database under a key. */
+  #valueOf(key: string): string | undefined {
+    if (key.startsWith(ROW)) {
+      const row = this.#rows.get(key.slice(ROW.length));
+      return row === undefined ? undefined : JSON.stringify(row);
     }
-    if (this.#options.clock.monotonic() - this.#snapshotMs > SNAPSHOT_MS) this.#writeSnapshot();
+    if (key.startsWith(POSITION)) return this.#positions.get(key.slice(POSITION.length));
+    if (key === STREAM) return JSON.stringify(this.#stream);
+    return { "m/format": String(FORMAT_VERSION), "m/agent": this.#agentId, "m/epoch": String(this.#epoch) }[
+      key
+    ];
   }
 
-  #operationsOf(keys: readonly string[]) {
-    return keys.map((key) => {
-      const row = this.#rows.get(key);
-      if (row === undefined) return { type: "del" as const, key: `f/${key}` };
-      return { type: "put" as const, key: `f/${key}`, value: JSON.stringify(row) };
-    });
+  *#keys(): Generator<string> {
+    yield* ["m/format", "m/agent", "m/epoch", STREAM];
+    for (const key of this.#rows.keys()) yield ROW + key;
+    for (const name of this.#positions.keys()) yield POSITION + name;
   }
 
   #nextEpoch(known: number, unsure: boolean): number {
     return nextEpoch(this.#options.folder, known, unsure ? this.#options.clock.now() : null);
+  }
+
+  #snapshotInTime(): void {
+    if (this.#options.clock.monotonic() - this.#snapshotMs > SNAPSHOT_MS) this.#writeSnapshot();
   }
 
   #writeSnapshot(): void {
@@ -297,7 +272,7 @@ export class Registry implements Component {
 
   #load(entries: Map<string, string>): void {
     for (const [key, value] of entries) {
-      if (key.startsWith("f/")) {
+      if (key.startsWith(ROW)) {
         const row = parseRow(value);
         if (row !== null) this.#take(key.slice(2), row);
         else
@@ -305,9 +280,9 @@ export class Registry implements Component {
             { key, value },
             "a row of the registry can't be read; its file is read again",
           );
-      } else if (key.startsWith("k/")) {
+      } else if (key.startsWith(POSITION)) {
         this.#positions.set(key.slice(2), value);
-      } else if (key === "m/stream") {
+      } else if (key === STREAM) {
         this.#stream = { ...this.#stream, ...(JSON.parse(value) as StreamPosition) };
       }
     }

@@ -36,6 +36,9 @@ export interface OpenedStore {
 const BAD_COPIES_KEPT = 2;
 /** Opening the database writes its buffer as a table: without that room it would look damaged. */
 const START_BYTES = 2 << 20;
+/** What the system says where it is out of something, or may not; LevelDB passes it on as text alone. */
+const REFUSAL =
+  /no space left|read-only file system|permission denied|too many open files|quota exceeded|cannot allocate/i;
 /** The agent has few rows; the defaults of LevelDB would take 12 MB of memory. */
 const LEVEL_OPTIONS = {
   keyEncoding: "utf8",
@@ -56,7 +59,7 @@ export async function openStore(folder: string, log: Logger): Promise<OpenedStor
     throw new AppError("data_corrupt", "it opens, but has lost what each registry holds");
   } catch (error) {
     refuseLocked(error, folder);
-    if (marker === null && !existsSync(path)) throw unreadable(path, error);
+    if (isRefusal(error) || (marker === null && !existsSync(path))) throw unreadable(path, error);
     log.error({ error }, `the registry ${path} is damaged; repairing it`);
     return { ...(await repair(path, log)), marker, repaired: true };
   }
@@ -138,12 +141,24 @@ function refuseLocked(error: unknown, folder: string): void {
   );
 }
 
+/** True where the system refused, which says nothing about the database: it isn't to be repaired then. */
+function isRefusal(error: unknown): boolean {
+  const { message, cause } = error as Error;
+  return REFUSAL.test(message) || (cause !== undefined && isRefusal(cause));
+}
+
 function unreadable(path: string, error: unknown): AppError {
   return new AppError(
     "file_unreadable",
-    `cannot use ${path}: ${(error as Error).message}; give a writable folder with --path.data`,
+    `cannot use ${path}: ${reasonOf(error)}; make it writable, with room on its disk, or give another folder with --path.data`,
     {
       cause: error,
     },
   );
+}
+
+/** LevelDB's own error says only that it failed; the cause says why. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }

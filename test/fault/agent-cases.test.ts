@@ -7,6 +7,7 @@ import { FAILURE_CASES } from "./agent-cases-failure.ts";
 import { LINE_CASES } from "./agent-cases-lines.ts";
 import { MACHINE_CASES } from "./agent-cases-machine.ts";
 import { OPERATION_CASES } from "./agent-cases-operation.ts";
+import { REGISTRY_CASES } from "./agent-cases-registry.ts";
 import { RESOURCE_CASES } from "./agent-cases-resources.ts";
 import { ROTATION_CASES } from "./agent-cases-rotation.ts";
 import { type Cases, place } from "./agent-place.ts";
@@ -17,6 +18,7 @@ const HERE: Cases = {
   ...FAILURE_CASES,
   ...ROTATION_CASES,
   ...LINE_CASES,
+  ...REGISTRY_CASES,
   ...RESOURCE_CASES,
   ...MACHINE_CASES,
 };
