@@ -10,11 +10,12 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { systemClock } from "#proto/kit/clock.ts";
-import { type AgentProcess, openRaw, startAgent } from "#test/harness/agent.ts";
+import { type AgentProcess, addRaw, openRaw, startAgent } from "#test/harness/agent.ts";
 import { FoldingHub } from "#test/harness/folding-hub.ts";
 import { startNats, type TestNats } from "#test/harness/nats.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
 import { readMark } from "#test/harness/sequence-log.ts";
+import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { AgentWorld } from "./agent-world.ts";
 
@@ -39,6 +40,7 @@ class Scene {
   readonly #tmpfs: string | null;
   #agent: AgentProcess | undefined;
   #full = false;
+  readonly #nats: NatsConnection;
   readonly hub: FoldingHub;
 
   constructor(workspace: Workspace, server: TestNats, nats: NatsConnection, random: () => number) {
@@ -46,6 +48,7 @@ class Scene {
     this.server = server;
     this.random = random;
     this.world = new AgentWorld(join(workspace.folder, "logs"), WRITERS, random);
+    this.#nats = nats;
     this.#tmpfs = mountDisk(workspace);
     this.hub = new FoldingHub(nats, ({ text }) => this.world.arrived(text));
     this.hub.start();
@@ -70,6 +73,7 @@ class Scene {
       },
       input: { id: "model", scan_frequency: "100ms", rotated_wait: "1s" },
     });
+    this.world.agentBegan();
   }
 
   /** Does one of the great deeds and returns which. */
@@ -77,8 +81,10 @@ class Scene {
     const die = this.random();
     if (die < 0.35) return this.#endAgent("kill9");
     if (die < 0.5) return this.#endAgent("stop");
-    if (die < 0.75) return this.#killNats();
-    if (die < 0.88) return this.#pauseNats();
+    if (die < 0.7) return this.#killNats();
+    if (die < 0.8) return this.#pauseNats();
+    if (die < 0.86) return this.#loseLog("copied");
+    if (die < 0.88) return this.#loseLog("all");
     return this.#turnDisk();
   }
 
@@ -113,6 +119,27 @@ class Scene {
     await this.#steps(100);
     this.server.resume();
     return "nats-server stood still";
+  }
+
+  /** The log's store is replaced by an older copy, or lost; some of it the hub hadn't read yet. */
+  async #loseLog(what: "copied" | "all"): Promise<string> {
+    const copy = this.workspace.path("store", "copy");
+    if (what === "copied") {
+      await this.server.kill9();
+      this.server.copyStore(copy);
+      await this.server.restart();
+      await this.#steps(60);
+    }
+    this.hub.away = true;
+    await this.#steps(30);
+    await this.server.kill9();
+    this.server.replaceStore(what === "copied" ? copy : null);
+    await this.#steps(10);
+    await this.server.restart();
+    await until("the stream", () => addRaw(this.#nats).then(() => true));
+    await this.#steps(10);
+    this.hub.away = false;
+    return `the log was lost: ${what}`;
   }
 
   /** Fills the disk of the registry, or makes room again. */
@@ -159,7 +186,7 @@ test(`every line that could be kept is indexed once after ${SECONDS} s of random
   const { missing, doubled, corrupt } = judgement;
   t.diagnostic(
     `seed ${seed}: ${written} lines written, missing ${missing.length}, doubled in the index ${doubled.length}, ` +
-      `corrupt ${corrupt.length}; ${destroyed} destroyed before they could be read, ${scene.hub.repeats} repeats dropped`,
+      `corrupt ${corrupt.length}; ${destroyed} destroyed before they could be read, ${scene.hub.repeats} repeats dropped, the log lost ${scene.hub.rollbacks} times`,
   );
   if (missing.length + doubled.length + corrupt.length > 0)
     appendFileSync(

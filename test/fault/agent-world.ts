@@ -3,36 +3,17 @@
  * deed destroyed before anybody could have kept them. Only those may be missing in the end.
  */
 
-import {
-  appendFileSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-} from "node:fs";
-import { join } from "node:path";
-import { readMark, SequenceLog } from "#test/harness/sequence-log.ts";
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
+import { systemClock } from "#proto/kit/clock.ts";
+import { readMark } from "#test/harness/sequence-log.ts";
+import { type LogFile, Writer } from "./agent-writer.ts";
 
 /** Generations of a file that a rotation keeps. */
 const KEPT = 3;
 /** What an agent needs to tell a copy from another file, bytes. */
 const COPY_KNOWN_BYTES = 1_024;
-
-/** A file, whatever it is called; null: deleted. */
-interface LogFile {
-  path: string | null;
-  /** Lines that stand in this file and nowhere else. */
-  lines: Line[];
-}
-
-interface Line {
-  readonly writer: string;
-  readonly sequence: number;
-  readonly bytes: number;
-}
+/** An agent that runs has found a copy within this time, and holds it open. */
+const COPY_FOUND_MS = 5_000;
 
 /** What was found wrong in the end. */
 export interface Judgement {
@@ -44,23 +25,6 @@ export interface Judgement {
   readonly destroyed: number;
 }
 
-/** One writing program with its rotated files. */
-class Writer {
-  readonly log: SequenceLog;
-  readonly path: string;
-  current: LogFile;
-  rotated: LogFile[] = [];
-  copies = 0;
-  /** Rest of a line of which the first part is written. */
-  rest = "";
-
-  constructor(name: string, folder: string) {
-    this.log = new SequenceLog(name, "plain");
-    this.path = join(folder, `${name}.log`);
-    this.current = { path: this.path, lines: [] };
-  }
-}
-
 export class AgentWorld {
   /** False while the registry can't be written: a crash makes the agent forget its files and what copies are made of. */
   registryWrites = true;
@@ -70,7 +34,7 @@ export class AgentWorld {
   readonly #indexed = new Map<string, number>();
   readonly #excused = new Set<string>();
   readonly #corrupt: string[] = [];
-  #written = 0;
+  #agentSinceMs = 0;
   #moves = 0;
 
   constructor(folder: string, writers: number, random: () => number) {
@@ -115,7 +79,13 @@ export class AgentWorld {
       }
     }
     const doubled = [...this.#indexed].filter(([, times]) => times > 1).map(([name]) => name);
-    return { written: this.#written, missing, doubled, corrupt: this.#corrupt, destroyed };
+    const written = this.#writers.reduce((sum, { log }) => sum + log.count, 0);
+    return { written, missing, doubled, corrupt: this.#corrupt, destroyed };
+  }
+
+  /** An agent runs from now on. */
+  agentBegan(): void {
+    this.#agentSinceMs = systemClock.monotonic();
   }
 
   /** The agent's process ended: what only its open descriptors kept is gone. */
@@ -125,7 +95,7 @@ export class AgentWorld {
 
   /** Writes what is left of a line, so that every writer ends with a whole one. */
   finish(): void {
-    for (const writer of this.#writers) this.#complete(writer);
+    for (const writer of this.#writers) writer.complete();
   }
 
   /** Does something to a file and returns what, for the log. `agentUp`: the agent sees it. */
@@ -134,52 +104,30 @@ export class AgentWorld {
     const die = this.#random();
     if (die < 0.74) return this.#append(writer);
     if (die < 0.84) return this.#begin(writer);
-    this.#complete(writer);
+    writer.complete();
     if (die < 0.89) return this.#rotate(writer, agentUp);
     if (die < 0.91) return this.#moveOut(writer);
     if (die < 0.94) return this.#copyAndTruncate(writer);
+    if (die < 0.945) return this.#deleteCopy(writer, agentUp);
     if (die < 0.96) return this.#truncate(writer);
     return this.#delete(writer, agentUp);
   }
 
   #append(writer: Writer): string {
-    this.#complete(writer);
+    writer.complete();
     const count = 1 + Math.floor(this.#random() ** 3 * 200);
     const late = writer.rotated[0];
     // A program that hasn't noticed the rotation goes on in the old file.
     const file = late?.path != null && this.#random() < 0.05 ? late : writer.current;
     const from = writer.log.count;
-    this.#write(file, writer, count);
+    writer.write(file, count);
     return `append ${from} to ${from + count - 1} to ${file.path}`;
   }
 
-  #write(file: LogFile, writer: Writer, count: number): void {
-    let text = "";
-    for (let made = 0; made < count; made++) text += this.#line(file, writer);
-    appendFileSync(file.path!, text);
-  }
-
-  #line(file: LogFile, { log }: Writer): string {
-    const sequence = log.count;
-    const line = log.line();
-    file.lines.push({ writer: log.writer, sequence, bytes: Buffer.byteLength(line) });
-    this.#written++;
-    return line;
-  }
-
   #begin(writer: Writer): string {
-    this.#complete(writer);
-    const line = Buffer.from(this.#line(writer.current, writer));
-    const at = 1 + Math.floor(this.#random() * (line.length - 1));
-    appendFileSync(writer.path, line.subarray(0, at));
-    writer.rest = line.subarray(at).toString("latin1");
+    writer.complete();
+    writer.begin(this.#random());
     return `part of line ${writer.log.count - 1} to ${writer.path}`;
-  }
-
-  #complete(writer: Writer): void {
-    if (writer.rest === "") return;
-    appendFileSync(writer.path, Buffer.from(writer.rest, "latin1"));
-    writer.rest = "";
   }
 
   #rotate(writer: Writer, agentUp: boolean): string {
@@ -211,12 +159,27 @@ export class AgentWorld {
     const file = writer.current;
     const isKnown = this.#indexedBytes(file) >= COPY_KNOWN_BYTES;
     if (!existsSync(writer.path) || !isKnown || !this.registryWrites) return "nothing";
-    const path = `${writer.path}.copy${++writer.copies}`;
+    const path = `${writer.path}.copy${++writer.copied}`;
     copyFileSync(writer.path, path);
     truncateSync(writer.path);
-    this.#files.add({ path, lines: file.lines });
+    const copy = { path, lines: file.lines };
+    this.#files.add(copy);
+    writer.copies.push({ file: copy, madeMs: systemClock.monotonic() });
     file.lines = [];
     return `copy ${writer.path} and truncate it`;
+  }
+
+  /** Deletes the oldest copy: an agent that has seen it keeps its lines, though it may not read them yet. */
+  #deleteCopy(writer: Writer, agentUp: boolean): string {
+    const copy = writer.copies.shift();
+    if (copy === undefined) return "nothing";
+    const { file, madeMs } = copy;
+    const isFound = agentUp && systemClock.monotonic() - Math.max(madeMs, this.#agentSinceMs) > COPY_FOUND_MS;
+    if (!isFound) this.#excuse(file);
+    rmSync(file.path!);
+    const path = file.path;
+    file.path = null;
+    return `delete ${path}`;
   }
 
   #truncate(writer: Writer): string {
@@ -231,7 +194,7 @@ export class AgentWorld {
     if (!existsSync(writer.path)) return "nothing";
     this.#remove(writer.current, agentUp);
     this.#renew(writer);
-    if (this.#random() < 0.5) this.#write(writer.current, writer, 3); // takes the inode at once
+    if (this.#random() < 0.5) writer.write(writer.current, 3); // takes the inode at once
     return `delete ${writer.path}`;
   }
 
@@ -265,7 +228,7 @@ export class AgentWorld {
     return Math.min(size, found);
   }
 
-  #excuse({ lines }: LogFile): void {
+  #excuse({ lines }: Pick<LogFile, "lines">): void {
     for (const line of lines) {
       const name = nameOf(line);
       if (!this.#indexed.has(name)) this.#excused.add(name);

@@ -93,6 +93,12 @@ async function ready(
 /** Connects and makes the RAW stream where it is missing. */
 export async function openRaw(url: string, token: string): Promise<NatsConnection> {
   const nats = await connect({ servers: url, token, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+  await addRaw(nats);
+  return nats;
+}
+
+/** Makes the RAW stream where it is missing. */
+export async function addRaw(nats: NatsConnection): Promise<void> {
   const manager = await jetstreamManager(nats);
   await manager.streams.add({
     name: RAW_STREAM,
@@ -100,7 +106,6 @@ export async function openRaw(url: string, token: string): Promise<NatsConnectio
     discard: "new",
     duplicate_window: 600_000_000_000,
   });
-  return nats;
 }
 
 /** A message of RAW, decoded; `data` uncompressed. */

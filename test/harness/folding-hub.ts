@@ -12,8 +12,6 @@ import { AgentHello, Compression, LogBatch, type tailrace, Watermark } from "#pr
 import { helloSubject, RAW_STREAM, watermarkSubject } from "#proto/subjects.ts";
 
 const POLL_MS = 20;
-/** The stream is never made anew. */
-const INCARNATION = 1;
 const NEWLINE = 0x0a;
 
 /** A line as it was indexed. */
@@ -37,13 +35,19 @@ export class FoldingHub {
   messages = 0;
   /** Lines that were dropped as repeats. */
   repeats = 0;
+  /** Times the stream was found rolled back or lost. */
+  rollbacks = 0;
+  /** True: it is away, reads nothing and answers nobody. */
+  away = false;
   readonly #nats: NatsConnection;
   readonly #onLine: (line: FoldedLine) => void;
   readonly #known = new Map<string, Known>();
   readonly #moved = new Set<string>();
   readonly #agents = new Set<string>();
   readonly #stop = new AbortController();
-  #sequence = 0;
+  /** Message ids by sequence, from 1: what the stream must still hold, or it was rolled back. */
+  readonly #ids: string[] = [""];
+  #incarnation = 1;
   #task: Promise<void> | undefined;
 
   /** `onLine` hears of each line when it is indexed. */
@@ -55,7 +59,7 @@ export class FoldingHub {
   start(): void {
     this.#nats.subscribe(helloSubject("*"), {
       callback: (error, message) => {
-        if (error !== null) return;
+        if (error !== null || this.away) return;
         const hello = AgentHello.decode(message.data);
         message.respond(Watermark.encode(this.#answer(hello)).finish());
       },
@@ -72,8 +76,8 @@ export class FoldingHub {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        await this.#readOn();
-        this.#publish();
+        if (!this.away) await this.#readOn();
+        if (!this.away) this.#publish();
       } catch {
         // the server is away; the next turn finds it again
       }
@@ -84,11 +88,26 @@ export class FoldingHub {
   async #readOn(): Promise<void> {
     const manager = await jetstreamManager(this.#nats, { checkAPI: false });
     const { state } = await manager.streams.info(RAW_STREAM);
-    while (this.#sequence < state.last_seq && !this.#stop.signal.aborted) {
-      const message = await manager.streams.getMessage(RAW_STREAM, { seq: this.#sequence + 1 });
-      if (message !== null) this.#fold(LogBatch.decode(message.data));
-      this.#sequence++;
+    const read = async (sequence: number) =>
+      sequence > state.last_seq ? null : await manager.streams.getMessage(RAW_STREAM, { seq: sequence });
+    const isKept = async (sequence: number) =>
+      (await read(sequence))?.header.get("Nats-Msg-Id") === this.#ids[sequence];
+    if (this.#ids.length > 1 && !(await isKept(this.#ids.length - 1))) {
+      while (this.#ids.length > 1 && !(await isKept(this.#ids.length - 1))) this.#ids.pop();
+      this.#beginIncarnation();
     }
+    while (this.#ids.length <= state.last_seq && !this.#stop.signal.aborted && !this.away) {
+      const message = await read(this.#ids.length);
+      if (message !== null) this.#fold(LogBatch.decode(message.data));
+      this.#ids.push(message?.header.get("Nats-Msg-Id") ?? "");
+    }
+  }
+
+  /** The stream has lost messages: agents go back to what is committed. */
+  #beginIncarnation(): void {
+    this.#incarnation++;
+    this.rollbacks++;
+    for (const source of this.#known.keys()) this.#moved.add(source);
   }
 
   #fold({ agentId, block }: tailrace.LogBatch): void {
@@ -119,7 +138,7 @@ export class FoldingHub {
         .filter((key) => key.startsWith(`${agentId}/`))
         .map((key) => this.#committed(key));
       if (committed.length === 0) continue;
-      const message = { incarnation: INCARNATION, committed };
+      const message = { incarnation: this.#incarnation, committed };
       this.#nats.publish(watermarkSubject(agentId), Watermark.encode(message).finish());
     }
     this.#moved.clear();
@@ -127,11 +146,11 @@ export class FoldingHub {
 
   #answer(hello: tailrace.AgentHello): tailrace.Watermark.$Properties {
     this.#agents.add(hello.agentId);
-    const rewind = hello.incarnation !== 0 && hello.incarnation !== INCARNATION;
+    const rewind = hello.incarnation !== 0 && hello.incarnation !== this.#incarnation;
     const committed = hello.fileKeys
       .map((key) => `${hello.agentId}/${key}`)
       .map((key) => this.#committed(key));
-    return { incarnation: INCARNATION, rewind, committed };
+    return { incarnation: this.#incarnation, rewind, committed };
   }
 
   #committed(key: string): tailrace.ICommitted {

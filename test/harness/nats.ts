@@ -3,7 +3,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  watch,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -40,6 +49,10 @@ export interface TestNats {
   resume(): void;
   /** Starts a killed server on the same folder and port. */
   restart(): Promise<void>;
+  /** Copies the store of a killed server to `folder`. */
+  copyStore(folder: string): void;
+  /** Gives a killed server a copy for its store, or an empty one: what came later is lost. */
+  replaceStore(folder: string | null): void;
 }
 
 /** Starts a server and resolves when it accepts connections. Throws when there is no binary. */
@@ -106,6 +119,20 @@ class Server implements TestNats {
 
   kill9(): Promise<void> {
     return this.#kill("SIGKILL");
+  }
+
+  copyStore(folder: string): void {
+    rmSync(folder, { recursive: true, force: true });
+    cpSync(this.#store, folder, { recursive: true });
+  }
+
+  replaceStore(folder: string | null): void {
+    rmSync(this.#store, { recursive: true, force: true });
+    if (folder !== null) cpSync(folder, this.#store, { recursive: true });
+  }
+
+  get #store(): string {
+    return join(this.dataDir, "jetstream");
   }
 
   pause(): void {
