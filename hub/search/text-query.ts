@@ -32,7 +32,7 @@ export interface TextOptions {
 
 /** Returns the documents whose `name` holds the text's terms. */
 export function matchQuery(shard: ShardContext, name: string, value: unknown, options: TextOptions): Query {
-  return lenient(options.lenient, () => {
+  return unlessLenient(options.lenient, () => {
     const field = fieldOf(shard, name);
     if (field === undefined || field.type !== "text") return plainQuery(shard, name, field, value, options);
     checkSearchable(field, shard);
@@ -67,7 +67,7 @@ export function phraseQuery(
   value: unknown,
   options: PhraseOptions,
 ): Query {
-  return lenient(options.lenient, () => {
+  return unlessLenient(options.lenient, () => {
     const field = fieldOf(shard, name);
     const text = scalarText(value, name);
     if (field === undefined || field.type !== "text") {
@@ -135,7 +135,7 @@ export function analyze(
 }
 
 /** Tokens as places of a phrase: those at one position are alternatives. */
-function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset: number }[] {
+export function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset: number }[] {
   const places: { terms: string[]; offset: number }[] = [];
   const first = tokens[0]?.position ?? 0;
   for (const { text, position } of tokens) {
@@ -159,7 +159,12 @@ function plainQuery(
   return exactQuery(shard, name, value);
 }
 
-function termOrFuzzy(path: string, term: string, options: TextOptions): Query {
+/** Returns the documents with a term, or with one that `options` let differ from it. */
+export function termOrFuzzy(
+  path: string,
+  term: string,
+  options: Pick<TextOptions, "fuzziness" | "prefixLength">,
+): Query {
   if (options.fuzziness === undefined) return new TermNode(path, term);
   return fuzzyQuery(path, term, editsOf(options.fuzziness, term), options.prefixLength ?? 0);
 }
@@ -175,8 +180,9 @@ function expand(shard: ShardContext, path: string, prefix: string, limit: number
   return [...found].sort().slice(0, limit);
 }
 
-function lenient(active: boolean, make: () => Query): Query {
-  if (!active) return make();
+/** Returns what `make` makes; where it fails and `lenient` is set, no documents. */
+export function unlessLenient(lenient: boolean, make: () => Query): Query {
+  if (!lenient) return make();
   try {
     return make();
   } catch (error) {

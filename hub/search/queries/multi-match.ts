@@ -1,7 +1,9 @@
 /** `multi_match`: a text in several fields. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { boolPrefixQuery } from "../bool-prefix.ts";
 import { expandFields, readFieldNames } from "../field-names.ts";
+import { isObject } from "../json.ts";
 import { bestOf } from "../nodes/best-of.ts";
 import { anyOf } from "../nodes/boolean.ts";
 import { NoneNode } from "../nodes/documents.ts";
@@ -16,7 +18,7 @@ const OPTIONS = {
   fields: texts("names of fields, with * and ^boost"),
   type: oneOf(
     "how fields are combined: the best one, all added up, or as phrases",
-    ["best_fields", "most_fields", "cross_fields", "phrase", "phrase_prefix"],
+    ["best_fields", "most_fields", "cross_fields", "phrase", "phrase_prefix", "bool_prefix"],
     "best_fields",
   ),
   operator: oneOf("whether any or all words have to be found in a field", ["or", "and"], "or"),
@@ -42,6 +44,7 @@ export const multiMatch: QueryType = {
     if (options.fields?.length === 0) {
       throw new AppError("parsing", "[multi_match] [fields] is empty; name a field or leave it out for all");
     }
+    if (options.type === "bool_prefix") refuseForPrefix(body);
     const names = readFieldNames(options.fields ?? ["*"]);
     const lenient = options.lenient ?? options.fields === undefined;
     const one = (shard: ShardContext, field: string): Query => {
@@ -54,7 +57,8 @@ export const multiMatch: QueryType = {
           ...expansions,
         });
       }
-      return matchQuery(shard, field, options.query, {
+      const query = options.type === "bool_prefix" ? boolPrefixQuery : matchQuery;
+      return query(shard, field, options.query, {
         operator: options.operator ?? "or",
         minimumShouldMatch: options.minimum_should_match,
         analyzer: options.analyzer,
@@ -66,8 +70,17 @@ export const multiMatch: QueryType = {
     const query = new MappedNode((shard) => {
       const parts = expandFields(shard, names).map(({ name, boost }) => boosted(one(shard, name), boost));
       if (parts.length === 0) return new NoneNode();
-      return options.type === "most_fields" ? anyOf(parts) : bestOf(parts, options.tie_breaker ?? 0);
+      const adds = options.type === "most_fields" || options.type === "bool_prefix";
+      return adds ? anyOf(parts) : bestOf(parts, options.tie_breaker ?? 0);
     });
     return withBoost(query, options);
   },
 };
+
+/** Throws request_invalid for what words with a beginning at their end don't know. */
+function refuseForPrefix(body: unknown): void {
+  for (const name of ["slop", "cutoff_frequency"]) {
+    if (isObject(body) && body[name] !== undefined)
+      throw new AppError("request_invalid", `[${name}] not allowed for type [bool_prefix]`);
+  }
+}
