@@ -52,15 +52,7 @@ export class BodyReader {
     const held = new Held((bytes) => this.#take(bytes));
     try {
       if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-      const chunks: Buffer[] = [];
-      let size = 0;
-      for await (const chunk of message as AsyncIterable<Buffer>) {
-        size += chunk.length;
-        if (size > MAX_BODY_BYTES) throw tooLarge();
-        held.take(chunk.length);
-        chunks.push(chunk);
-      }
-      const packed = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      const packed = await receive(message, held);
       const bytes = await unpack(packed, headers["content-encoding"]);
       if (bytes !== packed) held.take(bytes.length);
       return { bytes, release: () => held.release() };
@@ -83,6 +75,35 @@ export class BodyReader {
     }
     this.#inWorkBytes += bytes;
   }
+}
+
+/** Reads to the end, by events: an iterator over the stream costs as much as a small request. */
+function receive(message: IncomingMessage, held: Held): Promise<Buffer> {
+  return new Promise((done, fail) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const end = (error?: Error): void => {
+      message.off("data", take).off("end", onEnd).off("error", end).off("close", onClose);
+      if (error === undefined) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+      else {
+        message.pause();
+        fail(error);
+      }
+    };
+    const onEnd = (): void => end();
+    const onClose = (): void => end(new Error("the connection was closed"));
+    const take = (chunk: Buffer): void => {
+      size += chunk.length;
+      try {
+        if (size > MAX_BODY_BYTES) throw tooLarge();
+        held.take(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        end(error as AppError);
+      }
+    };
+    message.on("data", take).on("end", onEnd).on("error", end).on("close", onClose);
+  });
 }
 
 /** What one body holds of the budget. */

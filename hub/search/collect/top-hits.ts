@@ -76,9 +76,11 @@ export class TopHits {
   collect(docs: Int32Array, scores: Float32Array | null, length: number): void {
     const queue = this.#queue;
     if (queue === undefined) return;
-    for (let key = 0; key < this.#keys.length; key++)
-      this.#keys[key]!.load(docs, scores, length, this.#columns[key]!);
     const first = this.#columns[0]!;
+    for (let key = 0; key < this.#keys.length; key++) {
+      this.#keys[key]!.load(docs, scores, length, this.#columns[key]!);
+      if (key === 0 && queue.isFull && isBeyond(queue.worst, first, length)) return;
+    }
     for (let at = 0; at < length; at++) {
       if (queue.isFull && first[at]! > queue.worst) continue;
       if (this.#afterKeys !== undefined && !this.#isBehind(docs[at]!, at)) continue;
@@ -197,6 +199,12 @@ export class TopHits {
     const { limit, sources } = this.#options;
     this.#hits = [...this.#hits, ...found].sort((a, b) => compareHits(sources, a, b)).slice(0, limit);
   }
+}
+
+/** True where every one of `length` keys is behind `bound`: the other keys of their documents needn't be known. */
+function isBeyond(bound: number, keys: Float64Array, length: number): boolean {
+  for (let at = 0; at < length; at++) if (keys[at]! <= bound) return false;
+  return true;
 }
 
 /** Compares hits of one shard; equal ranks stand in the order of the index. */
