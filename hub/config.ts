@@ -52,6 +52,11 @@ export const hubSchema = Type.Object(
       [],
       'what is kept, by index pattern: "logs-* 30d" (since their last document), "logs-* 50gb" (the oldest go), or both; the first pattern that fits counts',
     ),
+    "monitoring.interval": text(
+      "15s",
+      "how often the hub records its own figures while its dashboard Health of the hub is there, which setup brings; 0s: never",
+    ),
+    "monitoring.keep": text("7d", 'what is kept of these figures: an age, a size or both, as in "7d 1gb"'),
     "path.data": text("./data", "folder of everything the hub keeps"),
     "path.config": list(
       ["pipelines/*.conf"],

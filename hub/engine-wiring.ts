@@ -13,7 +13,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { HubSettings } from "./config.ts";
-import { INTERNAL_PREFIX } from "./index-reach.ts";
+import { INTERNAL_PREFIX, METRICS_PREFIX } from "./index-reach.ts";
 
 /** Field that the pipeline writes the time of a document's arrival to. */
 const INGESTED = "event.ingested";
@@ -49,10 +49,12 @@ export function makeShards({
 /** Returns what deletes indices by `retention.rules`. Throws settings_invalid. */
 export function wireRetention({ settings, catalog, host, log, metrics }: RetentionWiring): Retention {
   return new Retention({
-    // The audit log's own rule comes first: "* 30d" means the logs.
-    rules: [`${INTERNAL_PREFIX}audit-* ${settings["auth.audit.keep"]}`, ...settings["retention.rules"]].map(
-      parseRetentionRule,
-    ),
+    // The hub's own indices come first: "* 30d" means the logs.
+    rules: [
+      `${INTERNAL_PREFIX}audit-* ${settings["auth.audit.keep"]}`,
+      `${METRICS_PREFIX}* ${settings["monitoring.keep"]}`,
+      ...settings["retention.rules"],
+    ].map(parseRetentionRule),
     indices: () => catalog.all().map((index) => retained(index, host)),
     remove: (name) => catalog.delete([name]),
     clock: systemClock,

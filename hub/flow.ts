@@ -7,6 +7,7 @@ import { Fleet } from "#hub/cluster/fleet.ts";
 import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import { Janitor } from "#hub/cluster/janitor.ts";
 import { LogFollower } from "#hub/cluster/log-follower.ts";
+import { SavedObjects } from "#hub/cluster/saved-objects.ts";
 import type { ShardHost } from "#hub/cluster/shard-host.ts";
 import { Watermarks } from "#hub/cluster/watermarks.ts";
 import type { Journal } from "#hub/journal/journal.ts";
@@ -14,12 +15,14 @@ import { systemClock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { parseDuration } from "#proto/kit/units.ts";
 import { comparePositions, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { CertificateWatch } from "./certificate-watch.ts";
 import type { HubSettings } from "./config.ts";
 import { wireRetention } from "./engine-wiring.ts";
 import * as routes from "./log-routes.ts";
+import { Monitoring } from "./monitoring.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "./open-access.ts";
 import { Pipelines } from "./pipelines.ts";
 import { ProcessedFloor } from "./processed-floor.ts";
@@ -85,6 +88,7 @@ export async function makeFlow(ground: FlowGround): Promise<Flow> {
     ["fleet", fleet],
     ["janitor", makeJanitor(ground, shared, () => pipelines.pipeline.floor, sink)],
     ["retention", wireRetention(ground)],
+    ["monitoring", await makeMonitoring(ground, documents, fleet)],
     ["listeners", servers],
     ["certificates", makeCertificateWatch(ground, servers)],
   ];
@@ -117,6 +121,23 @@ async function makeServers(
   });
   const servers: Servers = new Servers({ ...ground, documents, access: opened.access });
   return { opened, servers };
+}
+
+async function makeMonitoring(
+  { settings, journal, log, metrics }: FlowGround,
+  documents: Documents,
+  fleet: Fleet,
+): Promise<Monitoring> {
+  return new Monitoring({
+    intervalMs: parseDuration(settings["monitoring.interval"]),
+    documents,
+    saved: new SavedObjects(await journal.bucket("saved"), systemClock),
+    agents: () => fleet.figures(),
+    node: settings["node.name"],
+    clock: systemClock,
+    log,
+    metrics,
+  });
 }
 
 function makeSink({ journal, catalog, metrics }: FlowGround, { findings }: Shared): DocumentSink {

@@ -6,6 +6,9 @@ import { mayReach, type Principal } from "#hub/auth/principal.ts";
 /** What the names of the hub's own indices begin with. */
 export const INTERNAL_PREFIX = ".tailrace-";
 
+/** The hub's record of itself, an index a day. */
+export const METRICS_PREFIX = `${INTERNAL_PREFIX}metrics-`;
+
 /** Returns true where `principal` may work with the index `name` (concrete, no alias). */
 export function reaches(principal: Principal, name: string): boolean {
   return isWithin(reachOf(principal), name);

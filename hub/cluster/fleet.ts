@@ -101,6 +101,15 @@ export class Fleet implements Component {
     };
   }
 
+  /** Returns what the hub records of every agent. */
+  figures(): { readonly health: string; readonly lagBytes: number }[] {
+    const nowMs = this.#options.now();
+    return [...this.#heard.values()].map(({ atMs, status }) => ({
+      health: healthOf(status, atMs, nowMs),
+      lagBytes: status.lagBytes,
+    }));
+  }
+
   async #hello(message: ReceivedMessage): Promise<void> {
     const hello = AgentHello.decode(message.data);
     if (message.subject !== `agent.${hello.agentId}.hello`) return;
@@ -144,16 +153,20 @@ export class Fleet implements Component {
   }
 }
 
+function healthOf({ health }: tailrace.AgentStatus, atMs: number, nowMs: number): string {
+  return nowMs - atMs > LOST_AFTER_MS ? "lost" : health;
+}
+
 /** An agent as JSON for people. */
 function agentJson(status: tailrace.AgentStatus, atMs: number, nowMs: number): Record<string, unknown> {
-  const isLost = nowMs - atMs > LOST_AFTER_MS;
+  const health = healthOf(status, atMs, nowMs);
   return {
     id: status.agentId,
     name: status.agentName,
     version: status.agentVersion,
     host: status.hostName,
-    health: isLost ? "lost" : status.health,
-    reason: isLost ? "nothing heard of it since last_seen" : status.reason,
+    health,
+    reason: health === "lost" ? "nothing heard of it since last_seen" : status.reason,
     last_seen: new Date(atMs).toISOString(),
     started: new Date(status.startedMs).toISOString(),
     rss_bytes: status.rssBytes,

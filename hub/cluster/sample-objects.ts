@@ -65,6 +65,67 @@ const VISUALISATIONS: Readonly<Record<string, Shown>> = {
   "shipped-errors-by-host": ["Errors by host", { q: FAILED, chart: "line", split: "8:host.name" }],
 };
 
+/** Of the hub's own figures, which are recorded while the dashboard is there. */
+const OWN: Readonly<Record<string, Shown>> = Object.fromEntries(
+  Object.entries<Shown>({
+    "hub-events": [
+      "Events taken in",
+      { chart: "area", metric: "sum:hub.events", split: "5:node.name.keyword" },
+    ],
+    "hub-events-sum": ["Events taken in", { chart: "number", metric: "sum:hub.events" }],
+    "hub-waiting-now": ["Messages waiting at most", { chart: "number", metric: "max:hub.documents_waiting" }],
+    "hub-errors-sum": ["Errors and retries", { chart: "number", metric: "sum:hub.errors" }],
+    "hub-behind-now": [
+      "Bytes agents were behind at most",
+      { chart: "number", metric: "max:hub.agents_behind_bytes" },
+    ],
+    "hub-raw-waiting": [
+      "Messages that wait for the pipelines",
+      { chart: "line", metric: "max:hub.raw_waiting", split: "5:node.name.keyword" },
+    ],
+    "hub-documents-waiting": [
+      "Messages that wait for the index",
+      { chart: "line", metric: "max:hub.documents_waiting", split: "5:node.name.keyword" },
+    ],
+    "hub-memory": [
+      "Memory of the hub",
+      { chart: "line", metric: "max:hub.memory_bytes", split: "5:node.name.keyword" },
+    ],
+    "hub-heap": [
+      "Heap of the hub",
+      { chart: "line", metric: "max:hub.heap_bytes", split: "5:node.name.keyword" },
+    ],
+    "hub-cpu": [
+      "Processor time, ms",
+      { chart: "area", metric: "sum:hub.cpu_ms", split: "5:node.name.keyword" },
+    ],
+    "hub-loop": [
+      "Delay of the event loop, ms",
+      { chart: "line", metric: "max:hub.loop_delay_ms", split: "5:node.name.keyword" },
+    ],
+    "hub-log-bytes": [
+      "Bytes in the log of documents",
+      { chart: "line", metric: "max:hub.documents_bytes", split: "5:node.name.keyword" },
+    ],
+    "hub-requests": ["Requests", { chart: "bar", metric: "sum:hub.requests", split: "5:node.name.keyword" }],
+    "hub-errors": [
+      "Errors and retries",
+      { chart: "bar", metric: "sum:hub.errors", split: "5:node.name.keyword" },
+    ],
+    "hub-agents": [
+      "Agents in trouble",
+      { chart: "line", metric: "max:hub.agents_in_trouble", split: "5:node.name.keyword" },
+    ],
+    "hub-viewers": [
+      "Live viewers",
+      { chart: "line", metric: "max:hub.live_viewers", split: "5:node.name.keyword" },
+    ],
+  }).map(([id, [title, parameters]]) => [id, [title, { index: ".tailrace-metrics-*", ...parameters }]]),
+);
+
+/** Id of the dashboard of the hub's own figures. */
+export const HUB_HEALTH = "hub-health";
+
 type Place = readonly [id: string, width: number, height: "low" | "middle" | "high"];
 
 interface SampleDashboard {
@@ -103,6 +164,28 @@ const DASHBOARDS: Readonly<Record<string, SampleDashboard>> = {
       ["shipped-levels", 6, "middle"],
       ["shipped-errors-by-host", 6, "middle"],
       ["shipped-files", 12, "middle"],
+    ],
+  },
+  [HUB_HEALTH]: {
+    title: "Health of the hub",
+    variables: ["node.name.keyword"],
+    panels: [
+      ["hub-events-sum", 3, "low"],
+      ["hub-waiting-now", 3, "low"],
+      ["hub-errors-sum", 3, "low"],
+      ["hub-behind-now", 3, "low"],
+      ["hub-events", 12, "middle"],
+      ["hub-raw-waiting", 6, "middle"],
+      ["hub-documents-waiting", 6, "middle"],
+      ["hub-memory", 6, "middle"],
+      ["hub-heap", 6, "middle"],
+      ["hub-cpu", 6, "middle"],
+      ["hub-loop", 6, "middle"],
+      ["hub-log-bytes", 6, "middle"],
+      ["hub-requests", 6, "middle"],
+      ["hub-errors", 6, "middle"],
+      ["hub-agents", 6, "middle"],
+      ["hub-viewers", 12, "middle"],
     ],
   },
 };
@@ -148,7 +231,7 @@ function samples(): Sample[] {
     }));
   return [
     ...shown("search", SEARCHES),
-    ...shown("visualisation", VISUALISATIONS),
+    ...shown("visualisation", { ...VISUALISATIONS, ...OWN }),
     ...Object.entries(DASHBOARDS).map(([id, { title, variables, panels }]) => ({
       type: "dashboard",
       id,
