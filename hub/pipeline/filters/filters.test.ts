@@ -292,8 +292,7 @@ test("drop ends a share of the events as random says", () => {
 });
 
 test("an expression that doesn't end is given up in careful mode, and the event says so", () => {
-  const guard = new RegexpGuard();
-  guard.careful = true;
+  const guard = new RegexpGuard({ careful: true });
   const filter = 'grok { match => { "m" => "^(?:a+)+$" } timeout_millis => 20 }';
   assert.deepEqual(run(filter, { m: `${"a".repeat(40)}b` }, guard), [
     { m: `${"a".repeat(40)}b`, tags: ["_groktimeout"] },

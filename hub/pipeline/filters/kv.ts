@@ -51,6 +51,7 @@ export const kvFilter = defineFilter({
     const prefix = compileFormat(values.prefix);
     const include = values.include_keys.map(compileFormat);
     const exclude = values.exclude_keys.map(compileFormat);
+    guard.expect(values.timeout_millis);
     const reader = KeyValueReader.create(values as KeyValueOptions, report);
     if (reader === undefined) return { apply: () => false };
     const read = (event: Event, value: unknown): Map<string, unknown> => {
@@ -71,8 +72,12 @@ export const kvFilter = defineFilter({
         }
         try {
           const work = (): Map<string, unknown> => read(event, value);
-          const found =
-            guard.careful && values.timeout_millis > 0 ? guard.limited(work, values.timeout_millis) : work();
+          const found = guard.run(
+            reader,
+            typeof value === "string" ? value : value.join("\n"),
+            values.timeout_millis,
+            work,
+          );
           for (const [key, fallback] of Object.entries(values.default_keys)) {
             if (!found.has(key)) found.set(key, fallback);
           }

@@ -62,7 +62,8 @@ export const textParts = {
             : Array.isArray(value)
               ? value.map((item: unknown) => (typeof item === "string" ? rewrite(item) : item))
               : undefined;
-        const result = guard.careful ? guard.limited(done, GSUB_LIMIT_MS) : done();
+        const subject = typeof value === "string" ? value : Array.isArray(value) ? value.join("\n") : "";
+        const result = guard.run(expressionNow, subject, GSUB_LIMIT_MS, done);
         if (result !== undefined) event.set(reference, result);
         else if (value !== undefined && value !== null) throw new FieldConflict(`gsub: ${name} is no text`);
       });

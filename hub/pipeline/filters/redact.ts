@@ -200,9 +200,9 @@ class TextRedactor {
         return keep === undefined ? replacement : keep(match, replacement);
       });
     const { guard } = this.#context;
-    if (!own || !guard.careful) return work();
+    if (!own) return work();
     try {
-      return guard.limited(work, PATTERN_LIMIT_MS);
+      return guard.run(expression, text, PATTERN_LIMIT_MS, work);
     } catch (error) {
       if (!(error instanceof RegexpTimeout)) throw error;
       // What can't be looked through must not be indexed as it is.

@@ -10,8 +10,7 @@ import { IngestDocument } from "./ingest-document.ts";
 import { IngestPipeline } from "./ingest-pipeline.ts";
 import { IngestPipelines } from "./ingest-pipelines.ts";
 
-const guard = new RegexpGuard();
-guard.careful = true;
+const guard = new RegexpGuard({ careful: true });
 const context = { clock: systemClock, guard, call: () => undefined };
 
 function run(processors: unknown[], source: JsonObject, onFailure?: unknown[]): IngestDocument {

@@ -54,8 +54,7 @@ class Pipelines {
   readonly #context: PipelineContext;
 
   constructor() {
-    const guard = new RegexpGuard();
-    guard.careful = true;
+    const guard = new RegexpGuard({ careful: true });
     this.#context = {
       clock: systemClock,
       guard,

@@ -54,7 +54,7 @@ const gsub: ProcessorKind = (settings, { guard }) => {
     const work = (): string => value.replace(expression, replacement);
     document.set(
       field.target,
-      within(() => guard.limited(work, EXPRESSION_MS)),
+      within(() => guard.run(expression, value, EXPRESSION_MS, work)),
     );
   };
 };
@@ -66,7 +66,7 @@ const split: ProcessorKind = (settings, { guard }) => {
   return (document) => {
     const value = readText(document, field);
     if (value === undefined) return;
-    const parts = within(() => guard.limited(() => value.split(separator), EXPRESSION_MS));
+    const parts = within(() => guard.run(separator, value, EXPRESSION_MS, () => value.split(separator)));
     if (!keepsTrailing) while (parts.length > 0 && parts.at(-1) === "") parts.pop();
     document.set(field.target, parts);
   };

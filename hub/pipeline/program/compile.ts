@@ -99,7 +99,7 @@ class Compiler {
       this.#steps(steps, section);
       ends.push(this.#reserve());
       if (condition === undefined) continue;
-      const compiled = compileCondition(condition, this.#options.variables, this.#report);
+      const compiled = compileCondition(condition, this.#options, this.#report);
       this.#instructions[test] = { kind: "unless", condition: compiled, target: this.#instructions.length };
     }
     for (const end of ends) this.#instructions[end] = { kind: "jump", target: this.#instructions.length };

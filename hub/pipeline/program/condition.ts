@@ -6,6 +6,8 @@ import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import type { Report } from "../language/plugin-options.ts";
 import type { CompareOperator, ConditionNode, OperandNode } from "../language/syntax-tree.ts";
 import { expandVariables, type Variables } from "../language/variables.ts";
+import { type RubyRegexp, translateRubyRegexp } from "../regexp/ruby-regexp.ts";
+import type { RegexpGuard } from "./regexp-guard.ts";
 
 export type Condition = (event: Event) => boolean;
 
@@ -14,26 +16,35 @@ export class ConditionFault extends Error {}
 
 type Operand = (event: Event) => unknown;
 
+/** What conditions are compiled with. */
+export interface ConditionGround {
+  readonly variables: Variables;
+  readonly guard: RegexpGuard;
+}
+
+/** An expression that takes longer sends its event to the dead letters. */
+const MATCH_LIMIT_MS = 1_000;
+
 /** Returns the function of a condition; faults of its parts are reported. */
-export function compileCondition(node: ConditionNode, variables: Variables, report: Report): Condition {
-  const operand = (each: OperandNode): Operand => compileOperand(each, variables, report);
+export function compileCondition(node: ConditionNode, ground: ConditionGround, report: Report): Condition {
+  const operand = (each: OperandNode): Operand => compileOperand(each, ground.variables, report);
   switch (node.kind) {
     case "logic": {
-      const left = compileCondition(node.left, variables, report);
-      const right = compileCondition(node.right, variables, report);
+      const left = compileCondition(node.left, ground, report);
+      const right = compileCondition(node.right, ground, report);
       if (node.operator === "and") return (event) => left(event) && right(event);
       if (node.operator === "or") return (event) => left(event) || right(event);
       if (node.operator === "xor") return (event) => left(event) !== right(event);
       return (event) => !(left(event) && right(event));
     }
     case "not": {
-      const inner = compileCondition(node.operand, variables, report);
+      const inner = compileCondition(node.operand, ground, report);
       return (event) => !inner(event);
     }
     case "compare":
       return compare(node.operator, operand(node.left), operand(node.right));
     case "match":
-      return match(operand(node.left), node.pattern, node.negated, report);
+      return match(operand(node.left), node, ground.guard, report);
     case "in": {
       const contains = compileIn(node.needle, node.hay, operand);
       return node.negated ? (event) => !contains(event) : contains;
@@ -128,20 +139,28 @@ function describe(value: unknown): string {
 }
 
 /** Only texts can match. */
-function match(left: Operand, pattern: OperandNode, negated: boolean, report: Report): Condition {
+function match(
+  left: Operand,
+  { pattern, negated }: Extract<ConditionNode, { kind: "match" }>,
+  guard: RegexpGuard,
+  report: Report,
+): Condition {
   const expression = compileExpression(pattern, report);
   if (expression === undefined) return () => false;
   return (event) => {
     const value = left(event);
-    return (typeof value === "string" && expression.test(value)) !== negated;
+    const isMatch =
+      typeof value === "string" &&
+      expression.mayMatch(value) &&
+      guard.exec(expression.expression(value), value, MATCH_LIMIT_MS) !== null;
+    return isMatch !== negated;
   };
 }
 
-function compileExpression(node: OperandNode, report: Report): RegExp | undefined {
+function compileExpression(node: OperandNode, report: Report): RubyRegexp | undefined {
   const source = String("value" in node ? node.value : "");
   try {
-    // In pipelines ^ and $ mean the ends of lines, as in Ruby.
-    return new RegExp(source, "m");
+    return translateRubyRegexp(source);
   } catch (error) {
     report("error", node.range, `this is no regular expression: ${(error as Error).message}`);
     return undefined;

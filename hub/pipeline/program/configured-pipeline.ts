@@ -88,6 +88,11 @@ export class ConfiguredPipeline implements MessageProcessor {
     return this.#compiled.takesAgents;
   }
 
+  /** True where a filter keeps something of events for later ones. */
+  get isStateful(): boolean {
+    return this.#compiled.stateful;
+  }
+
   /** Number of its outputs. */
   get outputs(): number {
     return this.#compiled.outputs.length;

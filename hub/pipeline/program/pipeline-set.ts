@@ -73,6 +73,11 @@ export class PipelineSet implements MessageProcessor {
     }
   }
 
+  /** True where a filter keeps something of events for later ones. */
+  get isStateful(): boolean {
+    return this.#pipelines.some((pipeline) => pipeline.isStateful);
+  }
+
   /** Lets filters that keep events make what is due. */
   flush(out: DocumentPacker): void {
     for (const pipeline of this.#pipelines) pipeline.flush(out);

@@ -1,38 +1,175 @@
-/** Runs what a regular expression may never end, with a limit in time. */
+/**
+ * Runs what a regular expression may never end, with a limit in time. A limit costs about 0.2 ms to set up, so it is put
+ * around whole batches; the expression that was at work when one was over is suspect for a while, and is then given a
+ * limit of its own for each text, less the time that it has taken already. So the events beside one that drives an
+ * expression astray wait for about the expression's own limit, and not for each further one of the kind.
+ */
 
 import { createContext, Script } from "node:vm";
 
-/** What runs inside of a limit. A limit costs about 0.2 ms to set up: it is put around whole batches first. */
+/** A batch is a matter of milliseconds; one that takes this long may hold an expression that doesn't end. */
+const BATCH_MS = 250;
+/** And this many times as long as batches have lately taken. */
+const USUAL_BATCHES = 4;
+/** Share of the longest batch's duration that is remembered from one batch to the next. */
+const REMEMBERED = 0.9;
+
+/** An expression stays suspect for so long after it went astray last. */
+const SUSPICION_MS = 2_000;
+/** What a suspect expression gets for a text when its time is used up: many times what others take. */
+const LEAST_MS = 20;
+/** The same as a part of its limit. */
+const LEAST_SHARE = 0.02;
+/** Texts that are remembered as those that drive an expression astray. */
+const MAX_ASTRAY = 100;
+
+/** An expression that went astray lately. */
+interface Suspect {
+  /** What its options say, ms; 0: never. */
+  readonly timeoutMs: number;
+  /** Taken by texts that were given up, ms. */
+  spentMs: number;
+  /** Monotonic. */
+  untilMs: number;
+  readonly astray: Set<string>;
+}
+
 export class RegexpGuard {
-  /** True: each expression runs within its own limit, to find the one that doesn't end. */
-  careful = false;
+  /** Each expression runs within its own limit: there is no batch around it. */
+  readonly #careful: boolean;
   /** Called after an expression was stopped: the thread is slow, not dead. */
   readonly #onTimeout: () => void;
-  #work: () => unknown = () => undefined;
+  readonly #suspects = new Map<object, Suspect>();
   readonly #context = createContext({ run: (): unknown => this.#work() });
   readonly #script = new Script("run()");
+  #work: () => unknown = () => undefined;
+  /** What runs now, and since when. */
+  #running: object | undefined;
+  #runningSinceMs = 0;
+  #runningLimitMs = 0;
+  #shortestMs = BATCH_MS;
+  #usualMs = 0;
 
-  constructor(onTimeout: () => void = () => undefined) {
+  constructor({ careful = false, onTimeout = () => undefined }: GuardOptions = {}) {
+    this.#careful = careful;
     this.#onTimeout = onTimeout;
+  }
+
+  /** Tells of a limit that `exec` or `run` will be called with, so that batches aren't longer; 0: there is none. */
+  expect(timeoutMs: number): void {
+    if (timeoutMs > 0) this.#shortestMs = Math.min(this.#shortestMs, timeoutMs);
+  }
+
+  /**
+   * Returns what `batch` returns. It is done again, from the start, where an expression in it went astray or where it
+   * took unusually long; `leastMs` is what it is given at least.
+   */
+  runBatch<T>(batch: () => T, leastMs = this.#shortestMs): T {
+    const startMs = performance.now();
+    const result = this.#attempt(batch, Math.max(leastMs, this.#usualMs * USUAL_BATCHES));
+    const tookMs = performance.now() - startMs;
+    if (this.#suspects.size === 0) this.#usualMs = Math.max(tookMs, this.#usualMs * REMEMBERED);
+    return result;
+  }
+
+  /** Returns the match, or null. Throws RegexpTimeout where it takes longer than `timeoutMs` (0: no limit). */
+  exec(expression: RegExp, subject: string, timeoutMs: number): RegExpExecArray | null {
+    if (this.#careful || this.#suspects.size > 0)
+      return this.run(expression, subject, timeoutMs, () => expression.exec(subject));
+    this.#begin(expression, timeoutMs);
+    const match = expression.exec(subject);
+    this.#running = undefined;
+    return match;
+  }
+
+  /** Returns what `work` makes of `subject`; `expression` stands for it. Throws RegexpTimeout as `exec` does. */
+  run<T>(expression: object, subject: string, timeoutMs: number, work: () => T): T {
+    const suspect = this.#suspect(expression);
+    const isLimited = timeoutMs > 0 && (this.#careful || suspect !== undefined);
+    if (suspect?.astray.has(subject) === true && isLimited) throw new RegexpTimeout("went astray before");
+    this.#begin(expression, timeoutMs);
+    try {
+      return isLimited ? this.limited(work, limitOf({ spentMs: 0, ...suspect, timeoutMs })) : work();
+    } catch (error) {
+      if (error instanceof RegexpTimeout) this.#accuse(expression, subject);
+      throw error;
+    } finally {
+      this.#running = undefined;
+    }
   }
 
   /** Returns what `work` returns; throws RegexpTimeout where it takes longer than `timeoutMs`. */
   limited<T>(work: () => T, timeoutMs: number): T {
     this.#work = work;
     try {
-      return this.#script.runInContext(this.#context, { timeout: timeoutMs }) as T;
+      return this.#script.runInContext(this.#context, { timeout: Math.ceil(timeoutMs) }) as T;
     } catch (error) {
       if ((error as { code?: string }).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
       this.#onTimeout();
-      throw new RegexpTimeout(`not finished after ${timeoutMs} ms`);
+      throw new RegexpTimeout(`not finished after ${Math.round(timeoutMs)} ms`);
     }
   }
 
-  /** Returns the match, or null; in careful mode throws RegexpTimeout behind `timeoutMs` (0: no limit). */
-  exec(expression: RegExp, subject: string, timeoutMs: number): RegExpExecArray | null {
-    if (!this.careful || timeoutMs === 0) return expression.exec(subject);
-    return this.limited(() => expression.exec(subject), timeoutMs);
+  /** What was at work when a limit was over is suspect, unless it had just begun: then the batch itself is long. */
+  #attempt<T>(batch: () => T, firstMs: number): T {
+    for (let limitMs = firstMs; ; limitMs *= 2) {
+      this.#running = undefined;
+      try {
+        return this.limited(batch, limitMs + this.#suspectsMs());
+      } catch (error) {
+        if (!(error instanceof RegexpTimeout)) throw error;
+        const isAstray = performance.now() - this.#runningSinceMs > limitMs / 2;
+        if (this.#running !== undefined && isAstray) this.#accuse(this.#running);
+      }
+    }
   }
+
+  #accuse(expression: object, subject?: string): void {
+    const nowMs = performance.now();
+    const suspect = this.#suspects.get(expression) ?? {
+      timeoutMs: this.#runningLimitMs,
+      spentMs: 0,
+      untilMs: 0,
+      astray: new Set(),
+    };
+    suspect.spentMs += nowMs - this.#runningSinceMs;
+    suspect.untilMs = nowMs + SUSPICION_MS;
+    if (subject !== undefined && suspect.astray.size < MAX_ASTRAY) suspect.astray.add(subject);
+    this.#suspects.set(expression, suspect);
+  }
+
+  #begin(expression: object, timeoutMs: number): void {
+    this.#running = expression;
+    this.#runningSinceMs = performance.now();
+    this.#runningLimitMs = timeoutMs;
+  }
+
+  /** Forgets those that are so no more; returns the time that the others may take for one text each. */
+  #suspectsMs(): number {
+    let totalMs = 0;
+    for (const [expression, suspect] of this.#suspects)
+      if (this.#suspect(expression) !== undefined) totalMs += limitOf(suspect);
+    return totalMs;
+  }
+
+  #suspect(expression: object): Suspect | undefined {
+    const suspect = this.#suspects.get(expression);
+    if (suspect === undefined || performance.now() < suspect.untilMs) return suspect;
+    this.#suspects.delete(expression);
+    return undefined;
+  }
+}
+
+/** Returns what an expression gets for one text: what is left of its limit. */
+function limitOf({ timeoutMs, spentMs }: Pick<Suspect, "timeoutMs" | "spentMs">): number {
+  const leastMs = Math.max(LEAST_MS, timeoutMs * LEAST_SHARE);
+  return Math.min(timeoutMs, Math.max(leastMs, timeoutMs - spentMs));
+}
+
+export interface GuardOptions {
+  readonly careful?: boolean;
+  /** Called after an expression was stopped: the thread is slow, not dead. */
+  readonly onTimeout?: () => void;
 }
 
 /** Work within a limit was stopped. */

@@ -8,10 +8,7 @@ import type { Variables } from "../language/variables.ts";
 import type { PipelineFile } from "../runtime/worker-protocol.ts";
 import { compilePipeline } from "./compile.ts";
 import { loadPlugins } from "./load-plugins.ts";
-import { RegexpGuard, RegexpTimeout } from "./regexp-guard.ts";
-
-/** A whole simulation may take this long: its expressions may be somebody's first try. */
-const LIMIT_MS = 5_000;
+import { RegexpGuard } from "./regexp-guard.ts";
 
 /** An event as JSON, `@metadata` included where there is any. */
 export type EventJson = Record<string, unknown>;
@@ -120,13 +117,7 @@ export async function simulate({
     return { input, steps, results, refused };
   }
 
-  try {
-    return guard.limited(run, LIMIT_MS);
-  } catch (error) {
-    if (!(error instanceof RegexpTimeout)) throw error;
-    guard.careful = true;
-    return run();
-  }
+  return guard.runBatch(run);
 }
 
 /** Returns an event as plain JSON values, its metadata too. */

@@ -22,8 +22,8 @@ import {
 /** Documents are about this many times as long as the lines they are made of. */
 const GROWTH = 4;
 
-/** A batch is a matter of milliseconds; one that takes this long holds an expression that doesn't end. */
-const BATCH_LIMIT_MS = 2_000;
+/** A batch that is done again shows its events to filters that remember them twice: only where it must be. */
+const STATEFUL_BATCH_MS = 2_000;
 
 /** How often a thread tells what its plugins did. */
 const FIGURES_INTERVAL_MS = 1_000;
@@ -31,14 +31,17 @@ const FIGURES_INTERVAL_MS = 1_000;
 if (parentPort !== null) await serve(parentPort, workerData as WorkerSettings);
 
 async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): Promise<void> {
-  const guard = new RegexpGuard(() => port.postMessage({ id: SLOW, results: [] } satisfies WorkResponse));
+  const guard = new RegexpGuard({
+    onTimeout: () => port.postMessage({ id: SLOW, results: [] } satisfies WorkResponse),
+  });
   const fallback = new DefaultPipeline(settings.defaultId, systemClock);
   const set = await configured(settings, fallback, guard);
   port.on("message", ({ id, items }: WorkRequest) => {
     const batch = (): WorkResult[] =>
       items.length === 0 ? [flush(set)] : items.map((item) => work(set ?? fallback, item));
     // The default pipeline has no expressions that could run away.
-    const results = set === undefined ? batch() : guarded(guard, batch);
+    const results =
+      set === undefined ? batch() : guard.runBatch(batch, set.isStateful ? STATEFUL_BATCH_MS : undefined);
     const handedOver = results.flatMap((result) =>
       "documents" in result ? transferList(result.documents) : [],
     );
@@ -63,21 +66,6 @@ async function configured(
   if (pipelines.length === 0) return undefined;
   const { PipelineSet } = await import("../program/pipeline-set.ts");
   return PipelineSet.make({ pipelines, fallback, variables, clock: systemClock, guard });
-}
-
-/** Does a batch within one limit; a batch that takes longer is done again with a limit around each expression. */
-function guarded(guard: RegexpGuard, batch: () => WorkResult[]): WorkResult[] {
-  try {
-    return guard.limited(batch, BATCH_LIMIT_MS);
-  } catch (error) {
-    if (!(error instanceof RegexpTimeout)) throw error;
-    guard.careful = true;
-    try {
-      return batch();
-    } finally {
-      guard.careful = false;
-    }
-  }
 }
 
 function work(processor: MessageProcessor, { data, ranges, sequence }: WorkItem): WorkResult {

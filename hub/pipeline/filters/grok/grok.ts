@@ -63,6 +63,7 @@ export const grokFilter = defineFilter({
   options: OPTIONS,
   create(values, context) {
     const matches = compileMatches(values, context);
+    context.guard.expect(values.timeout_millis);
     return { apply: (event) => new Attempt(event, values, context).run(matches) };
   },
 });
@@ -123,12 +124,10 @@ class Attempt {
 
   #exec(expression: RegExp, subject: string): RegExpExecArray | null {
     const { guard, clock } = this.#context;
-    if (!guard.careful) return expression.exec(subject);
+    if (this.#values.timeout_scope === "pattern") return guard.exec(expression, subject, this.#budgetMs);
     const startMs = clock.monotonic();
     const match = guard.exec(expression, subject, this.#budgetMs);
-    if (this.#values.timeout_scope === "event" && this.#budgetMs > 0) {
-      this.#budgetMs = Math.max(1, this.#budgetMs - (clock.monotonic() - startMs));
-    }
+    if (this.#budgetMs > 0) this.#budgetMs = Math.max(1, this.#budgetMs - (clock.monotonic() - startMs));
     return match;
   }
 
