@@ -132,7 +132,7 @@ test("a real access log reaches the index and a file whole though a thread of th
   // More of it, so that the thread has something in hands whenever it ends.
   const more = expected.map((line) => `${line}\n`).join("");
   appendFileSync(path, more);
-  await endThread(hub.logFile, "pipeline/runtime/worker");
+  await endThread(hub.logFile, /pipeline[/-]runtime[/-]worker/);
   await until("all documents", async () => (await found()) >= 2 * expected.length, {
     deadlineMs: 120_000,
     everyMs: 200,

@@ -15,8 +15,8 @@ interface InspectorMessage {
   readonly params?: { readonly sessionId?: string; readonly workerInfo?: { readonly url: string } };
 }
 
-/** Ends one thread that runs a script whose URL holds `script`; resolves when it is gone. `logFile`: of the process. */
-export async function endThread(logFile: string, script: string): Promise<void> {
+/** Ends one thread that runs a script whose URL `script` fits; resolves when it is gone. `logFile`: of the process. */
+export async function endThread(logFile: string, script: RegExp): Promise<void> {
   const url = await until("the inspector's address", () =>
     readFileSync(logFile, "utf8")
       .match(/ws:\/\/127\.0\.0\.1:\d+\/[\w-]+/g)
@@ -32,7 +32,7 @@ export async function endThread(logFile: string, script: string): Promise<void> 
   socket.on("message", (data: Buffer) => {
     const { method, params } = JSON.parse(data.toString()) as InspectorMessage;
     if (method === "NodeWorker.attachedToWorker" && session === undefined) {
-      if (params?.workerInfo?.url.includes(script) !== true) return;
+      if (params === undefined || !script.test(params.workerInfo?.url ?? "")) return;
       session = params.sessionId;
       const message = { id: 1, method: "Runtime.evaluate", params: { expression: "process.exit(1)" } };
       send("NodeWorker.sendMessageToWorker", { sessionId: session, message: JSON.stringify(message) });

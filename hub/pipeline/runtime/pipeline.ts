@@ -31,11 +31,11 @@ import type {
 import { Session } from "./session.ts";
 import type { PipelineDefinition } from "./worker-protocol.ts";
 
-/** What is in flight at the stop gets this long to reach sink and outputs; the rest is read again at the next start. */
-const DRAIN_MS = 5_000;
+/** What is in flight at a stop gets so long: a hub has to end within a time as well. */
+const AT_STOP = { stallMs: 5_000, totalMs: 5_000 };
 
-/** At a reload: a blocked output must not hold it, what is in flight is read again by the new configuration. */
-const RELOAD_DRAIN_MS = 2_000;
+/** At a reload: a blocked output must not hold it up, a slow one needn't get events twice. */
+const AT_RELOAD = { stallMs: 2_000, totalMs: 15_000 };
 
 const BEGIN_RETRY = { firstMs: 100, capMs: 5_000 };
 
@@ -174,7 +174,7 @@ export class Pipeline implements Component {
     this.#stopping.abort();
     await this.#changes;
     await this.#inputs.stop();
-    if (this.#session !== undefined) return this.#session.end(DRAIN_MS);
+    if (this.#session !== undefined) return this.#session.end(AT_STOP);
     const prepared = await this.#prepared?.catch(() => undefined);
     await prepared?.session.discard();
   }
@@ -201,7 +201,7 @@ export class Pipeline implements Component {
     const session = this.#makeSession(definitions, plan, takeAsItStands);
     await session.prepare();
     const before = this.#session;
-    await before?.end(RELOAD_DRAIN_MS);
+    await before?.end(AT_RELOAD);
     this.#floor = before?.keeper.floor;
     this.#session = session;
     this.#definitions = definitions;

@@ -52,6 +52,13 @@ export interface SessionOptions {
   readonly onFigures: (figures: readonly PipelineFigures[]) => void;
 }
 
+/** How long an ending session waits for what is in flight. */
+export interface Patience {
+  /** Nothing has arrived for so long: the rest is given up. */
+  readonly stallMs: number;
+  readonly totalMs: number;
+}
+
 export class Session {
   readonly keeper: CursorKeeper;
   readonly outputs: OutputHost;
@@ -114,23 +121,31 @@ export class Session {
   }
 
   /**
-   * Reads no further, gives what is in flight `drainMs` to reach sink and outputs, stores the cursors, ends the threads.
-   * What didn't get there is read again by the next session.
+   * Reads no further, lets what is in flight reach sink and outputs, stores the cursors, ends the threads. What didn't
+   * get there is read again by the next session, and outputs that can't tell get it twice.
    */
-  async end(drainMs: number): Promise<void> {
-    const { clock } = this.#options;
+  async end(patience: Patience): Promise<void> {
     this.#reading.abort();
     await Promise.all([this.#reader, this.#flusher]);
     this.#batcher.flush();
-    const drained = new AbortController();
-    await Promise.race([
-      this.keeper.idle().finally(() => drained.abort()),
-      clock.sleep(drainMs, drained.signal),
-    ]);
+    await this.#drain(patience);
     this.#working.abort();
     await this.#pool.stop();
     await this.keeper.stop();
     await this.outputs.stop();
+  }
+
+  /** Waits as long as messages arrive: an output that is slow is worth it, one that is blocked holds nothing up. */
+  async #drain({ stallMs, totalMs }: Patience): Promise<void> {
+    const { clock } = this.#options;
+    const drained = new AbortController();
+    const idle = this.keeper.idle().finally(() => drained.abort());
+    const endMs = clock.monotonic() + totalMs;
+    let before = Number.POSITIVE_INFINITY;
+    while (!drained.signal.aborted && this.inFlight.messages < before && clock.monotonic() < endMs) {
+      before = this.inFlight.messages;
+      await Promise.race([idle, clock.sleep(stallMs, drained.signal)]);
+    }
   }
 
   #makePool(): WorkerPool {
