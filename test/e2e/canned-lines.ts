@@ -82,16 +82,16 @@ export function searchLines(body: Json, lines: readonly CannedLine[]): Json {
       [...bool.must, ...bool.filter].every((clause) => matches(line, clause)) &&
       !bool.must_not.some((clause) => matches(line, clause)),
   );
-  const before = (body["search_after"] as number[] | undefined)?.[0] ?? Number.POSITIVE_INFINITY;
+  const [beforeMs, beforeOffset] = (body["search_after"] as [number, number] | undefined) ?? [Infinity, 0];
   const hits = found
-    .filter(({ timestampMs }) => timestampMs < before)
+    .filter(({ timestampMs }) => timestampMs < beforeMs || (timestampMs === beforeMs && 0 < beforeOffset))
     .slice(0, body["size"] as number)
     .map(({ id, timestampMs, source }) => ({
       _index: CANNED_INDEX,
       _id: id,
       _score: null,
       _source: source,
-      sort: [timestampMs],
+      sort: [timestampMs, 0],
     }));
   const aggregations =
     body["aggs"] === undefined ? {} : { aggregations: aggregate(body["aggs"] as Json, found) };

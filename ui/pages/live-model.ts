@@ -175,5 +175,5 @@ export function toDocument({ row, source }: TailLine): LogDocument {
   const [index, host, path] = source;
   const time = new Date(atMs).toISOString();
   const known = { message, host: { name: host }, log: { file: { path } }, "@timestamp": time };
-  return new LogDocument({ _index: index, _id: id, _source: known, sort: [atMs] });
+  return new LogDocument({ _index: index, _id: id, _source: known, sort: [atMs, 0] });
 }

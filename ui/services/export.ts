@@ -5,7 +5,7 @@ import type { DiscoverState } from "./discover-state.ts";
 import { type Hit, LogDocument, valueText } from "./log-document.ts";
 import { type SearchClient, type SearchResponse, totalOf } from "./search-client.ts";
 import { encodeIndex } from "./search-paths.ts";
-import { buildQuery, TIME_FIELD } from "./search-request.ts";
+import { buildQuery, TIME_FIELD, timeOrder } from "./search-request.ts";
 import type { ResolvedRange } from "./time-range.ts";
 
 export type ExportFormat = "csv" | "ndjson";
@@ -44,7 +44,7 @@ export async function exportLines(options: ExportOptions): Promise<Exported> {
   const body = {
     size: PAGE_LINES,
     query: buildQuery(state, range),
-    sort: [{ [TIME_FIELD]: { order: "desc", unmapped_type: "date" } }],
+    sort: timeOrder("desc"),
   };
   const path = `/${encodeIndex(state.index)}/_search?scroll=${SNAPSHOT}&ignore_unavailable=true`;
   let answer = (await client.call("POST", path, body, signal)) as ScrollAnswer;

@@ -27,7 +27,7 @@ export class LogDocument {
   readonly source: Json;
   /** ms since 1970-01-01 UTC; 0 where the document has no time. */
   readonly timestampMs: number;
-  /** What the search sorted it by, the time last; none where it wasn't sorted. */
+  /** What the search sorted it by, time and offset last; none where it wasn't sorted. */
   readonly sort: readonly unknown[];
   #fields: ReadonlyMap<string, unknown> | undefined;
   #rowTexts: Map<string, string> | undefined;
@@ -37,7 +37,7 @@ export class LogDocument {
     this.id = _id;
     this.source = _source;
     this.sort = sort;
-    this.timestampMs = timeOf(sort.at(-1), _source["@timestamp"]);
+    this.timestampMs = timeOf(sort.at(-2), _source["@timestamp"]);
   }
 
   /** Tells documents of all indices apart. */

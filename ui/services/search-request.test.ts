@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Sort } from "./discover-state.ts";
 import { readFields } from "./fields.ts";
 import { chooseInterval } from "./interval.ts";
 import { buildQuery, histogramRequest, levelFieldOf, rowsRequest } from "./search-request.ts";
@@ -38,23 +39,50 @@ test("an empty query and a star ask for everything", () => {
     });
 });
 
-test("the next page begins at the last time once more, with room for the rows that are there", () => {
-  assert.equal(rowsRequest(EVERYTHING, RANGE)["search_after"], undefined);
-  const next = rowsRequest(EVERYTHING, RANGE, { after: [5_000], rowsAtLast: 7 });
-  assert.deepEqual([next["search_after"], next["size"]], [[5_001], 107]);
-  const sort = { field: "@timestamp", isDescending: false };
-  const oldestFirst = rowsRequest({ ...EVERYTHING, sort }, RANGE, { after: [5_000], rowsAtLast: 1 });
-  assert.deepEqual(oldestFirst["search_after"], [4_999]);
+test("lines that share a time stand in the order of their file, also where another field is sorted by", () => {
+  const byTime = (order: string) => [
+    { "@timestamp": { order, unmapped_type: "date" } },
+    { "log.offset": { order, unmapped_type: "long" } },
+  ];
+  assert.deepEqual(rowsRequest(EVERYTHING, RANGE)["sort"], byTime("desc"));
+  const oldestFirst = { field: "@timestamp", isDescending: false };
+  assert.deepEqual(rowsRequest({ ...EVERYTHING, sort: oldestFirst }, RANGE)["sort"], byTime("asc"));
+  const byField = { field: "took", isDescending: false };
+  assert.deepEqual(rowsRequest({ ...EVERYTHING, sort: byField }, RANGE)["sort"], [
+    { took: { order: "asc", unmapped_type: "keyword" } },
+    ...byTime("desc"),
+  ]);
 });
 
-test("rows sorted by a field go on behind its last value, and by time where values are equal", () => {
-  const state = { ...EVERYTHING, sort: { field: "took", isDescending: true } };
-  assert.deepEqual(rowsRequest(state, RANGE)["sort"], [
-    { took: { order: "desc", unmapped_type: "keyword" } },
-    { "@timestamp": { order: "desc", unmapped_type: "date" } },
-  ]);
-  const next = rowsRequest(state, RANGE, { after: [30, 5_000], rowsAtLast: 1 });
-  assert.deepEqual(next["search_after"], [30, 5_001]);
+/** What the hub gives for the offset of a line that has none; JSON rounds it. */
+const NO_OFFSET = JSON.parse("9223372036854775807") as number;
+const NEXT_PAGES: readonly {
+  sort?: Sort;
+  after: readonly unknown[];
+  searchAfter: readonly unknown[];
+}[] = [
+  { after: [5_000, 70], searchAfter: [5_000, 71] },
+  { after: [5_000, -NO_OFFSET], searchAfter: [5_000, Number.MIN_SAFE_INTEGER] },
+  {
+    sort: { field: "@timestamp", isDescending: false },
+    after: [5_000, 70],
+    searchAfter: [5_000, 69],
+  },
+  {
+    sort: { field: "@timestamp", isDescending: false },
+    after: [5_000, NO_OFFSET],
+    searchAfter: [5_000, Number.MAX_SAFE_INTEGER],
+  },
+  { sort: { field: "took", isDescending: true }, after: [30, 5_000, 70], searchAfter: [30, 5_000, 71] },
+];
+
+test("the next page begins at the last time and offset once more, with room for the rows that are there", () => {
+  assert.equal(rowsRequest(EVERYTHING, RANGE)["search_after"], undefined);
+  for (const { sort, after, searchAfter } of NEXT_PAGES) {
+    const state = { ...EVERYTHING, ...(sort === undefined ? {} : { sort }) };
+    const next = rowsRequest(state, RANGE, { after, rowsAtLast: 7 });
+    assert.deepEqual([next["search_after"], next["size"]], [searchAfter, 107]);
+  }
 });
 
 test("the histogram is split by the level that can be counted", () => {

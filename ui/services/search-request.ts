@@ -6,6 +6,8 @@ import type { Interval } from "./interval.ts";
 import type { ResolvedRange } from "./time-range.ts";
 
 export const TIME_FIELD = "@timestamp";
+/** Orders the lines of a file that share a time. */
+export const OFFSET_FIELD = "log.offset";
 /** Rows asked for at once. */
 export const PAGE_ROWS = 100;
 /** More can't be asked for at once (index.max_result_window). */
@@ -32,7 +34,7 @@ export function buildQuery({ query, filters }: Query, range: ResolvedRange | und
 
 /** Where a page of rows goes on. */
 export interface PageStart {
-  /** The last row's values of what is sorted by, the time last. */
+  /** The last row's values of what is sorted by, time and offset last. */
   readonly after: readonly unknown[];
   /** Rows that are there with exactly these values. */
   readonly rowsAtLast: number;
@@ -42,25 +44,32 @@ export interface PageStart {
 export type RowsQuery = Query & { readonly sort?: Sort };
 
 /**
- * Returns the search for rows. The page behind another begins at its last time once more, as many lines can share a
- * millisecond; its reader leaves out what is there.
+ * Returns the search for rows. The page behind another begins at its last time and offset once more, as lines of several
+ * files can share both; its reader leaves out what is there.
  */
 export function rowsRequest(state: RowsQuery, range: ResolvedRange, start?: PageStart): Body {
   const sort = state.sort ?? NEWEST_FIRST;
   const body = { size: PAGE_ROWS, query: buildQuery(state, range), sort: sortClauses(sort) };
   if (start === undefined) return body;
   const size = Math.min(MAX_PAGE_ROWS, PAGE_ROWS + start.rowsAtLast);
-  const isOldestFirst = sort.field === TIME_FIELD && !sort.isDescending;
-  const lastMs = Number(start.after.at(-1));
-  return { ...body, size, search_after: [...start.after.slice(0, -1), lastMs + (isOldestFirst ? -1 : 1)] };
+  const step = sort.field === TIME_FIELD && !sort.isDescending ? -1 : 1;
+  const offset = Number(start.after.at(-1));
+  // Lines without an offset stand behind all others of their time.
+  const from = Number.isSafeInteger(offset) ? offset + step : -step * Number.MAX_SAFE_INTEGER;
+  return { ...body, size, search_after: [...start.after.slice(0, -1), from] };
 }
 
 function sortClauses({ field, isDescending }: Sort): Body[] {
+  if (field === TIME_FIELD) return timeOrder(isDescending ? "desc" : "asc");
   const order = isDescending ? "desc" : "asc";
-  if (field === TIME_FIELD) return [{ [TIME_FIELD]: { order, unmapped_type: "date" } }];
+  return [{ [field]: { order, unmapped_type: "keyword" } }, ...timeOrder("desc")];
+}
+
+/** Returns the order by time in which lines of one file stand as they were written, or the other way round. */
+export function timeOrder(order: "asc" | "desc"): Body[] {
   return [
-    { [field]: { order, unmapped_type: "keyword" } },
-    { [TIME_FIELD]: { order: "desc", unmapped_type: "date" } },
+    { [TIME_FIELD]: { order, unmapped_type: "date" } },
+    { [OFFSET_FIELD]: { order, unmapped_type: "long" } },
   ];
 }
 

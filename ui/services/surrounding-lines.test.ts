@@ -48,12 +48,7 @@ const signal = new AbortController().signal;
 
 test("the lines around a line come in the order they were written, also those of its own millisecond", async () => {
   const { client } = fileHub();
-  const source = hit(20);
-  const around = new SurroundingLines(
-    new LogDocument({ ...source, sort: [source.sort[0]!] }),
-    client,
-    "logs-*",
-  );
+  const around = new SurroundingLines(new LogDocument(hit(20)), client, "logs-*");
   await Promise.all([around.load("before", signal), around.load("after", signal)]);
   assert.deepEqual(
     messages(around.before),

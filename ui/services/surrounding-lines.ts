@@ -3,12 +3,10 @@
 import type { FieldFilter } from "./discover-state.ts";
 import { LogDocument } from "./log-document.ts";
 import type { SearchClient } from "./search-client.ts";
-import { buildQuery, TIME_FIELD } from "./search-request.ts";
+import { buildQuery, OFFSET_FIELD, timeOrder } from "./search-request.ts";
 
 /** What ties lines to their place. */
 const PLACE_FIELDS = ["host.name", "log.file.path"];
-/** Orders the lines of one file that share a time. */
-const OFFSET_FIELD = "log.offset";
 /** Lines asked for at once, on either side. */
 export const SURROUNDING_LINES = 10;
 /** Nobody reads further than this in a side panel. */
@@ -44,9 +42,7 @@ export class SurroundingLines {
     const known = side === "before" ? this.before : this.after;
     const size = known.length + SURROUNDING_LINES;
     const { hits } = await this.#client.search(this.#index, this.#request(side, size), signal);
-    const found = hits.hits
-      .map((hit) => new LogDocument({ ...hit, sort: [hit.sort?.[0]] }))
-      .filter(({ key }) => key !== this.line.key);
+    const found = hits.hits.map((hit) => new LogDocument(hit)).filter(({ key }) => key !== this.line.key);
     const hasMore = found.length >= size && size < MAX_LINES;
     const lines = found.slice(0, size);
     if (side === "before") [this.before, this.hasMoreBefore] = [lines.toReversed(), hasMore];
@@ -56,10 +52,7 @@ export class SurroundingLines {
   /** The nearest lines first. One more than wanted: where nothing else orders lines, the line itself is among them. */
   #request(side: "before" | "after", size: number): Readonly<Record<string, unknown>> {
     const order = side === "before" ? "desc" : "asc";
-    const sort = [
-      { [TIME_FIELD]: { order, unmapped_type: "date" } },
-      { [OFFSET_FIELD]: { order, unmapped_type: "long" } },
-    ];
+    const sort = timeOrder(order);
     const query = buildQuery({ query: "", filters: placeFilters(this.line) }, undefined);
     const offset = this.line.fields.get(OFFSET_FIELD);
     // Without an offset the line's own millisecond is begun again: other lines may share it.
