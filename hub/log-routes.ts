@@ -60,7 +60,7 @@ export function rawSource(journal: Journal): RawSource {
 
 /** Yields the messages of DOC behind `after`. */
 export function readDocs(journal: Journal, after: Position, signal: AbortSignal): AsyncIterable<DocMessage> {
-  return journal.read(DOC_STREAM, { after, signal });
+  return journal.read(DOC_STREAM, { after, signal, ownFromMemory: true });
 }
 
 /** Returns the place before the oldest message of DOC that is still there. */

@@ -13,6 +13,7 @@ interface StreamFigures {
 
 /** Declares and counts all metrics of the room. */
 export class JournalMetrics {
+  readonly #metrics: Metrics;
   readonly #streamBytes: Gauge<"stream">;
   readonly #streamMaxBytes: Gauge<"stream">;
   readonly #streamMessages: Gauge<"stream">;
@@ -30,6 +31,7 @@ export class JournalMetrics {
   readonly #incarnations: Counter<"stream">;
 
   constructor(metrics: Metrics) {
+    this.#metrics = metrics;
     this.#streamBytes = metrics.gauge("tailrace_journal_stream_bytes", "Size of a stream", ["stream"]);
     this.#streamMaxBytes = metrics.gauge("tailrace_journal_stream_max_bytes", "Limit of a stream", [
       "stream",
@@ -81,6 +83,18 @@ export class JournalMetrics {
       "tailrace_journal_incarnations_total",
       "Times a stream was found lost or rolled back",
       ["stream"],
+    );
+  }
+
+  /** `sizes`: asked whenever figures are. */
+  tails(sizes: () => readonly { readonly stream: string; readonly sizeBytes: number }[]): void {
+    this.#metrics.gauge(
+      "tailrace_journal_tail_bytes",
+      "Messages stored by this hub that wait in memory for its reader",
+      ["stream"],
+      (gauge) => {
+        for (const { stream, sizeBytes } of sizes()) gauge.set({ stream }, sizeBytes);
+      },
     );
   }
 

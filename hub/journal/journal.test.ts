@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, beforeEach, describe, test } from "node:test";
-import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { type Position, START } from "#proto/position.ts";
@@ -89,6 +89,16 @@ async function readNumbers(
   return messages.map(({ data }) => Number(text(data)));
 }
 
+/** As the hub's shards read DOC: what this process stores comes from memory. */
+async function readOwn(count: number): Promise<JournalMessage[]> {
+  const messages: JournalMessage[] = [];
+  const stop = new AbortController();
+  const options = { after: START, signal: stop.signal, ownFromMemory: true };
+  for await (const message of journal.read(DOC_STREAM, options))
+    if (messages.push(message) === count) stop.abort();
+  return messages;
+}
+
 async function readAll(signal: AbortSignal): Promise<JournalMessage[]> {
   const messages: JournalMessage[] = [];
   for await (const message of journal.read(RAW_STREAM, { after: START, signal })) messages.push(message);
@@ -96,10 +106,12 @@ async function readAll(signal: AbortSignal): Promise<JournalMessage[]> {
 }
 
 /** Lets `act` do to the server what the journal itself never does. */
-async function meddle(act: (manager: JetStreamManager) => Promise<unknown>): Promise<void> {
+async function meddle(
+  act: (manager: JetStreamManager, nats: NatsConnection) => Promise<unknown>,
+): Promise<void> {
   const { url, token } = journal.server.address;
   const nats = await connect({ servers: url, token });
-  await act(await jetstreamManager(nats));
+  await act(await jetstreamManager(nats), nats);
   await nats.close();
 }
 
@@ -256,42 +268,86 @@ describe("publishing and reading", () => {
   });
 });
 
-describe("a server that is killed", () => {
-  test("2,000 messages published and read meanwhile are there once each, in order, without a halt", async () => {
-    const total = 2_000;
-    const kills = new Set([500, 1_000, 1_500]);
-    const read: JournalMessage[] = [];
-    let longestHaltMs = 0;
-    const reading = readUntil(DOC_STREAM, START, (messages) => {
-      read.push(messages.at(-1)!);
-      return messages.length === total;
-    });
-    let last = performance.now();
-    let next = 1;
-    const publish = async (): Promise<void> => {
-      while (next <= total) {
-        const number = next++;
-        if (kills.has(number)) process.kill(journal.server.pid!, "SIGKILL");
-        await journal.publish("doc.1.x.0", bytes(`${number}`), { messageId: `m/${number}` });
-        longestHaltMs = Math.max(longestHaltMs, performance.now() - last);
-        last = performance.now();
+describe("a reader of what this process stores", () => {
+  test("gets it from memory, and what others store between it from the server, in order", async () => {
+    const sent = new Set<Uint8Array>();
+    const numbers: number[] = [];
+    const stop = new AbortController();
+    let fromMemory = 0;
+    const reading = (async () => {
+      const options = { after: START, signal: stop.signal, ownFromMemory: true };
+      for await (const { data, position } of journal.read(DOC_STREAM, options)) {
+        assert.equal(position.sequence, numbers.push(Number(text(data))));
+        if (sent.has(data)) fromMemory++;
       }
+    })();
+    let stored = 0;
+    const store = async (): Promise<void> => {
+      const data = bytes(`${stored++}`);
+      sent.add(data);
+      await journal.publish("doc.1.x.0", data);
     };
-    await Promise.all(range(1, 8).map(publish));
+    while (fromMemory < 20) await Promise.all(range(1, 10).map(store));
+    await meddle(async (_manager, nats) => {
+      for (let nth = 0; nth < 15; nth++) await jetstream(nats).publish("doc.1.x.0", `${stored++}`);
+    });
+    for (let nth = 0; nth < 15; nth++) await store();
+    await until("all are read", () => numbers.length === stored);
+    stop.abort();
     await reading;
-    assert.deepEqual(
-      read.map(({ data }) => Number(text(data))).sort((a, b) => a - b),
-      range(1, total),
-    );
-    assert.deepEqual(
-      read.map(({ position }) => position.sequence),
-      range(1, total),
-    );
-    assert.equal((await journal.state(DOC_STREAM)).messages, total);
-    assert.equal(journal.incarnation(DOC_STREAM).incarnation, 1);
-    assert.ok(longestHaltMs < 2_000, `the longest halt was ${Math.round(longestHaltMs)} ms`);
-    assert.match(await metric("tailrace_journal_server_restarts_total"), / 3$/);
+    assert.equal(new Set(numbers).size, stored);
   });
+
+  test("gets the stored bytes where an id is used a second time", async () => {
+    const reading = readOwn(21);
+    for (const number of range(1, 20))
+      await journal.publish("doc.1.x.0", bytes(`${number}`), { messageId: `${number}` });
+    await journal.publish("doc.1.x.0", bytes("another 20"), { messageId: "20" });
+    await journal.publish("doc.1.x.0", bytes("21"), { messageId: "21" });
+    const messages = await reading;
+    assert.deepEqual(messages.map(({ data, position }) => [position.sequence, text(data)]).slice(-2), [
+      [20, "20"],
+      [21, "21"],
+    ]);
+  });
+});
+
+describe("a server that is killed", () => {
+  const way = (ownFromMemory: boolean): string => (ownFromMemory ? ", also from memory" : "");
+  for (const ownFromMemory of [false, true])
+    test(`2,000 messages published and read meanwhile are there once each, in order${way(ownFromMemory)}`, async () => {
+      const total = 2_000;
+      const kills = new Set([500, 1_000, 1_500]);
+      let longestHaltMs = 0;
+      const reading = ownFromMemory
+        ? readOwn(total)
+        : readUntil(DOC_STREAM, START, ({ length }) => length === total);
+      let last = performance.now();
+      let next = 1;
+      const publish = async (): Promise<void> => {
+        while (next <= total) {
+          const number = next++;
+          if (kills.has(number)) process.kill(journal.server.pid!, "SIGKILL");
+          await journal.publish("doc.1.x.0", bytes(`${number}`), { messageId: `m/${number}` });
+          longestHaltMs = Math.max(longestHaltMs, performance.now() - last);
+          last = performance.now();
+        }
+      };
+      await Promise.all(range(1, 8).map(publish));
+      const read = await reading;
+      assert.deepEqual(
+        read.map(({ data }) => Number(text(data))).sort((a, b) => a - b),
+        range(1, total),
+      );
+      assert.deepEqual(
+        read.map(({ position }) => position.sequence),
+        range(1, total),
+      );
+      assert.equal((await journal.state(DOC_STREAM)).messages, total);
+      assert.equal(journal.incarnation(DOC_STREAM).incarnation, 1);
+      assert.ok(longestHaltMs < 2_000, `the longest halt was ${Math.round(longestHaltMs)} ms`);
+      assert.match(await metric("tailrace_journal_server_restarts_total"), / 3$/);
+    });
 
   test("a reader that waits goes on at once after the restart", async () => {
     await publishNumbers(1, 2);

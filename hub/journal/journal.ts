@@ -15,6 +15,7 @@ import { JournalMetrics } from "./journal-metrics.ts";
 import { JournalServer, type JournalServerOptions } from "./journal-server.ts";
 import { LogHistory, type Reconciliation } from "./log-history.ts";
 import { OpenBuckets } from "./open-buckets.ts";
+import { PublishedTails } from "./published-tails.ts";
 import { type Published, Publisher, type PublishOptions } from "./publisher.ts";
 import { type JournalMessage, Reader, type ReaderSource, type ReadOptions } from "./reader.ts";
 import { streamDefinitions } from "./stream-limits.ts";
@@ -66,6 +67,7 @@ export class Journal implements Component {
   readonly #streams: StreamStore;
   readonly #buckets: OpenBuckets;
   readonly #readers = new Set<Reader>();
+  readonly #tails: PublishedTails;
   readonly #full: FullStreams;
   readonly #onIncarnation = new Set<(stream: string, incarnation: number) => void>();
   #stopping = new AbortController();
@@ -88,6 +90,7 @@ export class Journal implements Component {
     const onFull = (subject: string, begins: boolean): void => this.#full.count(subject, begins);
     const publisher = new Publisher({ connection, metrics, clock, onFull });
     this.#publisher = publisher;
+    this.#tails = new PublishedTails(connection, clock, metrics);
     this.#buckets = new OpenBuckets({ connection, publisher, streams: this.#streams, clock, log, replicas });
   }
 
@@ -118,6 +121,7 @@ export class Journal implements Component {
     this.#lifecycle = undefined;
     this.#opened = undefined;
     this.#buckets.clear();
+    this.#tails.clear();
   }
 
   get connected(): boolean {
@@ -129,10 +133,13 @@ export class Journal implements Component {
     return this.#publisher.maxMessageBytes;
   }
 
-  /** See Publisher.publish. */
+  /** See Publisher.publish. The bytes must not change afterwards: a reader may get them (ReadOptions.ownFromMemory). */
   async publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<Published> {
     const published = await this.#publisher.publish(subject, data, options);
-    this.#opened?.watch.saw(published.stream, published.sequence);
+    const { stream, sequence, duplicate } = published;
+    this.#opened?.watch.saw(stream, sequence);
+    // The stream's message with a repeated id may hold other bytes.
+    if (!duplicate) this.#tails.add(stream, { subject, sequence, data, messageId: options?.messageId ?? "" });
     return published;
   }
 
@@ -291,7 +298,11 @@ export class Journal implements Component {
       metrics: this.#metrics,
       idleMs: Math.min(IDLE_MS, this.#options.pollMs ?? POLL_MS),
       begun: (reader) => this.#readers.add(reader),
-      ended: (reader) => this.#readers.delete(reader),
+      tail: (stream) => this.#tails.of(stream),
+      ended: (reader) => {
+        this.#readers.delete(reader);
+        if (reader.ownFromMemory) this.#tails.end(reader.stream);
+      },
       ready: (signal) => watch.ready(signal),
       incarnations: (stream) => history.of(stream),
       bounds: (stream) => streams.state(stream),

@@ -10,6 +10,7 @@ import type { Connection } from "./connection.ts";
 import type { Incarnations } from "./incarnations.ts";
 import type { JournalMetrics } from "./journal-metrics.ts";
 import { judge, toJournalError } from "./nats-errors.ts";
+import type { PublishedTail } from "./published-tail.ts";
 import { type Delivery, IDLE, PullSession, SessionEnded } from "./pull-session.ts";
 
 /** Bytes pulled ahead of the caller unless it says otherwise: some batches of 256 KiB. */
@@ -49,6 +50,8 @@ export interface ReadOptions {
   readonly filter?: string;
   /** Bytes held ahead of the caller. One message may be larger. */
   readonly aheadBytes?: number;
+  /** What this process stores in the stream is taken from memory while nobody else stores: for one reader of a stream. */
+  readonly ownFromMemory?: boolean;
 }
 
 /** First and last sequence of a stream; an empty one has last = first - 1. */
@@ -67,6 +70,8 @@ export interface ReaderSource {
   readonly idleMs: number;
   /** Tells of a reader at work. */
   begun(reader: Reader): void;
+  /** What this process stored last, for a reader with `ownFromMemory`. */
+  tail(stream: string): PublishedTail;
   ended(reader: Reader): void;
   /** Resolves when connected and sure of the streams' incarnations. */
   ready(signal: AbortSignal): Promise<void>;
@@ -85,6 +90,8 @@ export interface ReaderSource {
  */
 export class Reader implements AsyncIterable<JournalMessage> {
   readonly stream: string;
+  /** See ReadOptions. */
+  readonly ownFromMemory: boolean;
   readonly #source: ReaderSource;
   readonly #options: ReadOptions;
   readonly #backoff = new Backoff(RETRY);
@@ -96,6 +103,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
 
   constructor(stream: string, source: ReaderSource, options: ReadOptions) {
     this.stream = stream;
+    this.ownFromMemory = options.ownFromMemory === true;
     this.#source = source;
     this.#options = options;
     this.#position = options.after;
@@ -123,13 +131,21 @@ export class Reader implements AsyncIterable<JournalMessage> {
 
   async *#read(): AsyncGenerator<JournalMessage, void, void> {
     const { signal } = this.#options;
+    const tail = this.ownFromMemory ? this.#source.tail(this.stream) : undefined;
     while (!signal.aborted) {
       let session: PullSession | undefined;
       try {
         await this.#source.ready(signal);
+        const cuts = tail?.cuts;
         await this.#locate();
-        session = await this.#open();
-        yield* this.#drain(session);
+        while (!signal.aborted) {
+          session = await this.#open();
+          yield* this.#drain(session, tail);
+          await session.close();
+          if (tail === undefined) return;
+          yield* this.#follow(tail);
+          if (tail.cuts !== cuts) throw new SessionEnded("disconnected", true);
+        }
       } catch (error) {
         if (signal.aborted) return;
         await this.#beforeRetry(error);
@@ -167,9 +183,10 @@ export class Reader implements AsyncIterable<JournalMessage> {
     });
   }
 
-  async *#drain(session: PullSession): AsyncGenerator<JournalMessage, void, void> {
+  /** Ends when aborted, or where `tail` goes on. */
+  async *#drain(session: PullSession, tail?: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
     const { signal, filter } = this.#options;
-    for (;;) {
+    while (tail?.goesOn(this.#next) !== true) {
       const got = await session.next();
       if (got === IDLE) {
         await this.#onIdle();
@@ -178,13 +195,22 @@ export class Reader implements AsyncIterable<JournalMessage> {
       const deliveries = filter === undefined ? [got] : [got, ...session.takeQueued()];
       await this.#checkJumps(deliveries);
       for (const delivery of deliveries) {
+        tail?.passed(delivery.sequence);
         yield this.#message(delivery);
         if (signal.aborted) return;
       }
     }
   }
 
-  #message(delivery: Delivery): JournalMessage {
+  /** Takes what this process stored, as long as nothing is missing. */
+  async *#follow(tail: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
+    for await (const message of tail.follow(this.#next, this.#options.signal)) {
+      const { messageId } = message;
+      yield this.#message({ ...message, header: (name) => (name === "Nats-Msg-Id" ? messageId : "") });
+    }
+  }
+
+  #message(delivery: Pick<Delivery, "sequence" | "subject" | "data" | "timeMs" | "header">): JournalMessage {
     const { sequence, subject, data, timeMs, header } = delivery;
     const position = this.#source.incarnations(this.stream).positionOf(sequence);
     this.#next = sequence + 1;

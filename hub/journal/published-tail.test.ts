@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Clock } from "#proto/kit/clock.ts";
+import { PublishedTail } from "./published-tail.ts";
+
+/** Time that stands still until it is moved. */
+class StillClock implements Clock {
+  #nowMs = 1_000;
+  readonly #sleepers = new Set<() => void>();
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  monotonic(): number {
+    return this.#nowMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const until = this.#nowMs + ms;
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.#nowMs < until && signal?.aborted !== true) return;
+        this.#sleepers.delete(look);
+        resolve();
+      };
+      this.#sleepers.add(look);
+      signal?.addEventListener("abort", look, { once: true });
+      look();
+    });
+  }
+
+  /** Moves time in steps, so that what wakes up can go to sleep again. */
+  async advance(ms: number): Promise<void> {
+    for (let step = 0; step < ms; step += 10) {
+      this.#nowMs += 10;
+      for (const look of this.#sleepers) look();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+function make() {
+  const clock = new StillClock();
+  const tail = new PublishedTail(clock);
+  const stop = new AbortController();
+  const add = (...sequences: readonly number[]): void => {
+    for (const sequence of sequences)
+      tail.add({ subject: "s", sequence, data: Buffer.from(`${sequence}`), messageId: "", timeMs: 0 });
+  };
+  /** Follows from `next` on; `ended` resolves with what was yielded. */
+  const follow = (next: number) => {
+    const got: number[] = [];
+    const ended = (async () => {
+      for await (const { sequence, data } of tail.follow(next, stop.signal)) {
+        assert.equal(Buffer.from(data).toString(), `${sequence}`);
+        got.push(sequence);
+      }
+      return got;
+    })();
+    return { got, ended };
+  };
+  return { clock, tail, stop, add, follow };
+}
+
+/** Lets what is ready run. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+suite("who follows a stream's tail", () => {
+  test("gets what is there and what comes, in order", async () => {
+    const { tail, stop, add, follow } = make();
+    add(7, 5, 6);
+    const { got, ended } = follow(5);
+    await turn();
+    assert.deepEqual(got, [5, 6, 7]);
+    add(8);
+    await turn();
+    assert.deepEqual(got, [5, 6, 7, 8]);
+    assert.equal(tail.sizeBytes, 0);
+    stop.abort();
+    assert.deepEqual(await ended, [5, 6, 7, 8]);
+  });
+
+  test("waits a moment for an acknowledgement that is late", async () => {
+    const { clock, stop, add, follow } = make();
+    add(5, 7);
+    const { got, ended } = follow(5);
+    await clock.advance(30);
+    add(6);
+    await turn();
+    assert.deepEqual(got, [5, 6, 7]);
+    stop.abort();
+    await ended;
+  });
+
+  test("is sent to the server where one is missing, and where nothing comes", async () => {
+    const { clock, add, follow } = make();
+    add(5, 7);
+    const withHole = follow(5);
+    await clock.advance(100);
+    assert.deepEqual(await withHole.ended, [5]);
+    const afterIt = follow(7);
+    await clock.advance(300);
+    assert.deepEqual(await afterIt.ended, [7]);
+  });
+
+  test("gets nothing from before a cut", async () => {
+    const { tail, add, follow } = make();
+    const { ended } = follow(5);
+    add(6);
+    tail.cut();
+    assert.deepEqual(await ended, []);
+    assert.equal(tail.has(6), false);
+    assert.equal(tail.sizeBytes, 0);
+  });
+});
+
+suite("a tail goes on", () => {
+  const run = [1, 2, 3, 4, 5, 6, 7, 8];
+
+  test("where a run of acknowledgements has no hole and the reader's next one is there, or comes", () => {
+    const { tail, add } = make();
+    add(...run);
+    assert.ok(tail.goesOn(1));
+    for (const sequence of run) tail.passed(sequence);
+    assert.ok(tail.goesOn(9));
+    assert.equal(tail.goesOn(8), false, "the reader is elsewhere");
+    assert.equal(tail.sizeBytes, 0);
+  });
+
+  test("not where others store between them, nor where nothing came for a while", async () => {
+    const { clock, tail, add } = make();
+    add(1, 3, 5, 7, 9, 11, 13, 15, 17);
+    assert.equal(tail.goesOn(17), false);
+    add(18, 19, 20, 21, 22, 23, 24);
+    assert.ok(tail.goesOn(17));
+    await clock.advance(300);
+    assert.equal(tail.goesOn(17), false);
+  });
+
+  test("not after a cut", () => {
+    const { tail, add } = make();
+    add(...run);
+    tail.cut();
+    assert.equal(tail.goesOn(9), false);
+  });
+});
+
+test("a tail is bounded: what comes beyond is left to the server", () => {
+  const { tail } = make();
+  const data = Buffer.alloc(10 * 1024 ** 2);
+  for (let sequence = 1; sequence <= 5; sequence++)
+    tail.add({ subject: "s", sequence, data, messageId: "", timeMs: 0 });
+  assert.equal(tail.sizeBytes, 3 * data.length);
+  assert.equal(tail.has(4), false);
+});
+
+test("what the reader has passed isn't kept when its acknowledgement comes later", () => {
+  const { tail, add } = make();
+  tail.passed(3);
+  add(2, 3, 4);
+  assert.deepEqual(
+    [2, 3, 4].map((sequence) => tail.has(sequence)),
+    [false, false, true],
+  );
+});
