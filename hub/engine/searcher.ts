@@ -224,7 +224,7 @@ export interface NumericColumn extends Column {
    */
   count(run: DocRun, counts: Int32Array, offset: number): boolean;
   /**
-   * Adds the values of a run's documents to `sums`, a sum (SUM_WIDTH numbers, see SumPlace) for each ordinal of `by`, by the
+   * Adds the values of a run's documents to `sums`, a sum (see sums.ts) for each ordinal of `by`, by the
    * documents' ordinals. Documents without a value or an ordinal are left out. Returns false, and does nothing, where one has
    * several, or values aren't whole numbers whose sum is exact.
    */
@@ -232,22 +232,6 @@ export interface NumericColumn extends Column {
   /** Like `match`, of all blocks: writes to `set`, which has a bit for each document of the segment. */
   matchAll(from: number, to: number, set: Bitset): void;
 }
-
-/** Numbers of a sum, next to each other: one line of the processor's cache. */
-export const SUM_WIDTH = 8;
-
-/** Places within a sum. */
-export const SumPlace = {
-  COUNT: 0,
-  TOTAL: 1,
-  /** What the additions so far were off by; nothing where all values are whole numbers. */
-  ERROR: 2,
-  /** Sum of squares. */
-  SQUARES: 3,
-  /** Infinity and -Infinity without values. */
-  MIN: 4,
-  MAX: 5,
-} as const;
 
 /** Room for the values of one block; reused between blocks. */
 export interface ValueBlock {

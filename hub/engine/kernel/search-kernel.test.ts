@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Random } from "../random.test-support.ts";
-import { COLUMN_BLOCK, type DocRun, SUM_WIDTH, SumPlace } from "../searcher.ts";
+import { COLUMN_BLOCK, type DocRun } from "../searcher.ts";
 import { Bitset } from "../segment/bitset.ts";
 import { BlockColumn } from "../segment/block-column.ts";
 import { ByteBuffer } from "../segment/byte-buffer.ts";
@@ -12,6 +12,7 @@ import { type ColumnNumbers, writeColumn } from "../segment/column-writer.ts";
 import { PostingsList, writePostings } from "../segment/postings-writer.ts";
 import { MemorySink, SegmentFile, SegmentFileWriter } from "../segment/segment-file.ts";
 import { apply, INDEX, openShard, operation, withFolder } from "../shard.test-support.ts";
+import { SUM_WIDTH, SumPlace } from "../sums.ts";
 import { ensureKernel } from "./build.ts";
 import { SearchKernel } from "./search-kernel.ts";
 

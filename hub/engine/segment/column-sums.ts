@@ -1,6 +1,7 @@
 /** Values of one column summed by the ordinals of another: what an average by host takes. */
 
-import { COLUMN_BLOCK, type DocRun, SUM_WIDTH, SumPlace } from "../searcher.ts";
+import { COLUMN_BLOCK, type DocRun } from "../searcher.ts";
+import { SUM_WIDTH, SumPlace } from "../sums.ts";
 import { type BlockColumn, RUN_BLOCKS } from "./block-column.ts";
 import { MASK_WORDS } from "./decoded-block.ts";
 

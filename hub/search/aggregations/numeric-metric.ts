@@ -1,6 +1,7 @@
 /** Metrics made of count, sum, minimum and maximum of a number field. */
 
-import { type KeywordColumn, type SegmentReader, SUM_WIDTH, SumPlace } from "#hub/engine/searcher.ts";
+import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import { SUM_WIDTH, SumPlace } from "#hub/engine/sums.ts";
 import type { SegmentRun } from "../collect/set-blocks.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
 import type { JsonObject } from "../json.ts";

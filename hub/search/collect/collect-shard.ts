@@ -1,6 +1,6 @@
 /** Runs the query of a request over one shard: total, best hits, states of aggregations. */
 
-import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
+import type { SegmentReader } from "#hub/engine/searcher.ts";
 import type { Bitset } from "#hub/engine/segment/bitset.ts";
 import {
   type AggregationTree,
@@ -17,10 +17,11 @@ import { NO_MORE_DOCS, type Query, type Scorer, type ShardContext, type Weight }
 import type { SearchRequest } from "../search-request.ts";
 import { bindSort, type KeySource } from "../sort/shard-sort.ts";
 import type { SortKey } from "../sort/sort-request.ts";
+import { BATCH, Batch } from "./batch.ts";
 import type { RankedHit } from "./ranked-hit.ts";
 import { countRun, SetBlocks } from "./set-blocks.ts";
 import { collectSetHits } from "./set-hits.ts";
-import { type After, BATCH, TopHits } from "./top-hits.ts";
+import { type After, TopHits } from "./top-hits.ts";
 
 /** What a shard found. */
 export interface ShardResult {
@@ -78,8 +79,7 @@ class Collection {
   readonly #global: TreeCollector;
   readonly #needScores: boolean;
   readonly #counts: boolean;
-  readonly #docs = new Int32Array(BATCH);
-  readonly #scores: Float32Array | null;
+  readonly #batch: Batch;
   readonly #owners = new Int32Array(BATCH);
   #post: Scorer | null = null;
   /** Blocks of the open segment that were collected before the others. */
@@ -98,7 +98,7 @@ class Collection {
     const sortsByScore = keys.some((key) => key.kind === "score");
     this.#needScores =
       (options.limit > 0 && (sortsByScore || request.trackScores)) || request.minScore !== undefined;
-    this.#scores = this.#needScores ? new Float32Array(BATCH) : null;
+    this.#batch = new Batch(this.#needScores);
     const { filter } = options;
     const query =
       filter === undefined ? request.query : new BooleanNode({ must: [request.query], filter: [filter] });
@@ -206,8 +206,8 @@ class Collection {
     const first = known >= 0 && this.#top.limit > 0 ? this.#top.bestBlocks() : [];
     if (first.length > 0) this.#collectBlocks(segment, first);
     this.#visited = new Set(first);
-    for (let length = this.#next(scorer, known); length > 0; length = this.#next(scorer, known)) {
-      this.#batch(segment, length, known);
+    while (this.#next(scorer, known)) {
+      this.#collect(segment, known);
       if (this.#control.isDue) await this.#control.pause();
       if (this.#isOver) return;
     }
@@ -217,17 +217,10 @@ class Collection {
   #collectBlocks(segment: SegmentReader, blocks: readonly number[]): void {
     const scorer = this.#weight.scorer(segment);
     this.#visited = NOTHING;
+    if (scorer === null) return;
     for (const block of blocks) {
-      const end = (block + 1) * COLUMN_BLOCK;
-      const from = block * COLUMN_BLOCK;
-      let doc = scorer === null || scorer.doc >= from ? (scorer?.doc ?? NO_MORE_DOCS) : scorer.advance(from);
-      let length = 0;
-      for (; doc < end; doc = scorer!.next()) {
-        this.#docs[length] = doc;
-        if (this.#scores !== null) this.#scores[length] = scorer!.score();
-        length++;
-      }
-      if (length > 0) this.#batch(segment, length, 0);
+      this.#batch.takeBlock(scorer, block);
+      if (this.#batch.length > 0) this.#collect(segment, 0);
     }
   }
 
@@ -240,77 +233,41 @@ class Collection {
     return this.#counts ? this.#weight.count(segment) : 0;
   }
 
-  /** The following batch; where the total is known, documents that can't become hits are skipped. */
-  #next(scorer: Scorer, known: number): number {
-    if (known < 0) return scorer.fill(this.#docs, this.#scores);
-    if (this.#top.limit === 0 || scorer.doc === NO_MORE_DOCS) return 0;
+  /** Takes the following batch, false behind the last; where the total is known, documents that can't become hits are skipped. */
+  #next(scorer: Scorer, known: number): boolean {
+    const batch = this.#batch;
+    if (known < 0) return batch.take(scorer);
+    if (this.#top.limit === 0 || scorer.doc === NO_MORE_DOCS) return false;
     if (this.#needScores && this.#request.sort.length === 0) scorer.setMinScore(-this.#top.bound);
     const from = scorer.doc + 1;
     const useful = this.#top.firstUseful(from);
-    if (useful === from) return scorer.fill(this.#docs, this.#scores);
-    if (useful === NO_MORE_DOCS || scorer.advance(useful) === NO_MORE_DOCS) return 0;
-    this.#docs[0] = scorer.doc;
-    if (this.#scores !== null) this.#scores[0] = scorer.score();
-    return 1;
+    if (useful === from) return batch.take(scorer);
+    if (useful === NO_MORE_DOCS || scorer.advance(useful) === NO_MORE_DOCS) return false;
+    batch.takeCurrent(scorer);
+    return true;
   }
 
-  #batch(segment: SegmentReader, filled: number, known: number): void {
-    let length = keepLive(segment, this.#docs, this.#scores, filled);
-    if (this.#visited.size > 0) length = this.#keepUnvisited(length);
-    length = this.#keepScored(length);
-    length = this.#cutAtLimit(length);
-    if (known < 0 && !this.#aggregations.isEmpty)
-      this.#aggregations.collect(this.#docs, this.#owners, length);
-    if (this.#postWeight !== undefined) length = this.#keepPosted(length);
-    if (known < 0) this.#total += length;
-    const scores = this.#scores;
-    for (let at = 0; scores !== null && at < length; at++)
-      if (scores[at]! > this.#maxScore) this.#maxScore = scores[at]!;
-    this.#top.collect(this.#docs, scores, length);
-  }
-
-  #keepUnvisited(length: number): number {
-    let kept = 0;
-    for (let at = 0; at < length; at++) {
-      if (this.#visited.has(Math.floor(this.#docs[at]! / COLUMN_BLOCK))) continue;
-      this.#docs[kept] = this.#docs[at]!;
-      if (this.#scores !== null) this.#scores[kept] = this.#scores[at]!;
-      kept++;
-    }
-    return kept;
-  }
-
-  #keepScored(length: number): number {
+  #collect(segment: SegmentReader, known: number): void {
+    const batch = this.#batch;
+    batch.keepLive(segment);
+    if (this.#visited.size > 0) batch.dropBlocks(this.#visited);
     const { minScore } = this.#request;
-    if (minScore === undefined || this.#scores === null) return length;
-    let kept = 0;
-    for (let at = 0; at < length; at++) {
-      if (this.#scores[at]! < minScore) continue;
-      this.#docs[kept] = this.#docs[at]!;
-      this.#scores[kept++] = this.#scores[at]!;
-    }
-    return kept;
+    if (minScore !== undefined) batch.keepScored(minScore);
+    this.#cutAtLimit();
+    if (known < 0 && !this.#aggregations.isEmpty)
+      this.#aggregations.collect(batch.docs, this.#owners, batch.length);
+    if (this.#postWeight !== undefined) batch.keepFound(this.#post);
+    if (known < 0) this.#total += batch.length;
+    this.#maxScore = Math.max(this.#maxScore, batch.maxScore());
+    this.#top.collect(batch.docs, batch.scores, batch.length);
   }
 
-  #cutAtLimit(length: number): number {
+  #cutAtLimit(): void {
     const { terminateAfter } = this.#request;
-    this.#seen += length;
-    if (terminateAfter === 0 || this.#seen < terminateAfter) return length;
+    this.#seen += this.#batch.length;
+    if (terminateAfter === 0 || this.#seen < terminateAfter) return;
     this.#terminated = true;
-    return length - (this.#seen - terminateAfter);
-  }
-
-  #keepPosted(length: number): number {
-    const post = this.#post;
-    let kept = 0;
-    for (let at = 0; post !== null && at < length; at++) {
-      const doc = this.#docs[at]!;
-      if ((post.doc < doc ? post.advance(doc) : post.doc) !== doc) continue;
-      this.#docs[kept] = doc;
-      if (this.#scores !== null) this.#scores[kept] = this.#scores[at]!;
-      kept++;
-    }
-    return kept;
+    this.#batch.length -= this.#seen - terminateAfter;
   }
 
   /** Gives every live document of a segment to the `global` aggregations. */
@@ -319,8 +276,10 @@ class Collection {
     const all: Query = new AllNode();
     const scorer = all.weight(this.#shard, { scores: false, boost: 1 }).scorer(segment);
     if (scorer === null) return;
-    for (let filled = scorer.fill(this.#docs, null); filled > 0; filled = scorer.fill(this.#docs, null)) {
-      this.#global.collect(this.#docs, this.#owners, keepLive(segment, this.#docs, null, filled));
+    const batch = new Batch(false);
+    while (batch.take(scorer)) {
+      batch.keepLive(segment);
+      this.#global.collect(batch.docs, this.#owners, batch.length);
       if (this.#control.isDue) await this.#control.pause();
     }
   }
@@ -331,25 +290,6 @@ class Collection {
       ? undefined
       : { ranks: values.map((value, at) => this.#sources[at]!.rankOf(value)) };
   }
-}
-
-function keepLive(
-  segment: SegmentReader,
-  docs: Int32Array,
-  scores: Float32Array | null,
-  length: number,
-): number {
-  const live = segment.liveDocs;
-  if (live === null) return length;
-  let kept = 0;
-  for (let at = 0; at < length; at++) {
-    const doc = docs[at]!;
-    if (!live.has(doc)) continue;
-    docs[kept] = doc;
-    if (scores !== null) scores[kept] = scores[at]!;
-    kept++;
-  }
-  return kept;
 }
 
 function splitGlobal(tree: AggregationTree): [inner: AggregationTree, global: AggregationTree] {

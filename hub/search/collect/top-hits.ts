@@ -4,10 +4,8 @@ import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { COLUMN_BLOCK, NO_MORE_DOCS } from "#hub/engine/searcher.ts";
 import { HitQueue } from "../sort/hit-queue.ts";
 import { compareRanks, type KeySource, type Rank, type SegmentKey } from "../sort/shard-sort.ts";
+import { BATCH } from "./batch.ts";
 import type { RankedHit } from "./ranked-hit.ts";
-
-/** Documents of a batch. */
-export const BATCH = 1024;
 
 /** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
 const FIRST_BLOCKS = 8;

@@ -4,8 +4,8 @@
  */
 
 import type { AggregationTree } from "../aggregations/aggregation.ts";
+import { BATCH } from "../collect/batch.ts";
 import { type CollectOptions, collectShard } from "../collect/collect-shard.ts";
-import { BATCH } from "../collect/top-hits.ts";
 import type { SearchControl } from "../control.ts";
 import type { JsonObject } from "../json.ts";
 import type { Query, ShardContext } from "../query.ts";
