@@ -12,6 +12,7 @@ import { type HubSettings, loadHubSettings } from "./config.ts";
 import { AUTH_BUCKET } from "./open-access.ts";
 import { readPassword } from "./password-prompt.ts";
 import { withState } from "./state-session.ts";
+import { table } from "./table.ts";
 
 /** Who did it, in the log. */
 const ACTOR = "command line";
@@ -151,15 +152,4 @@ function credentials(clientId: string, clientSecret: string | undefined): Answer
     data: { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) },
     text: `client_id      ${clientId}\n${secret}`,
   };
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows];
-  const widths = head.map((_cell, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd();
-  return `${all.map(line).join("\n")}\n`;
 }

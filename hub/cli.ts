@@ -10,13 +10,16 @@ import {
   type UserCommand,
 } from "./admin-arguments.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
+import { type JournalCommand, parseJournalCommand } from "./journal-command.ts";
 import { type KeystoreCommand, parseKeystoreCommand } from "./keystore-command.ts";
 import { type PipelineCommand, parsePipelineCommand } from "./pipeline-command.ts";
 import { parseSearchCommand, type SearchCommand } from "./search-command.ts";
 import { parseSnapshotCommand, type SnapshotCommand } from "./snapshot/arguments.ts";
+import { parseTailCommand, type TailCommand } from "./tail-command.ts";
 
 export const HELP = `Usage: tailrace-hub [run] [-c hub.yml] [-E key=value …]
-       tailrace-hub pipeline ACTION … | search 'QUERY' | user ACTION … | client ACTION … | agent ACTION …
+       tailrace-hub pipeline ACTION … | search 'QUERY' | tail ['QUERY'] | journal
+       tailrace-hub user ACTION … | client ACTION … | agent ACTION … | keystore ACTION … | snapshot ACTION …
 
 Processes, indexes and serves logs: search interface on 9200, dashboard on 5601, agents on 4222.
 
@@ -33,6 +36,9 @@ Commands
                       print what plugins there are, with every option, its default and meaning
   search 'QUERY' [--index PATTERN] [--since 15m] [--size N] [--json]
                       print the log lines found, oldest first; an API key is taken from TAILRACE_API_KEY
+  tail ['QUERY'] [--index PATTERN] [--last N] [--json]
+                      print log lines as they come in, after the last N (10), until Ctrl-C
+  journal [--json]    print how full the log's streams are and how far each agent is behind
   user add NAME [--role ROLE] [--index PATTERN …]
                       add an account (admin, editor, viewer or ingest; viewer without --role)
   user passwd NAME    set a new password, which ends the account's sessions
@@ -83,6 +89,8 @@ export type HubCommand =
   | ClientCommand
   | AgentCommand
   | SearchCommand
+  | TailCommand
+  | JournalCommand
   | PipelineCommand
   | KeystoreCommand
   | SnapshotCommand
@@ -102,19 +110,25 @@ const OPTIONS = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-const COMMANDS = ["run", "pipeline", "search", "user", "client", "agent", "keystore", "snapshot"];
+const PARSERS: Readonly<Record<string, (args: readonly string[]) => HubCommand>> = {
+  pipeline: parsePipelineCommand,
+  search: parseSearchCommand,
+  tail: parseTailCommand,
+  journal: parseJournalCommand,
+  user: parseUserCommand,
+  client: parseClientCommand,
+  agent: parseAgentCommand,
+  keystore: parseKeystoreCommand,
+  snapshot: parseSnapshotCommand,
+};
+const COMMANDS = ["run", ...Object.keys(PARSERS)];
 
 /** Returns the command of `args` (without node and script). Throws usage_invalid. */
 export function parseHubCommand(args: readonly string[]): HubCommand {
   const [first, ...rest] = args;
   const wantsHelp = args.includes("--help") || args.includes("-h");
-  if (first === "pipeline" && !wantsHelp) return parsePipelineCommand(rest);
-  if (first === "search" && !wantsHelp) return parseSearchCommand(rest);
-  if (first === "snapshot" && !wantsHelp) return parseSnapshotCommand(rest);
-  if (first === "user" && !wantsHelp) return parseUserCommand(rest);
-  if (first === "client" && !wantsHelp) return parseClientCommand(rest);
-  if (first === "agent" && !wantsHelp) return parseAgentCommand(rest);
-  if (first === "keystore" && !wantsHelp) return parseKeystoreCommand(rest);
+  const parse = first !== undefined && Object.hasOwn(PARSERS, first) ? PARSERS[first] : undefined;
+  if (parse !== undefined && !wantsHelp) return parse(rest);
   const { values, positionals } = parseOptions(wantsHelp ? ["--help"] : args, OPTIONS);
   if (values.help === true) return { name: "help" };
   if (values.version === true) return { name: "version" };

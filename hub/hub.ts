@@ -137,13 +137,16 @@ function openBuckets(journal: Journal): void {
   for (const name of BUCKETS) journal.bucket(name).catch(() => undefined); // told to who uses it
 }
 
+/** Limits of the machine that refuse a hub for others; one that somebody tries out alone seldom reaches them. */
+const LIMITS: ReadonlySet<string> = new Set(["max_map_count", "open_files"]);
+
 /** Returns the data folder. Throws settings_invalid where the hub must not start with these settings on this machine. */
 function checkSurroundings({ settings, log }: HubOptions): string {
   checkAuthSettings(settings);
   readTlsFiles(settings);
   const checked = checkedSettings(settings);
   const findings = requireBootstrap(checked, readMachineFacts(checked.dataFolder));
-  for (const { check, message } of findings) log.warn({ check }, message);
+  for (const { check, message } of findings) log[LIMITS.has(check) ? "debug" : "warn"]({ check }, message);
   return checked.dataFolder;
 }
 

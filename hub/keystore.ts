@@ -8,6 +8,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Vault } from "#hub/auth/vault.ts";
 import { loadVaultKeys } from "#hub/auth/vault-keys.ts";
+import { openDataFolder } from "#proto/kit/data-folder.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files.ts";
 
@@ -56,6 +57,7 @@ export class Keystore {
         "name_taken",
         `there is a keystore already: ${path}; add to it, or remove the file first`,
       );
+    openDataFolder(folder, MAX_LENGTH);
     const keys = await loadVaultKeys(join(folder, KEY_FILE), env, async () => true);
     const made = new Keystore(path, new Vault(keys), {});
     made.#write({});

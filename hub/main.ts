@@ -7,10 +7,12 @@ import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import type { AgentCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
 import { loadHubSettings, settingsReference } from "./config.ts";
+import { runJournalCommand } from "./journal-command.ts";
 import type { KeystoreCommand } from "./keystore-command.ts";
 import { type PipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
 import { runSearchCommand } from "./search-command.ts";
 import type { SnapshotCommand } from "./snapshot/arguments.ts";
+import { runTailCommand, type TailCommand } from "./tail-command.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -26,6 +28,8 @@ async function main(): Promise<void> {
   else if (command.name === "pipeline") await pipeline(command);
   else if (command.name === "search")
     process.stdout.write(await runSearchCommand(command, process.env, Date.now()));
+  else if (command.name === "tail") await tail(command);
+  else if (command.name === "journal") process.stdout.write(await runJournalCommand(command, process.env));
   else if (command.name === "snapshot") await snapshot(command);
   else if (command.name === "keystore") await keystore(command);
   else if (command.name === "user" || command.name === "client" || command.name === "agent")
@@ -35,6 +39,18 @@ async function main(): Promise<void> {
 async function administer(command: UserCommand | ClientCommand | AgentCommand): Promise<void> {
   const { runAdminCommand } = await import("./admin-commands.ts");
   process.stdout.write(await runAdminCommand(command, commandLog()));
+}
+
+/** Until Ctrl-C, or until nobody reads what is printed. */
+async function tail(command: TailCommand): Promise<void> {
+  const stopped = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopped.abort());
+  process.stdout.once("error", () => stopped.abort());
+  const output = {
+    line: (text: string) => process.stdout.write(`${text}\n`),
+    remark: (text: string) => process.stderr.write(`tailrace-hub: ${text}\n`),
+  };
+  await runTailCommand(command, process.env, output, stopped.signal);
 }
 
 async function keystore(command: KeystoreCommand): Promise<void> {
@@ -78,6 +94,7 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   process.on("SIGINT", stop);
   await hub.start();
   service.ready();
+  log.info(hub.addresses(), "the hub works");
   const link = await hub.setupLink();
   if (command.readyJson)
     process.stdout.write(`${JSON.stringify({ ready: true, ...hub.addresses(), pid: process.pid })}\n`);
@@ -89,6 +106,7 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   await stopped.promise;
   clearTimeout(settled);
   await service.stop();
+  log.info("hub stopped");
 }
 
 /**

@@ -1,9 +1,9 @@
 /** `tailrace-hub search 'QUERY'`: lines of the logs on a terminal, asked of the search interface. */
 
-import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
 import { type HubSettings, loadHubSettings } from "./config.ts";
+import { addressOf, askHub, printable } from "./running-hub.ts";
 
 export interface SearchCommand {
   readonly name: "search";
@@ -26,9 +26,6 @@ interface Hit {
 /** The most that one answer of the search interface holds. */
 const MAX_SIZE = 10_000;
 const DEFAULT_SIZE = "500";
-const TIMEOUT_MS = 60_000;
-/** Holds an API key or access token; on the command line others would see it. */
-const KEY_VARIABLE = "TAILRACE_API_KEY";
 
 const OPTIONS = {
   ...PLACE_OPTIONS,
@@ -67,12 +64,27 @@ export async function runSearchCommand(
   nowMs: number,
 ): Promise<string> {
   const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, env);
-  const url = `${searchAddress(settings)}/${encodeURIComponent(command.index)}/_search?ignore_unavailable=true`;
-  const hits = await ask(url, bodyOf(command, nowMs), env[KEY_VARIABLE] ?? "");
-  const lines = hits
-    .reverse()
-    .map(({ _source }) => (command.json ? JSON.stringify(_source) : lineOf(_source)));
+  const lines = await newestLines(command, new Date(nowMs - command.sinceMs), settings, env);
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Returns the newest lines that match, oldest first, as they are printed. Throws as `runSearchCommand`. */
+export async function newestLines(
+  { index, query, size, json }: Pick<SearchCommand, "index" | "query" | "size" | "json">,
+  from: Date | undefined,
+  settings: HubSettings,
+  env: NodeJS.ProcessEnv,
+): Promise<string[]> {
+  const filter: object[] = query === "" ? [] : [{ query_string: { query } }];
+  if (from !== undefined) filter.push({ range: { "@timestamp": { gte: from.toISOString() } } });
+  const sort = [{ "@timestamp": { order: "desc", unmapped_type: "date" } }];
+  const url = `${addressOf(settings, "http")}/${encodeURIComponent(index)}/_search?ignore_unavailable=true`;
+  const answer = await askHub<{ hits: { hits: Hit[] } }>(url, env, {
+    size,
+    sort,
+    query: { bool: { filter } },
+  });
+  return answer.hits.hits.reverse().map(({ _source }) => (json ? JSON.stringify(_source) : lineOf(_source)));
 }
 
 function durationOf(text: string): number {
@@ -83,52 +95,10 @@ function durationOf(text: string): number {
   }
 }
 
-function bodyOf({ query, sinceMs, size }: SearchCommand, nowMs: number): unknown {
-  const from = new Date(nowMs - sinceMs).toISOString();
-  const filter = [{ query_string: { query } }, { range: { "@timestamp": { gte: from } } }];
-  return { size, sort: [{ "@timestamp": { order: "desc" } }], query: { bool: { filter } } };
-}
-
-/** Where a hub with these settings serves this machine. */
-function searchAddress(settings: HubSettings): string {
-  const host = settings["http.host"] || settings["network.host"];
-  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  const scheme = settings["tls.certificate"] === "" ? "http" : "https";
-  return `${scheme}://${name.includes(":") ? `[${name}]` : name}:${settings["http.port"]}`;
-}
-
-async function ask(url: string, body: unknown, key: string): Promise<Hit[]> {
-  let response: Response;
-  try {
-    response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...(key !== "" && { authorization: `Bearer ${key}` }) },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-  } catch (cause) {
-    const remedy = "start the hub, or name its address with -E http.host=… -E http.port=…";
-    throw new AppError("unavailable", `no hub answers at ${new URL(url).origin}; ${remedy}`, { cause });
-  }
-  const answer = (await response.json()) as { hits?: { hits: Hit[] }; error?: { reason?: string } };
-  if (response.ok && answer.hits !== undefined) return answer.hits.hits;
-  const reason = answer.error?.reason ?? `status ${response.status}`;
-  if (response.status === 401) {
-    throw new AppError(
-      "unauthenticated",
-      `the hub asks who you are (${reason}); put an API key into ${KEY_VARIABLE}`,
-    );
-  }
-  throw new AppError(response.status === 403 ? "forbidden" : "request_invalid", `the hub refused: ${reason}`);
-}
-
-/** Time, host and message; control characters of a log must not steer the terminal. */
+/** Time, host and message. */
 function lineOf(source: Readonly<Record<string, unknown>>): string {
   const host = (source["host"] as { name?: unknown } | undefined)?.name ?? source["host.name"];
   const message = source["message"] ?? JSON.stringify(source);
   const parts = [source["@timestamp"], host, message].filter((part) => part !== undefined);
-  return parts
-    .map(String)
-    .join(" ")
-    .replaceAll(/[\p{Cc}]/gu, " ");
+  return printable(parts.map(String).join(" "));
 }

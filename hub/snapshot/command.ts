@@ -10,7 +10,7 @@ import { type HubSettings, loadHubSettings } from "../config.ts";
 import { withConnection } from "../state-session.ts";
 import type { SnapshotCommand } from "./arguments.ts";
 import { readSnapshot, snapshotNames } from "./contents.ts";
-import { createSnapshot } from "./create.ts";
+import { checkHoldsData, createSnapshot } from "./create.ts";
 import { checkEmpty, finishRestore, restoreFiles, restoreStreams } from "./restore.ts";
 
 const MIB = 1_024 ** 2;
@@ -45,6 +45,7 @@ async function create(
   const nowMs = Date.now();
   const name = command.snapshot ?? new Date(nowMs).toISOString().replace(/[:.]/g, "-").toLowerCase();
   const folder = resolve(settings["path.data"]);
+  checkHoldsData(folder);
   const { tally } = await withConnection(settings, log, (connection) =>
     createSnapshot({
       name,

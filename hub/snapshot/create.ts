@@ -4,7 +4,7 @@
  * shards' files after them; what is in both is dropped again by position where it is folded.
  */
 
-import { createReadStream, readdirSync, rmSync, statSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { BlobStore } from "#hub/journal/blob-store.ts";
 import type { StreamArchive } from "#hub/journal/stream-archive.ts";
@@ -42,11 +42,20 @@ export interface Created {
 
 /** State buckets are small and come first (empty prefix); then the log in the direction in which it flows. */
 const LAST_STREAMS = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
+const ENGINE = "engine";
 const HELD = "snapshot-held";
 /** Locks, processes' files, and the log's own store, which is read message by message. */
 const NOT_KEPT =
   /(^|\/)[^/]+\.(lock|pid|tmp)$|^nats\/(store|ports)\/|^nats\/nats\.conf$|^engine\/|^snapshot-held\//;
 const PERMISSIONS = 0o777;
+
+/** Throws usage_invalid where `folder` holds no hub's data, naming the folder below it that does. */
+export function checkHoldsData(folder: string): void {
+  if (existsSync(join(folder, ENGINE))) return;
+  const below = join(folder, "hub"); // where npm start has it
+  const hint = existsSync(join(below, ENGINE)) ? `; did you mean ${below}?` : "";
+  throw new AppError("usage_invalid", `${folder} (path.data) holds no hub's data${hint}`);
+}
 
 /** Throws usage_invalid, data_locked while another is taken …, with nothing left but chunks that the next snapshot uses. */
 export async function createSnapshot(options: CreateOptions): Promise<Created> {
@@ -63,7 +72,7 @@ export async function createSnapshot(options: CreateOptions): Promise<Created> {
   rmSync(held, { recursive: true, force: true });
   try {
     const streams = await storeStreams(options, tally);
-    holdShards(join(folder, "engine"), held);
+    holdShards(join(folder, ENGINE), held);
     const others = filesBelow(folder).filter((path) => !NOT_KEPT.test(path));
     const files: SnapshotFile[] = [];
     for (const path of others) files.push(await storeFile(options, path, path, tally));

@@ -31,6 +31,8 @@ test("a hub whose data is lost comes back from a snapshot taken under load, and 
   const snapshot = (action: string): Promise<{ readonly stdout: string }> =>
     run(LAUNCHER, ["snapshot", action, copies, "--path.data", hub.dataDir]);
 
+  const wrong = ["snapshot", "create", copies, "--path.data", workspace.path("elsewhere")];
+  await assert.rejects(run(LAUNCHER, wrong), /holds no hub's data/);
   for (let id = 1; id <= 20; id++) await ask("PUT", `${hub.searchUrl}/shop/_doc/${id}`, { id });
   await ask("PUT", `${hub.searchUrl}/shop/_doc/1`, { id: 100 });
   const writing = writeInBursts({ log, path, lines: LINES, random, rate: 1_500 });

@@ -1,0 +1,74 @@
+/** `tailrace-hub journal`: how full the log's streams are, and what the agents have not sent yet. */
+
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
+import { loadHubSettings } from "./config.ts";
+import { addressOf, askHub, printable } from "./running-hub.ts";
+import { table } from "./table.ts";
+
+export interface JournalCommand {
+  readonly name: "journal";
+  readonly json: boolean;
+  readonly config: string | undefined;
+  readonly overrides: readonly string[];
+}
+
+interface Stream {
+  readonly messages: number;
+  readonly bytes: number;
+  readonly max_bytes: number;
+  readonly fill: number;
+  /** In place of all else where the log could not be asked. */
+  readonly error?: string;
+}
+
+interface Agent {
+  readonly name: string;
+  readonly health: string;
+  readonly lag_bytes: number;
+}
+
+const MIB = 1_024 ** 2;
+
+const OPTIONS = { ...PLACE_OPTIONS, json: { type: "boolean" } } as const;
+
+/** Returns the command of the arguments behind `journal`. Throws usage_invalid. */
+export function parseJournalCommand(args: readonly string[]): JournalCommand {
+  const { values, positionals } = parseOptions(args, OPTIONS);
+  const [extra] = positionals;
+  if (extra !== undefined) throw usageError(`"${extra}" is one argument too many`);
+  return {
+    name: "journal",
+    json: values.json === true,
+    config: values.config,
+    overrides: overridesOf(values),
+  };
+}
+
+/** Asks the hub and returns the tables. Throws unavailable, unauthenticated, forbidden. */
+export async function runJournalCommand(command: JournalCommand, env: NodeJS.ProcessEnv): Promise<string> {
+  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, env);
+  const dashboard = addressOf(settings, "dashboard");
+  const { streams } = await askHub<{ streams: Record<string, Stream> }>(`${dashboard}/api/status`, env);
+  const agents = await askHub<Agent[]>(`${dashboard}/api/agents`, env);
+  if (command.json) return `${JSON.stringify({ streams, agents })}\n`;
+  return `${streamTable(streams)}\n${agentTable(agents)}`;
+}
+
+function streamTable(streams: Readonly<Record<string, Stream>>): string {
+  const rows = Object.entries(streams).map(([name, { messages, bytes, max_bytes: limit, fill, error }]) =>
+    error === undefined
+      ? [name, String(messages), mib(bytes), mib(limit), `${(fill * 100).toFixed(1)} %`]
+      : [name, printable(error)],
+  );
+  return table(["STREAM", "MESSAGES", "MIB", "LIMIT", "FILL"], rows);
+}
+
+function agentTable(agents: readonly Agent[]): string {
+  if (agents.length === 0) return "no agent has been heard of\n";
+  const rows = agents.map(({ name, health, lag_bytes: lag }) => [printable(name), health, mib(lag)]);
+  return table(["AGENT", "HEALTH", "MIB BEHIND"], rows);
+}
+
+function mib(bytes: number): string {
+  return (bytes / MIB).toFixed(1);
+}

@@ -1,0 +1,201 @@
+/** `tailrace-hub tail ['QUERY']`: lines on a terminal as they come in, over the live socket of the dashboard. */
+
+import WebSocket from "ws";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import {
+  CLOSE,
+  type ClientMessage,
+  type Cursor,
+  type HubMessage,
+  LIVE_PATH,
+  LIVE_PROTOCOL,
+  START_CREDIT_ROWS,
+  type TailGap,
+  type TailRows,
+} from "#proto/live.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
+import { loadHubSettings } from "./config.ts";
+import { addressOf, credentials, printable, refusal, unreachable } from "./running-hub.ts";
+import { newestLines } from "./search-command.ts";
+
+export interface TailCommand {
+  readonly name: "tail";
+  /** In the syntax of query_string; empty: every line. */
+  readonly query: string;
+  readonly index: string;
+  /** Stored lines to begin with. */
+  readonly last: number;
+  readonly json: boolean;
+  readonly config: string | undefined;
+  readonly overrides: readonly string[];
+}
+
+/** Where a tail writes: lines for whoever reads them, remarks for people. */
+export interface TailOutput {
+  line(text: string): void;
+  remark(text: string): void;
+}
+
+const OPTIONS = {
+  ...PLACE_OPTIONS,
+  index: { type: "string" },
+  last: { type: "string" },
+  json: { type: "boolean" },
+} as const;
+
+const DEFAULT_LAST = "10";
+const MAX_LAST = 1_000;
+const SUB = 1;
+const RETRY = { firstMs: 250, capMs: 15_000 };
+/** The hub ended the tail, and trying again would end the same. */
+const FINAL: ReadonlySet<number> = new Set([CLOSE.badMessage, CLOSE.signedOut, CLOSE.forbidden]);
+
+/** Returns the command of the arguments behind `tail`. Throws usage_invalid. */
+export function parseTailCommand(args: readonly string[]): TailCommand {
+  const { values, positionals } = parseOptions(args, OPTIONS);
+  const [query = "", extra] = positionals;
+  if (extra !== undefined) throw usageError(`"${extra}" is one argument too many; quote the query`);
+  const { last = DEFAULT_LAST, index = "logs-*" } = values;
+  const count = Number(last);
+  if (!Number.isInteger(count) || count < 0 || count > MAX_LAST)
+    throw usageError(`--last ${last}: write a number from 0 to ${MAX_LAST}`);
+  return {
+    name: "tail",
+    query,
+    index,
+    last: count,
+    json: values.json === true,
+    config: values.config,
+    overrides: overridesOf(values),
+  };
+}
+
+/**
+ * Writes lines until `signal`; goes on behind the last one after the connection broke. Throws unavailable where no hub
+ * answers the first time, unauthenticated, forbidden, or request_invalid for a query that can't be read.
+ */
+export async function runTailCommand(
+  command: TailCommand,
+  env: NodeJS.ProcessEnv,
+  output: TailOutput,
+  signal: AbortSignal,
+): Promise<void> {
+  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, env);
+  const url = `${addressOf(settings, "dashboard").replace(/^http/, "ws")}${LIVE_PATH}`;
+  const { last, ...wanted } = command;
+  if (last > 0) {
+    const stored = await newestLines({ ...wanted, size: last }, undefined, settings, env);
+    for (const line of stored) output.line(line);
+  }
+  const tail = new Tail(command, url, credentials(env), output);
+  const backoff = new Backoff(RETRY);
+  while (!signal.aborted) {
+    const opened = await tail.run(signal);
+    if (signal.aborted) return;
+    if (opened) backoff.reset();
+    output.remark("the connection to the hub broke; trying again");
+    await systemClock.sleep(backoff.next(), signal).catch(() => undefined);
+  }
+}
+
+class Tail {
+  readonly #command: TailCommand;
+  readonly #url: string;
+  readonly #headers: Record<string, string>;
+  readonly #output: TailOutput;
+  #cursor: Cursor | undefined;
+  /** Whether it worked before: then a hub that is away comes back. */
+  #worked = false;
+  #unused = START_CREDIT_ROWS;
+
+  constructor(command: TailCommand, url: string, headers: Record<string, string>, output: TailOutput) {
+    this.#command = command;
+    this.#url = url;
+    this.#headers = headers;
+    this.#output = output;
+  }
+
+  /** Runs one connection to its end; resolves with whether it opened. */
+  run(signal: AbortSignal): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const socket = new WebSocket(this.#url, LIVE_PROTOCOL, { headers: this.#headers });
+    const send = (message: ClientMessage): void => socket.send(JSON.stringify(message));
+    const end = (): void => socket.close();
+    signal.addEventListener("abort", end, { once: true });
+    let opened = false;
+    socket.on("open", () => {
+      opened = this.#worked = true;
+      this.#open(send);
+    });
+    socket.on("message", (data: Buffer) => {
+      try {
+        this.#take(JSON.parse(data.toString()) as HubMessage, send);
+      } catch (error) {
+        reject(error);
+        socket.terminate();
+      }
+    });
+    socket.on("unexpected-response", (request, { statusCode = 0 }) => {
+      reject(refusal(statusCode, `status ${statusCode}`));
+      request.destroy();
+    });
+    socket.on("error", (error) => {
+      if (!this.#worked) reject(unreachable(this.#url, error));
+    });
+    socket.on("close", (code, reason) => {
+      signal.removeEventListener("abort", end);
+      if (FINAL.has(code)) reject(refusal(code === CLOSE.signedOut ? 401 : code % 1_000, reason.toString()));
+      resolve(opened);
+    });
+    return promise;
+  }
+
+  #open(send: (message: ClientMessage) => void): void {
+    const { index, query } = this.#command;
+    this.#unused = START_CREDIT_ROWS;
+    send({ t: "hello", v: 1 });
+    send({
+      t: "tail.open",
+      sub: SUB,
+      index: index.split(","),
+      q: query,
+      from: this.#cursor ?? { last: 0 },
+      credit: START_CREDIT_ROWS,
+    });
+  }
+
+  #take(message: HubMessage, send: (message: ClientMessage) => void): void {
+    if (message.t === "tail.opened") this.#cursor ??= message.cursor;
+    else if (message.t === "tail.rows") this.#takeRows(message, send);
+    else if (message.t === "tail.gap") this.#output.remark(gapText(message));
+    else if (message.t === "error")
+      throw new AppError("request_invalid", `the hub refused: ${message.message}${hintOf(message.hint)}`);
+  }
+
+  #takeRows({ cursor, rows, srcs }: TailRows, send: (message: ClientMessage) => void): void {
+    for (const [id, timestampMs, , source, message] of rows) {
+      const [index, host, path] = srcs[source] ?? ["", "", ""];
+      const time = new Date(timestampMs).toISOString();
+      this.#output.line(
+        this.#command.json
+          ? JSON.stringify({ "@timestamp": time, _index: index, _id: id, host, path, message })
+          : printable([time, host, message].filter((part) => part !== "").join(" ")),
+      );
+    }
+    this.#cursor = cursor;
+    this.#unused -= rows.length;
+    if (this.#unused > START_CREDIT_ROWS / 2) return;
+    send({ t: "tail.credit", sub: SUB, add: START_CREDIT_ROWS - this.#unused });
+    this.#unused = START_CREDIT_ROWS;
+  }
+}
+
+function gapText({ n, why }: TailGap): string {
+  return `${n === 0 ? "some" : n.toLocaleString("en")} lines were left out (${why.replaceAll("_", " ")})`;
+}
+
+function hintOf(hint: string | undefined): string {
+  return hint === undefined ? "" : `; ${hint}`;
+}
