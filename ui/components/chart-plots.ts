@@ -1,7 +1,7 @@
 /** Drawing of charts as SVG: lines, areas and bars over groups, bars beside names. */
 
 import { nothing, type SVGTemplateResult, svg } from "lit";
-import { formatShort } from "../services/format.ts";
+import { formatShort, formatTick } from "../services/format.ts";
 import { labelledGroups, niceTicks, shorten } from "../services/visualise/scale.ts";
 import type { ChartData } from "../services/visualise/series.ts";
 
@@ -162,12 +162,12 @@ function axesOf(
 }
 
 /** Returns a group's label for the axis: of a time only what tells it from its neighbours. */
-export function axisLabel({ isTime, groups }: ChartData, at: number): string {
-  const { label } = groups[at]!;
+export function axisLabel({ isTime, isUtc, groups }: ChartData, at: number): string {
+  const { label, key } = groups[at]!;
   if (!isTime) return shorten(label, Math.floor(LABEL_PX / LETTER_PX));
-  const stepMs = Number(groups[1]?.key ?? 0) - Number(groups[0]!.key);
-  if (stepMs >= 86_400_000 || label.endsWith("00:00:00")) return label.slice(5, 10);
-  return stepMs >= 60_000 ? label.slice(11, 16) : label.slice(11, 19);
+  const next = groups[at + 1] ?? groups[at - 1];
+  const stepMs = next === undefined ? 0 : Math.abs(Number(next.key) - Number(key));
+  return formatTick(Number(key), stepMs, isUtc);
 }
 
 /** Returns the height rows of bars take, px. */

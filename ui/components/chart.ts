@@ -155,7 +155,7 @@ export class ChartView extends LitElement {
   }
 
   #summary({ groups, series }: ChartData): string {
-    const sums = groupSums({ groups, series, isTime: false, total: undefined });
+    const sums = groupSums({ groups, series });
     const top = sums.indexOf(Math.max(...sums));
     const most = formatMeasure(sums[top] ?? 0);
     return series.length > 1

@@ -1,7 +1,7 @@
 /** How the histogram is drawn: axes, bars stacked by level, colours of the theme. */
 
 import uPlot from "uplot";
-import { formatShort, formatTime } from "../services/format.ts";
+import { formatShort, formatTick } from "../services/format.ts";
 import type { Histogram } from "../services/histogram.ts";
 import { colourReader } from "./theme-colour.ts";
 
@@ -19,7 +19,6 @@ const COLOURS = [
   "--level-error",
   "--level-fatal",
 ];
-const DAY_MS = 86_400_000;
 
 export interface PlotOptions {
   /** Where the plot goes; its theme gives the colours. */
@@ -76,7 +75,7 @@ function axes(colour: (property: string) => string, isUtc: boolean): uPlot.Axis[
       size: 22,
       space: 76,
       grid: { show: false },
-      values: (_, ticks, __, ___, stepMs) => ticks.map((tick) => tickText(tick, stepMs, isUtc)),
+      values: (_, ticks, __, ___, stepMs) => ticks.map((tick) => formatTick(tick, stepMs, isUtc)),
     },
     {
       ...axis,
@@ -86,14 +85,6 @@ function axes(colour: (property: string) => string, isUtc: boolean): uPlot.Axis[
       values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? formatShort(tick) : "")),
     },
   ];
-}
-
-/** The day at midnight, else the clock as exactly as the steps need it. */
-function tickText(atMs: number, stepMs: number, isUtc: boolean): string {
-  const text = formatTime(atMs, isUtc);
-  if (stepMs >= DAY_MS || text.endsWith("00:00:00.000")) return text.slice(5, 10);
-  if (stepMs >= 60_000) return text.slice(11, 16);
-  return stepMs >= 1_000 ? text.slice(11, 19) : text.slice(14);
 }
 
 /** Returns times and, from the whole stack down, the sums of the levels below and with each. */

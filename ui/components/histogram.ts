@@ -9,7 +9,7 @@ import type uPlot from "uplot";
 import plotStyles from "uplot/dist/uPlot.min.css";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { formatCount, formatTime } from "../services/format.ts";
-import type { Histogram } from "../services/histogram.ts";
+import { bucketEndMs, type Histogram } from "../services/histogram.ts";
 import type { ResolvedRange } from "../services/time-range.ts";
 import { THEME_EVENT } from "../theme.ts";
 import { drawHistogram, PLOT_HEIGHT_PX } from "./histogram-plot.ts";
@@ -137,8 +137,8 @@ export class HistogramChart extends LitElement {
       return;
     }
     const atMs = plot.posToVal(left, "x");
-    const index = Math.floor((atMs - (this.histogram.buckets[0]?.startMs ?? 0)) / this.histogram.intervalMs);
-    this.#show(this.histogram.buckets[index] === undefined ? idx : index);
+    const index = this.histogram.buckets.findLastIndex(({ startMs }) => startMs <= atMs);
+    this.#show(index < 0 ? idx : index);
   }
 
   #show(index: number): void {
@@ -176,16 +176,16 @@ export class HistogramChart extends LitElement {
       const first = Math.min(this.#chosen.anchor, this.#chosen.end);
       const final = Math.max(this.#chosen.anchor, this.#chosen.end);
       const fromMs = histogram.buckets[first]!.startMs;
-      this.#zoom({ fromMs, toMs: histogram.buckets[final]!.startMs + histogram.intervalMs });
+      this.#zoom({ fromMs, toMs: bucketEndMs(histogram, final) });
     } else return;
     event.preventDefault();
   }
 
   #mark(): void {
     if (this.#plot === undefined || this.#chosen === undefined || this.histogram === undefined) return;
-    const { buckets, intervalMs } = this.histogram;
+    const { buckets } = this.histogram;
     const first = buckets[Math.min(this.#chosen.anchor, this.#chosen.end)]!.startMs;
-    const end = buckets[Math.max(this.#chosen.anchor, this.#chosen.end)]!.startMs + intervalMs;
+    const end = bucketEndMs(this.histogram, Math.max(this.#chosen.anchor, this.#chosen.end));
     const left = this.#plot.valToPos(first, "x");
     this.#plot.setSelect(
       { left, top: 0, width: this.#plot.valToPos(end, "x") - left, height: this.#plot.over.clientHeight },

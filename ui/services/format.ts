@@ -7,6 +7,7 @@ import { isUtcPreferred } from "./preferences.ts";
 const LANGUAGE = globalThis.document?.documentElement.lang || "en";
 const COUNT = new Intl.NumberFormat(LANGUAGE);
 const SHORT = new Intl.NumberFormat(LANGUAGE, { notation: "compact", maximumFractionDigits: 1 });
+const DAY_MS = 86_400_000;
 const TENTHS = new Intl.NumberFormat(LANGUAGE, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** 12,345 */
@@ -56,6 +57,16 @@ export function formatTime(atMs: number, isUtc: boolean): string {
 /** `2026-01-31 14:05:09` in the zone that the reader prefers: for what no address gives another zone. */
 export function formatMoment(atMs: number): string {
   return formatTime(atMs, isUtcPreferred()).slice(0, 19);
+}
+
+/** A time on an axis, as exactly as steps of `stepMs` need it: `2026`, `2026-03`, `03-31` also at midnight, `14:05`. */
+export function formatTick(atMs: number, stepMs: number, isUtc: boolean): string {
+  const text = formatTime(atMs, isUtc);
+  if (stepMs >= 365 * DAY_MS) return text.slice(0, 4);
+  if (stepMs >= 28 * DAY_MS) return text.slice(0, 7);
+  if (stepMs >= DAY_MS || text.endsWith("00:00:00.000")) return text.slice(5, 10);
+  if (stepMs >= 60_000) return text.slice(11, 16);
+  return stepMs >= 1_000 ? text.slice(11, 19) : text.slice(14);
 }
 
 /** `UTC+01:00`, the zone at a time. */

@@ -15,6 +15,7 @@ export interface TimeBucket {
 
 export interface Histogram {
   readonly range: ResolvedRange;
+  /** Of months and longer about. */
   readonly intervalMs: number;
   readonly buckets: readonly TimeBucket[];
 }
@@ -29,4 +30,9 @@ export function readHistogram(response: SearchResponse, range: ResolvedRange, in
     return { startMs: Number(bucket.key), total: bucket.doc_count, levels };
   });
   return { range, intervalMs: interval.ms, buckets };
+}
+
+/** Returns where a bucket ends, ms: months and years aren't equally long. */
+export function bucketEndMs({ buckets, intervalMs }: Histogram, at: number): number {
+  return buckets[at + 1]?.startMs ?? buckets[at]!.startMs + intervalMs;
 }

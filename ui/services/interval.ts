@@ -3,8 +3,9 @@
 import type { ResolvedRange } from "./time-range.ts";
 
 export interface Interval {
-  /** As the search interface writes it: `30s`, `1h`. */
+  /** As the search interface writes it: `30s`, `1h`; from weeks on by the calendar. */
   readonly text: string;
+  /** Of months and longer about as long. */
   readonly ms: number;
 }
 
@@ -27,9 +28,10 @@ const INTERVALS: readonly Interval[] = [
   { text: "3h", ms: 3 * HOUR },
   { text: "12h", ms: 12 * HOUR },
   { text: "1d", ms: DAY },
-  { text: "7d", ms: 7 * DAY },
-  { text: "30d", ms: 30 * DAY },
-  { text: "365d", ms: 365 * DAY },
+  { text: "1w", ms: 7 * DAY },
+  { text: "1M", ms: 30 * DAY },
+  { text: "1q", ms: 91 * DAY },
+  { text: "1y", ms: 365 * DAY },
 ];
 
 /** Returns the shortest interval that cuts the range into at most `maxBuckets`. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatAgo, formatBytes, formatDuration, formatTime, formatZone } from "./format.ts";
+import { formatAgo, formatBytes, formatDuration, formatTick, formatTime, formatZone } from "./format.ts";
 import { compileHighlight, highlightWords, splitMatches } from "./highlight.ts";
 import { filterValues, LogDocument, valueText } from "./log-document.ts";
 import { SearchClient, SearchError, shardFailureOf } from "./search-client.ts";
@@ -88,4 +88,18 @@ test("shards that failed and searches that were cut are said", () => {
   );
   assert.match(shardFailureOf({ took: 1, timed_out: true, hits })!, /too long/);
   assert.equal(shardFailureOf({ took: 1, timed_out: false, hits }), undefined);
+});
+
+const DAY_MS = 86_400_000;
+const TICKS: readonly (readonly [at: string, stepMs: number, text: string])[] = [
+  ["2015-01-01T00:00:00Z", 365 * DAY_MS, "2015"],
+  ["2026-03-01T00:00:00Z", 28 * DAY_MS, "2026-03"],
+  ["2026-03-31T00:00:00Z", 7 * DAY_MS, "03-31"],
+  ["2026-03-31T00:00:00Z", 60_000, "03-31"],
+  ["2026-03-31T14:05:00Z", 60_000, "14:05"],
+  ["2026-03-31T14:05:09Z", 1_000, "14:05:09"],
+];
+
+test("a time on an axis says what its steps change, years and months by their names", () => {
+  for (const [at, stepMs, text] of TICKS) assert.equal(formatTick(Date.parse(at), stepMs, true), text);
 });

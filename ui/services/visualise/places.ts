@@ -89,6 +89,7 @@ export function readPlaces(answer: VisualisationAnswer, metric: Metric, name: st
   const box = found.bounds?.bounds;
   return {
     isTime: false,
+    isUtc: false,
     groups: places.map((place, at) => ({ key: at, label: pointName(place) })),
     series: [{ name, values: places.map(({ value }) => value) }],
     total: measure({ ...found, key: name, doc_count: totalOf(answer) }, isCount),

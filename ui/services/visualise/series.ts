@@ -19,6 +19,8 @@ export interface Series {
 
 export interface ChartData {
   readonly isTime: boolean;
+  /** Times are of UTC, not of the browser's zone. */
+  readonly isUtc: boolean;
   readonly groups: readonly Group[];
   readonly series: readonly Series[];
   /** The metric over all documents; undefined where there is none. */
@@ -71,7 +73,7 @@ export function readSeries(
         : (split.by?.buckets ?? []))
         table.put(group, nameOf(split), measure(group, isCount));
   const isOrdered = by.kind === "time" || by.kind === "steps";
-  return { isTime: by.kind === "time", ...table.read(isOrdered), total: measure(whole, isCount) };
+  return { isTime: by.kind === "time", isUtc, ...table.read(isOrdered), total: measure(whole, isCount) };
 }
 
 /** Cells by group and series, in the order they came. */
@@ -125,7 +127,7 @@ export function measure({ doc_count, metric }: BucketAnswer, isCount: boolean): 
 }
 
 /** Returns the sum of each group over all series, for shares of a whole. */
-export function groupSums({ groups, series }: ChartData): number[] {
+export function groupSums({ groups, series }: Pick<ChartData, "groups" | "series">): number[] {
   return groups.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
 }
 
