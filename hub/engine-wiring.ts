@@ -3,7 +3,8 @@
 import { join } from "node:path";
 import { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/index-metadata.ts";
-import { parseRetentionRule, type RetainedIndex, Retention } from "#hub/cluster/retention.ts";
+import { type RetainedIndex, Retention } from "#hub/cluster/retention.ts";
+import { RetentionRules } from "#hub/cluster/retention-rules.ts";
 import { ShardHost } from "#hub/cluster/shard-host.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { extentCache } from "#hub/engine/segment/extent-cache.ts";
@@ -46,15 +47,31 @@ export function makeShards({
   return { catalog, host: new ShardHost({ folder: join(folder, "engine"), catalog, log }) };
 }
 
-/** Returns what deletes indices by `retention.rules`. Throws settings_invalid. */
-export function wireRetention({ settings, catalog, host, log, metrics }: RetentionWiring): Retention {
-  return new Retention({
+/** Returns the rules of what is kept. Throws settings_invalid. */
+export function retentionRules(
+  { settings, catalog, host }: Pick<RetentionWiring, "settings" | "catalog" | "host">,
+  bucket: StateBucket,
+): RetentionRules {
+  return new RetentionRules({
+    bucket,
     // The hub's own indices come first: "* 30d" means the logs.
-    rules: [
+    own: [
       `${INTERNAL_PREFIX}audit-* ${settings["auth.audit.keep"]}`,
       `${METRICS_PREFIX}* ${settings["monitoring.keep"]}`,
-      ...settings["retention.rules"],
-    ].map(parseRetentionRule),
+    ],
+    fixed: settings["retention.rules"],
+    indices: () => catalog.all().map((index) => retained(index, host)),
+    nowMs: () => systemClock.now(),
+  });
+}
+
+/** Returns what deletes indices by the rules. */
+export function wireRetention(
+  { catalog, host, log, metrics }: RetentionWiring,
+  rules: RetentionRules,
+): Retention {
+  return new Retention({
+    rules: () => rules.all(),
     indices: () => catalog.all().map((index) => retained(index, host)),
     remove: (name) => catalog.delete([name]),
     clock: systemClock,

@@ -7,6 +7,7 @@ import { Fleet } from "#hub/cluster/fleet.ts";
 import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import { Janitor } from "#hub/cluster/janitor.ts";
 import { LogFollower } from "#hub/cluster/log-follower.ts";
+import type { RetentionRules } from "#hub/cluster/retention-rules.ts";
 import { SavedObjects } from "#hub/cluster/saved-objects.ts";
 import type { ShardHost } from "#hub/cluster/shard-host.ts";
 import { Watermarks } from "#hub/cluster/watermarks.ts";
@@ -20,7 +21,7 @@ import { comparePositions, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { CertificateWatch } from "./certificate-watch.ts";
 import type { HubSettings } from "./config.ts";
-import { wireRetention } from "./engine-wiring.ts";
+import { retentionRules, wireRetention } from "./engine-wiring.ts";
 import * as routes from "./log-routes.ts";
 import { Monitoring } from "./monitoring.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "./open-access.ts";
@@ -67,7 +68,8 @@ export async function makeFlow(ground: FlowGround): Promise<Flow> {
   };
   const port = routes.logPort(journal);
   const documents = new Documents({ log: port, catalog, shards: host, now });
-  const { opened, servers } = await makeServers(ground, documents);
+  const retention = retentionRules(ground, await journal.bucket("retention"));
+  const { opened, servers } = await makeServers(ground, documents, retention);
   const sink = makeSink(ground, shared);
   const pipelines = await openPipelines(ground, shared, sink, { opened, servers });
   servers.pipelines = pipelines;
@@ -87,7 +89,7 @@ export async function makeFlow(ground: FlowGround): Promise<Flow> {
     ["pipeline", pipelines],
     ["fleet", fleet],
     ["janitor", makeJanitor(ground, shared, () => pipelines.pipeline.floor, sink)],
-    ["retention", wireRetention(ground)],
+    ["retention", wireRetention(ground, retention)],
     ["monitoring", await makeMonitoring(ground, documents, fleet)],
     ["listeners", servers],
     ["certificates", makeCertificateWatch(ground, servers)],
@@ -109,6 +111,7 @@ async function reconcile(journal: Journal, host: ShardHost): Promise<routes.LogF
 async function makeServers(
   ground: FlowGround,
   documents: Documents,
+  retention: RetentionRules,
 ): Promise<{ opened: OpenedAccess; servers: Servers }> {
   const { settings, journal } = ground;
   const opened = await openAccess({
@@ -119,7 +122,7 @@ async function makeServers(
     documents,
     dashboardUrl: () => servers.addresses.dashboard,
   });
-  const servers: Servers = new Servers({ ...ground, documents, access: opened.access });
+  const servers: Servers = new Servers({ ...ground, documents, retention, access: opened.access });
   return { opened, servers };
 }
 

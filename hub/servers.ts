@@ -6,6 +6,7 @@ import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import type { Documents } from "#hub/cluster/documents.ts";
 import type { Fleet } from "#hub/cluster/fleet.ts";
 import type { IndexCatalog } from "#hub/cluster/index-catalog.ts";
+import type { RetentionRules } from "#hub/cluster/retention-rules.ts";
 import { SavedObjects } from "#hub/cluster/saved-objects.ts";
 import type { ShardHost } from "#hub/cluster/shard-host.ts";
 import type { Journal } from "#hub/journal/journal.ts";
@@ -36,6 +37,7 @@ export interface ServersOptions {
   readonly host: ShardHost;
   readonly journal: Journal;
   readonly access: Access;
+  readonly retention: RetentionRules;
   /** ms since 1970-01-01 UTC. */
   readonly startedMs: number;
 }
@@ -140,6 +142,7 @@ export class Servers implements Component {
       status: this.#status(),
       saved: new SavedObjects(await journal.bucket("saved"), systemClock),
       alerts,
+      retention: this.#options.retention,
       ...(this.pipelines !== undefined && { pipelines: this.#pipelineInterface(this.pipelines) }),
       access,
       plugins: access.plugins(() => this.fleet !== undefined),

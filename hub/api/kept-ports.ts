@@ -1,4 +1,4 @@
-/** What the hub interface needs of what people keep there: saved pages, and rules of alerts. */
+/** What the hub interface needs of what people keep there: saved pages, rules of alerts, rules of what is kept. */
 
 import type { JsonObject } from "./ports.ts";
 
@@ -46,4 +46,20 @@ export interface Alerts {
   preview(body: unknown, spanMs: number): Promise<object[]>;
   /** Sends a test over a channel; throws what keeps it from being taken. */
   test(channel: unknown): Promise<void>;
+}
+
+/** The rules of what is kept of indices. */
+export interface RetentionRules {
+  /** Rules of the settings, those made here, and the revision that a change needs. */
+  view(): Promise<RetentionView>;
+  /** Replaces those made here. Throws request_invalid, journal_conflict. */
+  put(rules: readonly string[], revision: number): Promise<RetentionView>;
+  /** Names of the indices that these rules would delete at once. Throws request_invalid. */
+  due(rules: readonly string[]): string[];
+}
+
+export interface RetentionView {
+  readonly fixed: readonly string[];
+  readonly rules: readonly string[];
+  readonly revision: number;
 }

@@ -11,7 +11,7 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import { apiMetrics } from "./api-metrics.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { errorBody, hubErrorBody } from "./error-body.ts";
-import type { Alerts, SavedObjects } from "./kept-ports.ts";
+import type { Alerts, RetentionRules, SavedObjects } from "./kept-ports.ts";
 import { Listener, type ListenerOptions, type UpgradeHandler } from "./listener.ts";
 import { describeRoutes } from "./openapi.ts";
 import { type ApiNeighbours, type ApiParts, apiParts } from "./parts.ts";
@@ -23,6 +23,7 @@ import { alertRoutes } from "./routes/alerts.ts";
 import { searchInterface } from "./routes/all.ts";
 import { hubRoutes } from "./routes/hub.ts";
 import { pipelineRoutes } from "./routes/pipelines.ts";
+import { retentionRoutes } from "./routes/retention.ts";
 import { savedRoutes } from "./routes/saved.ts";
 import { ScrollContexts } from "./routes/search/scroll-contexts.ts";
 import { staticPages } from "./static-pages.ts";
@@ -43,6 +44,8 @@ export interface ApiServerOptions {
   readonly saved?: SavedObjects;
   /** Absent: there are no alerts. */
   readonly alerts?: Alerts;
+  /** Absent: what is kept can't be changed here. */
+  readonly retention?: RetentionRules;
   /** Absent: pipelines can't be seen nor changed. */
   readonly pipelines?: PipelineAdmin & DeadLetterBox;
   readonly access: AccessControl;
@@ -172,7 +175,7 @@ export class ApiServer implements Component {
   }
 
   #hubRoutes(searchRoutes: readonly Route[]): Route[] {
-    const { status, saved, pipelines, alerts, parts, metrics, version } = this.#options;
+    const { status, saved, pipelines, alerts, retention, parts, metrics, version } = this.#options;
     let document: ReturnType<typeof describeRoutes> | undefined;
     const describe = (): ReturnType<typeof describeRoutes> => {
       document ??= describeRoutes(version, [
@@ -186,6 +189,7 @@ export class ApiServer implements Component {
       ...(saved === undefined ? [] : savedRoutes(saved)),
       ...(pipelines === undefined ? [] : pipelineRoutes(pipelines, pipelines)),
       ...(alerts === undefined ? [] : alertRoutes(alerts, parts.indices)),
+      ...(retention === undefined ? [] : retentionRoutes(retention)),
     ];
     return own;
   }

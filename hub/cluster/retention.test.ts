@@ -23,7 +23,7 @@ async function sweep(
   const removed: string[] = [];
   const metrics = new Metrics();
   const retention = new Retention({
-    rules: rules.map(parseRetentionRule),
+    rules: () => Promise.resolve(rules.map(parseRetentionRule)),
     indices: () => indices,
     remove: (name) => {
       if (held.includes(name)) return Promise.reject(new Error("held"));

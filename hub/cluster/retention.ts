@@ -32,9 +32,15 @@ export interface RetainedIndex {
   readonly lastMs: number;
 }
 
+/** An index that a rule lets nobody keep. */
+export interface DueIndex {
+  readonly index: RetainedIndex;
+  readonly reason: "age" | "size";
+}
+
 export interface RetentionOptions {
-  /** The first rule that fits a name counts. */
-  readonly rules: readonly RetentionRule[];
+  /** The first rule that fits a name counts; asked for at each look. */
+  readonly rules: () => Promise<readonly RetentionRule[]>;
   readonly indices: () => readonly RetainedIndex[];
   readonly remove: (name: string) => Promise<void>;
   readonly clock: Clock;
@@ -86,7 +92,7 @@ export class Retention implements Component {
   }
 
   start(): Promise<void> {
-    if (this.#options.rules.length > 0) this.#running = this.#run();
+    this.#running = this.#run();
     return Promise.resolve();
   }
 
@@ -97,13 +103,15 @@ export class Retention implements Component {
 
   /** Looks once and deletes. Never throws: what can't be deleted now is tried again. */
   async sweep(): Promise<void> {
-    const { rules, indices } = this.#options;
-    const byRule = new Map<RetentionRule, RetainedIndex[]>(rules.map((rule) => [rule, []]));
-    for (const index of indices()) {
-      const rule = rules.find(({ pattern }) => fits(pattern, index.name));
-      if (rule !== undefined) byRule.get(rule)!.push(index);
+    const { indices, log } = this.#options;
+    let rules: readonly RetentionRule[];
+    try {
+      rules = await this.#options.rules();
+    } catch (error) {
+      log.warn({ err: toAppError(error) }, "the rules of retention can't be read for now");
+      return;
     }
-    for (const [rule, found] of byRule) await this.#apply(rule, found);
+    for (const [rule, found] of byRule(rules, indices())) await this.#apply(rule, found);
   }
 
   async #run(): Promise<void> {
@@ -115,18 +123,10 @@ export class Retention implements Component {
   }
 
   async #apply(rule: RetentionRule, indices: readonly RetainedIndex[]): Promise<void> {
-    const oldestFirst = indices.toSorted((a, b) => a.lastMs - b.lastMs || (a.name < b.name ? -1 : 1));
-    const youngest = this.#options.clock.now() - (rule.maxAgeMs ?? Number.POSITIVE_INFINITY);
-    const kept: RetainedIndex[] = [];
-    for (const index of oldestFirst) {
-      if (index.lastMs >= youngest || !(await this.#remove(index, "age", rule))) kept.push(index);
-    }
+    let bytes = indices.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+    for (const { index, reason } of dueOf(rule, indices, this.#options.clock.now()))
+      if (await this.#remove(index, reason, rule)) bytes -= index.sizeBytes;
     if (rule.maxBytes === undefined) return;
-    let bytes = kept.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
-    for (const index of kept.slice(0, -1)) {
-      if (bytes <= rule.maxBytes) break;
-      if (await this.#remove(index, "size", rule)) bytes -= index.sizeBytes;
-    }
     this.#excess.set({ pattern: rule.pattern }, Math.max(0, bytes - rule.maxBytes));
   }
 
@@ -147,6 +147,44 @@ export class Retention implements Component {
     );
     return true;
   }
+}
+
+/** Returns what the rules let nobody keep: for each, the oldest first. */
+export function dueIndices(
+  rules: readonly RetentionRule[],
+  indices: readonly RetainedIndex[],
+  nowMs: number,
+): DueIndex[] {
+  return [...byRule(rules, indices)].flatMap(([rule, found]) => dueOf(rule, found, nowMs));
+}
+
+function byRule(
+  rules: readonly RetentionRule[],
+  indices: readonly RetainedIndex[],
+): Map<RetentionRule, RetainedIndex[]> {
+  const found = new Map<RetentionRule, RetainedIndex[]>(rules.map((rule) => [rule, []]));
+  for (const index of indices) {
+    const rule = rules.find(({ pattern }) => fits(pattern, index.name));
+    if (rule !== undefined) found.get(rule)!.push(index);
+  }
+  return found;
+}
+
+function dueOf(rule: RetentionRule, indices: readonly RetainedIndex[], nowMs: number): DueIndex[] {
+  const oldestFirst = indices.toSorted((a, b) => a.lastMs - b.lastMs || (a.name < b.name ? -1 : 1));
+  const youngest = nowMs - (rule.maxAgeMs ?? Number.POSITIVE_INFINITY);
+  const due: DueIndex[] = [];
+  const kept: RetainedIndex[] = [];
+  for (const index of oldestFirst)
+    if (index.lastMs < youngest) due.push({ index, reason: "age" });
+    else kept.push(index);
+  let bytes = kept.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+  for (const index of kept.slice(0, -1)) {
+    if (bytes <= (rule.maxBytes ?? Number.POSITIVE_INFINITY)) break;
+    due.push({ index, reason: "size" });
+    bytes -= index.sizeBytes;
+  }
+  return due;
 }
 
 function fits(pattern: string, name: string): boolean {

@@ -88,6 +88,16 @@ const STATES: readonly (readonly [name: string, path: string, reach: Step])[] = 
     },
   ],
   ["an index", "#/indices?index=visits", (page) => page.getByText("geo_point", { exact: true }).waitFor()],
+  [
+    "what is kept of indices",
+    "#/indices?view=retention",
+    async (page) => {
+      await page.getByLabel("Indices", { exact: true }).fill("logs-*");
+      await page.getByLabel(/^Keep for/).fill("1h");
+      await page.getByRole("button", { name: "Add" }).waitFor();
+    },
+  ],
+  ["the hub's own health", "#/dashboards?id=hub-health", (page) => page.locator("tr-chart").nth(3).waitFor()],
   ["Dashboards", "#/dashboards", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
   ["Console", "#/console", (page) => page.getByRole("textbox", { name: "Requests" }).waitFor()],
   [

@@ -31,6 +31,7 @@ const WALKS = [
   "pipelines?new=1",
   "indices",
   "indices?index=visits",
+  "indices?view=retention",
   "status",
   "visualise?index=visits&chart=map&by=places:place",
   "users",

@@ -179,4 +179,22 @@ export const GERMAN_WORK: Catalogue = {
   "A browser sends no body with GET, and this one is too long for the address. Write POST.":
     "Ein Browser sendet mit GET keinen Inhalt, und dieser ist zu lang für die Adresse. Schreiben Sie POST.",
   "Run {0} requests": "{0} Anfragen ausführen",
+  "What is kept": "Was behalten wird",
+  "An index is deleted when its last line came longer ago than its rule allows, or as the oldest when the indices of the pattern take more than allowed. The first rule that fits an index counts; without one it is kept for ever.":
+    "Ein Index wird gelöscht, wenn seine letzte Zeile länger her ist, als seine Regel erlaubt, oder als ältester, wenn die Indizes des Musters mehr Platz nehmen als erlaubt. Die erste Regel, die auf einen Index passt, zählt; ohne Regel bleibt er für immer.",
+  "Another rule": "Weitere Regel",
+  "Keep for, such as 30d": "Behalten für, etwa 30d",
+  "At most, such as 50gb": "Höchstens, etwa 50gb",
+  "Delete indices by this rule?": "Indizes nach dieser Regel löschen?",
+  "{0} indices are due at once: they are removed within a minute and can't be brought back.":
+    "{0} Indizes sind sofort fällig: Sie werden binnen einer Minute entfernt und sind nicht zurückzuholen.",
+  "Save and delete": "Speichern und löschen",
+  "Everything is kept": "Alles wird behalten",
+  "There is no rule yet: the disk fills up in time.":
+    "Es gibt noch keine Regel: Mit der Zeit füllt sich die Platte.",
+  Rules: "Regeln",
+  "Kept for": "Behalten für",
+  "the hub's settings": "Einstellungen des Hubs",
+  "this page": "diese Seite",
+  "Remove the rule of {0}": "Regel von {0} entfernen",
 };

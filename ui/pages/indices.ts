@@ -11,6 +11,7 @@ import { formatBytes, formatCount, formatMoment } from "../services/format.ts";
 import { IndexAdmin, type IndexRow, type SortKey, selectRows } from "../services/index-admin.ts";
 import { SearchClient, SearchError } from "../services/search-client.ts";
 import "./index-details.ts";
+import "./retention.ts";
 
 interface Column {
   readonly key: SortKey;
@@ -38,7 +39,7 @@ export class IndicesPage extends LitElement {
     _hasHidden: { state: true },
   };
 
-  /** Of the address: `index` shows one. */
+  /** Of the address: `index` shows one, `view=retention` what is kept. */
   declare parameters: URLSearchParams;
   declare _rows: readonly IndexRow[] | undefined;
   declare _fault: SearchError | undefined;
@@ -100,8 +101,10 @@ export class IndicesPage extends LitElement {
     if (name !== null)
       return html`<tr-index-details .name=${name} .tab=${this.parameters.get("tab") ?? ""} .admin=${this.#admin}
         .row=${this._rows?.find((row) => row.name === name)} .isKnown=${this._rows !== undefined} @tr-changed=${() => void this.#load()}></tr-index-details>`;
+    if (this.parameters.get("view") === "retention") return html`<tr-retention></tr-retention>`;
     return html`<div class="page">
       <div class="title"><h1>${msg("Indices")}</h1><span class="space"></span>
+        <a class="button" href="#/indices?view=retention">${icon("clock")}${msg("What is kept")}</a>
         <button @click=${() => void this.#load()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${this._fault === undefined ? nothing : faultView(this._fault)}
       ${this._rows === undefined ? nothing : this.#list(this._rows)}
@@ -172,7 +175,7 @@ function rowView(row: IndexRow, largest: number): TemplateResult {
   const { name, health, isOpen, docs, deleted, sizeBytes, shards, replicas, createdMs } = row;
   return html`<tr>
     <td><a class="name" href="#/indices?${new URLSearchParams({ index: name })}">${name}</a></td>
-    <td><span class="badge ${isOpen ? health : ""}">${isOpen ? health : "closed"}</span></td>
+    <td><span class="badge ${isOpen ? health : ""}">${isOpen ? health : msg("closed")}</span></td>
     <td class="number">${formatCount(docs)}${deleted > 0 ? html` <span class="muted">− ${formatCount(deleted)}</span>` : nothing}</td>
     <td class="number">${formatBytes(sizeBytes)}<span class="size" data-share=${Math.round((sizeBytes / largest) * 100)}></span></td>
     <td class="number">${shards}${replicas > 0 ? ` × ${replicas + 1}` : ""}</td>
