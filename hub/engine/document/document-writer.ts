@@ -6,8 +6,9 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { toBytes } from "../bytes.ts";
 import * as json from "../json/scanner.ts";
-import { type DocumentHost, type DocumentRun, KernelDocuments, refuse } from "../kernel/kernel-documents.ts";
+import { type DocumentHost, KernelDocuments, refuse } from "../kernel/kernel-documents.ts";
 import { KernelFields } from "../kernel/kernel-fields.ts";
+import { type DocumentRun, wholeRun } from "../kernel/kernel-run.ts";
 import type { Field } from "../mapping/field.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "../segment/reader.ts";
@@ -24,7 +25,7 @@ const MAX_IGNORED = 64;
 
 /** Binary values by path; the rest have an index, a column or norms to tell by. */
 const FIELD_NAMES = metadataField(FIELD_NAMES_FIELD);
-const EMPTY_RUN: DocumentRun = { bytes: new Uint8Array(0), sourceStart: () => 0, sourceStop: () => 0 };
+const EMPTY_RUN = wholeRun(new Uint8Array(0));
 
 const IGNORED = metadataField(IGNORED_FIELD);
 const ROUTING = metadataField(ROUTING_FIELD);
@@ -85,8 +86,7 @@ export class DocumentWriter implements DocumentHost {
    * Throws mapping_parse or mapping_strict; the document is half indexed then and must be killed.
    */
   write(doc: number, source: Uint8Array, routing: string, lenient: boolean): void {
-    const run = { bytes: source, sourceStart: () => 0, sourceStop: () => source.length };
-    const failures = this.writeRun(run, 0, 1, doc, lenient);
+    const failures = this.writeRun(wholeRun(source), 0, 1, doc, lenient);
     if (failures !== null) throw failures.get(0);
     if (routing !== "") this.#metadata(ROUTING, routing);
   }

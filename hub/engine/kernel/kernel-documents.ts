@@ -11,9 +11,7 @@ import * as at from "./assembly/layout.ts";
 import type { Kernel } from "./kernel.ts";
 import { KernelField } from "./kernel-field.ts";
 import type { KernelFields } from "./kernel-fields.ts";
-
-/** Bytes of documents that are given to the kernel at once: they stay in the processor's cache until they are read. */
-const RUN_LIMIT_BYTES = 128 * 1024;
+import { type DocumentRun, placeRun } from "./kernel-run.ts";
 
 /** What the documents of a run that the kernel doesn't do alone ask of the host. */
 export interface DocumentHost {
@@ -27,13 +25,6 @@ export interface DocumentHost {
   end(): void;
   /** Document `index` can't be indexed. Throws where nothing can go on. */
   failed(index: number, error: unknown): void;
-}
-
-/** Where documents are in a run of bytes. */
-export interface DocumentRun {
-  readonly bytes: Uint8Array;
-  sourceStart(index: number): number;
-  sourceStop(index: number): number;
 }
 
 /** Documents of one mapping into one buffer. */
@@ -57,28 +48,20 @@ export class KernelDocuments {
   /** Indexes documents `from` to `to` of a run, the first of them as `doc`. */
   write(run: DocumentRun, from: number, to: number, doc: number, host: DocumentHost): void {
     for (let first = from; first < to; ) {
-      const start = run.sourceStart(first);
-      let next = first + 1;
-      while (next < to && run.sourceStop(next) <= start + RUN_LIMIT_BYTES) next++;
-      if (run.sourceStop(first) - start > at.MAX_DOCUMENT_BYTES) refuse(first, host);
-      else this.#writeSome(run, first, next, doc + (first - from), host);
+      if (run.sourceStop(first) - run.sourceStart(first) > at.MAX_DOCUMENT_BYTES) {
+        refuse(first++, host);
+        continue;
+      }
+      const next = placeRun(this.#kernel, run, first, to);
+      this.#writePlaced(first, next, doc + (first - from), host);
       first = next;
     }
   }
 
-  /** Like `write`, of few documents. */
-  #writeSome(run: DocumentRun, from: number, to: number, doc: number, host: DocumentHost): void {
-    const kernel = this.#kernel;
-    const base = run.sourceStart(from);
-    kernel.place(kernel.scratchAt + at.SCRATCH_INPUT, run.bytes, base, run.sourceStop(to - 1));
-    const extentsAt = kernel.room(kernel.scratchAt + at.SCRATCH_EXTENTS, (to - from) * at.EXTENT_BYTES);
-    const { words } = kernel.memory;
-    for (let index = from, word = extentsAt >> 2; index < to; index++) {
-      const start = run.sourceStart(index);
-      words[word++] = start - base;
-      words[word++] = run.sourceStop(index) - start;
-    }
-    const { functions } = kernel;
+  /** Indexes the documents that stand in the scratch input. */
+  #writePlaced(from: number, to: number, doc: number, host: DocumentHost): void {
+    const { functions, scratchAt } = this.#kernel;
+    const extentsAt = this.#kernel.start(scratchAt + at.SCRATCH_EXTENTS);
     for (let index = from; index < to; index++) {
       const extentAt = extentsAt + (index - from) * at.EXTENT_BYTES;
       const nth = doc + (index - from);

@@ -13,6 +13,7 @@ import type { SegmentFileWriter } from "../segment/segment-file.ts";
 import * as at from "./assembly/layout.ts";
 import type { Kernel } from "./kernel.ts";
 import { KernelField } from "./kernel-field.ts";
+import { KernelStored } from "./kernel-stored.ts";
 
 /** Slots of a new hash table: small, since most buffers of an idle hub stay small. */
 const FIRST_SLOTS = 2048;
@@ -44,6 +45,7 @@ export class KernelFields implements BufferedFields {
   /** Address of the pool of terms. */
   readonly poolAt: number;
   readonly #fields = new Map<string, KernelField>();
+  readonly #stored: KernelStored[] = [];
   #released = false;
 
   constructor(kernel: Kernel) {
@@ -77,6 +79,12 @@ export class KernelFields implements BufferedFields {
     return made;
   }
 
+  stored(blockBytes: number): KernelStored {
+    const made = new KernelStored(this.kernel, blockBytes);
+    this.#stored.push(made);
+    return made;
+  }
+
   seal(file: SegmentFileWriter, docCount: number): Record<string, FieldEntry> {
     const { kernel } = this;
     const entries: Record<string, FieldEntry> = {};
@@ -107,6 +115,7 @@ export class KernelFields implements BufferedFields {
     if (this.#released) return;
     this.#released = true;
     for (const field of this.#fields.values()) field.release();
+    for (const stored of this.#stored) stored.release();
     for (const buffer of POOL_BUFFERS) this.kernel.free(this.poolAt + buffer);
     this.kernel.memory.release(this.poolAt, at.POOL_BYTES);
   }

@@ -63,6 +63,8 @@ export interface KernelFunctions extends SearchFunctions {
   writeDocuments(poolAt: number, rootAt: number, runsAt: number, count: number, doc: number): number;
   resumeDocument(poolAt: number, doc: number, from: number): number;
   crc32c(bytesAt: number, length: number, crc: number): number;
+  addStored(storedAt: number, inputAt: number, extentsAt: number, count: number): void;
+  closeStored(storedAt: number): void;
   packLz4(count: number): number;
   unpackLz4(count: number, size: number): number;
   packGroup(valuesAt: number, bits: number, outAt: number): number;
@@ -157,6 +159,14 @@ export class Kernel {
     const at = this.room(bufferAt, to - from);
     copyBytes(bytes, from, to, this.memory.bytes, at);
     return at;
+  }
+
+  /** Appends `bytes` to the growing buffer at `bufferAt`. */
+  append(bufferAt: number, bytes: Uint8Array): void {
+    const used = this.word(bufferAt + BUFFER_LENGTH);
+    if (used + bytes.length > this.word(bufferAt + BUFFER_CAPACITY)) this.#grow(bufferAt, bytes.length);
+    copyBytes(bytes, 0, bytes.length, this.memory.bytes, this.start(bufferAt) + used);
+    this.setLength(bufferAt, used + bytes.length);
   }
 
   /** Gives back the block of a growing buffer and makes it empty. */

@@ -4,6 +4,7 @@ import type { Token } from "../analysis/token.ts";
 import type { Field } from "../mapping/field.ts";
 import type { FieldEntry } from "./directory.ts";
 import type { SegmentFileWriter } from "./segment-file.ts";
+import type { StoredBuffer } from "./stored.ts";
 
 /** Fields a buffer can tell apart; term records carry the number in 16 bits. */
 export const MAX_FIELDS = 65_535;
@@ -36,6 +37,8 @@ export interface BufferedFields {
   readonly isTight: boolean;
   /** Where values of a field go; undefined when there are too many fields. */
   open(field: Field): BufferedField | undefined;
+  /** Holds stored bytes beside the fields, in blocks of `blockBytes`, until the fields are released. */
+  stored(blockBytes: number): StoredBuffer;
   /** Writes the fields that some of the `docCount` documents have. Nothing can be added afterwards. */
   seal(file: SegmentFileWriter, docCount: number): Record<string, FieldEntry>;
   /** Gives the memory back. Safe to call twice; nothing else may be called afterwards. */

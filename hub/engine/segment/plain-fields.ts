@@ -9,6 +9,7 @@ import { FieldBuffer } from "./field-buffer.ts";
 import { PostingsList } from "./postings-writer.ts";
 import { writePresence } from "./presence.ts";
 import type { SegmentFileWriter } from "./segment-file.ts";
+import { StoredWriter } from "./stored.ts";
 import { fieldSeed, TermPool } from "./term-pool.ts";
 
 const seed = randomInt(2 ** 31);
@@ -37,6 +38,10 @@ export class PlainFields implements BufferedFields {
     const made = new FieldBuffer(field, number, fieldSeed(seed, number), this.#pool);
     this.#fields.set(field.path, made);
     return made;
+  }
+
+  stored(blockBytes: number): StoredWriter {
+    return new StoredWriter(blockBytes, "lz4");
   }
 
   seal(file: SegmentFileWriter, docCount: number): Record<string, FieldEntry> {

@@ -3,6 +3,7 @@
 import { randomInt } from "node:crypto";
 import { hashTerm } from "../analysis/ascii-tokenizer.ts";
 import { compareBytes } from "../bytes.ts";
+import type { DocumentRun } from "../kernel/kernel-run.ts";
 import type { Field } from "../mapping/field.ts";
 import { Bitset } from "./bitset.ts";
 import type { BufferedField, BufferedFields } from "./buffered-fields.ts";
@@ -12,7 +13,7 @@ import type { SegmentDirectory } from "./directory.ts";
 import { FloatList, IntList } from "./growing.ts";
 import { writeIdIndex } from "./id-index.ts";
 import { type ByteSink, SegmentFileWriter } from "./segment-file.ts";
-import { StoredWriter } from "./stored.ts";
+import type { StoredBuffer, StoredEntry } from "./stored.ts";
 
 /** Uncompressed bytes of a block of _source: a hit costs one block to unpack. */
 const SOURCE_BLOCK_BYTES = 64 * 1024;
@@ -28,13 +29,10 @@ const DOC_BYTES = 40;
 
 const seed = randomInt(2 ** 31);
 
-/** Documents in a run of bytes: where each one's id and source are. */
-export interface BufferedRun {
-  readonly bytes: Uint8Array;
+/** Documents in a run of bytes, with their ids. */
+export interface BufferedRun extends DocumentRun {
   idStart(index: number): number;
   idStop(index: number): number;
-  sourceStart(index: number): number;
-  sourceStop(index: number): number;
 }
 
 /** Takes documents in order; `seal` makes a segment of them. A new one is made for each segment, the old one released. */
@@ -43,8 +41,7 @@ export class SegmentBuffer {
   docCount = 0;
   /** Terms and values of all fields. */
   readonly fields: BufferedFields;
-  readonly #source = new StoredWriter(SOURCE_BLOCK_BYTES, "lz4");
-  readonly #idStore = new StoredWriter(ID_BLOCK_BYTES, "lz4");
+  readonly #source: StoredBuffer;
   /** Ids behind each other, where each ends, their hashes. */
   readonly #ids = new ByteBuffer(4096);
   readonly #idEnds = new IntList();
@@ -60,12 +57,12 @@ export class SegmentBuffer {
 
   constructor(fields: BufferedFields) {
     this.fields = fields;
+    this.#source = fields.stored(SOURCE_BLOCK_BYTES);
   }
 
   /** Memory held, bytes. */
   get sizeBytes(): number {
-    const stored = this.#source.sizeBytes + this.#idStore.sizeBytes + this.#ids.length;
-    return stored + this.fields.sizeBytes + this.docCount * DOC_BYTES;
+    return this.#source.sizeBytes + this.#ids.length + this.fields.sizeBytes + this.docCount * DOC_BYTES;
   }
 
   get liveCount(): number {
@@ -92,10 +89,10 @@ export class SegmentBuffer {
     failed: ReadonlyMap<number, unknown> | null,
   ): number {
     const { bytes } = run;
+    this.#source.addRun(run, from, to);
     let next = seqNo;
     for (let index = from; index < to; index++) {
       const doc = this.#add(bytes, run.idStart(index), run.idStop(index), 1, next);
-      this.#source.add(bytes, run.sourceStart(index), run.sourceStop(index));
       if (failed?.has(index) === true) {
         this.kill(doc);
         continue;
@@ -169,7 +166,8 @@ export class SegmentBuffer {
   seal(sink: ByteSink): void {
     const file = new SegmentFileWriter(sink);
     const fields = this.fields.seal(file, this.docCount);
-    const docs = Int32Array.from({ length: this.docCount }, (_, doc) => doc);
+    const docs = new Int32Array(this.docCount);
+    for (let doc = 0; doc < docs.length; doc++) docs[doc] = doc;
     const column = (values: FloatList) =>
       writeColumn(file, { docs, values: values.view(), count: this.docCount }, this.docCount, "signed");
     const directory: SegmentDirectory = {
@@ -177,7 +175,7 @@ export class SegmentBuffer {
       version: column(this.#versions),
       seqNo: column(this.#seqNos),
       source: this.#source.finish(file),
-      ids: this.#idStore.finish(file),
+      ids: this.#writeIds(file),
       idIndex: writeIdIndex(file, this.docCount, (doc) => this.#idOf(doc)),
       fields,
     };
@@ -194,7 +192,6 @@ export class SegmentBuffer {
     this.#ids.append(ids, from, to);
     this.#idEnds.push(this.#ids.length);
     this.#idHashes.push(hashTerm(ids, from, to - from, seed));
-    this.#idStore.add(ids, from, to);
     this.#versions.push(version);
     this.#seqNos.push(seqNo);
     if (doc >= this.#dead.size) {
@@ -203,6 +200,18 @@ export class SegmentBuffer {
       this.#dead = larger;
     }
     return doc;
+  }
+
+  #writeIds(file: SegmentFileWriter): StoredEntry {
+    const stored = this.fields.stored(ID_BLOCK_BYTES);
+    const ends = this.#idEnds.values;
+    const run = {
+      bytes: this.#ids.view(),
+      sourceStart: (doc: number) => (doc === 0 ? 0 : ends[doc - 1]!),
+      sourceStop: (doc: number) => ends[doc]!,
+    };
+    stored.addRun(run, 0, this.docCount);
+    return stored.finish(file);
   }
 
   #idOf(doc: number): Uint8Array {

@@ -2,6 +2,8 @@
 
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
+import { LZ4_HEADER_BYTES, LZ4_MAGIC } from "../kernel/assembly/layout.ts";
+import type { DocumentRun } from "../kernel/kernel-run.ts";
 import { ByteBuffer, ByteReader, readU32 } from "./byte-buffer.ts";
 import { MAX_LZ4_BYTES, packLz4, unpackLz4 } from "./lz4.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
@@ -17,19 +19,28 @@ export interface StoredEntry {
 /** Largest block that a reader unpacks; a single document may be larger than a block, up to this. */
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
-/** Begins a block that is packed by LZ4 ("TLZ4"), as four other bytes (RFC 8878) begin a zstd frame. */
-const LZ4_MAGIC = 0x345a_4c54;
-/** The magic number and the length of what is unpacked. */
-const LZ4_HEADER_BYTES = 8;
-
 /** How blocks are packed: quickly, or by a level of zstd, 1..19. */
 export type Packing = "lz4" | number;
 
 /** Level for blocks that LZ4 doesn't take. */
 const LARGE_BLOCK_LEVEL = 1;
 
+/** Stored bytes of documents that aren't in a segment yet, a document's number being that of its bytes. */
+export interface StoredBuffer {
+  /** Bytes held, packed ones included. */
+  readonly sizeBytes: number;
+  /** Adds the bytes of the following document. */
+  add(bytes: Uint8Array): void;
+  /** Adds the bytes of documents `from` to `to` of a run. */
+  addRun(run: DocumentRun, from: number, to: number): void;
+  /** The bytes of a document that was added, while nothing was finished. */
+  get(doc: number): Uint8Array;
+  /** Writes everything to `file`. */
+  finish(file: SegmentFileWriter): StoredEntry;
+}
+
 /** Collects documents into blocks and writes each as it is full. The blocks of several columns may alternate. */
-export class StoredWriter {
+export class StoredWriter implements StoredBuffer {
   readonly #file: SegmentFileWriter | undefined;
   /** Where the file stood at the start. */
   readonly #start: number;
@@ -57,12 +68,10 @@ export class StoredWriter {
     this.#raw = new ByteBuffer(blockBytes);
   }
 
-  /** Bytes held, compressed ones included. */
   get sizeBytes(): number {
     return this.#data.length + this.#block.length;
   }
 
-  /** Adds the bytes of the following document. */
   add(bytes: Uint8Array, from = 0, to = bytes.length): void {
     this.#lengths.varint(to - from);
     this.#block.append(bytes, from, to);
@@ -70,20 +79,16 @@ export class StoredWriter {
     if (this.#block.length >= this.#blockBytes) this.#close();
   }
 
-  /** The bytes of a document that was added, while nothing was finished. */
-  get(doc: number): Uint8Array {
-    if (doc >= this.#firstDoc)
-      return documentOf(this.#lengths.view(), 0, this.#block.view(), doc - this.#firstDoc);
-    const index = this.#index.view();
-    const block = blockOf(index, doc);
-    const end = block + 1 < index.length / 8 ? readU32(index, 8 * block + 12) : this.#data.length;
-    return readBlock(
-      this.#data.bytes.subarray(readU32(index, 8 * block + 4), end),
-      doc - readU32(index, 8 * block),
-    );
+  addRun(run: DocumentRun, from: number, to: number): void {
+    for (let index = from; index < to; index++)
+      this.add(run.bytes, run.sourceStart(index), run.sourceStop(index));
   }
 
-  /** Writes everything to `file`. */
+  get(doc: number): Uint8Array {
+    if (doc < this.#firstDoc) return readStored(this.#index.view(), this.#data.view(), doc);
+    return documentOf(this.#lengths.view(), 0, this.#block.view(), doc - this.#firstDoc);
+  }
+
   finish(file: SegmentFileWriter): StoredEntry {
     if (this.#nextDoc > this.#firstDoc) this.#close();
     const data: Extent =
@@ -190,12 +195,35 @@ function unpack(bytes: Uint8Array): Uint8Array {
   return zstdDecompressSync(bytes, { maxOutputLength: MAX_BLOCK_BYTES });
 }
 
-function readBlock(bytes: Uint8Array, place: number): Uint8Array {
-  const raw = unpack(bytes);
-  return documentOf(raw, 4, raw.subarray(4 + readU32(raw, 0)), place);
+/** The block of documents of these lengths (varints), whose bytes stand in `parts`, packed quickly. */
+export function packStored(lengths: Uint8Array, parts: readonly Uint8Array[]): Uint8Array {
+  const raw = new ByteBuffer(4 + lengths.length);
+  raw.u32(lengths.length);
+  raw.append(lengths);
+  for (const part of parts) raw.append(part);
+  const out = new ByteBuffer();
+  pack(raw.view(), "lz4", out);
+  return out.view();
 }
 
-function documentOf(lengths: Uint8Array, at: number, data: Uint8Array, place: number): Uint8Array {
+/** `lengths` and one more. */
+export function appendVarint(lengths: Uint8Array, value: number): Uint8Array {
+  const out = new ByteBuffer(lengths.length + 8);
+  out.append(lengths);
+  out.varint(value);
+  return out.view();
+}
+
+/** A document of blocks that are in memory; its bytes are no one else's. */
+export function readStored(index: Uint8Array, data: Uint8Array, doc: number): Uint8Array {
+  const block = blockOf(index, doc);
+  const end = block + 1 < index.length / 8 ? readU32(index, 8 * block + 12) : data.length;
+  const raw = unpack(data.subarray(readU32(index, 8 * block + 4), end));
+  return documentOf(raw, 4, raw.subarray(4 + readU32(raw, 0)), doc - readU32(index, 8 * block));
+}
+
+/** Document number `place` of those whose lengths (varints) stand from `at` on and whose bytes are `data`. */
+export function documentOf(lengths: Uint8Array, at: number, data: Uint8Array, place: number): Uint8Array {
   const reader = new ByteReader(lengths, at);
   let from = 0;
   for (let index = 0; index < place; index++) from += reader.varint();

@@ -23,6 +23,7 @@ export { nearSet } from "./phrase";
 export { postingsSet, scanTerms } from "./search";
 export { groupTerms, sortTerms } from "./sort";
 export { countBlocks, sumBlocks } from "./tally";
+export { addStored, closeStored } from "./stored";
 export { addText } from "./tokenizer";
 
 /** Readies this instance: its own scratch structure and the random numbers of its hash. */

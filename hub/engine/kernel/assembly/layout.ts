@@ -100,6 +100,22 @@ export const KEEP_POSITIONS = 2;
 /** An occurrence in a text: document, position. */
 export const OCCURRENCE_BYTES = 8;
 
+/** Stored bytes by document: packed blocks, where each begins, lengths and bytes of the block at hand. */
+export const STORED_DATA = 0;
+export const STORED_INDEX = 16;
+export const STORED_LENGTHS = 32;
+export const STORED_BLOCK = 48;
+/** First document of the block at hand, and the one that will be added next. */
+export const STORED_FIRST_DOC = 64;
+export const STORED_NEXT_DOC = 68;
+/** Bytes at which a block is closed. */
+export const STORED_LIMIT = 72;
+export const STORED_BYTES = 80;
+
+/** Begins a block that is packed by LZ4 ("TLZ4"), before the length of what is unpacked; RFC 8878 begins others. */
+export const LZ4_MAGIC = 0x345a4c54;
+export const LZ4_HEADER_BYTES = 8;
+
 /** What one instance needs for itself: buffers for a decoded term, positions on their way out, texts and bit masks. */
 export const SCRATCH_DOCS = 0;
 export const SCRATCH_FREQS = 16;
