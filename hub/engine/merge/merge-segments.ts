@@ -11,7 +11,7 @@ import { type DictionaryEntry, DictionaryWriter } from "../segment/dictionary-wr
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
 import { numbersOf } from "../segment/field-column.ts";
 import { FloatList, IntList } from "../segment/growing.ts";
-import { writeIdIndex } from "../segment/id-index.ts";
+import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
 import { PostingsList } from "../segment/postings-writer.ts";
 import { writePresence } from "../segment/presence.ts";
 import type { Segment } from "../segment/segment.ts";
@@ -40,16 +40,17 @@ export function* mergeSegments(inputs: readonly MergeInput[], sink: ByteSink): G
   const file = new SegmentFileWriter(sink);
   const source = yield* copySources(inputs, file);
   const ids = new StoredWriter(ID_BLOCK_BYTES, ZSTD_LEVEL);
-  const idBytes: Uint8Array[] = [];
+  const idSeed = newIdSeed();
+  const idHashes = new Uint32Array(docCount);
   const versions = new FloatList();
   const seqNos = new FloatList();
   for (const { segment, doc } of liveDocuments(inputs)) {
-    const id = segment.idBytes(doc).slice();
-    idBytes.push(id);
+    const id = segment.idBytes(doc);
     ids.add(id);
+    idHashes[versions.length] = hashId(id, 0, id.length, idSeed);
     versions.push(segment.version(doc));
     seqNos.push(segment.seqNo(doc));
-    if (idBytes.length % PAUSE_EVERY === 0) yield;
+    if (versions.length % PAUSE_EVERY === 0) yield;
   }
   const fields: Record<string, FieldEntry> = {};
   const names = new Set(inputs.flatMap(({ segment }) => segment.fieldNames()));
@@ -66,7 +67,7 @@ export function* mergeSegments(inputs: readonly MergeInput[], sink: ByteSink): G
     seqNo: column(seqNos),
     source,
     ids: ids.finish(file),
-    idIndex: writeIdIndex(file, docCount, (doc) => idBytes[doc]!),
+    idIndex: writeIdIndex(file, idSeed, idHashes),
     fields,
   };
   file.finish(directory);

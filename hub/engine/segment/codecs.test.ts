@@ -12,7 +12,7 @@ import { type ColumnNumbers, writeColumn } from "./column-writer.ts";
 import { crc32c } from "./crc32c.ts";
 import { Dictionary } from "./dictionary.ts";
 import { DictionaryWriter } from "./dictionary-writer.ts";
-import { IdIndex, writeIdIndex } from "./id-index.ts";
+import { hashId, IdIndex, newIdSeed, writeIdIndex } from "./id-index.ts";
 import { PostingsList } from "./postings-writer.ts";
 import { readPresence, writePresence } from "./presence.ts";
 import { MemorySink, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
@@ -312,13 +312,13 @@ function checkBlocks(column: BlockColumn, expected: readonly number[][]): void {
 
 suite("other sections", () => {
   test("presence comes back in each of its forms", () => {
-    for (const docs of [[0, 1, 2, 3], [2], [0, 0, 5, 5, 999], Array.from({ length: 900 }, (_, doc) => doc)]) {
+    for (const docs of [[0, 1, 2, 3], [2], [0, 5, 999], Array.from({ length: 900 }, (_, doc) => doc)]) {
       const docCount = docs.length === 4 ? 4 : 1000;
       const [file, entry] = roundTrip((writer) => writePresence(writer, Int32Array.from(docs), docCount));
       const presence = readPresence(file, entry, docCount) ?? Bitset.full(docCount);
       const found: number[] = [];
       for (let doc = presence.nextSet(0); doc >= 0; doc = presence.nextSet(doc + 1)) found.push(doc);
-      assert.deepEqual(found, [...new Set(docs)]);
+      assert.deepEqual(found, docs);
     }
   });
 
@@ -344,7 +344,9 @@ suite("other sections", () => {
 
   test("ids lead to their documents", () => {
     const ids = Array.from({ length: 1000 }, (_, doc) => Buffer.from(`id-${doc * 7}`));
-    const [file, entry] = roundTrip((out) => writeIdIndex(out, ids.length, (doc) => ids[doc]!));
+    const seed = newIdSeed();
+    const hashes = Uint32Array.from(ids, (id) => hashId(id, 0, id.length, seed));
+    const [file, entry] = roundTrip((out) => writeIdIndex(out, seed, hashes));
     const index = new IdIndex(file, entry);
     for (const [doc, id] of ids.entries())
       assert.equal(

@@ -24,21 +24,26 @@ export interface IdIndexEntry {
 /** Entries per bucket on average, as a power of two. */
 const BUCKET_BITS = 4;
 
-/** Writes the index of `count` ids; `idOf` gives the bytes of a document's. */
+/** Hash of an id, as `writeIdIndex` takes it: 32 bits. */
+export function hashId(ids: Uint8Array, from: number, to: number, seed: number): number {
+  return hashTerm(ids, from, to - from, seed);
+}
+
+/** Returns a seed for the ids of a segment. */
+export function newIdSeed(): number {
+  return randomInt(2 ** 31);
+}
+
+/** Writes the index of ids: the hash of each document's by `seed`. */
 export function writeIdIndex(
   file: SegmentFileWriter,
-  count: number,
-  idOf: (doc: number) => Uint8Array,
+  seed: number,
+  hashes: Int32Array | Uint32Array,
 ): IdIndexEntry {
-  const seed = randomInt(2 ** 31);
+  const count = hashes.length;
   const bits = Math.max(0, 32 - Math.clz32(count) - BUCKET_BITS);
-  const hashes = new Uint32Array(count);
   const starts = new Uint32Array(2 ** bits + 1);
-  for (let doc = 0; doc < count; doc++) {
-    const id = idOf(doc);
-    hashes[doc] = hashTerm(id, 0, id.length, seed);
-    starts[bucketOf(hashes[doc]!, bits) + 1]!++;
-  }
+  for (let doc = 0; doc < count; doc++) starts[bucketOf(hashes[doc]!, bits) + 1]!++;
   for (let bucket = 0; bucket < 2 ** bits; bucket++) starts[bucket + 1]! += starts[bucket]!;
   const next = starts.slice();
   const docs = new Uint32Array(count);
@@ -73,7 +78,7 @@ export class IdIndex {
 
   /** Returns the first document for which `matches` says yes among those that may have the id, or -1. */
   find(id: Uint8Array, matches: (doc: number) => boolean): number {
-    const hash = hashTerm(id, 0, id.length, this.#entry.seed);
+    const hash = hashId(id, 0, id.length, this.#entry.seed);
     const bucket = bucketOf(hash, this.#entry.bits);
     const end = readU32(this.#starts, 4 * bucket + 4);
     for (let place = readU32(this.#starts, 4 * bucket); place < end; place++) {

@@ -14,24 +14,26 @@ export interface PresenceEntry {
 /** Fields of fewer than one in so many documents are lists of deltas. */
 const LIST_BELOW = 16;
 
-/** Writes the ascending documents `docs`, repetitions allowed. */
+/** Writes the ascending documents `docs`, each once. */
 export function writePresence(file: SegmentFileWriter, docs: Int32Array, docCount: number): PresenceEntry {
-  let count = 0;
-  for (let index = 0; index < docs.length; index++)
-    if (index === 0 || docs[index] !== docs[index - 1]) count++;
+  const count = docs.length;
   if (count === docCount) return { form: "all", count, extent: [0, 0] };
   if (count * LIST_BELOW < docCount) {
     const out = new ByteBuffer(count * 2);
     let before = -1;
-    for (const doc of docs) {
-      if (doc !== before) out.varint(doc - before);
+    for (let index = 0; index < count; index++) {
+      const doc = docs[index]!;
+      out.varint(doc - before);
       before = doc;
     }
     return { form: "list", count, extent: file.write(out.view()) };
   }
-  const bits = new Bitset(docCount);
-  for (const doc of docs) bits.add(doc);
-  return { form: "bits", count, extent: file.write(new Uint8Array(bits.words.buffer)) };
+  const { words } = new Bitset(docCount);
+  for (let index = 0; index < count; index++) {
+    const doc = docs[index]!;
+    words[doc >>> 5]! |= 1 << (doc & 31);
+  }
+  return { form: "bits", count, extent: file.write(new Uint8Array(words.buffer)) };
 }
 
 /** Reads what writePresence wrote; null for all documents. */

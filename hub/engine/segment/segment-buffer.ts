@@ -1,7 +1,5 @@
 /** Documents that aren't in a segment yet: their sources, ids and versions, and the fields with their terms and values. */
 
-import { randomInt } from "node:crypto";
-import { hashTerm } from "../analysis/ascii-tokenizer.ts";
 import { compareBytes } from "../bytes.ts";
 import type { DocumentRun } from "../kernel/kernel-run.ts";
 import type { Field } from "../mapping/field.ts";
@@ -11,7 +9,7 @@ import { ByteBuffer } from "./byte-buffer.ts";
 import { writeColumn } from "./column-writer.ts";
 import type { SegmentDirectory } from "./directory.ts";
 import { FloatList, IntList } from "./growing.ts";
-import { writeIdIndex } from "./id-index.ts";
+import { hashId, newIdSeed, writeIdIndex } from "./id-index.ts";
 import { type ByteSink, SegmentFileWriter } from "./segment-file.ts";
 import type { StoredBuffer, StoredEntry } from "./stored.ts";
 
@@ -26,8 +24,6 @@ const INITIAL_IDS = 256;
 
 /** Bytes per document of what is kept by document. */
 const DOC_BYTES = 40;
-
-const seed = randomInt(2 ** 31);
 
 /** Documents in a run of bytes, with their ids. */
 export interface BufferedRun extends DocumentRun {
@@ -46,9 +42,15 @@ export class SegmentBuffer {
   readonly #ids = new ByteBuffer(4096);
   readonly #idEnds = new IntList();
   readonly #idHashes = new IntList();
-  /** Documents by the hash of their id, open addressing; the document of an id that is written again comes later. */
+  readonly #idSeed = newIdSeed();
+  /**
+   * Documents by the hash of their id, open addressing; the document of an id that is written again comes later. Those of
+   * a log are never looked up: documents are put in when one is asked for.
+   */
   #idTable = new Int32Array(INITIAL_IDS).fill(-1);
   #idCount = 0;
+  /** Documents that `find` may give. */
+  #published = 0;
   readonly #routings = new Map<number, string>();
   readonly #versions = new FloatList();
   readonly #seqNos = new FloatList();
@@ -105,15 +107,14 @@ export class SegmentBuffer {
 
   /** Lets `find` give a document; to be called once it is fully written. */
   publish(doc: number): void {
-    if (2 * this.#idCount >= this.#idTable.length) this.#growIds();
-    this.#insertId(doc);
-    this.#idCount++;
+    this.#published = doc + 1;
   }
 
   /** Live document of an id, or -1. */
   find(id: Uint8Array): number {
+    this.#indexIds();
     const mask = this.#idTable.length - 1;
-    let slot = hashTerm(id, 0, id.length, seed) & mask;
+    let slot = hashId(id, 0, id.length, this.#idSeed) & mask;
     for (let doc = this.#idTable[slot]!; doc >= 0; doc = this.#idTable[slot]!) {
       if (!this.#dead.has(doc) && compareBytes(this.#idOf(doc), id) === 0) return doc;
       slot = (slot + 1) & mask;
@@ -176,7 +177,7 @@ export class SegmentBuffer {
       seqNo: column(this.#seqNos),
       source: this.#source.finish(file),
       ids: this.#writeIds(file),
-      idIndex: writeIdIndex(file, this.docCount, (doc) => this.#idOf(doc)),
+      idIndex: writeIdIndex(file, this.#idSeed, this.#idHashes.view()),
       fields,
     };
     file.finish(directory);
@@ -191,7 +192,7 @@ export class SegmentBuffer {
     const doc = this.docCount++;
     this.#ids.append(ids, from, to);
     this.#idEnds.push(this.#ids.length);
-    this.#idHashes.push(hashTerm(ids, from, to - from, seed));
+    this.#idHashes.push(hashId(ids, from, to, this.#idSeed));
     this.#versions.push(version);
     this.#seqNos.push(seqNo);
     if (doc >= this.#dead.size) {
@@ -218,16 +219,19 @@ export class SegmentBuffer {
     return this.#ids.bytes.subarray(doc === 0 ? 0 : this.#idEnds.values[doc - 1], this.#idEnds.values[doc]);
   }
 
-  #insertId(doc: number): void {
-    const mask = this.#idTable.length - 1;
-    let slot = this.#idHashes.values[doc]! & mask;
-    while (this.#idTable[slot]! >= 0) slot = (slot + 1) & mask;
-    this.#idTable[slot] = doc;
-  }
-
-  #growIds(): void {
-    const old = this.#idTable;
-    this.#idTable = new Int32Array(2 * old.length).fill(-1);
-    for (const doc of old) if (doc >= 0) this.#insertId(doc);
+  /** Puts the published documents that aren't there yet into the table. */
+  #indexIds(): void {
+    let slots = this.#idTable.length;
+    while (2 * this.#published >= slots) slots *= 2;
+    if (slots > this.#idTable.length) {
+      this.#idTable = new Int32Array(slots).fill(-1);
+      this.#idCount = 0;
+    }
+    const mask = slots - 1;
+    for (; this.#idCount < this.#published; this.#idCount++) {
+      let slot = this.#idHashes.values[this.#idCount]! & mask;
+      while (this.#idTable[slot]! >= 0) slot = (slot + 1) & mask;
+      this.#idTable[slot] = this.#idCount;
+    }
   }
 }
