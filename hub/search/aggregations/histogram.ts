@@ -1,6 +1,6 @@
 /** `histogram`: numbers in intervals of one width. */
 
-import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
+import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { countMask, expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
@@ -138,6 +138,8 @@ export class HistogramCollector implements Collector<HistogramState> {
   readonly #keys: KeyTable<number>;
   readonly #buckets: BucketCollector;
   readonly #mask = new Uint32Array(COLUMN_BLOCK / 32);
+  /** Documents of a block that no bucket has got yet. */
+  readonly #left = new Uint32Array(COLUMN_BLOCK / 32);
   readonly #wanted = new Uint32Array(COLUMN_BLOCK / 32);
   readonly #docs = new Int32Array(COLUMN_BLOCK);
   readonly #owners = new Int32Array(COLUMN_BLOCK);
@@ -208,13 +210,28 @@ export class HistogramCollector implements Collector<HistogramState> {
       return true;
     }
     if (!this.#isNear(from, last, next)) return false;
+    const single = mask !== null && column.presence === null && !column.multiValued;
+    if (single) this.#left.set(mask);
     for (let key = from; key <= last; key = next(key)) {
-      column.match(block, key, Math.ceil(next(key)) - 1, this.#mask);
-      if (mask !== null) for (let word = 0; word < mask.length; word++) this.#mask[word]! &= mask[word]!;
+      // Where each document has one value, the last bucket gets what the others left.
+      if (single && next(key) > last) this.#mask.set(this.#left);
+      else this.#match(column, block, [key, Math.ceil(next(key)) - 1], mask);
       const found = countMask(this.#mask);
       if (found > 0) this.#buckets.addBlock(block, this.#mask, found, this.#keys.bucket(owner, key));
+      if (single) for (let word = 0; word < mask.length; word++) this.#left[word]! &= ~this.#mask[word]!;
     }
     return true;
+  }
+
+  /** Sets `#mask` to the documents of `mask` that have a value within the bounds. */
+  #match(
+    column: NumericColumn,
+    block: number,
+    [from, to]: readonly [number, number],
+    mask: Uint32Array | null,
+  ): void {
+    column.match(block, from, to, this.#mask);
+    if (mask !== null) for (let word = 0; word < mask.length; word++) this.#mask[word]! &= mask[word]!;
   }
 
   /** Fast path: neighbouring blocks of one bucket, as those of a log are, go on as one run. */
