@@ -30,6 +30,7 @@ import { settingsRoutes } from "./settings.ts";
 import { statsRoutes } from "./stats.ts";
 import { taskRoutes } from "./tasks.ts";
 import { templateRoutes } from "./templates.ts";
+import { termVectorRoutes } from "./term-vectors.ts";
 import { updateRoutes } from "./update.ts";
 
 /** `scrolls` is stopped by its owner. */
@@ -37,6 +38,7 @@ export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route
   return [
     ...infoRoutes(parts),
     ...documentRoutes(parts),
+    ...termVectorRoutes(parts),
     ...updateRoutes(parts),
     ...bulkRoutes(parts),
     ...mgetRoutes(parts),

@@ -46,17 +46,6 @@ const OPERATIONS: readonly NotOffered[] = [
     instead: "use tailrace-hub snapshot",
   },
   {
-    paths: [
-      "/{index}/{type}/{id}/_termvectors",
-      "/{index}/{type}/_termvectors",
-      "/_mtermvectors",
-      "/{index}/_mtermvectors",
-      "/{index}/{type}/_mtermvectors",
-    ],
-    what: "term vectors",
-    instead: "use _analyze with the field's text",
-  },
-  {
     paths: ["/{index}/_shrink/{target}", "/{index}/_split/{target}"],
     what: "changing the number of shards",
     instead: "make an index with the number wanted and write to it through an alias",

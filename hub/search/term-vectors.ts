@@ -1,0 +1,132 @@
+/**
+ * The terms of a document, field by field, with their places and how frequent they are. They are made anew from the
+ * document by the field's analyzer; frequencies are those of the shard given.
+ */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { sourcePath, valuesAt } from "./fetch/source-values.ts";
+import type { JsonObject } from "./json.ts";
+import type { ShardContext } from "./query.ts";
+import { compileWildcard } from "./regexp/wildcard.ts";
+
+export interface TermVectorOptions {
+  /** Names or patterns; undefined: fields mapped with `term_vector`. */
+  readonly fields: readonly string[] | undefined;
+  readonly positions: boolean;
+  readonly offsets: boolean;
+  readonly fieldStatistics: boolean;
+  readonly termStatistics: boolean;
+  /** Analyzers instead of those of the mapping, by field. */
+  readonly analyzers: Readonly<Record<string, unknown>>;
+}
+
+/** UTF-16 units of a value that are looked at. */
+const MAX_ANALYZED = 1_000_000;
+
+interface Occurrence {
+  readonly position: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Returns `term_vectors` of a document. Throws request_invalid for an unknown analyzer. */
+export function termVectors(shard: ShardContext, source: JsonObject, options: TermVectorOptions): JsonObject {
+  const vectors: JsonObject = {};
+  for (const field of wantedFields(shard, options.fields)) {
+    const terms = termsOf(shard, field, source, options.analyzers[field.path]);
+    if (terms.size === 0) continue;
+    vectors[field.path] = {
+      ...(options.fieldStatistics && { field_statistics: fieldStatistics(shard, field) }),
+      terms: Object.fromEntries(
+        [...terms]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([term, found]) => [
+            term,
+            {
+              ...(options.termStatistics && termStatistics(shard, field, term)),
+              term_freq: found.length,
+              ...((options.positions || options.offsets) && {
+                tokens: found.map(({ position, start, end }) => ({
+                  ...(options.positions && { position }),
+                  ...(options.offsets && { start_offset: start, end_offset: end }),
+                })),
+              }),
+            },
+          ]),
+      ),
+    };
+  }
+  return vectors;
+}
+
+/** Text and keyword fields have terms. */
+function wantedFields(shard: ShardContext, names: readonly string[] | undefined): Field[] {
+  const tests = names?.map((name) => compileWildcard(name));
+  return [...shard.mapping.fields()].filter((field) => {
+    if (field.type !== "text" && field.type !== "keyword") return false;
+    if (tests !== undefined) return tests.some((test) => test.matches(field.path));
+    const vectors = field.given["term_vector"];
+    return vectors !== undefined && vectors !== "no";
+  });
+}
+
+function termsOf(
+  shard: ShardContext,
+  field: Field,
+  source: JsonObject,
+  analyzer: unknown,
+): Map<string, Occurrence[]> {
+  const { analysis } = shard.mapping;
+  if (analyzer !== undefined && !analysis.has(String(analyzer)))
+    throw new AppError("request_invalid", `failed to find analyzer [${String(analyzer)}] of [${field.path}]`);
+  const terms = new Map<string, Occurrence[]>();
+  const add = (term: string, found: Occurrence): void => {
+    const known = terms.get(term);
+    if (known === undefined) terms.set(term, [found]);
+    else known.push(found);
+  };
+  let firstPosition = 0;
+  let firstOffset = 0;
+  for (const value of valuesAt(source, sourcePath(field, shard))) {
+    const text = String(value).slice(0, MAX_ANALYZED);
+    if (field.type === "keyword" && analyzer === undefined) {
+      const term = field.normalizer === undefined ? text : analysis.normalize(field.normalizer, text);
+      add(term, { position: firstPosition++, start: firstOffset, end: firstOffset + text.length });
+    } else {
+      let last = firstPosition;
+      for (const token of analysis
+        .analyzer(analyzer === undefined ? field.analyzer : String(analyzer))
+        .tokens(text)) {
+        last = firstPosition + token.position;
+        add(token.text, {
+          position: last,
+          start: firstOffset + token.startOffset,
+          end: firstOffset + token.endOffset,
+        });
+      }
+      firstPosition = last + 1 + field.positionIncrementGap;
+    }
+    firstOffset += text.length + 1;
+  }
+  return terms;
+}
+
+function fieldStatistics(shard: ShardContext, field: Field): JsonObject {
+  const each = shard.searcher.segments.flatMap((segment) => segment.fieldStats(field.path) ?? []);
+  return {
+    sum_doc_freq: each.reduce((sum, { sumDocFreq }) => sum + sumDocFreq, 0),
+    doc_count: each.reduce((sum, { docCount }) => sum + docCount, 0),
+    sum_ttf: each.reduce((sum, { sumTotalTermFreq }) => sum + sumTotalTermFreq, 0),
+  };
+}
+
+/** Nothing where the shard doesn't have the term, as of the last refresh. */
+function termStatistics(shard: ShardContext, field: Field, term: string): JsonObject {
+  const each = shard.searcher.segments.flatMap((segment) => segment.terms(field.path)?.find(term) ?? []);
+  if (each.length === 0) return {};
+  return {
+    doc_freq: each.reduce((sum, { docFreq }) => sum + docFreq, 0),
+    ttf: each.reduce((sum, { totalTermFreq }) => sum + totalTermFreq, 0),
+  };
+}
