@@ -23,7 +23,7 @@ const OPTIONS: TermVectorOptions = {
   offsets: true,
   fieldStatistics: true,
   termStatistics: true,
-  analyzers: {},
+  analyzers: new Map(),
 };
 
 test("terms have their places in the document and their frequencies in the shard", () => {
@@ -50,12 +50,17 @@ test("terms have their places in the document and their frequencies in the shard
 test("fields are those asked for, analysed otherwise where that is asked for, with as little as is wanted", () => {
   const bare = { positions: false, offsets: false, fieldStatistics: false, termStatistics: false };
   const source = { text: "A b", plain: "C d", tag: ["y", "x"] };
-  const asked = { ...OPTIONS, ...bare, fields: ["plain", "ta*", "none"], analyzers: { plain: "keyword" } };
+  const asked = {
+    ...OPTIONS,
+    ...bare,
+    fields: ["plain", "ta*", "none"],
+    analyzers: new Map([["plain", "keyword"]]),
+  };
   assert.deepEqual(termVectors(context, source, asked), {
     plain: { terms: { "C d": { term_freq: 1 } } },
     tag: { terms: { x: { term_freq: 1 }, y: { term_freq: 1 } } },
   });
-  const unknown = { ...asked, analyzers: { plain: "martian" } };
+  const unknown = { ...asked, analyzers: new Map([["plain", "martian"]]) };
   assert.throws(
     () => termVectors(context, source, unknown),
     /failed to find analyzer \[martian\] of \[plain\]/,

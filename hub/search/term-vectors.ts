@@ -18,7 +18,7 @@ export interface TermVectorOptions {
   readonly fieldStatistics: boolean;
   readonly termStatistics: boolean;
   /** Analyzers instead of those of the mapping, by field. */
-  readonly analyzers: Readonly<Record<string, unknown>>;
+  readonly analyzers: ReadonlyMap<string, string>;
 }
 
 /** UTF-16 units of a value that are looked at. */
@@ -34,7 +34,7 @@ interface Occurrence {
 export function termVectors(shard: ShardContext, source: JsonObject, options: TermVectorOptions): JsonObject {
   const vectors: JsonObject = {};
   for (const field of wantedFields(shard, options.fields)) {
-    const terms = termsOf(shard, field, source, options.analyzers[field.path]);
+    const terms = termsOf(shard, field, source, options.analyzers.get(field.path));
     if (terms.size === 0) continue;
     vectors[field.path] = {
       ...(options.fieldStatistics && { field_statistics: fieldStatistics(shard, field) }),
@@ -75,11 +75,11 @@ function termsOf(
   shard: ShardContext,
   field: Field,
   source: JsonObject,
-  analyzer: unknown,
+  analyzer: string | undefined,
 ): Map<string, Occurrence[]> {
   const { analysis } = shard.mapping;
-  if (analyzer !== undefined && !analysis.has(String(analyzer)))
-    throw new AppError("request_invalid", `failed to find analyzer [${String(analyzer)}] of [${field.path}]`);
+  if (analyzer !== undefined && !analysis.has(analyzer))
+    throw new AppError("request_invalid", `failed to find analyzer [${analyzer}] of [${field.path}]`);
   const terms = new Map<string, Occurrence[]>();
   const add = (term: string, found: Occurrence): void => {
     const known = terms.get(term);
@@ -95,9 +95,7 @@ function termsOf(
       add(term, { position: firstPosition++, start: firstOffset, end: firstOffset + text.length });
     } else {
       let last = firstPosition;
-      for (const token of analysis
-        .analyzer(analyzer === undefined ? field.analyzer : String(analyzer))
-        .tokens(text)) {
+      for (const token of analysis.analyzer(analyzer ?? field.analyzer).tokens(text)) {
         last = firstPosition + token.position;
         add(token.text, {
           position: last,

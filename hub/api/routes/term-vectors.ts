@@ -1,7 +1,7 @@
 /** `_termvectors` and `_mtermvectors`: the terms of documents, stored or sent. */
 
 import { warnDeprecated } from "#hub/search/deprecation.ts";
-import { isObject, type JsonObject, objectOf } from "#hub/search/json.ts";
+import { isObject, type JsonObject, objectOf, scalarText } from "#hub/search/json.ts";
 import { ShardContext } from "#hub/search/query.ts";
 import { RawJson } from "#hub/search/raw-json.ts";
 import { type TermVectorOptions, termVectors } from "#hub/search/term-vectors.ts";
@@ -182,8 +182,14 @@ function readOptions(request: ApiRequest, body: JsonObject): TermVectorOptions {
     offsets: flag("offsets", true),
     fieldStatistics: flag("field_statistics", true),
     termStatistics: flag("term_statistics", false),
-    analyzers: objectOf(body["per_field_analyzer"] ?? {}, "per_field_analyzer"),
+    analyzers: readAnalyzers(body["per_field_analyzer"]),
   };
+}
+
+/** Throws parsing. */
+function readAnalyzers(given: unknown): ReadonlyMap<string, string> {
+  const entries = Object.entries(objectOf(given ?? {}, "per_field_analyzer"));
+  return new Map(entries.map(([field, name]) => [field, scalarText(name, "per_field_analyzer")]));
 }
 
 /** Frequencies are those of the shard that has the document, or of the first one. */
