@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
+import { valueShape } from "#proto/codec/value-shape.ts";
 import { copyValue, Event, isObject } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { type CommonFields, commonFields } from "../default/shared-fields.ts";
@@ -188,9 +189,10 @@ export class ConfiguredPipeline implements MessageProcessor {
     const { number, offset } = lineage;
     const keep = (each: Event, { index, id, action }: DocumentTarget): void => {
       out.json.text(each.toJson());
+      const shape = valueShape(each.fields);
       const own = lineage.idOf(lineage.children++);
-      if (id !== "") out.add(index, id, number, offset, each.timeMs, action ?? "index");
-      else out.add(index, own, number, offset, each.timeMs, lineage.isRepeatable ? "index" : "append");
+      if (id !== "") out.add(index, id, number, offset, each.timeMs, action ?? "index", shape);
+      else out.add(index, own, number, offset, each.timeMs, lineage.isRepeatable ? "index" : "append", shape);
     };
     return {
       finished: (each) => {

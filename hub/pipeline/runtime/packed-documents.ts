@@ -37,7 +37,7 @@ export interface PackedDocuments {
   readonly actions: Uint8Array<ArrayBuffer>;
   /** `@timestamp` of each, ms since 1970-01-01 UTC. */
   readonly timesMs: Float64Array<ArrayBuffer>;
-  /** Shape of each, as jsonShape gives it: asked here, the main thread needn't look into documents it knows. */
+  /** Shape of each, as jsonShape or valueShape gives it: asked here, the main thread needn't look into documents it knows. */
   readonly shapes: Float64Array<ArrayBuffer>;
   readonly rejected: readonly RejectedEvent[];
   /** What the writers of outputs get. */
@@ -89,6 +89,8 @@ export class DocumentPacker {
   #offsets = new Float64Array(FIRST_CAPACITY);
   #timesMs = new Float64Array(FIRST_CAPACITY);
   #actions = new Uint8Array(FIRST_CAPACITY);
+  /** -1: not known yet. */
+  #shapes = new Float64Array(FIRST_CAPACITY);
   #ids = "";
   readonly #indexNames: string[] = [];
   #lastIndex = -1;
@@ -106,7 +108,8 @@ export class DocumentPacker {
 
   /**
    * Ends the document whose JSON was written since the last call. `eventNumber` is the place of its line in the
-   * message: ordinals follow it with room for children, so that a redo that drops other lines keeps them.
+   * message: ordinals follow it with room for children, so that a redo that drops other lines keeps them. `shape`: of
+   * the document, by jsonShape or valueShape, where it is known.
    */
   add(
     index: string,
@@ -115,6 +118,7 @@ export class DocumentPacker {
     offset: number,
     timeMs: number,
     action: PackedAction = "append",
+    shape = -1,
   ): void {
     const at = this.#count;
     if (at === this.#ends.length) this.#grow();
@@ -129,6 +133,7 @@ export class DocumentPacker {
     this.#offsets[at] = offset;
     this.#timesMs[at] = timeMs;
     this.#actions[at] = ACTION_PLACES[action];
+    this.#shapes[at] = shape;
   }
 
   /**
@@ -143,7 +148,7 @@ export class DocumentPacker {
   /** Returns what was gathered; the packer is used up. */
   pack(): PackedDocuments {
     const count = this.#count;
-    const shapes = this.#shapes();
+    this.#findShapes();
     return {
       bytes: new Uint8Array(this.json.bytes.buffer.transfer(this.json.at)),
       ends: this.#ends.slice(0, count),
@@ -155,22 +160,20 @@ export class DocumentPacker {
       offsets: this.#offsets.slice(0, count),
       timesMs: this.#timesMs.slice(0, count),
       actions: this.#actions.slice(0, count),
-      shapes,
+      shapes: this.#shapes.slice(0, count),
       rejected: this.rejected,
       records: this.records.pack(),
       counts: this.counts,
     };
   }
 
-  #shapes(): Float64Array<ArrayBuffer> {
-    const shapes = new Float64Array(this.#count);
+  #findShapes(): void {
     let start = 0;
     for (let at = 0; at < this.#count; at++) {
       const end = this.#ends[at]!;
-      shapes[at] = jsonShape(this.json.bytes, start, end);
+      if (this.#shapes[at] === -1) this.#shapes[at] = jsonShape(this.json.bytes, start, end);
       start = end;
     }
-    return shapes;
   }
 
   #indexPlace(name: string): number {
@@ -189,6 +192,7 @@ export class DocumentPacker {
     this.#offsets = enlarged(this.#offsets, new Float64Array(capacity));
     this.#timesMs = enlarged(this.#timesMs, new Float64Array(capacity));
     this.#actions = enlarged(this.#actions, new Uint8Array(capacity));
+    this.#shapes = enlarged(this.#shapes, new Float64Array(capacity));
   }
 }
 
