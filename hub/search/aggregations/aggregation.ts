@@ -6,6 +6,7 @@
 import { COLUMN_BLOCK, type KeywordColumn, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { docsOfBlock, expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
+import type { SearchControl } from "../control.ts";
 import { warnDeprecated } from "../deprecation.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
@@ -44,6 +45,8 @@ export interface Collector<State = unknown> {
   takesBy?(column: KeywordColumn): boolean;
   /** Documents of a run, each in the bucket that belongs to its ordinal in a column of one value a document. */
   collectBy?(run: SegmentRun, by: OrdinalBuckets): void;
+  /** Does with pauses what would keep the thread for long in `state(0)`. Throws cancelled. */
+  finish?(control: SearchControl): Promise<void>;
   /** State of an owning bucket, also of one that had no documents. */
   state(bucket: number): State;
 }
@@ -176,6 +179,11 @@ export class TreeCollector {
   /** See Collector.collectBy. */
   collectBy(run: SegmentRun, by: OrdinalBuckets): void {
     for (const collector of this.#collectors) collector.collectBy!(run, by);
+  }
+
+  /** See Collector.finish. */
+  async finish(control: SearchControl): Promise<void> {
+    for (const collector of this.#collectors) await collector.finish?.(control);
   }
 
   state(bucket: number): TreeState {

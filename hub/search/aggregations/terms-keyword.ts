@@ -74,6 +74,11 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     this.#buckets.segment(segment);
   }
 
+  /** Adds documents of the first owner by the ordinals of the open segment. */
+  addCounts(counts: Int32Array): void {
+    for (let ordinal = 0; ordinal < counts.length; ordinal++) this.#counts[ordinal]! += counts[ordinal]!;
+  }
+
   collect(docs: Int32Array, owners: Int32Array, length: number): void {
     const count = this.#values.read(docs, length);
     const { ordinals, places } = this.#values;

@@ -53,13 +53,18 @@ export interface TermsContext {
 /** Buckets a shard hands on at least, so that merged counts stay exact for all but huge sets. */
 const MIN_HANDED_ON = 10_000;
 
+/** Returns how many buckets a shard hands on. */
+export function handedOn(shardSize: number): number {
+  return Math.max(shardSize, MIN_HANDED_ON);
+}
+
 /** Keeps the first buckets of a shard. */
 export function cutTerms(
   buckets: TermBucket[],
   shape: TermsShape,
   shardSize: number,
 ): Pick<TermsState, "buckets" | "others" | "errorBound"> {
-  const keep = Math.max(shardSize, MIN_HANDED_ON);
+  const keep = handedOn(shardSize);
   if (buckets.length <= keep) return { buckets, others: 0, errorBound: 0 };
   const all = buckets.reduce((total, { count }) => total + count, 0);
   const kept = firstBuckets(buckets, shape, keep);

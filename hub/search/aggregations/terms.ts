@@ -16,7 +16,8 @@ import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { checkOrder, readOrder } from "./bucket-order.ts";
 import { missingNumber, requireField } from "./field-option.ts";
 import { type TermReading, termFilter } from "./terms-filter.ts";
-import { ConstantTermCollector, KeywordTermsCollector } from "./terms-keyword.ts";
+import { ConstantTermCollector } from "./terms-keyword.ts";
+import { keywordTerms } from "./terms-many.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
 import {
   mergeTerms,
@@ -109,7 +110,7 @@ class Terms implements Aggregation<TermsState> {
     if (field.type === "text") return new TextTermsCollector(context, field);
     if (!isNumeric(field)) {
       const text = missing === undefined ? undefined : scalarText(missing, "missing");
-      return new KeywordTermsCollector(context, field.path, text);
+      return keywordTerms(context, field.path, text);
     }
     const absent = missingNumber(missing, field, shard, "terms");
     return new NumberTermsCollector(context, field, absent, formatOf(field, format));

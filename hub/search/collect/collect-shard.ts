@@ -128,6 +128,7 @@ class Collection {
       if (!this.#global.isEmpty) await this.#everything(segment);
       if (this.#control.isDue) await this.#control.pause();
     }
+    await this.#aggregations.finish(this.#control);
   }
 
   result(): ShardResult {

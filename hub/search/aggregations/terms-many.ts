@@ -1,0 +1,141 @@
+/**
+ * Collects `terms` of a keyword with very many values, of which only counts are wanted: a number for each value of a segment
+ * in place of a bucket. Below other buckets, or where an order needs all of them, they are collected as few are.
+ */
+
+import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import type { SegmentRun } from "../collect/set-blocks.ts";
+import { KeywordValues } from "../columns.ts";
+import type { SearchControl } from "../control.ts";
+import { RAW } from "../value-format.ts";
+import type { Collector } from "./aggregation.ts";
+import { onlyOwner } from "./buckets.ts";
+import { KeywordTermsCollector } from "./terms-keyword.ts";
+import { type MergeOrder, mergeCounts, mergeOrder } from "./terms-merge.ts";
+import { handedOn, type TermsContext, type TermsState } from "./terms-state.ts";
+
+/** Values of all segments from which on they are many. */
+const MANY = 50_000;
+
+/** What a count takes of the memory that a bucket is reckoned with. */
+const COUNT_SHARE = 0.04;
+
+/** Counts of the documents of one segment by ordinal. */
+interface SegmentCounts {
+  readonly segment: SegmentReader;
+  readonly column: KeywordColumn;
+  readonly counts: Int32Array;
+}
+
+/** Returns the collector of a keyword's terms. `missing`: value of documents without one; `many`: see MANY. */
+export function keywordTerms(
+  context: TermsContext,
+  path: string,
+  missing: string | undefined,
+  many = MANY,
+): Collector<TermsState> {
+  const { shape, shard } = context;
+  const order = mergeOrder(shape.order);
+  if (order !== undefined && missing === undefined && shape.minDocCount > 0 && shape.below.size === 0) {
+    const columns = shard.searcher.segments.map((segment) => segment.keywordColumn(path));
+    const values = columns.reduce((total, column) => total + (column?.cardinality ?? 0), 0);
+    // Addresses stand in another order than their texts.
+    if (values > many && columns.every((column) => column === null || column.kind === "keyword"))
+      return new ManyTermsCollector(context, path, order);
+  }
+  return new KeywordTermsCollector(context, path, missing);
+}
+
+/** See the file's comment. */
+class ManyTermsCollector implements Collector<TermsState> {
+  readonly #context: TermsContext;
+  readonly #path: string;
+  readonly #order: MergeOrder;
+  readonly #values = new KeywordValues();
+  readonly #segments: SegmentCounts[] = [];
+  /** The open segment. */
+  #segment: SegmentReader | undefined;
+  #open: SegmentCounts | undefined;
+  #merged: TermsState | undefined;
+  /** Takes over where there is more than one owner. */
+  #few: KeywordTermsCollector | undefined;
+
+  constructor(context: TermsContext, path: string, order: MergeOrder) {
+    this.#context = context;
+    this.#path = path;
+    this.#order = order;
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#segment = segment;
+    if (this.#few !== undefined) {
+      this.#few.segment(segment);
+      return;
+    }
+    const column = segment.keywordColumn(this.#path);
+    this.#values.open(column);
+    this.#open = undefined;
+    if (column === null) return;
+    this.#context.budget.add(column.cardinality * COUNT_SHARE);
+    this.#open = { segment, column, counts: new Int32Array(column.cardinality) };
+    this.#segments.push(this.#open);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    if (length === 0) return;
+    if (this.#few === undefined && onlyOwner(owners, length) !== 0) this.#handOver();
+    if (this.#few !== undefined) {
+      this.#few.collect(docs, owners, length);
+      return;
+    }
+    const counts = this.#open?.counts;
+    if (counts === undefined) return;
+    const count = this.#values.read(docs, length);
+    const { ordinals } = this.#values;
+    for (let at = 0; at < count; at++) if (ordinals[at]! >= 0) counts[ordinals[at]!]!++;
+  }
+
+  collectRun(run: SegmentRun, owner: number): boolean {
+    if (this.#few === undefined && owner !== 0) this.#handOver();
+    if (this.#few !== undefined) return this.#few.collectRun(run, owner);
+    return this.#open === undefined || this.#open.column.count(run, this.#open.counts, 0);
+  }
+
+  async finish(control: SearchControl): Promise<void> {
+    if (this.#few !== undefined) return;
+    const steps = this.#merge();
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done === true) {
+        this.#merged = { ...step.value, kind: "text", format: RAW };
+        return;
+      }
+      if (control.isDue) await control.pause();
+    }
+  }
+
+  state(owner: number): TermsState {
+    if (this.#few !== undefined) return this.#few.state(owner);
+    if (owner !== 0) return { buckets: [], others: 0, errorBound: 0, kind: "text", format: RAW };
+    if (this.#merged !== undefined) return this.#merged;
+    const steps = this.#merge();
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    return { ...step.value, kind: "text", format: RAW };
+  }
+
+  #merge(): ReturnType<typeof mergeCounts> {
+    const { shardSize, filter } = this.#context;
+    return mergeCounts(this.#segments, { order: this.#order, keep: handedOn(shardSize), filter });
+  }
+
+  /** Goes on with buckets. */
+  #handOver(): void {
+    this.#few = new KeywordTermsCollector(this.#context, this.#path, undefined);
+    for (const { segment, counts } of this.#segments.splice(0)) {
+      this.#few.segment(segment);
+      this.#few.addCounts(counts);
+    }
+    // The open one has no values.
+    if (this.#segment !== undefined && this.#open === undefined) this.#few.segment(this.#segment);
+  }
+}
