@@ -25,7 +25,7 @@ export class OpenFiles {
   readonly #entries = new Map<Harvester, Entry>();
   readonly #limit: OpenLimit;
   readonly #pump: Pump;
-  #placeIsWanted = false;
+  #crowded = false;
 
   constructor(options: OpenFilesOptions, context: InputContext, report: FileReport) {
     this.#options = options;
@@ -45,6 +45,11 @@ export class OpenFiles {
   /** True while a file is read or waits for its turn. */
   get busy(): boolean {
     return this.#pump.busy;
+  }
+
+  /** True where files wait for a place since the last search began. */
+  get crowded(): boolean {
+    return this.#crowded;
   }
 
   start(): void {
@@ -72,18 +77,18 @@ export class OpenFiles {
   /** Returns true where another file may be opened; otherwise one that may is closed at the end of the search. */
   hasPlace(): boolean {
     const hasPlace = this.#entries.size < this.#limit.files;
-    this.#placeIsWanted ||= !hasPlace;
+    this.#crowded ||= !hasPlace;
     return hasPlace;
   }
 
   /** A search begins: whether files wait for a place shows anew. */
   beginSearch(): void {
-    this.#placeIsWanted = false;
+    this.#crowded = false;
   }
 
   /** Notes that the system gave no descriptor. */
   exhausted(): void {
-    this.#placeIsWanted = true;
+    this.#crowded = true;
     this.#limit.lower(this.#entries.size);
   }
 
@@ -120,7 +125,7 @@ export class OpenFiles {
   /** Closes, and deletes, what may be. */
   closeWhatMay(): void {
     const nowMs = this.#context.clock.monotonic();
-    const pressed = this.#placeIsWanted || this.#entries.size >= this.#limit.systemFiles;
+    const pressed = this.#crowded || this.#entries.size >= this.#limit.systemFiles;
     for (const harvester of this.#entries.keys()) {
       const final = this.#isFinal(harvester);
       const reason = closeReason(harvester, this.#options, { nowMs, pressed, final });

@@ -77,6 +77,8 @@ class Walk {
   readonly #found = new Set<string>();
   readonly #folders = new Set<string>();
   readonly #skipped = new Map<string, string>();
+  /** What was listed last: ** asks for the files of a folder and for its folders, one after the other. */
+  #listed: { readonly folder: RawPath; readonly entries: readonly Dirent<string>[] } | undefined;
   #complete = true;
   #exhausted = false;
   #steps = 0;
@@ -198,7 +200,12 @@ class Walk {
     return null;
   }
 
-  #list(folder: RawPath): Dirent<string>[] {
+  #list(folder: RawPath): readonly Dirent<string>[] {
+    if (this.#listed?.folder !== folder) this.#listed = { folder, entries: this.#read(folder) };
+    return this.#listed.entries;
+  }
+
+  #read(folder: RawPath): readonly Dirent<string>[] {
     try {
       const entries = readdirSync(folder, { withFileTypes: true });
       if (typeof folder === "string" && !entries.some(({ name }) => name.includes("\ufffd"))) return entries;

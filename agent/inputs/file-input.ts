@@ -223,7 +223,9 @@ export class FileInput implements Input {
     while (!signal.aborted) {
       let waitMs = this.#scanEveryMs;
       try {
-        waitMs = Math.max(waitMs, Math.min((await this.scan()) / SCAN_SHARE, SCAN_WAIT_MAX_MS));
+        const cpuMs = await this.scan();
+        const rareMs = Math.min(cpuMs / SCAN_SHARE, SCAN_WAIT_MAX_MS);
+        if (!this.#files.crowded) waitMs = Math.max(waitMs, rareMs);
       } catch (error) {
         log.error({ error }, "searching for files failed; trying on");
       }
