@@ -84,7 +84,7 @@ export class ChartView extends LitElement {
     if (data.groups.length === 0)
       return html`<div class="number"><span>${msg("Nothing was found to show.")}</span></div>`;
     if (chart === "table") return this.#table(data);
-    const shares = chart === "pie" ? ringShares(data) : undefined;
+    const shares = chart === "pie" ? ringShares(data, this.label) : undefined;
     const isLong = this.#isRows(data) && rowsHeight(data.groups.length) > this._size.height;
     return html`<div class="plot ${isLong ? "long" : ""}" tabindex="0" role="img" aria-label=${this.#summary(data)}
         @pointermove=${this.#onPointer} @pointerleave=${this.#leave} @keydown=${this.#onKey} @blur=${this.#leave}>${this.#plot(data, shares)}</div>
@@ -169,7 +169,7 @@ export class ChartView extends LitElement {
 
   #count(): number {
     if (this.data === undefined) return 0;
-    return this.chart === "pie" ? ringShares(this.data).length : this.data.groups.length;
+    return this.chart === "pie" ? ringShares(this.data, this.label).length : this.data.groups.length;
   }
 
   #onPointer(event: PointerEvent): void {
@@ -193,7 +193,7 @@ export class ChartView extends LitElement {
     const { width, height } = this._size;
     const turn = (Math.atan2(x - width / 2, height / 2 - y) / (2 * Math.PI) + 1) % 1;
     let end = 0;
-    const at = ringShares(this.data!).findIndex(({ part }) => turn < (end += part));
+    const at = ringShares(this.data!, this.label).findIndex(({ part }) => turn < (end += part));
     return at < 0 ? undefined : at;
   }
 
@@ -220,10 +220,9 @@ export class ChartView extends LitElement {
   }
 }
 
-/** Groups are the shares; without groups the series are. */
-function ringShares(data: ChartData): Share[] {
-  if (data.groups.length > 1 || data.series.length < 2)
-    return sharesOf(data.groups, groupSums(data), MAX_SHARES);
+/** Groups are the shares; without groups, where the only one is named as what is measured, the series are. */
+function ringShares(data: ChartData, label: string): Share[] {
+  if (data.groups[0]?.key !== label) return sharesOf(data.groups, groupSums(data), MAX_SHARES);
   const names = data.series.map(({ name }) => ({ key: name, label: name }));
   return sharesOf(
     names,

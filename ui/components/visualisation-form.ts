@@ -7,7 +7,9 @@ import { MAX_RING_KM, type Ring } from "../services/visualise/map-view.ts";
 import {
   CHARTS,
   type Chart,
+  DEFAULT_VISUALISATION,
   type Grouping,
+  isCutByGroups,
   MAX_GROUPS,
   MAX_SPLITS,
   METRIC_NAMES,
@@ -43,6 +45,9 @@ export class VisualisationForm extends LitElement {
   declare shown: Visualisation;
   /** Of the index. */
   declare fields: readonly Field[];
+
+  /** What there was before a map. */
+  #groups: Grouping = DEFAULT_VISUALISATION.by;
 
   static override styles = [
     controls,
@@ -126,11 +131,11 @@ export class VisualisationForm extends LitElement {
       <fieldset><legend>${msg("Chart")}</legend>
         <div class="charts" role="group" aria-label=${msg("Chart")}>${CHARTS.map(
           (kind) =>
-            html`<button type="button" aria-pressed=${chart === kind} @click=${() => this.#fire(withChart(this.shown, kind, this.#fieldOfPlaces()))}>${chartIcon(kind)}${CHART_NAMES[kind]}</button>`,
+            html`<button type="button" aria-pressed=${chart === kind} @click=${() => this.#choose(kind)}>${chartIcon(kind)}${CHART_NAMES[kind]}</button>`,
         )}</div>
       </fieldset>
       ${this.#metric()}
-      ${chart === "number" ? nothing : chart === "map" ? html`${this.#places()}${this.#ring()}` : html`${this.#grouping()}${this.#split()}`}
+      ${chart === "number" ? nothing : chart === "map" ? html`${this.#places()}${this.#ring()}` : html`${this.#grouping()}${chart === "pie" && isCutByGroups(this.shown) ? nothing : this.#split()}`}
       <datalist id="numbers">${this.#options(NUMBERS)}</datalist><datalist id="fields">${this.#options(/./)}</datalist><datalist id="points">${this.#options(POINTS)}</datalist>`;
   }
 
@@ -229,6 +234,18 @@ export class VisualisationForm extends LitElement {
     return this.fields.find(({ type }) => POINTS.test(type))?.name ?? "";
   }
 
+  /** A map has places, and nothing else has; who only visits it gets the groups of before back. */
+  #choose(chart: Chart): void {
+    const { chart: before, by } = this.shown;
+    if (chart === before) return;
+    if (chart === "map") {
+      this.#groups = by;
+      this.#fire({ chart, by: { kind: "places", field: this.#fieldOfPlaces() } });
+    } else if (by.kind === "places")
+      this.#fire({ chart, by: this.#groups, view: undefined, ring: undefined });
+    else this.#fire({ chart });
+  }
+
   #fire(change: Partial<Visualisation>): void {
     const detail = { ...this.shown, ...change };
     this.dispatchEvent(new CustomEvent<Visualisation>("tr-shown", { detail }));
@@ -240,19 +257,6 @@ function acceptNumber(event: Event, before: number, set: (value: number) => void
   const input = event.currentTarget as HTMLInputElement;
   if (input.checkValidity() && Number.isFinite(input.valueAsNumber)) set(input.valueAsNumber);
   else input.value = String(before);
-}
-
-/** A map has places, and nothing else has: what doesn't fit the other kind begins anew. */
-function withChart(
-  { chart: before, by }: Visualisation,
-  chart: Chart,
-  field: string,
-): Partial<Visualisation> {
-  if (chart === before) return {};
-  if (chart === "map") return { chart, by: { kind: "places", field }, split: undefined };
-  if (before === "map" && by.kind === "places")
-    return { chart, by: { kind: "time" }, view: undefined, ring: undefined };
-  return { chart };
 }
 
 function textIn(event: Event): string {

@@ -19,6 +19,7 @@ import { visualisationRequest } from "../services/visualise/request.ts";
 import { type ChartData, readSeries, type VisualisationAnswer } from "../services/visualise/series.ts";
 import {
   DEFAULT_VISUALISATION,
+  drawnPart,
   metricName,
   missingChoice,
   type Visualisation,
@@ -186,10 +187,7 @@ export class VisualisationPanel extends LitElement {
       throw new SearchError(400, "range", msg("The time range can't be read."), msg("Choose another one."));
     const interval = chooseInterval(range, shown.chart === "heat" ? MAX_HEAT_TIMES : MAX_TIMES);
     const timeZone = isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const asked =
-      shown.chart === "number"
-        ? ({ ...shown, by: { kind: "none" }, split: undefined } as const)
-        : { ...shown, view: shown.view ?? this._mapView };
+    const asked = { ...drawnPart(shown), view: shown.view ?? this._mapView };
     const request = visualisationRequest(asked, { range, interval, timeZone, filter });
     const response = await this.#client.search(shown.index, request, signal);
     const answer = response as unknown as VisualisationAnswer;

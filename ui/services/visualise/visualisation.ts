@@ -70,7 +70,7 @@ export function readVisualisation(parameters: URLSearchParams): Visualisation {
     query: parameters.get("q") ?? "",
     metric: readMetric(parameters.get("metric") ?? ""),
     by: isMap(chart) ? readPlaces(parameters.get("by") ?? "") : readGrouping(parameters.get("by") ?? ""),
-    split: isMap(chart) ? undefined : readSplit(parameters.get("split") ?? ""),
+    split: readSplit(parameters.get("split") ?? ""),
     view: isMap(chart) ? readMapView(parameters.get("view") ?? "") : undefined,
     ring: isMap(chart) ? readRing(parameters.get("ring") ?? "") : undefined,
   };
@@ -94,8 +94,27 @@ export function writeVisualisation(shown: Visualisation): URLSearchParams {
   return parameters;
 }
 
+/**
+ * Returns the visualisation as far as its chart shows it: a number has no groups, a ring is cut into the values of its
+ * split, or into groups of its own where these aren't times.
+ */
+export function drawnPart(shown: Visualisation): Visualisation {
+  const { chart, by, split } = shown;
+  if (chart === "number") return { ...shown, by: { kind: "none" }, split: undefined };
+  if (chart !== "pie") return shown;
+  return isCutByGroups(shown) || split === undefined
+    ? { ...shown, by, split: undefined }
+    : { ...shown, by: { kind: "none" } };
+}
+
+/** True where a ring's slices are groups of a field rather than the values of its split. */
+export function isCutByGroups({ by }: Visualisation): boolean {
+  return by.kind === "terms" || by.kind === "steps";
+}
+
 /** Returns what still has to be chosen before it can be shown, or undefined. */
-export function missingChoice({ metric, by, split }: Visualisation): string | undefined {
+export function missingChoice(shown: Visualisation): string | undefined {
+  const { metric, by, split } = drawnPart(shown);
   if (metric.kind !== "count" && metric.field === "") return msg("Choose the field to measure.");
   if (by.kind === "places" && by.field === "") return msg("Choose the field of places.");
   if ((by.kind === "terms" || by.kind === "steps") && by.field === "")

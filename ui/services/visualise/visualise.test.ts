@@ -5,6 +5,7 @@ import { labelledGroups, niceTicks, shorten } from "./scale.ts";
 import { groupSums, readSeries, toCsv } from "./series.ts";
 import {
   DEFAULT_VISUALISATION,
+  drawnPart,
   metricName,
   missingChoice,
   readVisualisation,
@@ -63,6 +64,30 @@ interface Aggregation {
   readonly terms?: unknown;
   readonly date_histogram?: unknown;
 }
+
+const RINGS: readonly (readonly [shown: string, slices: string])[] = [
+  ["chart=pie&split=5:host", "split=5:host"],
+  ["chart=pie&by=none&split=5:host", "split=5:host"],
+  ["chart=pie&by=terms:10:code&split=5:host", "terms:10:code"],
+  ["chart=pie&by=terms:10:code", "terms:10:code"],
+];
+
+test("a ring is cut into the values of its split, or into the groups of a field", () => {
+  for (const [address, slices] of RINGS) {
+    const drawn = writeVisualisation(drawnPart(readVisualisation(new URLSearchParams(address))));
+    drawn.delete("chart");
+    const isSplit = slices.startsWith("split=");
+    const expected = isSplit ? { by: "none", split: slices.slice(6) } : { by: slices };
+    assert.deepEqual(Object.fromEntries(drawn), expected, address);
+  }
+});
+
+test("a map keeps the split that other charts have, and doesn't ask by it", () => {
+  const map = readVisualisation(new URLSearchParams("chart=map&by=places:where&split=5:host"));
+  assert.deepEqual(map.split, { field: "host", size: 5 });
+  assert.equal(writeVisualisation(map).get("split"), "5:host");
+  assert.doesNotMatch(JSON.stringify(visualisationRequest(map, AROUND)), /host/);
+});
 
 test("times stand within the splits, values of a field around them", () => {
   const latency = visualisationRequest(LATENCY, AROUND) as unknown as Aggregation;
