@@ -30,13 +30,13 @@ type Shown = readonly [title: string, parameters: Readonly<Record<string, string
 
 const SEARCHES: Readonly<Record<string, Shown>> = {
   "shipped-errors": ["Errors in shipped lines", { q: `${FAILED} OR message:error` }],
-  "failed-requests": ["Failed requests", { q: `${STATUS}:>=500` }],
+  "failed-requests": ["Server errors", { q: `${STATUS}:>=500` }],
   "without-parsing": ["Lines that no parser understood", { q: UNPARSED }],
 };
 
 const VISUALISATIONS: Readonly<Record<string, Shown>> = {
   "access-requests": ["Requests", { q: ACCESS, chart: "number" }],
-  "access-failures": ["Failed requests", { q: `${STATUS}:>=500`, chart: "number" }],
+  "access-failures": ["Server errors", { q: `${STATUS}:>=500`, chart: "number" }],
   "access-clients": ["Different clients", { q: ACCESS, chart: "number", metric: "unique:source.address" }],
   "access-bytes": ["Bytes sent", { q: ACCESS, chart: "number", metric: "sum:http.response.body.bytes" }],
   "access-by-status": ["Requests by status", { q: ACCESS, split: `8:${STATUS}` }],
