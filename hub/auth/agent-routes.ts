@@ -53,6 +53,7 @@ export function agentRoutes(route: Route, parts: AgentRouteParts): void {
       created_by: createdBy,
       expires_at: new Date(expiresAt).toISOString(),
     })),
+    reach: { dashboard: parts.publicUrl(), nats: parts.agentAccess()?.servers ?? [] },
   }));
   route("POST", "agents", 201, async ({ actor, body }) => {
     const { name, agent_id } = checked(NewAgentBody, body);
@@ -64,9 +65,9 @@ export function agentRoutes(route: Route, parts: AgentRouteParts): void {
     const { expires_in } = checked(NewTokenBody, body ?? {});
     const lifeMs = expires_in === undefined ? undefined : lifeOf(expires_in);
     const { caFingerprint } = requireAccess(parts);
-    const { token, expiresAt } = await agents.newEnrolmentToken(actor.name, lifeMs);
+    const { id, token, expiresAt } = await agents.newEnrolmentToken(actor.name, lifeMs);
     const command = enrolCommand(parts.publicUrl(), token, caFingerprint);
-    return { token, expires_at: new Date(expiresAt).toISOString(), command };
+    return { id, token, expires_at: new Date(expiresAt).toISOString(), command };
   });
   route("DELETE", "agents/enrolment/:id", 204, ({ actor, id }) => agents.withdrawEnrolment(id, actor.name));
   route("DELETE", "agents/:id", 204, ({ actor, id }) => agents.revoke(id, actor.name));

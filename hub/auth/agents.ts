@@ -97,16 +97,17 @@ export class AgentCredentials {
     return { seed, credential };
   }
 
-  /** Returns a new enrolment token, good once until `expiresAt` (ms since 1970). */
+  /** Returns a new enrolment token with the id it is listed by, good once until `expiresAt` (ms since 1970). */
   async newEnrolmentToken(
     actor: string,
     lifeMs: number = ENROLMENT_MS,
-  ): Promise<{ token: string; expiresAt: number }> {
+  ): Promise<{ id: string; token: string; expiresAt: number }> {
     const token = newSecret();
+    const id = shownId(hashOf(token));
     const expiresAt = this.#store.clock.now() + lifeMs;
     await this.#tokens.create(hashOf(token), { createdBy: actor }, expiresAt);
-    this.#audit({ action: "agent_token_made", outcome: "ok", actor, subject: shownId(hashOf(token)) });
-    return { token, expiresAt };
+    this.#audit({ action: "agent_token_made", outcome: "ok", actor, subject: id });
+    return { id, token, expiresAt };
   }
 
   /** Returns the tokens that can still be used, those that end first first. */

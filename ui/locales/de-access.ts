@@ -22,8 +22,8 @@ export const GERMAN_ACCESS: Catalogue = {
   Browser: "Browser",
   Address: "Adresse",
   "Last used": "Zuletzt benutzt",
-  "You aren't signed in: this hub asks nobody to.":
-    "Sie sind nicht angemeldet: dieser Hub verlangt es von niemandem.",
+  "Sign-in is off (auth.mode): nobody has a session.":
+    "Die Anmeldung ist ausgeschaltet (auth.mode): niemand hat eine Sitzung.",
   Revoke: "Widerrufen",
   never: "nie",
   unknown: "unbekannt",
@@ -116,6 +116,13 @@ export const GERMAN_ACCESS: Catalogue = {
   "Delete {0}?": "{0} löschen?",
   "{0} is deleted.": "{0} ist gelöscht.",
   "Withdraw {0}": "{0} zurückziehen",
+  "No other machine reaches this hub yet: it listens on 127.0.0.1.":
+    "Noch erreicht kein anderer Rechner diesen Hub: er lauscht auf 127.0.0.1.",
+  "Set network.host first (docs/install.md). Until then a line connects an agent on this machine only.":
+    "Setzen Sie zuerst network.host (docs/install.md). Bis dahin verbindet eine Zeile nur einen Agenten auf diesem Rechner.",
+  "Run this on this machine before {0}.": "Führen Sie dies vor {0} auf diesem Rechner aus.",
+  "In a checkout": "In einem Checkout",
+  Id: "Kennung",
   "Run this on the other machine before {0}.": "Führen Sie dies vor {0} auf dem anderen Rechner aus.",
   "Reconnect {0}": "{0} neu verbinden",
   "{0} is defined.": "{0} ist angelegt.",

@@ -3,7 +3,14 @@
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { icon } from "../components/icons.ts";
-import { type AgentKey, changeAccess, type Enrolment, getAccess } from "../services/access-client.ts";
+import {
+  type AgentKey,
+  changeAccess,
+  type Enrolment,
+  getAccess,
+  isLocalReach,
+  type Reach,
+} from "../services/access-client.ts";
 import { formatMoment } from "../services/format.ts";
 import { AccessPage, tableView } from "./access-page.ts";
 
@@ -12,15 +19,19 @@ export class EnrolmentPage extends AccessPage {
     ...AccessPage.properties,
     _agents: { state: true },
     _open: { state: true },
+    _isLocal: { state: true },
   };
 
   declare _agents: readonly AgentKey[] | undefined;
   declare _open: readonly Enrolment[];
+  /** True where no other machine reaches this hub. */
+  declare _isLocal: boolean;
 
   constructor() {
     super();
     this._agents = undefined;
     this._open = [];
+    this._isLocal = false;
   }
 
   protected override get heading(): string {
@@ -28,17 +39,25 @@ export class EnrolmentPage extends AccessPage {
   }
 
   protected override async load(signal: AbortSignal): Promise<void> {
-    const { agents, enrolments } = await getAccess<{ agents: AgentKey[]; enrolments: Enrolment[] }>(
-      "auth/agents",
-      signal,
-    );
+    const { agents, enrolments, reach } = await getAccess<{
+      agents: AgentKey[];
+      enrolments: Enrolment[];
+      reach: Reach;
+    }>("auth/agents", signal);
     this._agents = agents;
     this._open = enrolments;
+    this._isLocal = isLocalReach(reach);
   }
 
   protected override content(): TemplateResult | typeof nothing {
     if (this._agents === undefined) return nothing;
     return html`
+      ${
+        this._isLocal
+          ? html`<div class="notice warning"><p><strong>${msg("No other machine reaches this hub yet: it listens on 127.0.0.1.")}</strong>
+              ${msg("Set network.host first (docs/install.md). Until then a line connects an agent on this machine only.")}</p></div>`
+          : nothing
+      }
       <div class="card">
         <p>${msg("Install the agent on the other machine, then run one line there. The line is good once; the agent makes its own key, which never leaves that machine.")}</p>
         <button class="primary" @click=${this.#invite}>${icon("plus")}${msg("Make a line")}</button>
@@ -48,7 +67,7 @@ export class EnrolmentPage extends AccessPage {
           ? nothing
           : html`<h2>${msg("Lines that weren't used yet")}</h2>${tableView(
               msg("Open enrolments"),
-              [msg("Line"), msg("Made by"), msg("Good until")],
+              [msg("Id"), msg("Made by"), msg("Good until")],
               this._open.map((each) => this.#enrolment(each)),
               "",
             )}`
@@ -64,7 +83,7 @@ export class EnrolmentPage extends AccessPage {
   }
 
   #enrolment({ id, created_by, expires_at }: Enrolment): TemplateResult {
-    return html`<tr><td class="mono">${id}…</td><td>${created_by}</td><td>${formatMoment(Date.parse(expires_at))}</td>
+    return html`<tr><td class="mono">${id}</td><td>${created_by}</td><td>${formatMoment(Date.parse(expires_at))}</td>
       <td class="number"><button class="plain small icon" aria-label=${msg(str`Withdraw ${id}`)} title=${msg("Withdraw")}
         @click=${() => void this.change(() => changeAccess("DELETE", `auth/agents/enrolment/${id}`), msg("The line is good no more."))}>${icon("trash")}</button></td></tr>`;
   }
@@ -77,15 +96,21 @@ export class EnrolmentPage extends AccessPage {
 
   readonly #invite = (): void => {
     void this.change(async () => {
-      const { command, expires_at } = await changeAccess<{ command: string; expires_at: string }>(
-        "POST",
-        "auth/agents/enrolment",
-        {},
-      );
+      const { id, command, expires_at } = await changeAccess<{
+        id: string;
+        command: string;
+        expires_at: string;
+      }>("POST", "auth/agents/enrolment", {});
       const until = formatMoment(Date.parse(expires_at));
       this._secret = {
-        text: msg(str`Run this on the other machine before ${until}.`),
-        values: [[msg("Line"), command]],
+        text: this._isLocal
+          ? msg(str`Run this on this machine before ${until}.`)
+          : msg(str`Run this on the other machine before ${until}.`),
+        values: [
+          [msg("Line"), command],
+          [msg("In a checkout"), command.replace(/^tailrace-agent/, "agent/bin/tailrace-agent")],
+          [msg("Id"), id],
+        ],
       };
     });
   };

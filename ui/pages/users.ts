@@ -13,6 +13,7 @@ import {
   type Session,
 } from "../services/access-client.ts";
 import { formatAgo, formatMoment } from "../services/format.ts";
+import { fetchViewer } from "../services/session-client.ts";
 import { AccessPage, patternsOf, tableView } from "./access-page.ts";
 
 export class UsersPage extends AccessPage {
@@ -42,12 +43,11 @@ export class UsersPage extends AccessPage {
     const [{ accounts }, { keys }, sessions] = await Promise.all([
       getAccess<{ accounts: Account[] }>("auth/accounts", signal),
       getAccess<{ keys: ApiKey[] }>("auth/keys", signal),
-      // Where nobody has to sign in there are no sessions.
-      getAccess<{ sessions: Session[] }>("auth/sessions", signal).catch(() => ({ sessions: [] })),
+      loadSessions(signal),
     ]);
     this._accounts = accounts;
     this._keys = keys;
-    this._sessions = sessions.sessions;
+    this._sessions = sessions;
   }
 
   protected override content(): TemplateResult | typeof nothing {
@@ -83,7 +83,7 @@ export class UsersPage extends AccessPage {
         msg("My sessions"),
         [msg("Browser"), msg("Address"), msg("Last used")],
         this._sessions.map((each) => this.#session(each)),
-        msg("You aren't signed in: this hub asks nobody to."),
+        msg("Sign-in is off (auth.mode): nobody has a session."),
       )}
     `;
   }
@@ -184,6 +184,13 @@ export class UsersPage extends AccessPage {
       msg(str`${name} is revoked.`),
     );
   }
+}
+
+/** Where nobody has to sign in there are no sessions, and the hub refuses the question. */
+async function loadSessions(signal: AbortSignal): Promise<readonly Session[]> {
+  const viewer = await fetchViewer();
+  if (viewer?.canSignOut !== true) return [];
+  return (await getAccess<{ sessions: Session[] }>("auth/sessions", signal)).sessions;
 }
 
 function roleField(chosen = "viewer"): TemplateResult {

@@ -59,6 +59,20 @@ export interface Enrolment {
   readonly expires_at: string;
 }
 
+/** Addresses at which agents reach the hub. */
+export interface Reach {
+  readonly dashboard: string;
+  readonly nats: readonly string[];
+}
+
+/** Returns true where no other machine reaches the hub by these addresses. */
+export function isLocalReach({ dashboard, nats }: Reach): boolean {
+  return [dashboard, ...nats].some((address) => {
+    const host = URL.parse(address)?.hostname ?? "";
+    return host === "localhost" || host === "[::1]" || host.startsWith("127.");
+  });
+}
+
 export interface Provider {
   readonly id: string;
   readonly definition: {
