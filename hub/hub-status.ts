@@ -34,7 +34,7 @@ export interface PipelineFacts {
 const DURABILITY = {
   "power-loss": "what is acknowledged survives the loss of power",
   process:
-    "what is acknowledged survives the end of any process; the last seconds may be lost with the power",
+    "what is acknowledged survives the end of any process; the last seconds may be lost with the power. A nats-server of 2.10.27 or newer, run by the hub, keeps those too",
 } as const;
 
 const STREAMS = { raw: RAW_STREAM, doc: DOC_STREAM, dead_letters: DEAD_LETTER_STREAM } as const;
@@ -78,12 +78,16 @@ export class Status implements HubStatus {
     return this.#parts.fleet() !== undefined;
   }
 
-  /** Fill levels; where the log can't be asked now, why. */
+  /** Fill levels, and how many messages the slowest reader has before it; where the log can't be asked now, why. */
   async #streams(): Promise<JsonObject> {
+    const { journal } = this.#parts;
     const entries = Object.entries(STREAMS).map(async ([name, stream]) => {
       try {
-        const { messages, bytes, maxBytes } = await this.#parts.journal.state(stream);
-        return [name, { messages, bytes, max_bytes: maxBytes, fill: maxBytes > 0 ? bytes / maxBytes : 0 }];
+        const { messages, bytes, maxBytes, lastSequence } = await journal.state(stream);
+        const readUpTo = journal.readUpTo(stream);
+        const behind = readUpTo === undefined ? 0 : Math.max(0, lastSequence - readUpTo);
+        const fill = maxBytes > 0 ? bytes / maxBytes : 0;
+        return [name, { messages, behind, bytes, max_bytes: maxBytes, fill }];
       } catch (error) {
         return [name, { error: toAppError(error).message }];
       }

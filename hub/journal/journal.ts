@@ -154,6 +154,12 @@ export class Journal implements Component {
     return { ...state, incarnation: this.#history.of(stream).current.incarnation };
   }
 
+  /** Sequence up to which all readers of a stream have it; undefined where nobody reads it. */
+  readUpTo(stream: string): number | undefined {
+    const positions = this.#positions(stream);
+    return positions.length === 0 ? undefined : Math.min(...positions.map(({ sequence }) => sequence));
+  }
+
   /** The newest incarnation of a stream and where it begins. */
   incarnation(stream: string): Incarnation {
     return this.#history.of(stream).current;
@@ -282,10 +288,13 @@ export class Journal implements Component {
       pollMs,
       restoreBuckets: () => this.#buckets.restore(),
       serverStartedAtMs: () => this.server.startedAtMs,
-      readers: (stream) =>
-        [...this.#readers].filter((each) => each.stream === stream).map((each) => each.position),
+      readers: (stream) => this.#positions(stream),
     });
     return { history, watch };
+  }
+
+  #positions(stream: string): Position[] {
+    return [...this.#readers].filter((each) => each.stream === stream).map((each) => each.position);
   }
 
   #source(): ReaderSource {

@@ -120,7 +120,6 @@ export const GERMAN: Catalogue = {
   Message: "Meldung",
   View: "Ansicht",
   Copied: "Kopiert",
-  "Lines around it": "Zeilen darum herum",
   "Fields of the line": "Felder der Zeile",
   "Only this {0}": "Nur dieses {0}",
   "Only this value": "Nur dieser Wert",
@@ -223,7 +222,6 @@ export const GERMAN: Catalogue = {
   "Remove filter {0}": "Filter {0} entfernen",
   "Nothing matches at any time. Look at the query, the filters and the index, or at":
     "Zu keiner Zeit passt etwas. Prüfen Sie Abfrage, Filter und Index, oder unter",
-  Status: "Zustand",
   "whether lines arrive at all.": "ob überhaupt Zeilen ankommen.",
   "The newest line that matches is from {0}.": "Die neueste passende Zeile ist von {0}.",
   "Jump to the newest data": "Zu den neuesten Daten",

@@ -35,7 +35,7 @@ export function emptyView(newestMs: number | undefined, onJump: (newestMs: numbe
   const advice =
     newestMs === undefined
       ? html`<p>${msg("Nothing matches at any time. Look at the query, the filters and the index, or at")}
-          <a href="#/status">${msg("Status")}</a> ${msg("whether lines arrive at all.")}</p>`
+          <a href="#/status">${msg("Health")}</a> ${msg("whether lines arrive at all.")}</p>`
       : html`<p>${msg(str`The newest line that matches is from ${formatAgo(newestMs, Date.now())}.`)}</p>
           <button class="primary" @click=${() => onJump(newestMs)}>${icon("end")}${msg("Jump to the newest data")}</button>`;
   return html`<div class="empty"><h2>${msg("No lines in this time range")}</h2>${advice}</div>`;

@@ -19,9 +19,14 @@ type Columns = readonly (readonly [title: string, cell: Cell])[];
 
 /** Streams by their names in the hub's answer. */
 const STREAMS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
-  raw: [msg("Raw"), msg("from agents, waiting for the pipelines")],
-  doc: [msg("Documents"), msg("processed, waiting to be indexed for good")],
+  raw: [msg("Raw"), msg("from agents, kept until indexed for good")],
+  doc: [msg("Documents"), msg("processed, kept until indexed for good")],
   dead_letters: [msg("Dead letters"), msg("what no output takes")],
+};
+/** What the log survives, by what the hub calls it. */
+const DURABILITY: Readonly<Record<string, string>> = {
+  "power-loss": msg("survives crashes and power loss"),
+  process: msg("survives crashes, not power loss"),
 };
 /** From here on a stream is about to make its senders wait. */
 const FILL_WARNING = 0.7;
@@ -89,7 +94,7 @@ export function identityView(status: Facts): TemplateResult {
     ${
       durability === ""
         ? nothing
-        : html`<section class="card"><h3>${msg("Durability")}</h3><p><span class="badge ${durability === "power-loss" ? "ok" : "warning"}">${durability}</span></p>
+        : html`<section class="card"><h3>${msg("Durability")}</h3><p><span class="badge ${durability === "power-loss" ? "ok" : "warning"}">${DURABILITY[durability] ?? durability}</span></p>
           <p class="muted">${sentence(valueText(status["durability_meaning"]))}</p></section>`
     }
     ${others.length === 0 ? nothing : html`<section class="card"><h3>${msg("More")}</h3><dl>${others.map(([name, value]) => html`<dt>${words(name)}</dt><dd>${factText(name, value)}</dd>`)}</dl></section>`}
@@ -100,7 +105,7 @@ export function identityView(status: Facts): TemplateResult {
 export function streamsView(streams: unknown): TemplateResult | typeof nothing {
   if (!isFacts(streams)) return nothing;
   return html`<h2>${msg("Streams")}</h2><div class="table" tabindex="0" role="region" aria-label=${msg("Streams")}><table>
-    <thead><tr><th scope="col">${msg("Stream")}</th><th scope="col" class="number">${msg("Messages")}</th><th scope="col" class="number">${msg("Size")}</th><th scope="col">${msg("Filled")}</th></tr></thead>
+    <thead><tr><th scope="col">${msg("Stream")}</th><th scope="col" class="number">${msg("Messages")}</th><th scope="col" class="number" title=${msg("Messages that the slowest reader has before it")}>${msg("Behind")}</th><th scope="col" class="number">${msg("Size")}</th><th scope="col">${msg("Filled")}</th></tr></thead>
     <tbody>${Object.entries(streams).map(([name, stream]) => streamRow(name, isFacts(stream) ? stream : {}))}</tbody>
   </table></div>`;
 }
@@ -110,11 +115,12 @@ function streamRow(name: string, stream: Facts): TemplateResult {
   const label = html`<td><b>${title}</b> <span class="muted">${meaning}</span></td>`;
   const fault = valueText(stream["error"]);
   if (fault !== "")
-    return html`<tr>${label}<td colspan="3"><span class="badge failed">${fault}</span></td></tr>`;
+    return html`<tr>${label}<td colspan="4"><span class="badge failed">${fault}</span></td></tr>`;
   const fill = Number(stream["fill"] ?? 0) || 0;
   const state = fill >= FILL_FAILED ? "failed" : fill >= FILL_WARNING ? "warning" : "";
   return html`<tr>${label}
     <td class="number">${factText("count", stream["messages"])}</td>
+    <td class="number">${name === "dead_letters" ? "–" : factText("count", stream["behind"])}</td>
     <td class="number">${msg(str`${factText("bytes", stream["bytes"])} of ${factText("bytes", stream["max_bytes"])}`)}</td>
     <td><span class="fill ${state}"><i data-share=${Math.min(100, fill * 100)}></i></span>${formatShare(fill)}${state === "" ? nothing : html` <b>${msg("nearly full")}</b>`}</td></tr>`;
 }

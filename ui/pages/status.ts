@@ -1,4 +1,4 @@
-/** Status: the hub, what waits in its streams, its pipelines, slow searches, and the agents that send it lines. */
+/** Health: the hub, what waits in its streams, its pipelines, slow searches, and the agents that send it lines. */
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
