@@ -76,7 +76,7 @@ async function findError(page: Page): Promise<void> {
     .getByText(/upstream timed out/)
     .first()
     .waitFor();
-  await details.getByRole("link", { name: "Lines around it" }).click();
+  await details.getByRole("link", { name: "Open in Discover" }).click();
   await page.waitForURL(/f=log\.file\.path/);
   await page
     .locator("tr-event-table .row")

@@ -110,7 +110,7 @@ export class EventDetails extends LitElement {
           ${this.#copyButton("line", msg("Copy line"), () => document.message)}${this.#copyButton("json", msg("Copy JSON"), () => this.#json(document))}
         </span>
         ${this.#pivots(document)}
-        ${this.surroundings === "" ? nothing : html`<a class="button small" href=${this.surroundings}>${msg("Lines around it")}</a>`}
+        ${this.surroundings === "" ? nothing : html`<a class="button small" href=${this.surroundings}>${msg("Open in Discover")}</a>`}
       </div>
       <div class="content">${this.#content(document)}</div>
     `;

@@ -15,6 +15,8 @@ import { fetchAgents } from "../services/hub-client.ts";
 import { Refreshing } from "./refreshing.ts";
 
 const REFRESH_MS = 3_000;
+/** From so many agents on the colours of all are seen at a glance; fewer are read in the table. */
+const MANY_AGENTS = 10;
 
 export class AgentsPage extends LitElement {
   static override properties = {
@@ -109,10 +111,7 @@ export class AgentsPage extends LitElement {
       [msg("Open files"), formatCount(sum(({ openFiles }) => openFiles))],
     ];
     return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-      <ul class="strip" aria-label=${msg("Health of all agents")}>${all.map((agent) => {
-        const text = `${agent.name}: ${healthText(agent.health)}`;
-        return html`<li><a class=${healthLook(agent.health)} href="#/agents?id=${agent.id}" title=${text} aria-label=${text}></a></li>`;
-      })}</ul>
+      ${all.length < MANY_AGENTS ? nothing : stripView(all)}
       <div class="tools"><input type="search" aria-label=${msg("Search agents")} placeholder=${msg("Search: name, host, version")} .value=${this._search}
         @input=${(event: Event) => {
           this._search = (event.currentTarget as HTMLInputElement).value;
@@ -139,6 +138,14 @@ export class AgentsPage extends LitElement {
       <td>${agent.host}</td>
     </tr>`;
   }
+}
+
+/** A square for each agent, in the colour of its health. */
+function stripView(agents: readonly FleetAgent[]): TemplateResult {
+  return html`<ul class="strip" aria-label=${msg("Health of all agents")}>${agents.map((agent) => {
+    const text = `${agent.name}: ${healthText(agent.health)}`;
+    return html`<li><a class=${healthLook(agent.health)} href="#/agents?id=${agent.id}" title=${text} aria-label=${text}></a></li>`;
+  })}</ul>`;
 }
 
 function emptyFleetView(): TemplateResult {

@@ -25,7 +25,7 @@ const TEXT_KEY = "console.text";
 /** What a new console shows: the first questions anybody asks. */
 export const FIRST_TEXT = `# Ctrl+Enter runs the request at the cursor, or all that are selected.
 
-GET _search
+GET logs-*/_search
 {
   "query": { "match_all": {} }
 }
