@@ -255,8 +255,8 @@ export class ShardDocuments {
     const buffer = this.#buffer;
     if (buffer === null) return;
     if (buffer.liveCount > 0) {
-      // Rather more than it takes: pages that aren't written to cost nothing.
-      const sink = new MemorySink(buffer.sizeBytes);
+      // Rather more than it takes: pages that aren't written to cost nothing, but the collector counts them.
+      const sink = new MemorySink(Math.ceil(buffer.sizeBytes / 2));
       buffer.seal(sink);
       const image = sink.buffer.view();
       const segment = new Segment(SegmentFile.ofMemory(this.newName(), image));

@@ -114,8 +114,10 @@ export class KernelField implements BufferedField {
   writeColumn(file: SegmentFileWriter, docCount: number): FieldEntry["column"] {
     const isTerms = this.field.type === "keyword" || this.field.type === "ip";
     const values = isTerms ? Float64Array.from(this.#integers(at.FIELD_IDS)) : this.#floats(at.FIELD_VALUES);
+    const docs = this.#integers(at.FIELD_VALUE_DOCS);
     const column = {
-      docs: this.#integers(at.FIELD_VALUE_DOCS),
+      docs,
+      isSingle: docs.length === this.docs().length,
       values,
       longitudes: this.#floats(at.FIELD_LONGITUDES),
       exact: this.#exactValues(values),

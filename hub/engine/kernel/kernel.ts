@@ -47,7 +47,6 @@ export interface KernelFunctions extends SearchFunctions {
   ): void;
   addKeyword(poolAt: number, fieldAt: number, doc: number, textAt: number, length: number): void;
   addNumber(fieldAt: number, doc: number, value: number): void;
-  present(fieldAt: number, doc: number): void;
   startText(fieldAt: number, doc: number): number;
   endText(fieldAt: number, doc: number, tokens: number, next: number): void;
   padNorms(fieldAt: number, docCount: number): void;

@@ -60,7 +60,7 @@ export function* mergeSegments(inputs: readonly MergeInput[], sink: ByteSink): G
   }
   const docs = Int32Array.from({ length: docCount }, (_, doc) => doc);
   const column = (values: FloatList): ColumnEntry =>
-    writeColumn(file, { docs, values: values.view(), count: docCount }, docCount, "signed");
+    writeColumn(file, { docs, values: values.view(), count: docCount, isSingle: true }, docCount, "signed");
   const directory: SegmentDirectory = {
     docs: docCount,
     version: column(versions),

@@ -44,6 +44,8 @@ export interface ColumnValues {
   /** Numbers, or exact whole numbers where some are beyond 2^53. */
   readonly values: Float64Array | readonly bigint[];
   readonly count: number;
+  /** No document has more than one value, as the caller knows. */
+  readonly isSingle?: boolean;
 }
 
 /** Widest packed value. */
@@ -80,7 +82,7 @@ export function writeColumn(
       base: 0n,
       step: 1,
     };
-    block.countBits = writeCounts(docs, from, to, data);
+    block.countBits = input.isSingle === true ? 0 : writeCounts(docs, from, to, data);
     multiValued ||= block.countBits > 0;
     if (to > from) writeValues(values, to, block, numbers, data);
     writeEntry(index, block, to > from, numbers);

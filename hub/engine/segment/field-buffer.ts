@@ -128,6 +128,7 @@ export class FieldBuffer implements BufferedField, TermSink {
       values,
       longitudes: this.#longitudes.view(),
       exact: this.#exact,
+      isSingle: this.#valueDocs.length === this.docs.length,
     };
     return writeFieldColumn(file, this.field, column, docCount);
   }

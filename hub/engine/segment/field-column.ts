@@ -13,6 +13,8 @@ export interface FieldColumn {
   readonly longitudes: Float64Array;
   /** All values, where one of them is beyond 2^53; else null. */
   readonly exact: readonly bigint[] | null;
+  /** No document has more than one value. */
+  readonly isSingle: boolean;
 }
 
 /** Writes the column of a field, if it has one. The values of each document are put in order, in place. */
@@ -23,15 +25,19 @@ export function writeFieldColumn(
   docCount: number,
 ): FieldEntry["column"] {
   const kind = columnKind(field);
-  const { docs, values, longitudes } = column;
+  const { docs, values, longitudes, isSingle } = column;
   if (kind === null || docs.length === 0) return undefined;
   if (kind === "geo") {
     const count = docs.length;
     return {
       kind,
-      values: writeColumn(file, { docs, values, count }, docCount, "signed"),
-      longitudes: writeColumn(file, { docs, values: longitudes, count }, docCount, "signed"),
+      values: writeColumn(file, { docs, values, count, isSingle }, docCount, "signed"),
+      longitudes: writeColumn(file, { docs, values: longitudes, count, isSingle }, docCount, "signed"),
     };
+  }
+  if (isSingle) {
+    const all = { docs, values: column.exact ?? values, count: docs.length, isSingle };
+    return { kind, values: writeColumn(file, all, docCount, numbersOf(kind)) };
   }
   const sorted =
     kind === "keyword" || kind === "ip"

@@ -167,10 +167,11 @@ export class SegmentBuffer {
   seal(sink: ByteSink): void {
     const file = new SegmentFileWriter(sink);
     const fields = this.fields.seal(file, this.docCount);
-    const docs = new Int32Array(this.docCount);
+    const count = this.docCount;
+    const docs = new Int32Array(count);
     for (let doc = 0; doc < docs.length; doc++) docs[doc] = doc;
     const column = (values: FloatList) =>
-      writeColumn(file, { docs, values: values.view(), count: this.docCount }, this.docCount, "signed");
+      writeColumn(file, { docs, values: values.view(), count, isSingle: true }, count, "signed");
     const directory: SegmentDirectory = {
       docs: this.docCount,
       version: column(this.#versions),

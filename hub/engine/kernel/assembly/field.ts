@@ -30,7 +30,7 @@ import { internTerm, reserveTerms } from "./terms";
 const FREE_NORMS: u32 = 24;
 
 /** Notes that `doc` has the field. */
-export function present(field: usize, doc: u32): void {
+function present(field: usize, doc: u32): void {
   if (load<u32>(field, FIELD_LAST_DOC) === doc + 1) return;
   store<u32>(field, doc + 1, FIELD_LAST_DOC);
   push32(field + FIELD_DOCS, doc);

@@ -14,7 +14,7 @@ export { matchBlocks, toDecimals, toFloats, unpackNumbers } from "./column";
 export { crc32c } from "./crc32c";
 export { addTerms } from "./dictionary";
 export { resumeDocument, writeDocuments } from "./document";
-export { addKeyword, addNumber, addPoint, addToken, endText, padNorms, present, startText } from "./field";
+export { addKeyword, addNumber, addPoint, addToken, endText, padNorms, startText } from "./field";
 export { gatherNothing, gatherValues, gatherWords, toOrdinals } from "./occurrences";
 export { packLz4, unpackLz4 } from "./lz4";
 export { hashName } from "./object";
