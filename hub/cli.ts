@@ -61,7 +61,8 @@ Commands
   snapshot list DIR|s3://…
   snapshot restore DIR|s3://… [--name NAME] [--path.data DIR]
                       make an empty data folder of a snapshot (the newest without --name); then start the hub on it
-  --print-schema      print every setting with its default and meaning
+  --print-settings    print every setting with its default and meaning, as Markdown
+  --print-schema      print the settings' schema as JSON
   --version           print the version
   --help              print this
 
@@ -94,7 +95,7 @@ export type HubCommand =
   | PipelineCommand
   | KeystoreCommand
   | SnapshotCommand
-  | { readonly name: "help" | "version" | "print-schema" }
+  | { readonly name: "help" | "version" | "print-schema" | "print-settings" }
   | {
       readonly name: "run";
       readonly config: string | undefined;
@@ -106,6 +107,7 @@ const OPTIONS = {
   ...PLACE_OPTIONS,
   "ready-json": { type: "boolean" },
   "print-schema": { type: "boolean" },
+  "print-settings": { type: "boolean" },
   version: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -133,6 +135,7 @@ export function parseHubCommand(args: readonly string[]): HubCommand {
   if (values.help === true) return { name: "help" };
   if (values.version === true) return { name: "version" };
   if (values["print-schema"] === true) return { name: "print-schema" };
+  if (values["print-settings"] === true) return { name: "print-settings" };
   const [command = "run", extra] = positionals;
   if (!COMMANDS.includes(command))
     throw usageError(`unknown command "${command}"${didYouMean(command, COMMANDS)}`);

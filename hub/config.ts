@@ -1,4 +1,4 @@
-/** Settings of a hub: one schema, printed by `--print-schema`, filled from hub.yml, the environment and `-E`. */
+/** Settings of a hub: one schema, printed by `--print-settings`, filled from hub.yml, the environment and `-E`. */
 
 import { type Static, Type } from "typebox";
 import { authProperties } from "#hub/auth/settings.ts";
@@ -130,7 +130,7 @@ export type HubSettings = Static<typeof hubSchema>;
 /** Settings that may be written under another name. */
 const ALIASES: Aliases = [["pipeline.batch.size", "pipeline.bath.size"]];
 
-/** Returns the page of all settings as Markdown: what `--print-schema` prints. */
+/** Returns the page of all settings as Markdown: what `--print-settings` prints. */
 export function settingsReference(): string {
   const names = ALIASES.map(([accepted, kept]) => `\`${accepted}\` is another name of \`${kept}\`.`);
   return `# hub.yml\n\nKeys are written dotted or nested. ${names.join(" ")}\n\n${describeSettings(hubSchema)}`;

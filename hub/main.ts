@@ -6,7 +6,7 @@ import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import type { AgentCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
-import { loadHubSettings, settingsReference } from "./config.ts";
+import { hubSchema, loadHubSettings, settingsReference } from "./config.ts";
 import { runJournalCommand } from "./journal-command.ts";
 import type { KeystoreCommand } from "./keystore-command.ts";
 import { type PipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
@@ -23,7 +23,8 @@ async function main(): Promise<void> {
   const command = parseHubCommand(process.argv.slice(2));
   if (command.name === "help") process.stdout.write(HELP);
   else if (command.name === "version") process.stdout.write(`tailrace-hub ${version()}\n`);
-  else if (command.name === "print-schema") process.stdout.write(settingsReference());
+  else if (command.name === "print-settings") process.stdout.write(settingsReference());
+  else if (command.name === "print-schema") process.stdout.write(`${JSON.stringify(hubSchema, null, 2)}\n`);
   else if (command.name === "run") await run(command);
   else if (command.name === "pipeline") await pipeline(command);
   else if (command.name === "search")

@@ -95,7 +95,7 @@ export class Stack {
     if (!existsSync(settings))
       writeFileSync(
         settings,
-        `# Settings for npm start; tailrace-${name} --print-schema explains all of them.\n`,
+        `# Settings for npm start; tailrace-${name} --print-settings explains all of them.\n`,
         {
           mode: 0o640,
         },

@@ -8,14 +8,17 @@ import { buildSite, findPages } from "#deploy/docs/site.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { ROOT, run, text } from "./tools.ts";
 
-/** Before a command that isn't run stands why. */
-const EXCUSE = /^# not run by the tests.*: \S.*$/m;
+/** A fenced block of commands; above one that isn't run stands a comment that says why. */
+const BLOCK =
+  /^( *)(?:<!-- (not run by the tests.*: \S.*) -->\n *)?```(?:sh|bash|shell|console)\n([\s\S]*?)^ *```/gm;
 
 interface Block {
   readonly file: string;
   /** "README.md:17" */
   readonly place: string;
   readonly commands: string;
+  /** Why it isn't run here. */
+  readonly excuse: string | undefined;
 }
 
 const workspace = new Workspace();
@@ -24,13 +27,12 @@ after(() => workspace.close());
 /** Returns the fenced shell blocks of the project's documents. */
 function shellBlocks(): Block[] {
   return findPages().flatMap(({ file, text: page }) =>
-    [...page.matchAll(/^( *)```(?:sh|bash|shell|console)\n([\s\S]*?)^ *```/gm)].map(
-      ({ index, 1: indent = "", 2: commands = "" }) => ({
-        file,
-        place: `${file}:${page.slice(0, index).split("\n").length}`,
-        commands: commands.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
-      }),
-    ),
+    [...page.matchAll(BLOCK)].map(({ index, 1: indent = "", 2: excuse, 3: commands = "" }) => ({
+      file,
+      place: `${file}:${page.slice(0, index).split("\n").length}`,
+      commands: commands.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+      excuse,
+    })),
   );
 }
 
@@ -43,8 +45,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 describe("the commands of the documents", () => {
-  for (const { place, commands } of shellBlocks()) {
-    const reason = EXCUSE.exec(commands)?.[0] ?? provenElsewhere(commands);
+  for (const { place, commands, excuse } of shellBlocks()) {
+    const reason = excuse ?? provenElsewhere(commands);
     test(`${place} ${reason === false ? "runs" : "is not run here"}`, { skip: reason }, () => {
       const { status, said } = run("bash", ["-euo", "pipefail", "-c", commands], checkout());
       assert.equal(status, 0, `${commands}\n${said}`);
@@ -106,6 +108,7 @@ function checkout(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
       symlinkSync(join(ROOT, name), join(cwd, name));
     copyFileSync(join(ROOT, "package.json"), join(cwd, "package.json"));
     writeFileSync(join(cwd, "agent.yml"), "shipper.inputs: []\n");
+    mkdirSync(join(cwd, "data/hub/engine"), { recursive: true });
   }
   const path = [join(ROOT, "agent/bin"), join(ROOT, "hub/bin"), process.env["PATH"] ?? ""].join(":");
   return { cwd, env: { ...process.env, PATH: path, HOME: workspace.folder } };
