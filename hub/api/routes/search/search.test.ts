@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import type { JsonObject } from "#hub/search/json.ts";
+import { DOCS, type Json, SearchRoutesFixture } from "./search-routes-fixture.ts";
+
+const fixture = new SearchRoutesFixture();
+after(() => fixture.close());
+
+const sources = (body: Json): unknown[] =>
+  Array.from(body["hits"]!["hits"]! as unknown as Json[], (hit) => hit["_source"]);
+
+describe("_search", () => {
+  test("answers in the shape of 6.5", async () => {
+    const { status, body } = await fixture.send("GET", "/logs/_search", {
+      query: { term: { host: "web-2" } },
+    });
+    assert.equal(status, 200);
+    assert.deepEqual(Object.keys(body), ["took", "timed_out", "_shards", "hits"]);
+    assert.deepEqual(body["_shards"], { total: 2, successful: 2, skipped: 0, failed: 0 });
+    assert.equal(body["hits"]!["total"], 1);
+    const { _score: score, ...hit } = body["hits"]!["hits"]![0]! as unknown as JsonObject;
+    assert.deepEqual(hit, { _index: "logs", _type: "_doc", _id: "1", _source: DOCS[1] });
+    assert.ok((score as number) > 0);
+  });
+
+  test("answers in the shape of 7 where that version is told", async () => {
+    const { body } = await fixture.send("GET", "/logs/_search", {}, "7.10.2");
+    assert.deepEqual(body["hits"]!["total"], { value: 3, relation: "eq" });
+    const { body: asNumber } = await fixture.send(
+      "GET",
+      "/logs/_search?rest_total_hits_as_int=true",
+      {},
+      "7.10.2",
+    );
+    assert.equal(asNumber["hits"]!["total"], 3);
+  });
+
+  /** [uri, body, sources] */
+  const FOUND: readonly (readonly [uri: string, body: unknown, sources: unknown[]])[] = [
+    ["/_search?q=status:404", undefined, [DOCS[1]]],
+    ["/logs/_search?q=host:web-1&sort=status:desc&size=1", undefined, [DOCS[2]]],
+    ["/logs/_doc/_search?sort=status", { query: { range: { status: { gte: 400 } } } }, [DOCS[1], DOCS[2]]],
+    ["/logs/_search?q=get+AND+host:web-1&df=message&_source=host", undefined, [{ host: "web-1" }]],
+    ["/bad/_search?sort=status", {}, [DOCS[1], DOCS[2]]],
+    ["/bad,all/_search?sort=status", {}, DOCS],
+    ["/logs,bad/_search?sort=status", {}, DOCS],
+    ["/nothing*/_search", {}, []],
+    ["/nothing/_search?ignore_unavailable=true", {}, []],
+    ["/other/line/_search?_source=message", {}, [{ message: "x" }]],
+    ["/other/_doc/_search?_source=message", {}, [{ message: "x" }]],
+    ["/other/word/_search", {}, []],
+    ["/logs/_search?size=0", {}, []],
+  ];
+  for (const [uri, body, expected] of FOUND) {
+    test(`${uri} finds ${expected.length}`, async () => {
+      const answer = await fixture.send("POST", uri, body);
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      assert.deepEqual(sources(answer.body), expected);
+    });
+  }
+
+  /** [uri, body, status, type of the root cause, reason] */
+  const REFUSED: readonly (readonly [
+    uri: string,
+    body: unknown,
+    status: number,
+    type: string,
+    reason: RegExp,
+  ])[] = [
+    ["/nothing/_search", {}, 404, "index_not_found_exception", /no such index/],
+    [
+      "/logs/_search",
+      { query: { foo: {} } },
+      400,
+      "parsing_exception",
+      /no \[query\] registered for \[foo\]/,
+    ],
+    ["/logs/_search", { foo: {} }, 400, "parsing_exception", /Unknown key for a START_OBJECT in \[foo\]\./],
+    ["/logs/_search", "{", 400, "json_parse_exception", /no valid JSON/],
+    ["/logs/_search", { sort: ["x"] }, 400, "query_shard_exception", /No mapping found for \[x\]/],
+    ["/logs/_search", { sort: ["message"] }, 400, "illegal_argument_exception", /Fielddata is disabled/],
+    ["/logs/_search?from=-1", {}, 400, "illegal_argument_exception", /\[from\] parameter cannot be negative/],
+    ["/logs/_search", { from: 10_000 }, 400, "query_phase_execution_exception", /Result window is too large/],
+    [
+      "/logs/_search?fron=1",
+      {},
+      400,
+      "illegal_argument_exception",
+      /unrecognized parameter: \[fron\] -> did you mean \[from\]/,
+    ],
+    [
+      "/logs/_search?batched_reduce_size=1",
+      {},
+      400,
+      "illegal_argument_exception",
+      /batchedReduceSize must be >= 2/,
+    ],
+    [
+      "/logs/_search?search_type=count",
+      {},
+      400,
+      "illegal_argument_exception",
+      /No search type for \[count\]/,
+    ],
+    [
+      "/logs/_search?scroll=1m&size=0",
+      {},
+      400,
+      "action_request_validation_exception",
+      /\[size\] cannot be \[0\] in a scroll context/,
+    ],
+    ["/logs/_search?scroll=30d", {}, 400, "illegal_argument_exception", /Keep alive for scroll/],
+    [
+      "/logs/_search",
+      { suggest: { s: {} } },
+      501,
+      "unsupported_operation_exception",
+      /suggesters aren't offered/,
+    ],
+  ];
+  for (const [uri, body, status, type, reason] of REFUSED) {
+    test(`${uri} with ${JSON.stringify(body)} answers ${status}`, async () => {
+      const answer = await fixture.send("POST", uri, body);
+      assert.equal(answer.status, status);
+      const root = answer.body["error"]!["root_cause"]![0]!;
+      assert.equal(root["type"], type);
+      assert.match(JSON.stringify(root["reason"]), reason);
+    });
+  }
+
+  test("of shards that all fail names them", async () => {
+    const { status, body } = await fixture.send("GET", "/logs/_search", { sort: ["x"] });
+    assert.equal(status, 400);
+    assert.equal(body["error"]!["type"], "search_phase_execution_exception");
+    assert.equal(body["error"]!["reason"], "all shards failed");
+    assert.equal(body["error"]!["failed_shards"]![0]!["reason"]!["index"], "logs");
+  });
+
+  test("of shards that partly fail says so, unless only whole answers are wanted", async () => {
+    const { status, body } = await fixture.send("GET", "/_search?sort=status", {});
+    assert.equal(status, 200);
+    assert.equal(body["_shards"]!["failed"], 1);
+    assert.equal(body["_shards"]!["failures"]![0]!["index"], "other");
+    const whole = await fixture.send("GET", "/_search?sort=status&allow_partial_search_results=false", {});
+    assert.equal(whole.status, 400);
+  });
+
+  test("counts buckets up to search.max_buckets", async () => {
+    fixture.settings = { "search.max_buckets": "1" };
+    try {
+      const { status, body } = await fixture.send("GET", "/logs/_search", {
+        aggs: { h: { terms: { field: "host" } } },
+      });
+      assert.equal(status, 503);
+      assert.match(
+        JSON.stringify(body),
+        /Trying to create too many buckets. Must be less than or equal to: \[1\] but was \[2\]/,
+      );
+    } finally {
+      fixture.settings = {};
+    }
+  });
+});

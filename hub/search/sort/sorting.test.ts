@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
+import { hitsFixture } from "../hits-fixture.ts";
+import type { JsonObject } from "../json.ts";
+
+const fixture = hitsFixture();
+const { one, many } = fixture;
+after(() => fixture.close());
+
+/** Ids in their order, the same over one segment and over many shards. */
+async function order(sort: unknown, body: JsonObject = {}): Promise<string> {
+  const ids = (await one.ids({ sort, ...body })).join("");
+  assert.equal((await many.ids({ sort, ...body })).join(""), ids, "over shards");
+  return ids;
+}
+
+/** [sort, ids in order] */
+const ORDERS: readonly (readonly [sort: unknown, ids: string])[] = [
+  [[{ n: "asc" }], "bcad"],
+  [[{ n: "desc" }], "dbac"],
+  [[{ n: { order: "desc", mode: "min" } }], "dacb"],
+  [[{ n: { order: "asc", mode: "avg" } }], "cabd"],
+  [["host"], "bacd"],
+  [[{ host: "desc" }], "cabd"],
+  [[{ host: { order: "asc", missing: "_first" } }], "dbac"],
+  [[{ host: { order: "asc", missing: "aa" } }], "bdac"],
+  [[{ x: "asc" }], "cabd"],
+  [[{ x: { order: "desc", missing: "_first" } }, { n: "desc" }], "dbac"],
+  [[{ x: { order: "asc", missing: 0 } }, { n: "asc" }], "cbda"],
+  [[{ at: { order: "desc" } }], "acbd"],
+  [[{ nothing: { unmapped_type: "long" } }, { n: "asc" }], "bcad"],
+  [[{ ip: "asc" }, "n"], "bacd"],
+  [["_id"], "abcd"],
+  [[{ _id: "desc" }], "dcba"],
+  [[{ _geo_distance: { coordinates: { lat: 52.5, lon: 13.4 }, order: "asc", unit: "km" } }], "acbd"],
+  [[{ _geo_distance: { coordinates: { lat: 52.5, lon: 13.4 }, order: "desc", unit: "km" } }], "dcba"],
+  [[{ _geo_distance: { coordinates: "48.1,11.5", order: "asc", mode: "max" } }], "bacd"],
+];
+
+describe("sorting", () => {
+  for (const [sort, ids] of ORDERS) {
+    test(`by ${JSON.stringify(sort)} gives ${ids}`, async () => assert.equal(await order(sort), ids));
+  }
+
+  test("shows the values it went by", async () => {
+    const shown = async (sort: JsonObject): Promise<unknown[]> =>
+      (await one.search({ sort: [sort] })).hits.map((hit) => (hit["sort"] as unknown[])[0]);
+    assert.deepEqual(await shown({ n: "asc" }), [1, 2, 3, 9007199254740993n]);
+    assert.deepEqual(await shown({ host: "asc" }), ["a", "b", "ü", null]);
+    assert.deepEqual((await shown({ x: "asc" })).slice(0, 3), [-4, 1.5, "Infinity"]);
+    assert.deepEqual((await shown({ at: "asc" })).slice(2), [Date.parse("2018-01-03"), 9223372036854775807n]);
+    const [nearest] = await shown({ _geo_distance: { coordinates: [13.405, 52.52], unit: "km" } });
+    assert.ok((nearest as number) < 0.01);
+    const far = await shown({ _geo_distance: { coordinates: [13.405, 52.52], unit: "km" } });
+    assert.ok(
+      Math.abs((far[1] as number) - 255.2) < 1,
+      `Berlin to Hamburg is about 255 km, not ${String(far[1])}`,
+    );
+    assert.equal(far[3], "Infinity");
+  });
+
+  test("leaves scores out unless they are tracked", async () => {
+    const plain = await one.search({ query: { match: { name: "quick" } }, sort: ["n"] });
+    assert.equal(plain.maxScore, null);
+    assert.equal(plain.hits[0]!["_score"], null);
+    const tracked = await one.search({
+      query: { match: { name: "quick" } },
+      sort: ["n"],
+      track_scores: true,
+    });
+    assert.ok(tracked.maxScore! > 0 && Number(tracked.hits[0]!["_score"]) > 0);
+  });
+
+  test("refuses fields that can't be sorted by", async () => {
+    for (const [sort, message] of [
+      ["nothing", /No mapping found for \[nothing\] in order to sort on/],
+      ["name", /Fielddata is disabled on text fields by default/],
+      ["coordinates", /geo_distance/],
+      [{ _geo_distance: { host: [0, 0] } }, /geo_point fields only/],
+      [{ n: "upwards" }, /must be one of asc, desc/],
+      [{ _geo_distance: { coordinates: { lat: 91, lon: 0 } } }, /illegal latitude value/],
+    ] as const) {
+      await assert.rejects(one.search({ sort: [sort] }), (error) => {
+        assert.ok(error instanceof AppError && error.status === 400);
+        assert.match(error.cause instanceof AppError ? error.cause.message : error.message, message);
+        return true;
+      });
+    }
+  });
+});
