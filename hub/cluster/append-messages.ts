@@ -3,7 +3,7 @@
 import { DocBatch } from "#proto/messages.ts";
 import { docSubject } from "#proto/subjects.ts";
 import { type DocumentColumns, encodeAppends } from "./append-encoder.ts";
-import { type BatchHeader, MAX_BATCH_BYTES, MAX_OPERATIONS } from "./doc-batches.ts";
+import { type BatchHeader, MAX_BATCH_BYTES, MAX_OPERATIONS, OPERATION_BYTES } from "./doc-batches.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
 import { shardOfAscii } from "./routing.ts";
 
@@ -35,9 +35,6 @@ export interface AppendMessage {
   /** Places of its documents among all. */
   readonly places: Uint32Array;
 }
-
-/** Bytes that a document takes beside itself. */
-const COLUMN_BYTES = 48;
 
 /** Sorts documents into messages. `reply`: where a message is answered; empty for nowhere. */
 export function appendMessages(
@@ -78,13 +75,13 @@ function placesByShard({ ids, idBytes, ends }: NewDocuments, shards: number): Ui
   return result;
 }
 
-/** Parts of the places that a message has room for. */
+/** Parts of the places that a message has room for: cut where DocBatches cuts, as a redo may go the other way. */
 function partsOf(documents: NewDocuments, places: Uint32Array): Uint32Array[] {
   const parts: Uint32Array[] = [];
   let first = 0;
   let bytes = 0;
   for (const [nth, place] of places.entries()) {
-    const more = documents.ends[place]! - startOf(documents, place) + documents.gap + COLUMN_BYTES;
+    const more = documents.ends[place]! - startOf(documents, place) + OPERATION_BYTES;
     if (nth > first && (bytes + more > MAX_BATCH_BYTES || nth - first >= MAX_OPERATIONS)) {
       parts.push(places.subarray(first, nth));
       first = nth;

@@ -4,9 +4,9 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { type AppendMessage, appendMessages } from "./append-messages.ts";
+import { appendTarget } from "./append-target.ts";
 import type { BatchHeader } from "./doc-batches.ts";
 import { type DocumentIds, ID_CHARACTERS } from "./document-ids.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
@@ -33,29 +33,8 @@ export class Appends {
   }
 
   /** The index of a run, once all fields of its documents are in the mapping; null where not all is simple. */
-  async prepare({ index: name, bytes, start, ends, gap }: AppendRun): Promise<IndexMetadata | null> {
-    const { catalog } = this.#options;
-    try {
-      let index = await catalog.ensure(name);
-      if (index.state === "close") return null;
-      for (let place = 0, from = start; place < ends.length; place++) {
-        const end = ends[place]!;
-        const shape = jsonShape(bytes, from, end);
-        const source = this.#shapes.has(index, shape) ? null : bytes.subarray(from, end);
-        from = end + gap;
-        if (source === null) continue;
-        const fields = this.#shapes.missing(index, source, false, shape);
-        if (fields === null) continue;
-        await catalog.putMapping(index.name, fields);
-        index = catalog.get(index.name) ?? index;
-      }
-      return index;
-    } catch (error) {
-      const failure = toAppError(error);
-      if (failure.retryable) throw failure;
-      // A document that isn't one fails alone, which `write` sees to.
-      return null;
-    }
+  prepare(run: AppendRun): Promise<IndexMetadata | null> {
+    return appendTarget(run, this.#options.catalog, this.#shapes, false);
   }
 
   /** Writes a run into the index that `prepare` gave. */

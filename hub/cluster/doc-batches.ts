@@ -33,6 +33,8 @@ export interface EncodedBatch {
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Operations of a message: bounds the time a shard spends on it without a break. */
 export const MAX_OPERATIONS = 5_000;
+/** What an operation counts for beside its document. */
+export const OPERATION_BYTES = 64;
 
 interface OpenBatch {
   readonly index: IndexMetadata;
@@ -65,7 +67,7 @@ export class DocBatches {
       batch = { index, shard, part: 0, bytes: 0, places: [], operations: [] };
       this.#open.set(key, batch);
     }
-    const bytes = (operation.source?.length ?? 0) + (operation.upsert?.length ?? 0) + 64;
+    const bytes = (operation.source?.length ?? 0) + (operation.upsert?.length ?? 0) + OPERATION_BYTES;
     if (
       batch.operations.length > 0 &&
       (batch.bytes + bytes > MAX_BATCH_BYTES || batch.operations.length >= MAX_OPERATIONS)

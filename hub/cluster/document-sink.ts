@@ -5,7 +5,9 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { DocOperation } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
-import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
+import { appendMessages, type NewDocuments } from "./append-messages.ts";
+import { appendTarget } from "./append-target.ts";
+import { type BatchHeader, DocBatches, type EncodedBatch } from "./doc-batches.ts";
 import { checkText } from "./doc-operation.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
@@ -42,6 +44,16 @@ export interface ProcessedDocument {
   /** Default "append": there is no document of that id yet, by construction. */
   readonly action?: "append" | "index" | "create" | "update" | "upsert" | "delete";
 }
+
+/** New documents of one index, behind each other. */
+export interface PipelineDocuments extends Omit<NewDocuments, "start" | "gap"> {
+  /** Name or alias. */
+  readonly index: string;
+  /** What jsonShape says of each. */
+  readonly shapes: Float64Array;
+}
+
+type Published = Pick<EncodedBatch, "subject" | "data" | "index" | "shard" | "part">;
 
 /** A document that no index will ever take. */
 export interface RefusedDocument {
@@ -90,14 +102,7 @@ export class DocumentSink {
     documents: readonly ProcessedDocument[],
     signal?: AbortSignal,
   ): Promise<Position> {
-    const batches = new DocBatches({
-      lenient: true,
-      timeMs: this.#options.now(),
-      rawIncarnation: origin.rawIncarnation,
-      rawPartition: origin.partition,
-      rawSequence: origin.rawSequence,
-      sources: sources.map(({ key, from, to }) => ({ key, from, to })),
-    });
+    const batches = new DocBatches(this.#header(origin, sources));
     const indices = new Map<string, IndexMetadata | AppError>();
     for (const document of documents) {
       const index = this.#knownPlace(document, indices) ?? (await this.#place(document, indices));
@@ -107,6 +112,34 @@ export class DocumentSink {
     for (const batch of batches.take()) await this.#publish(origin, batch, signal);
     this.#documents.inc(documents.length);
     return this.#last;
+  }
+
+  /** The same of new documents of one index, without a look at each. Null: `write` must take them; nothing was done. */
+  async append(
+    origin: Origin,
+    sources: readonly SourceRange[],
+    documents: PipelineDocuments,
+    signal?: AbortSignal,
+  ): Promise<Position | null> {
+    const { catalog } = this.#options;
+    const placed = { ...documents, start: 0, gap: 0 };
+    const index = await appendTarget(placed, catalog, this.#shapes, true);
+    if (index === null) return null;
+    for (const message of appendMessages(placed, index, this.#header(origin, sources), () => ""))
+      await this.#publish(origin, { ...message, index }, signal);
+    this.#documents.inc(documents.ends.length);
+    return this.#last;
+  }
+
+  #header({ rawIncarnation, partition, rawSequence }: Origin, sources: readonly SourceRange[]): BatchHeader {
+    return {
+      lenient: true,
+      timeMs: this.#options.now(),
+      rawIncarnation,
+      rawPartition: partition,
+      rawSequence,
+      sources: sources.map(({ key, from, to }) => ({ key, from, to })),
+    };
   }
 
   /** Fast path: the index of a document of a known shape, where one before it went there. */
@@ -148,7 +181,7 @@ export class DocumentSink {
     }
   }
 
-  async #publish(origin: Origin, batch: EncodedBatch, signal: AbortSignal | undefined): Promise<void> {
+  async #publish(origin: Origin, batch: Published, signal: AbortSignal | undefined): Promise<void> {
     const messageId = messageIdOf(origin, batch);
     const { sequence } = await this.#options.log.publish(batch.subject, batch.data, {
       messageId,
@@ -162,7 +195,7 @@ export class DocumentSink {
 /** The same when a RAW message is written once more; what was made of no message has one of its own. */
 function messageIdOf(
   { rawIncarnation, partition, rawSequence }: Origin,
-  { index, shard, part }: EncodedBatch,
+  { index, shard, part }: Published,
 ): string {
   if (rawSequence === 0) return `p/${randomUUID()}`;
   return ["p", rawIncarnation, partition, rawSequence, index.uuid, shard, part].join("/");

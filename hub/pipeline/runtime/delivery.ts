@@ -2,8 +2,9 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
+import { newDocuments } from "./new-documents.ts";
 import { DOCUMENT_ACTIONS, type PackedDocuments } from "./packed-documents.ts";
-import type { DocumentOrigin, EventListener, ProcessedDocument, SourceRange } from "./ports.ts";
+import type { DocumentOrigin, EventListener, NewDocuments, ProcessedDocument, SourceRange } from "./ports.ts";
 
 export interface Delivery {
   readonly documents: PackedDocuments;
@@ -15,6 +16,8 @@ export interface Delivery {
     sources: readonly SourceRange[],
     documents: readonly ProcessedDocument[],
   ) => Promise<Position>;
+  /** Writes new documents the quick way; null where that can't be. Throws what can't pass. */
+  readonly append: (sources: readonly SourceRange[], documents: NewDocuments) => Promise<Position | null>;
   /** Takes a document that the sink refuses for good. */
   readonly reject: (document: ProcessedDocument, reason: string) => Promise<void>;
   readonly listener: EventListener | undefined;
@@ -26,17 +29,37 @@ export interface Delivery {
  */
 export async function deliverDocuments(delivery: Delivery): Promise<Position | undefined> {
   const { ranges, listener } = delivery;
+  if (delivery.documents.ends.length === 0) return undefined;
+  const appended = await append(delivery);
+  if (appended !== null && listener?.listening !== true) return appended;
   const documents = unpack(delivery.documents, ranges);
-  if (documents.length === 0) return undefined;
-  let position: Position | undefined;
-  try {
-    position = await delivery.write(ranges, documents);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    position = await writeByIndex(delivery, documents);
-  }
+  const position = appended ?? (await write(delivery, documents));
   if (listener?.listening) listener.offer(documents);
   return position;
+}
+
+/** Fast path. */
+async function append({ documents, ranges, append: writeColumns }: Delivery): Promise<Position | null> {
+  const columns = newDocuments(documents, ranges);
+  if (columns === null) return null;
+  try {
+    return await writeColumns(ranges, columns);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return null;
+  }
+}
+
+async function write(
+  delivery: Delivery,
+  documents: readonly ProcessedDocument[],
+): Promise<Position | undefined> {
+  try {
+    return await delivery.write(delivery.ranges, documents);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return writeByIndex(delivery, documents);
+  }
 }
 
 async function writeByIndex(

@@ -59,6 +59,8 @@ export class Outlet {
         documents,
         origin,
         ranges,
+        append: (sources, columns) =>
+          this.#insist(() => sink.append?.(origin, sources, columns) ?? Promise.resolve(null)),
         write: (sources, list) => this.#insist(() => sink.write(origin, sources, list)),
         reject: ({ offset, source }, reason) =>
           this.bury({ reason, plugin: "sink", origin, sourceKey, offset, kind: "event", data: source }),

@@ -55,6 +55,23 @@ export interface ProcessedDocument {
   readonly action: "append" | "index" | "create" | "update" | "upsert" | "delete";
 }
 
+/** New documents of one index with ids of their own, ascending ordinals; one entry each in all columns. */
+export interface NewDocuments {
+  readonly index: string;
+  /** JSON, behind each other. */
+  readonly bytes: Uint8Array;
+  /** Where each one ends in `bytes`. */
+  readonly ends: Uint32Array;
+  /** ASCII, behind each other, `idBytes` each. */
+  readonly ids: Uint8Array;
+  readonly idBytes: number;
+  /** See ProcessedDocument for these. */
+  readonly ordinals: Uint32Array;
+  readonly sourceIndices: Uint32Array;
+  readonly offsets: Float64Array;
+  readonly shapes: Float64Array;
+}
+
 /** Takes documents into the log DOC. */
 export interface DocumentSink {
   /**
@@ -66,6 +83,12 @@ export interface DocumentSink {
     sources: readonly SourceRange[],
     documents: readonly ProcessedDocument[],
   ): Promise<Position>;
+  /** The same of new documents, the quick way. Null: they must be written one by one, and nothing was done. */
+  append?(
+    origin: DocumentOrigin,
+    sources: readonly SourceRange[],
+    documents: NewDocuments,
+  ): Promise<Position | null>;
 }
 
 /** What no output will ever take, with the reason. */
