@@ -25,6 +25,9 @@ const ORIGINAL = piece('"original":"');
 const DOMAIN = piece('"domain":"');
 const AGENT = piece('"user_agent":{"original":"');
 
+/** Apart from that of other lines. */
+const ACCESS_FORM = 1 << 12;
+
 /** Writes the document of `line`, which was read from `bytes` between `start` and `end`. */
 export function writeAccess(
   writer: DocumentWriter,
@@ -35,6 +38,7 @@ export function writeAccess(
   place: EventPlace,
 ): void {
   writer.begin(end - start, line.timeMs);
+  writer.form = formOf(line);
   writer.message(bytes, start, end);
   writer.member(SOURCE, bytes, line.client, CLOSE_STRING);
   writer.member(USER, bytes, line.user, CLOSE_STRING);
@@ -42,6 +46,22 @@ export function writeAccess(
   writeUrl(writer, bytes, line);
   writer.member(AGENT, bytes, line.userAgent, CLOSE_STRING);
   writer.end(line.timeMs, "", "", place);
+}
+
+/** See DocumentWriter.form: what a line of this format may lack. */
+function formOf(line: AccessLogLine): number {
+  const { client, user, httpVersion, method, referrer, bodyBytes, url, host, userAgent } = line;
+  let form = ACCESS_FORM;
+  if (client.start >= 0) form |= 1;
+  if (user.start >= 0) form |= 2;
+  if (httpVersion.start >= 0) form |= 4;
+  if (method.start >= 0) form |= 8;
+  if (referrer.start >= 0) form |= 16;
+  if (bodyBytes.start >= 0) form |= 32;
+  if (url.start >= 0) form |= 64;
+  if (host.start >= 0) form |= 128;
+  if (userAgent.start >= 0) form |= 256;
+  return form;
 }
 
 function writeHttp(writer: DocumentWriter, bytes: Uint8Array, line: AccessLogLine): void {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { jsonShape } from "#proto/codec/json-shape.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
 import { DocumentPacker } from "../runtime/packed-documents.ts";
 import type { RawMessage } from "../runtime/raw-message.ts";
@@ -39,8 +40,10 @@ function run(data: Buffer | string, changes: Partial<RawMessage> = {}) {
   const packed = out.pack();
   const documents: Record<string, unknown>[] = [];
   let start = 0;
-  for (const end of packed.ends) {
+  for (const [at, end] of packed.ends.entries()) {
     documents.push(JSON.parse(Buffer.from(packed.bytes.subarray(start, end)).toString()));
+    // Shapes that are told by the line's form are those that a look at the document gives.
+    assert.equal(packed.shapes[at], jsonShape(packed.bytes, start, end));
     start = end;
   }
   return { packed, documents };
@@ -366,4 +369,26 @@ test("random bytes never break a document", () => {
     const noise = Buffer.from(Array.from({ length: random(60) }, () => random(256)));
     run(Buffer.concat([Buffer.from(start), noise]));
   }
+});
+
+test("lines of all forms in one message have the shapes of their documents", () => {
+  const time = "[17/May/2015:10:05:03 +0000]";
+  const lines = [
+    `10.0.0.1 - - ${time} "GET /a HTTP/1.1" 200 12 "-" "agent"`,
+    `10.0.0.1 - - ${time} "GET /a HTTP/1.1" 200 12 "http://from/" "agent"`,
+    `10.0.0.1 - ann ${time} "GET /a HTTP/1.1" 304 - "-" "-"`,
+    `10.0.0.1 - ann ${time} "GET /a HTTP/1.1" 200 12`,
+    `10.0.0.1 - - ${time} "-" 408 - "-" "-"`,
+    `shop:80 10.0.0.1 - - ${time} "GET /a HTTP/1.1" 200 12 "-" "agent"`,
+    "nothing known",
+    "2026-11-21T01:02:03Z ERROR it broke",
+    "<34>1 2026-11-21T01:02:03Z host app 12 ID47 - a message",
+    "Nov 21 01:02:03 host app[12]: a message",
+    '{"level":"warn","message":"a","n":null}',
+    '{"level":"warn","message":"a","n":1}',
+  ];
+  const { documents } = run(`${[...lines, ...lines].join("\n")}\nthe last one`, {
+    fieldsJson: Buffer.from('{"fields":{"team":"a"},"tags":["x"]}'),
+  });
+  assert.equal(documents.length, 2 * lines.length + 1);
 });

@@ -55,11 +55,16 @@ const FIXED_BYTES = 1024;
 /** A line's bytes are written at most this often: in the message and in its fields. */
 const COPIES = 2;
 
+/** Of a line without recognised parts. */
+const PLAIN_FORM = 1;
+
 export class DocumentWriter {
   /** For writers of further members, between `begin` and `end`. */
   readonly json: JsonWriter;
   /** Set while an event is written that brings fields of its own. */
   overlay: Overlay | undefined;
+  /** Set after `begin` to a number, below 2^20, that tells which members the line's own part has; 0: that isn't known. */
+  form = 0;
   readonly #out: DocumentPacker;
   readonly #common: CommonFields;
   readonly #commonBytes: number;
@@ -87,6 +92,7 @@ export class DocumentWriter {
     place: EventPlace,
   ): void {
     this.begin(end - start, timeMs);
+    this.form = PLAIN_FORM;
     this.message(bytes, start, end);
     this.end(timeMs, level, "", place);
   }
@@ -95,6 +101,7 @@ export class DocumentWriter {
   begin(lineBytes: number, timeMs: number): void {
     const { json } = this;
     this.reserve(lineBytes * COPIES);
+    this.form = 0;
     this.#start = json.at;
     json.raw(TIME);
     json.at = this.#iso.write(Math.min(Math.max(timeMs, MIN_ISO_MS), MAX_ISO_MS), json.bytes, json.at);
@@ -103,6 +110,7 @@ export class DocumentWriter {
   /** Starts a document that brings its own `@timestamp`. */
   beginBare(lineBytes: number): void {
     this.reserve(lineBytes * COPIES);
+    this.form = 0;
     this.#start = this.json.at;
     this.json.text("{");
   }
@@ -130,6 +138,9 @@ export class DocumentWriter {
   /** Ends the document; `logMembers`: further JSON members of `log` with a leading comma, or empty. */
   end(timeMs: number, level: string, logMembers: string, place: EventPlace): void {
     this.#close(level, logMembers, place);
+    if (this.form !== 0 && logMembers === "" && this.overlay === undefined)
+      this.#out.form =
+        16 * this.form + 8 * Number(place.tag !== "") + 4 * Number(level !== "") + flagsOf(place);
     this.#add(timeMs, place);
   }
 
@@ -151,7 +162,7 @@ export class DocumentWriter {
       json.raw(LEVEL);
       json.text(`${level.replace(/[^a-z0-9_.-]/g, "_")}"`);
     }
-    const flags = (place.continued ? 1 : 0) + (place.open ? 2 : 0);
+    const flags = flagsOf(place);
     if (flags !== 0) json.raw(FLAGS[flags]!);
     if (logMembers !== "") json.text(logMembers);
     json.raw(CLOSE);
@@ -189,4 +200,9 @@ export class DocumentWriter {
     json.at = this.#start;
     json.text(JSON.stringify(change(document)));
   }
+}
+
+/** Place in FLAGS. */
+function flagsOf({ continued, open }: EventPlace): number {
+  return (continued ? 1 : 0) + (open ? 2 : 0);
 }

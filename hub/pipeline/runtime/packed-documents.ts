@@ -81,6 +81,13 @@ export class DocumentPacker {
   readonly counts: PackCounts = { events: 0, emptyLines: 0, nulBytes: 0, invalidUtf8: 0, dropped: 0 };
   readonly rejected: RejectedEvent[] = [];
   readonly records = new RecordPacker();
+  /**
+   * Set before `add` to a number that only documents of the same members have within this message: their shape is
+   * found out once. 0 (and after each `add`): it is found out by itself.
+   */
+  form = 0;
+  /** By form. */
+  readonly #shapeOfForm = new Map<number, number>();
   #count = 0;
   #ends = new Uint32Array(FIRST_CAPACITY);
   #idEnds = new Uint32Array(FIRST_CAPACITY);
@@ -133,7 +140,8 @@ export class DocumentPacker {
     this.#offsets[at] = offset;
     this.#timesMs[at] = timeMs;
     this.#actions[at] = ACTION_PLACES[action];
-    this.#shapes[at] = shape;
+    this.#shapes[at] = this.form === 0 ? shape : this.#formed(at);
+    this.form = 0;
   }
 
   /**
@@ -165,6 +173,15 @@ export class DocumentPacker {
       records: this.records.pack(),
       counts: this.counts,
     };
+  }
+
+  /** The shape of a document whose form is given. */
+  #formed(at: number): number {
+    const known = this.#shapeOfForm.get(this.form);
+    if (known !== undefined) return known;
+    const shape = jsonShape(this.json.bytes, at === 0 ? 0 : this.#ends[at - 1], this.#ends[at]);
+    this.#shapeOfForm.set(this.form, shape);
+    return shape;
   }
 
   #findShapes(): void {
