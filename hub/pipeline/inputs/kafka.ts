@@ -2,8 +2,6 @@
 
 import type { Consumer } from "@platformatic/kafka";
 import type { Static } from "typebox";
-import type { Component } from "#proto/kit/lifecycle.ts";
-import { Backoff } from "#proto/kit/retry.ts";
 import {
   accepted,
   checkKafkaOptions,
@@ -17,8 +15,7 @@ import { codecOption, flag, list, oneOf, optional, options, text } from "../filt
 import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
 import { KafkaSession } from "./kafka-session.ts";
-
-const RECONNECT = { firstMs: 500, capMs: 30_000 };
+import { type Attempt, Reconnecting } from "./reconnecting.ts";
 
 const STRINGS = /^org\.apache\.kafka\.common\.serialization\.(String|ByteArray)Deserializer$/;
 const STRING_DESERIALIZER = "org.apache.kafka.common.serialization.StringDeserializer";
@@ -110,16 +107,21 @@ export const kafkaInput = defineInput({
       );
     if (values.topics_pattern !== undefined) new RegExp(values.topics_pattern);
     const makeCodec = context.codec(values.codec);
-    return (running) => new KafkaInput(running, values, makeCodec());
+    return (running) => {
+      const reader = new KafkaReader(running, values, makeCodec());
+      return new Reconnecting({
+        context: running,
+        read: (attempt) => reader.read(attempt),
+        reason: (error) => kafkaError(error).message,
+      });
+    };
   },
 });
 
-class KafkaInput implements Component {
+class KafkaReader {
   readonly #context: InputContext;
   readonly #values: KafkaInputOptions;
   readonly #codec: Codec;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(context: InputContext, values: KafkaInputOptions, codec: Codec) {
     this.#context = context;
@@ -127,34 +129,12 @@ class KafkaInput implements Component {
     this.#codec = codec;
   }
 
-  async start(): Promise<void> {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    const { failing, clock } = this.#context;
-    const backoff = new Backoff(RECONNECT);
-    while (!signal.aborted) {
-      let consumer: Consumer | undefined;
-      try {
-        consumer = await this.#consumer();
-        const session = new KafkaSession(this.#context, this.#values, this.#codec, consumer);
-        await session.run(signal, () => {
-          failing(null);
-          backoff.reset();
-        });
-      } catch (error) {
-        if (!signal.aborted) failing(kafkaError(error).message);
-      } finally {
-        await consumer?.close(true).catch(() => undefined);
-      }
-      await clock.sleep(backoff.next(), signal);
+  async read({ signal, working }: Attempt): Promise<void> {
+    const consumer = await this.#consumer();
+    try {
+      await new KafkaSession(this.#context, this.#values, this.#codec, consumer).run(signal, working);
+    } finally {
+      await consumer.close(true).catch(() => undefined);
     }
   }
 

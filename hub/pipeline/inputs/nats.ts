@@ -7,8 +7,6 @@ import type { Static } from "typebox";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
-import { Backoff } from "#proto/kit/retry.ts";
 import { Arrivals } from "../brokers/arrivals.ts";
 import { connectNats, NATS_OPTIONS, natsError } from "../brokers/nats.ts";
 import { OffsetSource } from "../brokers/offset-source.ts";
@@ -16,8 +14,7 @@ import { type Codec, decodeWhole } from "../codecs/codec.ts";
 import { codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
 import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
-
-const RECONNECT = { firstMs: 200, capMs: 30_000 };
+import { type Attempt, Reconnecting } from "./reconnecting.ts";
 
 const METADATA = fieldReference("[@metadata][nats]");
 
@@ -63,16 +60,21 @@ export const natsInput = defineInput({
         'name a subject => "logs.>" or a stream',
       );
     const makeCodec = context.codec(values.codec);
-    return (running) => new NatsInput(running, values, makeCodec());
+    return (running) => {
+      const reader = new NatsReader(running, values, makeCodec());
+      return new Reconnecting({
+        context: running,
+        read: (attempt) => reader.read(attempt),
+        reason: (error) => natsError(error, "can't be read").message,
+      });
+    };
   },
 });
 
-class NatsInput implements Component {
+class NatsReader {
   readonly #context: InputContext;
   readonly #values: Options;
   readonly #codec: Codec;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(context: InputContext, values: Options, codec: Codec) {
     this.#context = context;
@@ -80,51 +82,29 @@ class NatsInput implements Component {
     this.#codec = codec;
   }
 
-  async start(): Promise<void> {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    const { id, failing, clock, checkTarget } = this.#context;
-    const backoff = new Backoff(RECONNECT);
-    while (!signal.aborted) {
-      let connection: NatsConnection | undefined;
-      try {
-        connection = await connectNats(this.#values, `tailrace input ${id}`, checkTarget);
-        void this.#watch(connection);
-        const working = (): void => {
-          failing(null);
-          backoff.reset();
-        };
-        await (this.#values.jetstream
-          ? this.#readStream(connection, working)
-          : this.#hear(connection, working));
-      } catch (error) {
-        if (!signal.aborted) failing(natsError(error, "can't be read").message);
-      } finally {
-        await connection?.close().catch(() => undefined);
-      }
-      await clock.sleep(backoff.next(), signal);
+  async read(attempt: Attempt): Promise<void> {
+    const { id, checkTarget } = this.#context;
+    const connection = await connectNats(this.#values, `tailrace input ${id}`, checkTarget);
+    try {
+      void this.#watch(connection, attempt.signal);
+      await (this.#values.jetstream
+        ? this.#readStream(connection, attempt)
+        : this.#hear(connection, attempt));
+    } finally {
+      await connection.close().catch(() => undefined);
     }
   }
 
   /** Tells when the connection is away and when it is back: the client opens it again by itself. */
-  async #watch(connection: NatsConnection): Promise<void> {
+  async #watch(connection: NatsConnection, signal: AbortSignal): Promise<void> {
     for await (const { type } of connection.status()) {
-      if (this.#stopping.signal.aborted) return;
+      if (signal.aborted) return;
       if (type === "disconnect") this.#context.failing("NATS is away");
       if (type === "reconnect") this.#context.failing(null);
     }
   }
 
-  async #readStream(connection: NatsConnection, working: () => void): Promise<void> {
-    const { signal } = this.#stopping;
+  async #readStream(connection: NatsConnection, { signal, working }: Attempt): Promise<void> {
     const { consumer, key } = await this.#consumer(connection);
     const source = new OffsetSource(() => this.#context.open({ key }));
     const messages = await consumer.consume({ abort_on_missing_resource: true });
@@ -191,8 +171,7 @@ class NatsInput implements Component {
     };
   }
 
-  async #hear(connection: NatsConnection, working: () => void): Promise<void> {
-    const { signal } = this.#stopping;
+  async #hear(connection: NatsConnection, { signal, working }: Attempt): Promise<void> {
     const { queue, subject } = this.#values;
     const subscription = connection.subscribe(subject!, { ...(queue !== undefined && { queue }) });
     const stop = (): void => subscription.unsubscribe();

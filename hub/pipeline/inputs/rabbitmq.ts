@@ -1,21 +1,18 @@
 /** Input rabbitmq: messages of a queue, acknowledged when the log has their events. */
 
 import { randomUUID } from "node:crypto";
-import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
+import type { Channel, ConsumeMessage } from "amqplib";
 import type { Static } from "typebox";
 import type { JsonObject } from "#proto/codec/json.ts";
 import { isObject } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
-import { Backoff } from "#proto/kit/retry.ts";
 import { Arrivals } from "../brokers/arrivals.ts";
 import { closeRabbitmq, connectRabbitmq, RABBITMQ_OPTIONS } from "../brokers/rabbitmq.ts";
 import { type Codec, decodeWhole } from "../codecs/codec.ts";
 import { codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
 import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputChannel, type InputContext, type InputEvent } from "./input.ts";
-
-const RECONNECT = { firstMs: 200, capMs: 30_000 };
+import { type Attempt, Reconnecting } from "./reconnecting.ts";
 
 const HEADERS = fieldReference("[@metadata][rabbitmq_headers]");
 const PROPERTIES = fieldReference("[@metadata][rabbitmq_properties]");
@@ -56,16 +53,17 @@ export const rabbitmqInput = defineInput({
   options: OPTIONS,
   create(values, context) {
     const makeCodec = context.codec(values.codec);
-    return (running) => new RabbitmqInput(running, values, makeCodec());
+    return (running) => {
+      const reader = new RabbitmqReader(running, values, makeCodec());
+      return new Reconnecting({ context: running, read: (attempt) => reader.read(attempt) });
+    };
   },
 });
 
-class RabbitmqInput implements Component {
+class RabbitmqReader {
   readonly #context: InputContext;
   readonly #values: Options;
   readonly #codec: Codec;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(context: InputContext, values: Options, codec: Codec) {
     this.#context = context;
@@ -73,40 +71,14 @@ class RabbitmqInput implements Component {
     this.#codec = codec;
   }
 
-  async start(): Promise<void> {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    const { failing, clock, checkTarget } = this.#context;
-    const backoff = new Backoff(RECONNECT);
-    while (!signal.aborted) {
-      try {
-        const connection = await connectRabbitmq(this.#values, backoff.tries, checkTarget);
-        await this.#consume(connection, () => {
-          failing(null);
-          backoff.reset();
-        });
-      } catch (error) {
-        if (!signal.aborted) failing((error as Error).message);
-      }
-      await clock.sleep(backoff.next(), signal);
-    }
-  }
-
   /** Reads until the connection ends or the input stops; throws why it ended. */
-  async #consume(connection: ChannelModel, working: () => void): Promise<void> {
+  async read({ signal, tries, working }: Attempt): Promise<void> {
+    const connection = await connectRabbitmq(this.#values, tries, this.#context.checkTarget);
     const ended = Promise.withResolvers<void>();
     ended.promise.catch(() => undefined);
     const fail = (error?: Error): void => ended.reject(error ?? new Error("RabbitMQ ended the connection"));
     connection.on("close", fail);
-    this.#stopping.signal.addEventListener("abort", () => ended.resolve(), { once: true });
+    signal.addEventListener("abort", () => ended.resolve(), { once: true });
     const events = this.#context.open({ key: randomUUID() });
     let channel: Channel | undefined;
     let arrivals: Arrivals<ConsumeMessage> | undefined;

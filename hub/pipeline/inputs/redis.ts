@@ -3,17 +3,14 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import type { Static } from "typebox";
-import type { Component } from "#proto/kit/lifecycle.ts";
-import { Backoff } from "#proto/kit/retry.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { anyTable, codecOption, flag, oneOf, optional, options, text } from "../filters/option-types.ts";
 import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputChannel, type InputContext } from "./input.ts";
+import { type Attempt, Reconnecting } from "./reconnecting.ts";
 
 /** How long an empty list is waited at before it is asked again: so long a stop takes at most. s */
 const BLOCK_S = 1;
-
-const RECONNECT = { firstMs: 200, capMs: 30_000 };
 
 const OPTIONS = options({
   host: text("host", "127.0.0.1"),
@@ -43,17 +40,22 @@ export const redisInput = defineInput({
   options: OPTIONS,
   create(values, context) {
     const makeCodec = context.codec(values.codec);
-    return (running) => new RedisInput(running, values, makeCodec());
+    return (running) => {
+      const reader = new RedisReader(running, values, makeCodec());
+      return new Reconnecting({
+        context: running,
+        read: (attempt) => reader.read(attempt),
+        reason: (error) => `Redis: ${(error as Error).message}`,
+      });
+    };
   },
 });
 
 /** Elements of a list are moved to a list of this input first, and taken out of there when the log has them: none is lost. */
-class RedisInput implements Component {
+class RedisReader {
   readonly #context: InputContext;
   readonly #values: Options;
   readonly #codec: Codec;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(context: InputContext, values: Options, codec: Codec) {
     this.#context = context;
@@ -61,49 +63,33 @@ class RedisInput implements Component {
     this.#codec = codec;
   }
 
-  async start(): Promise<void> {
-    if (this.#values.path === undefined) this.#context.checkTarget(this.#values.host);
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    const backoff = new Backoff(RECONNECT);
+  async read({ signal, working }: Attempt): Promise<void> {
+    const { data_type, path, host } = this.#values;
+    if (path === undefined) this.#context.checkTarget(host);
+    const isList = data_type === "list";
+    const redis = this.#client();
     const channel = this.#context.open({ key: randomUUID() });
-    while (!signal.aborted) {
-      const redis = this.#client();
-      // A list is left between two batches, so that none is sent twice.
-      const abort = (): void => {
-        if (this.#values.data_type !== "list") redis.disconnect();
-      };
-      signal.addEventListener("abort", abort, { once: true });
-      try {
-        await redis.connect();
-        this.#context.failing(null);
-        backoff.reset();
-        if (this.#values.data_type === "list") await this.#takeList(redis, channel);
-        else await this.#hear(redis, channel);
-      } catch (error) {
-        if (!signal.aborted) this.#context.failing(`Redis: ${(error as Error).message}`);
-      } finally {
-        signal.removeEventListener("abort", abort);
-        redis.disconnect();
-      }
-      if (!signal.aborted) await this.#context.clock.sleep(backoff.next(), signal).catch(() => undefined);
+    // A list is left between two batches, so that none is sent twice.
+    const abort = (): void => {
+      if (!isList) redis.disconnect();
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      await redis.connect();
+      working();
+      await (isList ? this.#takeList(redis, channel, signal) : this.#hear(redis, channel));
+    } finally {
+      signal.removeEventListener("abort", abort);
+      redis.disconnect();
+      channel.close();
     }
-    channel.close();
   }
 
-  async #takeList(redis: Redis, channel: InputChannel): Promise<void> {
+  async #takeList(redis: Redis, channel: InputChannel, signal: AbortSignal): Promise<void> {
     const { key, batch_count } = this.#values;
     const own = `${key}:tailrace:${this.#context.hubName}:${this.#context.id}`;
     await this.#deliver(redis, channel, own);
-    while (!this.#stopping.signal.aborted) {
+    while (!signal.aborted) {
       const first = await redis.blmove(key, own, "LEFT", "RIGHT", BLOCK_S);
       if (first === null) continue;
       const more = redis.pipeline();
