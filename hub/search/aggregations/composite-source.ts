@@ -1,7 +1,7 @@
 /** Sources of a composite key: values of a field, or the buckets of a histogram that they fall into. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import type { KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import type { KeywordColumn, NumericColumn, SegmentReader, TermReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { columnField, isNumeric, numericColumn } from "../columns.ts";
 import { parseDateMath } from "../dates/date-math.ts";
@@ -104,6 +104,9 @@ function shared(
   };
 }
 
+/** Values of a segment up to which their texts are kept while it is open. */
+const MAX_TEXTS = 16_384;
+
 const NONE: readonly KeyPart[] = [];
 const NULL_ONLY: readonly KeyPart[] = [null];
 
@@ -118,6 +121,9 @@ export class SourceValues {
   readonly #ordinals: number[] = [];
   #numeric: NumericColumn | null = null;
   #keywords: KeywordColumn | null = null;
+  #reader: TermReader | undefined;
+  /** Texts of the open segment by ordinal, where these are few. */
+  #texts: string[] = [];
 
   constructor(source: CompositeSource, shard: ShardContext) {
     this.name = source.name;
@@ -136,6 +142,8 @@ export class SourceValues {
     const isNumber = field !== undefined && isNumeric(field);
     this.#numeric = isNumber ? numericColumn(segment, field) : null;
     this.#keywords = field === undefined || isNumber ? null : segment.keywordColumn(field.path);
+    this.#reader = this.#keywords?.reader();
+    this.#texts = [];
   }
 
   /** Distinct parts of a document's keys. */
@@ -144,9 +152,14 @@ export class SourceValues {
     const numbers = this.#numeric?.read(doc, this.#numbers) ?? 0;
     for (let at = 0; at < numbers; at++) parts.add(this.#source.round(this.#numbers[at]!));
     const texts = this.#keywords?.read(doc, this.#ordinals) ?? 0;
-    for (let at = 0; at < texts; at++) parts.add(this.#keywords!.text(this.#ordinals[at]!));
+    for (let at = 0; at < texts; at++) parts.add(this.#text(this.#ordinals[at]!));
     if (parts.size > 0) return [...parts];
     return this.#source.missingBucket ? NULL_ONLY : NONE;
+  }
+
+  #text(ordinal: number): string {
+    if (this.#keywords!.cardinality > MAX_TEXTS) return this.#reader!.text(ordinal);
+    return (this.#texts[ordinal] ??= this.#reader!.text(ordinal));
   }
 
   /** Reads a part of `after`. Throws parsing. */

@@ -1,6 +1,5 @@
 /** `composite`: pages of buckets by combinations of the values of several sources, in the order of their keys. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "../json.ts";
 import { integer, list, object, required } from "../options.ts";
@@ -14,10 +13,9 @@ import {
   type Collector,
   mergeTree,
   renderTree,
-  type TreeState,
 } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
-import { BucketCollector, KeyTable } from "./buckets.ts";
+import { CompositeCollector, type CompositeState } from "./composite-collector.ts";
 import { type CompositeSource, type KeyPart, readSource, SourceValues } from "./composite-source.ts";
 
 const OPTIONS = {
@@ -62,17 +60,6 @@ function checkAfter(after: JsonObject | undefined, names: ReadonlySet<string>): 
     "request_invalid",
     `[after] has ${keys.length} value(s) but [sources] has ${names.size}; it must name each source once`,
   );
-}
-
-/** JSON-able; in the order of the keys. */
-interface CompositeState {
-  readonly buckets: readonly {
-    readonly key: readonly KeyPart[];
-    readonly count: number;
-    readonly below: TreeState;
-  }[];
-  /** Keys as the answer has them need the fields' formats. */
-  readonly formats: readonly (Parameters<typeof printValue>[0] | null)[];
 }
 
 class Composite implements Aggregation<CompositeState> {
@@ -178,68 +165,4 @@ function printPart(part: KeyPart, format: CompositeState["formats"][number]): un
   if (typeof part !== "number" || format === null) return part;
   if (format.kind === "boolean") return part === 1;
   return printValue(format, part) ?? part;
-}
-
-interface CompositeCollection {
-  readonly values: readonly SourceValues[];
-  /** Key behind which buckets begin. */
-  readonly behind: readonly KeyPart[] | undefined;
-  readonly size: number;
-  readonly compare: (a: readonly KeyPart[], b: readonly KeyPart[]) => number;
-  readonly below: AggregationTree;
-  readonly shard: ShardContext;
-  readonly budget: CollectBudget;
-}
-
-class CompositeCollector implements Collector<CompositeState> {
-  readonly #collection: CompositeCollection;
-  readonly #keys: KeyTable<string>;
-  readonly #buckets: BucketCollector;
-
-  constructor(collection: CompositeCollection) {
-    this.#collection = collection;
-    this.#keys = new KeyTable(collection.budget);
-    this.#buckets = new BucketCollector(collection.below, collection.shard, collection.budget);
-  }
-
-  segment(segment: SegmentReader): void {
-    for (const values of this.#collection.values) values.open(segment);
-    this.#buckets.segment(segment);
-  }
-
-  collect(docs: Int32Array, owners: Int32Array, length: number): void {
-    const { values, behind, compare } = this.#collection;
-    for (let at = 0; at < length; at++) {
-      const doc = docs[at]!;
-      for (const key of combinations(values.map((source) => source.of(doc)))) {
-        if (behind !== undefined && compare(key, behind) <= 0) continue;
-        this.#buckets.add(doc, this.#keys.bucket(owners[at]!, JSON.stringify(key)));
-      }
-    }
-    this.#buckets.flush();
-  }
-
-  state(owner: number): CompositeState {
-    const { compare, size, values } = this.#collection;
-    const keys = [...this.#keys.of(owner)].map(
-      ([key, bucket]) => [JSON.parse(key) as KeyPart[], bucket] as const,
-    );
-    keys.sort(([a], [b]) => compare(a, b));
-    return {
-      buckets: keys.slice(0, size).map(([key, bucket]) => ({
-        key,
-        count: this.#buckets.count(bucket),
-        below: this.#buckets.below(bucket),
-      })),
-      formats: values.map(({ format }) => format),
-    };
-  }
-}
-
-/** Every way to take one value of each list; none where a list is empty. */
-function combinations(lists: readonly (readonly KeyPart[])[]): KeyPart[][] {
-  return lists.reduce<KeyPart[][]>(
-    (all, parts) => all.flatMap((key) => parts.map((part) => [...key, part])),
-    [[]],
-  );
 }
