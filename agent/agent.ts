@@ -209,6 +209,8 @@ export class Agent implements Component {
     registry: Registry,
     output: Output,
   ): RunningInput {
+    // Shown as 0 while nothing is lost: an alert can't see the first event of a series that begins with it.
+    this.#inputMetrics.lostBytes.inc({ input: id }, 0);
     const context: InputContext = {
       id,
       fieldsJson,

@@ -1,6 +1,7 @@
 /** Figures of the log. */
 
 import type { Counter, Gauge, Metrics } from "#proto/kit/metrics.ts";
+import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
 /** What is told of a stream. */
 interface StreamFigures {
@@ -67,6 +68,8 @@ export class JournalMetrics {
       "Times publishers began to wait for space",
       ["stream"],
     );
+    // Shown as 0 while all is well: an alert can't see the first event of a series that begins with it.
+    for (const stream of [RAW_STREAM, DOC_STREAM]) this.#fullWaits.inc({ stream }, 0);
     this.#readerRestarts = metrics.counter("tailrace_journal_reader_restarts_total", "Consumers made anew", [
       "stream",
       "reason",

@@ -6,6 +6,8 @@ for (const [name, candidates, nearest] of [
   ["drpo", ["drop", "date"], "drop"],
   ["HTTP.prot", ["http.port", "nats.port"], "http.port"],
   ["grok", ["grok"], "grok"],
+  ["inputs", ["shipper.inputs", "output.x"], "shipper.inputs"],
+  ["port", ["http.port", "nats.port"], undefined],
   ["x", [], undefined],
   ["entirely-different", ["drop", "date"], undefined],
 ] as const) {

@@ -1,10 +1,16 @@
 /** The name somebody probably meant. */
 
-/** Returns the candidate with the fewest edits from `name`, if they are few enough to be a slip; else undefined. */
+/**
+ * Returns the candidate of which `name` is the last part ("paths" of "input.paths"), else the one with the fewest edits,
+ * if they are few enough to be a slip; else undefined.
+ */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  const all = [...candidates];
+  const longer = all.filter((candidate) => candidate.endsWith(`.${name}`));
+  if (longer.length === 1) return longer[0];
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
-  for (const candidate of candidates) {
+  for (const candidate of all) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {
       best = candidate;

@@ -32,7 +32,10 @@ export function readSettingsFile(path: string, schema: TObject, env: NodeJS.Proc
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    const why = systemCode(error) === "ENOENT" ? "there is no such file" : (error as Error).message;
+    const why =
+      systemCode(error) === "ENOENT"
+        ? "there is no such file; -c FILE names another, --help shows how to begin"
+        : (error as Error).message;
     throw new AppError("settings_invalid", `cannot read settings file ${path}: ${why}`, { cause: error });
   }
   return parseSettings(text, path, schema, env);
