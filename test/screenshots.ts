@@ -5,7 +5,7 @@
 
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage } from "#test/harness/browser.ts";
 import { count } from "#test/harness/search.ts";
 import { shopLogs } from "#test/harness/shop-logs.ts";
@@ -16,6 +16,12 @@ import { Workspace } from "#test/harness/workspace.ts";
 const DOCS = resolve(import.meta.dirname, "../docs");
 const REQUESTS = 6_000;
 const SIZE = { width: 1440, height: 900 };
+
+const SEARCH = `GET logs-*/_search
+{
+  "query": { "match": { "message": "not paid" } },
+  "size": 1
+}`;
 
 interface Picture {
   readonly name: string;
@@ -33,7 +39,68 @@ const PICTURES: readonly Picture[] = [
     theme: "light",
     prepare: (page) => page.locator("tr-event-table .row").first().waitFor(),
   },
+  {
+    name: "discover-line",
+    path: "#/discover?from=now-1h&q=log.level:error&cols=service,message",
+    theme: "dark",
+    prepare: async (page) => {
+      await page.locator("tr-event-table .row button").first().click();
+      await page.locator("tr-event-details table").waitFor();
+    },
+  },
+  {
+    name: "live",
+    path: "#/live",
+    theme: "dark",
+    prepare: (page) => page.locator("tr-tail-window .row").nth(20).waitFor(),
+  },
+  {
+    name: "visualise",
+    path: "#/visualise?from=now-1h&split=5:service",
+    theme: "light",
+    prepare: (page) => page.locator("tr-chart .plot").waitFor(),
+  },
+  {
+    name: "dashboard",
+    path: "#/dashboards?id=access-logs&from=now-1h",
+    theme: "light",
+    prepare: (page) => page.locator("tr-chart .plot").nth(3).waitFor(),
+  },
+  {
+    name: "pipelines",
+    path: "#/pipelines?new=1",
+    theme: "light",
+    prepare: async (page) => {
+      await page.getByText("The pipeline is right.").waitFor();
+      await page.locator("tr-pipeline-editor .trial").waitFor();
+    },
+  },
+  {
+    name: "console",
+    path: `#/console?request=${encodeURIComponent(SEARCH)}`,
+    theme: "light",
+    prepare: async (page) => {
+      await page.getByRole("textbox", { name: "Requests" }).press("Control+Enter");
+      await page.locator("article tr-json-view").waitFor();
+    },
+  },
+  {
+    name: "agent",
+    path: "#/agents",
+    theme: "light",
+    prepare: async (page) => {
+      await page.getByRole("link", { name: "web-1", exact: true }).click();
+      await page.getByRole("region", { name: "Files" }).waitFor();
+    },
+  },
 ];
+
+/** The first search of all reads files that later ones find in memory: it isn't what people see all day. */
+async function warmUp(browser: Browser, url: string): Promise<void> {
+  const { page } = await openPage(browser, `${url}/#/discover?from=now-1h`);
+  await page.locator("tr-event-table .row").first().waitFor();
+  await page.close();
+}
 
 const workspace = new Workspace();
 try {
@@ -43,9 +110,16 @@ try {
   appendFileSync(paths[1]!, services);
   const { hub } = await startStack(workspace, { input: { paths } });
   await until("all lines searchable", async () => (await count(hub.searchUrl)) >= lines);
+  const samples = await fetch(`${hub.dashboardUrl}/api/samples`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  if (!samples.ok) throw new Error(`the samples can't be saved: status ${samples.status}`);
   const browser = await launchBrowser();
   workspace.defer(() => browser.close());
   mkdirSync(DOCS, { recursive: true });
+  await warmUp(browser, hub.dashboardUrl);
   for (const { name, path, theme, prepare } of PICTURES) {
     const { page, complaints } = await openPage(browser, `${hub.dashboardUrl}/${path}`);
     await page.emulateMedia({ colorScheme: theme });

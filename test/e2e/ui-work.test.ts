@@ -205,3 +205,24 @@ test("no page of work is wider than its screen", async () => {
     await context.close();
   }
 });
+
+test("a rule of what is kept is made on the page and removed, and asks before it deletes", () =>
+  pages.visit("#/indices?view=retention", async (page) => {
+    const add = async (pattern: string, age: string): Promise<void> => {
+      await page.getByLabel("Indices", { exact: true }).fill(pattern);
+      await page.getByLabel(/^Keep for/).fill(age);
+      await page.getByRole("button", { name: "Add" }).click();
+    };
+    const isEmpty = page.getByText("Everything is kept");
+    await isEmpty.waitFor();
+    await add(`${SHOP_INDEX}*`, "4000d");
+    await page.getByRole("cell", { name: "4000d" }).waitFor();
+    await page.getByRole("button", { name: /^Remove the rule/ }).click();
+    await isEmpty.waitFor();
+    await add("*", "0d");
+    const question = page.getByRole("dialog");
+    await question.getByText(SHOP_INDEX).waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
+    await question.waitFor({ state: "hidden" });
+    await isEmpty.waitFor();
+  }));

@@ -43,6 +43,7 @@ export class FieldList extends LitElement {
   static override properties = {
     fields: { attribute: false },
     columns: { attribute: false },
+    present: { attribute: false },
     loadValues: { attribute: false },
     _search: { state: true },
     _limit: { state: true },
@@ -52,6 +53,8 @@ export class FieldList extends LitElement {
 
   declare fields: readonly Field[];
   declare columns: readonly string[];
+  /** Names of the fields that lines in sight have; they come first. */
+  declare present: ReadonlySet<string>;
   /** Counts a field's values; undefined where it failed. */
   declare loadValues: (field: Field) => Promise<TopValues | undefined>;
   declare _search: string;
@@ -65,6 +68,7 @@ export class FieldList extends LitElement {
     super();
     this.fields = [];
     this.columns = [];
+    this.present = new Set();
     this.loadValues = () => Promise.resolve(undefined);
     this._search = "";
     this._limit = PAGE_FIELDS;
@@ -78,19 +82,22 @@ export class FieldList extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has("fields")) this._open = undefined;
+    if (changed.has("fields") && !this.fields.some(({ name }) => name === this._open)) this._open = undefined;
   }
 
   override render(): TemplateResult {
     const wanted = this._search.toLowerCase();
     const found = this.fields.filter(({ name }) => name.toLowerCase().includes(wanted));
     const chosen = found.filter(({ name }) => this.columns.includes(name));
-    const others = found.filter(({ name }) => !this.columns.includes(name));
+    const rest = found.filter(({ name }) => !this.columns.includes(name));
+    const near = rest.filter(({ name }) => this.present.has(name));
+    const others = near.length === 0 ? rest : rest.filter(({ name }) => !this.present.has(name));
     return html`
       <input type="search" aria-label=${msg("Find a field")} placeholder=${msg("Find a field (f)")} autocomplete="off" @input=${this.#onSearch} />
       <div class="list">
         ${chosen.length === 0 ? nothing : html`<h3>${msg("Columns")}</h3>${chosen.map((field) => this.#field(field))}`}
-        <h3>${msg(str`${formatCount(others.length)} fields`)}</h3>
+        ${near.length === 0 ? nothing : html`<h3>${msg(str`${formatCount(near.length)} in these lines`)}</h3>${near.map((field) => this.#field(field))}`}
+        ${near.length > 0 && others.length === 0 ? nothing : html`<h3>${near.length === 0 ? msg(str`${formatCount(others.length)} fields`) : msg(str`${formatCount(others.length)} others`)}</h3>`}
         ${others.slice(0, this._limit).map((field) => this.#field(field))}
         ${others.length > this._limit ? html`<button class="plain small" @click=${this.#more}>${msg("Show more")}</button>` : nothing}
       </div>
@@ -118,7 +125,7 @@ export class FieldList extends LitElement {
       <li class="note">${values.length === 0 ? msg("No values here") : isSample ? msg(str`In ${formatCount(total)} loaded lines`) : msg(str`In ${formatCount(total)} lines`)}</li>
       ${values.map(
         ({ value, count }) => html`<li class="value">
-          <span class="text" title=${value}>${value === "" ? "(empty)" : value}</span>
+          <span class="text" title=${value}>${value === "" ? msg("(empty)") : value}</span>
           <span class="muted">${share(count, total)}</span>
           <progress max=${total} value=${count} aria-label=${msg(str`Share of ${value}`)}></progress>
           <button class="plain small icon" title=${msg(str`Only ${value}`)} aria-label=${msg(str`Only ${name} ${value}`)}

@@ -138,4 +138,14 @@ export const GERMAN_ACCESS: Catalogue = {
   "Redirect URIs are compared character by character.":
     "Redirect-URIs werden Zeichen für Zeichen verglichen.",
   "End session": "Sitzung beenden",
+  Origin: "Herkunft",
+  Running: "Läuft",
+  "Version told to clients": "Version für Clients",
+  "built-in": "eingebaut",
+  files: "Dateien",
+  page: "Seite",
+  starting: "startet",
+  "What is acknowledged survives the loss of power.": "Was bestätigt ist, übersteht einen Stromausfall.",
+  "What is acknowledged survives the end of any process; the last seconds may be lost with the power.":
+    "Was bestätigt ist, übersteht das Ende jedes Prozesses; bei einem Stromausfall können die letzten Sekunden fehlen.",
 };

@@ -140,4 +140,7 @@ export const GERMAN_LINES: Catalogue = {
   "CSV, time, level, host, message": "CSV, Zeit, Stufe, Rechner, Meldung",
   "CSV, the columns shown": "CSV, die gezeigten Spalten",
   "{0} behind": "{0} Rückstand",
+  "{0} in these lines": "{0} in diesen Zeilen",
+  "{0} others": "{0} andere",
+  "(empty)": "(leer)",
 };

@@ -77,7 +77,7 @@ export const GERMAN_WORK: Catalogue = {
   "The browser allows no copying here": "Der Browser erlaubt hier kein Kopieren",
   "All dashboards": "Alle Übersichten",
   "Query for all panels": "Abfrage für alle Felder",
-  "Search in all panels": "In allen Feldern suchen",
+  "Search in all panels": "In allen Diagrammen suchen",
   "Ask again": "Neu fragen",
   "Export as a file": "Als Datei exportieren",
   "Edit (e)": "Bearbeiten (e)",

@@ -1,7 +1,7 @@
 /** One agent: how it is, its inputs, and the files that somebody should look at first. */
 
 import { msg, str } from "@lit/localize";
-import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
 import { icon } from "../components/icons.ts";
@@ -37,7 +37,18 @@ export class AgentDetails extends LitElement {
   declare agent: string;
   declare _search: string;
 
-  static override styles = [controls, notices, pageStyles];
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      .path {
+        display: inline-block;
+        min-width: 11rem;
+        overflow-wrap: anywhere;
+      }
+    `,
+  ];
 
   readonly #rates = new AgentRates();
   readonly #found = new Refreshing(
@@ -139,7 +150,7 @@ function fileRow(file: FleetFile): TemplateResult {
   const [word, look] = fileState(file);
   const lines = new URLSearchParams({ f: `log.file.path:${file.path}` });
   return html`<tr>
-    <td><a class="name" href="#/discover?${lines}" title=${msg("Its lines")}>${file.path}</a>${file.lastError === "" ? nothing : html`<div class="muted">${file.lastError}</div>`}</td>
+    <td><a class="name path" href="#/discover?${lines}" title=${msg("Its lines")}>${file.path}</a>${file.lastError === "" ? nothing : html`<div class="muted">${file.lastError}</div>`}</td>
     <td><span class="badge ${look}">${word}</span></td>
     <td>${PLACES[file.place] ?? file.place}</td>
     <td class="number" title=${formatCount(file.sentBytes)}>${formatBytes(file.sentBytes)}</td>

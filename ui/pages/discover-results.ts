@@ -20,6 +20,7 @@ import {
   type Sort,
   toggleColumn,
 } from "../services/discover-state.ts";
+import { namesIn } from "../services/fields.ts";
 import { highlightWords } from "../services/highlight.ts";
 import { type LogDocument, nextError } from "../services/log-document.ts";
 import { readPreference, writePreference } from "../services/preferences.ts";
@@ -62,6 +63,8 @@ export class DiscoverResults extends LitElement {
 
   static override styles = [controls, notices, resultsStyles];
 
+  #presentIn: readonly LogDocument[] = [];
+  #present: ReadonlySet<string> = new Set();
   readonly #around = (line: LogDocument): SurroundingLines =>
     new SurroundingLines(line, this.client, this.state.index);
 
@@ -118,9 +121,16 @@ export class DiscoverResults extends LitElement {
   #fields(): TemplateResult {
     const { fields } = this.model;
     return html`<aside aria-label=${msg("Fields")}>
-      <tr-field-list .fields=${fields === undefined ? [] : [...fields.values()]} .columns=${this.state.columns}
+      <tr-field-list .fields=${fields === undefined ? [] : [...fields.values()]} .columns=${this.state.columns} .present=${this.#presentFields}
         .loadValues=${this.model.topValues.bind(this.model)}></tr-field-list>
     </aside>`;
+  }
+
+  get #presentFields(): ReadonlySet<string> {
+    const { rows } = this.model;
+    if (rows !== this.#presentIn) this.#present = namesIn(rows);
+    this.#presentIn = rows;
+    return this.#present;
   }
 
   #main(): TemplateResult {

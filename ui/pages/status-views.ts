@@ -66,7 +66,10 @@ const AGENT_COLUMNS: Columns = [
 export function factsView(status: Facts): TemplateResult {
   const state = valueText(status["status"]) || "unknown";
   const facts: readonly (readonly [string, string | TemplateResult])[] = [
-    [msg("Hub"), html`<span class="badge ${state === "ok" ? "ok" : "warning"}">${state}</span>`],
+    [
+      msg("Hub"),
+      html`<span class="badge ${state === "ok" ? "ok" : "warning"}">${WORDS[state] ?? state}</span>`,
+    ],
     [msg("Up for"), factText("uptime_seconds", status["uptime_seconds"])],
     [msg("Documents"), factText("count", status["indexed_docs"])],
     [msg("Size of indices"), factText("bytes", status["index_bytes"])],
@@ -95,7 +98,7 @@ export function identityView(status: Facts): TemplateResult {
       durability === ""
         ? nothing
         : html`<section class="card"><h3>${msg("Durability")}</h3><p><span class="badge ${durability === "power-loss" ? "ok" : "warning"}">${DURABILITY[durability] ?? durability}</span></p>
-          <p class="muted">${sentence(valueText(status["durability_meaning"]))}</p></section>`
+          <p class="muted">${DURABILITY_MEANINGS[durability] ?? sentence(valueText(status["durability_meaning"]))}</p></section>`
     }
     ${others.length === 0 ? nothing : html`<section class="card"><h3>${msg("More")}</h3><dl>${others.map(([name, value]) => html`<dt>${words(name)}</dt><dd>${factText(name, value)}</dd>`)}</dl></section>`}
   </div>`;
@@ -164,8 +167,30 @@ function isFacts(value: unknown): value is Facts {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Words of the hub's answer that are known; others are shown as they are. */
+const WORDS: Readonly<Record<string, string>> = {
+  origin: msg("Origin"),
+  running: msg("Running"),
+  compat_version: msg("Version told to clients"),
+  "built-in": msg("built-in"),
+  files: msg("files"),
+  page: msg("page"),
+  ok: msg("ok"),
+  starting: msg("starting"),
+};
+
+/** What the two kinds of durability mean. */
+const DURABILITY_MEANINGS: Readonly<Record<string, string>> = {
+  "power-loss": msg("What is acknowledged survives the loss of power."),
+  process: msg(
+    "What is acknowledged survives the end of any process; the last seconds may be lost with the power.",
+  ),
+};
+
 /** `last_seen`, `lastSeen` and `last.seen` become `Last seen`. */
 function words(name: string): string {
+  const known = WORDS[name];
+  if (known !== undefined) return known;
   return sentence(
     name
       .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
@@ -182,6 +207,7 @@ function sentence(text: string): string {
 function factText(name: string, value: unknown): string {
   if (value === undefined || value === null || value === "") return "–";
   if (typeof value === "boolean") return value ? msg("yes") : msg("no");
+  if (typeof value === "string") return WORDS[value] ?? value;
   if (typeof value !== "number") return valueText(value);
   if (Number.isNaN(value)) return "–";
   if (/bytes$/i.test(name)) return formatBytes(value);

@@ -54,3 +54,20 @@ export function countValues(rows: readonly (readonly string[])[], limit: number)
     .toSorted((a, b) => b.count - a.count)
     .slice(0, limit);
 }
+
+/** Lines that are looked into: the first ones, which the reader sees. */
+const LOOKED_INTO = 100;
+
+/** Returns the names of the fields that the first lines have; of what lies within objects, those of the objects too. */
+export function namesIn(
+  rows: readonly { readonly fields: ReadonlyMap<string, unknown> }[],
+): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { fields } of rows.slice(0, LOOKED_INTO))
+    for (let name of fields.keys())
+      while (name !== "" && !names.has(name)) {
+        names.add(name);
+        name = name.slice(0, Math.max(0, name.lastIndexOf(".")));
+      }
+  return names;
+}
