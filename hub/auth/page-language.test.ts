@@ -24,7 +24,9 @@ test("sign-in and consent are German where that is wanted, and what they are giv
   const signIn = signInBody(form, "", "").text;
   assert.match(signIn, /<button>Anmelden<\/button>/);
   assert.match(signIn, /weiter zu A &lt;b&gt; &amp; \{1\}/);
+  assert.match(signIn, /<button class="plain">Abbrechen<\/button>/);
   const consent = consentBody(form, [], "example.com", "ann").text;
+  assert.match(consent, /<button class="plain">Ablehnen<\/button>/);
   assert.match(consent, /Sie sind als ann angemeldet.*example\.com/);
   assert.match(signInBody({ ...form, say: sayIn("en") }, "", "").text, /<button>Sign in<\/button>/);
 });

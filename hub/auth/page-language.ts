@@ -12,6 +12,7 @@ const GERMAN: Readonly<Record<string, string>> = {
   Password: "Passwort",
   Allow: "Erlauben",
   Refuse: "Ablehnen",
+  Cancel: "Abbrechen",
   "Allow {0}?": "{0} erlauben?",
   "You are signed in as {0}. If you allow it, your browser goes back to {1}.":
     "Sie sind als {0} angemeldet. Wenn Sie es erlauben, kehrt Ihr Browser zu {1} zurück.",

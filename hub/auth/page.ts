@@ -6,12 +6,14 @@ import { type Html, html } from "./html.ts";
 import { languageOf, type PageLanguage } from "./page-language.ts";
 
 const STYLE = `
-:root{color-scheme:light dark;--ground:#f4f5f7;--panel:#fff;--ink:#16202b;--soft:#51606f;--line:#c9d1d9;--accent:#0b5fbd;--on-accent:#fff;--bad:#a51d1d}
-@media (prefers-color-scheme:dark){:root{--ground:#0f151b;--panel:#18212a;--ink:#e8edf2;--soft:#a3b1bf;--line:#3a4754;--accent:#6db3f8;--on-accent:#08131d;--bad:#ff9a94}}
+:root{color-scheme:light dark;--ground:#eef3f2;--panel:#fff;--ink:#12201f;--soft:#475957;--line:#d7e1e0;--control:#7d918f;--accent:#0a6a63;--on-accent:#fff;--focus:#0b7f96;--bad:#bb2a1b;--head:#0d2a2a;--head-mark:#5fd6c6}
+@media (prefers-color-scheme:dark){:root{--ground:#0b1213;--panel:#111a1b;--ink:#e2ebea;--soft:#a8bab8;--line:#223132;--control:#5c7475;--accent:#4fc7b8;--on-accent:#06211e;--focus:#6fd3ff;--bad:#ff8577}}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:24px;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-main{width:100%;max-width:420px;padding:32px;background:var(--panel);border:1px solid var(--line);border-radius:12px}
-.mark{margin:0 0 24px;font-weight:650;letter-spacing:.02em;color:var(--soft)}
+main{width:100%;max-width:420px;background:var(--panel);border:1px solid var(--line);border-radius:8px;overflow:hidden}
+.mark{display:flex;align-items:center;gap:10px;margin:0;padding:12px 32px;background:var(--head);color:#fff;font-weight:600}
+.mark svg{width:24px;height:24px;fill:none;stroke:var(--head-mark);stroke-width:2.4;stroke-linecap:round}
+.body{padding:28px 32px 24px}
 h1{margin:0 0 8px;font-size:22px;line-height:1.25}
 p{margin:0 0 16px;overflow-wrap:anywhere}
 .soft{color:var(--soft);font-size:14px}
@@ -19,12 +21,20 @@ p{margin:0 0 16px;overflow-wrap:anywhere}
 ul{margin:0 0 20px;padding:0 0 0 20px}
 li{margin:0 0 8px;overflow-wrap:anywhere}
 label{display:block;margin:0 0 4px;font-weight:550}
-input{width:100%;margin:0 0 16px;padding:10px 12px;font:inherit;color:inherit;background:var(--ground);border:1px solid var(--line);border-radius:8px}
-button{width:100%;margin:0 0 8px;padding:11px 16px;font:inherit;font-weight:600;border-radius:8px;border:1px solid var(--accent);background:var(--accent);color:var(--on-accent);cursor:pointer}
+input{width:100%;margin:0 0 16px;padding:10px 12px;font:inherit;color:inherit;background:var(--panel);border:1px solid var(--control);border-radius:5px}
+button{width:100%;margin:0 0 8px;padding:11px 16px;font:inherit;font-weight:600;border-radius:5px;border:1px solid var(--accent);background:var(--accent);color:var(--on-accent);cursor:pointer}
 button.plain{background:transparent;color:var(--accent)}
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
+a{color:var(--accent)}
 dl{margin:0 0 16px}dt{color:var(--soft);font-size:14px}dd{margin:0 0 8px;font-family:ui-monospace,monospace;font-size:14px;overflow-wrap:anywhere}
 `;
+
+/** The product's sign, as the dashboard has it. */
+const MARK = html`<svg viewBox="0 0 24 24" aria-hidden="true">
+    <path d="M3 7.2c3 0 3-2.2 6-2.2s3 2.2 6 2.2 3-2.2 6-2.2" />
+    <path d="M3 12.6c3 0 3-2.2 6-2.2s3 2.2 6 2.2 3-2.2 6-2.2" opacity=".72" />
+    <path d="M3 18c3 0 3-2.2 6-2.2s3 2.2 6 2.2 3-2.2 6-2.2" opacity=".45" />
+  </svg>`;
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
@@ -58,8 +68,10 @@ export function page(title: string, body: Html, language: PageLanguage = "en"): 
 </head>
 <body>
 <main>
-<p class="mark">Tailrace</p>
+<p class="mark">${MARK}Tailrace</p>
+<div class="body">
 ${body}
+</div>
 </main>
 </body>
 </html>

@@ -30,7 +30,7 @@ ${alert}
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button>${say("Sign in")}</button>
 </form>
-${cancelForm(form)}`;
+${cancelForm(form, say("Cancel"))}`;
 }
 
 /** Returns the consent page's body. `redirectHost`: where the browser goes then; `accountName`: who decides. */
@@ -50,12 +50,12 @@ export function consentBody(
 <input type="hidden" name="token" value="${form.token}">
 <button>${say("Allow")}</button>
 </form>
-${cancelForm(form)}`;
+${cancelForm(form, say("Refuse"))}`;
 }
 
-function cancelForm(form: PromptForm): Html {
+function cancelForm(form: PromptForm, text: string): Html {
   return html`<form method="post" action="${form.path}/cancel">
 <input type="hidden" name="token" value="${form.token}">
-<button class="plain">${form.say("Refuse")}</button>
+<button class="plain">${text}</button>
 </form>`;
 }
