@@ -3,7 +3,7 @@
 import { msg } from "@lit/localize";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { formatTime } from "../services/format.ts";
-import { splitMatches } from "../services/highlight.ts";
+import { pieceAround, splitMatches } from "../services/highlight.ts";
 import type { LogDocument } from "../services/log-document.ts";
 
 /** What rows of a table have in common; another object makes rows show themselves anew. */
@@ -15,6 +15,8 @@ export interface RowLook {
   readonly isUtc: boolean;
   /** True where long texts go on in further lines. */
   readonly isWrapped: boolean;
+  /** Letters that cells show, by column; none until that is known. */
+  readonly letters: readonly number[];
 }
 
 export class EventRow {
@@ -59,7 +61,14 @@ export class EventRow {
     this.#timeButton.textContent = formatTime(document.timestampMs, look.isUtc);
     this.#level.textContent = LEVEL_NAMES[level].slice(0, 5);
     this.#level.title = LEVEL_NAMES[level];
-    for (const [at, column] of look.columns.entries()) this.#fill(this.#cells[at]!, column, document, look);
+    for (const at of look.columns.keys()) this.#fill(at, document, look);
+  }
+
+  /** Returns how many letters the cells show, by column. A cell without a box of its own goes on as far as the row. */
+  visibleLetters(): number[] {
+    return this.#cells.map((shown) =>
+      Math.floor((shown.clientWidth || this.element.clientWidth) / letterWidthPx(shown)),
+    );
   }
 
   /** Puts the row at a place below the first one. */
@@ -73,8 +82,12 @@ export class EventRow {
     this.element.append(...this.#cells);
   }
 
-  #fill(into: HTMLElement, column: string, document: LogDocument, look: RowLook): void {
-    const text = look.isWrapped ? document.fullText(column) : document.rowText(column);
+  #fill(at: number, document: LogDocument, look: RowLook): void {
+    const into = this.#cells[at]!;
+    const column = look.columns[at]!;
+    const text = look.isWrapped
+      ? document.fullText(column)
+      : textOf(document, column, look, look.letters[at]);
     if (look.highlight === undefined && look.find === undefined && look.columns.length === 1) {
       into.textContent = text;
       return;
@@ -88,6 +101,28 @@ export class EventRow {
           parts.push(part.isMatch ? marked(part.text, "") : part.text);
     into.replaceChildren(...parts);
   }
+}
+
+/** A row's text; where a hit stands behind what its cell shows, from a little before the hit on. */
+function textOf(document: LogDocument, column: string, look: RowLook, letters: number | undefined): string {
+  const hits = [look.find, look.highlight].filter((each) => each !== undefined);
+  if (hits.length === 0 || letters === undefined) return document.rowText(column);
+  return pieceAround(document.lineText(column), hits, letters);
+}
+
+/** Rows are written in letters of one width. */
+let measured: { readonly font: string; readonly px: number } | undefined;
+
+function letterWidthPx(element: HTMLElement): number {
+  const { fontSize, fontFamily } = getComputedStyle(element);
+  const font = `${fontSize} ${fontFamily}`;
+  if (measured?.font !== font) {
+    const canvas = document.createElement("canvas").getContext("2d");
+    if (canvas === null) return 8;
+    canvas.font = font;
+    measured = { font, px: canvas.measureText("0").width };
+  }
+  return measured.px;
 }
 
 function cell(name: string): HTMLElement {

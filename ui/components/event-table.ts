@@ -9,7 +9,7 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import type { Sort } from "../services/discover-state.ts";
 import type { FieldCatalogue } from "../services/fields.ts";
 import { compileHighlight } from "../services/highlight.ts";
-import type { LogDocument } from "../services/log-document.ts";
+import { isContinued, type LogDocument } from "../services/log-document.ts";
 import { RowHeights } from "../services/row-heights.ts";
 import { scrollToPlace } from "../services/row-window.ts";
 import { rowHeightPx } from "../theme.ts";
@@ -70,6 +70,7 @@ export class EventTable extends LitElement {
   readonly #narrow = globalThis.matchMedia?.(NARROW);
   #heights = new RowHeights(0, rowHeightPx());
   #look: RowLook | undefined;
+  #letters: readonly number[] = [];
   #resize: ResizeObserver | undefined;
   #widthPx = 0;
   #frame = 0;
@@ -133,7 +134,7 @@ export class EventTable extends LitElement {
     const looks = ["columns", "words", "find", "isUtc", "isWrapped"] as const;
     if (this.#look === undefined || looks.some((name) => changed.has(name))) this.#look = this.#makeLook();
     if (changed.has("columns") || changed.has("widths")) this.#setTracks();
-    this.#draw();
+    this.#drawAnew();
     // Other rows may come while the reader is at the end already, where nothing scrolls any more.
     if (changed.has("rows") && this.rows.length > 0) this.#onScroll();
   }
@@ -145,7 +146,18 @@ export class EventTable extends LitElement {
       find: compileHighlight(this.find === "" ? [] : [this.find]),
       isUtc: this.isUtc,
       isWrapped: this.isWrapped,
+      letters: this.#letters,
     };
+  }
+
+  /** Draws, and once more where cells show more or less than before: hits behind that are drawn with what is around them. */
+  #drawAnew(): void {
+    this.#draw();
+    const letters = this.#pool[0]?.visibleLetters() ?? [];
+    if (letters.join() === this.#letters.join()) return;
+    this.#letters = letters;
+    this.#look = this.#makeLook();
+    this.#draw();
   }
 
   #setTracks(): void {
@@ -179,9 +191,8 @@ export class EventTable extends LitElement {
   }
 
   #inSight(scrollTop: number, heightPx: number): { readonly first: number; readonly end: number } {
-    const count = this.rows.length;
     const first = Math.max(0, this.#heights.rowAt(scrollTop) - OVERSCAN_ROWS);
-    const end = Math.min(count, this.#heights.rowAt(scrollTop + heightPx) + 1 + OVERSCAN_ROWS);
+    const end = Math.min(this.rows.length, this.#heights.rowAt(scrollTop + heightPx) + 1 + OVERSCAN_ROWS);
     return { first: Math.min(first, end), end };
   }
 
@@ -205,7 +216,7 @@ export class EventTable extends LitElement {
   #resized(widthPx: number): void {
     if (widthPx !== this.#widthPx) this.#forgetHeights();
     this.#widthPx = widthPx;
-    this.#draw();
+    this.#drawAnew();
   }
 
   /** Chooses the row `step` further, as far as there are rows; shows it. */
@@ -260,8 +271,8 @@ export class EventTable extends LitElement {
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
       const scroller = this.#scroller;
-      if (scroller === null) return;
       this.#draw();
+      if (scroller === null) return;
       const lastShown = this.#heights.rowAt(scroller.scrollTop + scroller.clientHeight);
       if (lastShown > this.rows.length - ROWS_BEFORE_END) this.dispatchEvent(new CustomEvent("tr-end"));
     });
@@ -278,12 +289,6 @@ export class EventTable extends LitElement {
   get #rowHeight(): number {
     return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
   }
-}
-
-/** Returns true where `rows` begins with all rows there were. */
-function isContinued(before: readonly LogDocument[] | undefined, rows: readonly LogDocument[]): boolean {
-  if (before === undefined || before.length === 0 || before.length > rows.length) return false;
-  return before[0] === rows[0] && before.at(-1) === rows[before.length - 1];
 }
 
 customElements.define("tr-event-table", EventTable);

@@ -32,6 +32,30 @@ export function compileHighlight(words: readonly string[]): RegExp | undefined {
   );
 }
 
+/** Parts of a cell: the line's begin, and what stands before a hit behind that. */
+const BEGIN_PART = 1 / 3;
+const LEAD_PART = 1 / 6;
+const LEFT_OUT = " … ";
+
+/**
+ * Returns the text as a cell of `letters` should show it: where the first hit would be cut off, its begin and what is
+ * around the hit. The first expression that hits counts.
+ */
+export function pieceAround(text: string, expressions: readonly RegExp[], letters: number): string {
+  for (const expression of expressions) {
+    const at = text.search(expression);
+    if (at < 0) continue;
+    const [hit = ""] = text.slice(at).match(new RegExp(expression.source, "i")) ?? [];
+    if (at + hit.length < letters) return text;
+    const begin = Math.floor(letters * BEGIN_PART);
+    // No further than to where the text's end fills the cell.
+    const latest = text.length - (letters - begin - LEFT_OUT.length);
+    const from = Math.max(begin, Math.min(latest, at - Math.floor(letters * LEAD_PART)));
+    return `${text.slice(0, begin)}${LEFT_OUT}${text.slice(from)}`;
+  }
+  return text;
+}
+
 /** Cuts a text into parts; one part where nothing matches. */
 export function splitMatches(text: string, expression: RegExp | undefined): Part[] {
   if (expression === undefined) return [{ text, isMatch: false }];

@@ -84,6 +84,13 @@ export class LogDocument {
     return text;
   }
 
+  /** Returns a column's text on one line as far as it is searched, further than a row shows it from its begin. */
+  lineText(column: string): string {
+    const text = this.rowText(column);
+    if (text.length < MAX_ROW_TEXT) return text;
+    return this.fullText(column).replaceAll(/\s+/g, " ");
+  }
+
   /** Returns a column's text for a row of several lines. */
   fullText(column: string): string {
     return this.#textOf(column).slice(0, MAX_WRAPPED_TEXT);
@@ -103,8 +110,17 @@ export function linesWith(rows: readonly LogDocument[], columns: readonly string
   const shown = columns.length === 0 ? ["message"] : columns;
   const found: number[] = [];
   for (const [number, row] of rows.entries())
-    if (shown.some((column) => row.rowText(column).toLowerCase().includes(wanted))) found.push(number);
+    if (shown.some((column) => row.lineText(column).toLowerCase().includes(wanted))) found.push(number);
   return found;
+}
+
+/** Returns true where `rows` begins with all rows there were. */
+export function isContinued(
+  before: readonly LogDocument[] | undefined,
+  rows: readonly LogDocument[],
+): boolean {
+  if (before === undefined || before.length === 0 || before.length > rows.length) return false;
+  return before[0] === rows[0] && before.at(-1) === rows[before.length - 1];
 }
 
 /** Returns the number of the next row with an error from `row` on; undefined where there is none. */

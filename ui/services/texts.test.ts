@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatAgo, formatBytes, formatDuration, formatTick, formatTime, formatZone } from "./format.ts";
-import { compileHighlight, highlightWords, splitMatches } from "./highlight.ts";
-import { filterValues, LogDocument, valueText } from "./log-document.ts";
+import { compileHighlight, highlightWords, pieceAround, splitMatches } from "./highlight.ts";
+import { filterValues, LogDocument, linesWith, valueText } from "./log-document.ts";
 import { SearchClient, SearchError, shardFailureOf } from "./search-client.ts";
 
 const QUERIES: readonly (readonly [string, string[]])[] = [
@@ -23,6 +23,30 @@ test("the words of a query that lines may hold are marked", () => {
     { text: "a.b", isMatch: true },
   ]);
   assert.deepEqual(splitMatches("plain", undefined), [{ text: "plain", isMatch: false }]);
+});
+
+const LONG = `${"x".repeat(100)} request failed ${"y".repeat(50)}`;
+const PIECES: readonly (readonly [words: readonly string[], letters: number, piece: RegExp])[] = [
+  [["failed"], 200, /^x{100} request failed y{50}$/],
+  [["failed"], 60, /^x{20} … x request failed y{50}$/],
+  [["failed"], 30, /^x{10} … uest failed y{50}$/],
+  [["yyy"], 60, /^x{20} … st failed y{50}$/],
+  [["xx", "failed"], 60, /^x{100} /],
+  [["nowhere"], 20, /^x{100} /],
+];
+
+test("a cell that would cut off a hit shows the piece around it", () => {
+  for (const [words, letters, piece] of PIECES)
+    assert.match(pieceAround(LONG, [compileHighlight(words)!], letters), piece, words.join());
+  const find = compileHighlight(["request"])!;
+  assert.match(pieceAround(LONG, [find, compileHighlight(["xx"])!], 30), /^x{10} … x+ request/);
+});
+
+test("what is looked for is found behind what a row shows from its begin", () => {
+  const message = `${"x ".repeat(2_000)}needle`;
+  const row = new LogDocument({ _index: "i", _id: "1", _source: { message } });
+  assert.ok(!row.rowText("message").includes("needle"));
+  assert.deepEqual(linesWith([row], [], "needle"), [0]);
 });
 
 test("a document's fields are dotted, its level and message found", () => {
