@@ -1,0 +1,120 @@
+/** Beats and Logstash: templates, then bulk requests. */
+
+import { EVENT, NDJSON, type Programs } from "./start-up-asks.ts";
+
+const TEMPLATE = {
+  index_patterns: ["filebeat-6.5.0-*"],
+  order: 1,
+  settings: {
+    index: { mapping: { total_fields: { limit: 10_000 } }, refresh_interval: "5s", number_of_shards: 3 },
+  },
+  mappings: {
+    doc: {
+      _meta: { version: "6.5.0" },
+      date_detection: false,
+      dynamic_templates: [
+        {
+          strings_as_keyword: {
+            match_mapping_type: "string",
+            mapping: { ignore_above: 1024, type: "keyword" },
+          },
+        },
+      ],
+      properties: {
+        "@timestamp": { type: "date" },
+        message: { type: "text", norms: false },
+        took: { type: "long" },
+      },
+    },
+  },
+};
+const LOGSTASH_TEMPLATE = {
+  template: "logstash-*",
+  version: 60_001,
+  settings: { "index.refresh_interval": "5s" },
+  mappings: {
+    _default_: {
+      dynamic_templates: [
+        {
+          message_field: {
+            path_match: "message",
+            match_mapping_type: "string",
+            mapping: { type: "text", norms: false },
+          },
+        },
+        {
+          string_fields: {
+            match: "*",
+            match_mapping_type: "string",
+            mapping: {
+              type: "text",
+              norms: false,
+              fields: { keyword: { type: "keyword", ignore_above: 256 } },
+            },
+          },
+        },
+      ],
+      properties: { "@timestamp": { type: "date" }, "@version": { type: "keyword" } },
+    },
+  },
+};
+
+export const SHIPPERS: Programs = {
+  "Filebeat 6": [
+    { ask: "GET /", status: 200, at: { "version.number": "6.5.4" } },
+    { ask: "GET /_xpack?filter_path=features.monitoring.enabled", status: 400 },
+    { ask: "HEAD /_template/filebeat-6.5.0", status: 404 },
+    { ask: "PUT /_template/filebeat-6.5.0", body: TEMPLATE, status: 200, at: { acknowledged: true } },
+    { ask: "HEAD /_template/filebeat-6.5.0", status: 200 },
+    { ask: "GET /_ingest/pipeline/filebeat-6.5.0-nginx-access-default", status: 404 },
+    {
+      ask: "PUT /_ingest/pipeline/filebeat-6.5.0-nginx-access-default",
+      body: {
+        description: "access",
+        processors: [{ grok: { field: "message", patterns: ["%{WORD:verb} %{NOTSPACE:url}"] } }],
+      },
+      status: 200,
+      at: { acknowledged: true },
+    },
+    {
+      ask: "POST /_bulk",
+      body: NDJSON(
+        {
+          index: {
+            _index: "filebeat-6.5.0-2026.01.02",
+            _type: "doc",
+            pipeline: "filebeat-6.5.0-nginx-access-default",
+          },
+        },
+        EVENT,
+      ),
+      status: 200,
+      at: { errors: false, "items.0.index.status": 201, "items.0.index._type": "doc" },
+    },
+    { ask: "POST /filebeat-*/_refresh", status: 200 },
+    {
+      ask: "GET /filebeat-*/_search?q=verb:GET",
+      status: 200,
+      at: { "hits.total": 1, "hits.hits.0._source.url": "/" },
+    },
+  ],
+  "Logstash 6": [
+    { ask: "HEAD /", status: 200 },
+    { ask: "HEAD /_template/logstash", status: 404 },
+    { ask: "PUT /_template/logstash", body: LOGSTASH_TEMPLATE, status: 200, at: { acknowledged: true } },
+    {
+      ask: "POST /_bulk",
+      body: NDJSON(
+        { index: { _id: null, _index: "logstash-2026.01.02", _type: "doc", routing: null } },
+        { ...EVENT, "@version": "1", host: "web-1" },
+      ),
+      status: 200,
+      at: { errors: false, "items.0.index.status": 201 },
+    },
+    {
+      ask: "GET /logstash-2026.01.02/_mapping/doc/field/host",
+      status: 200,
+      at: { "logstash-2026\\.01\\.02.mappings.doc.host.mapping.host.fields.keyword.ignore_above": 256 },
+    },
+  ],
+};
