@@ -170,7 +170,9 @@ function getAliases(parts: ApiParts, request: ApiRequest): ApiResponse {
     for (const alias of Object.keys(kept)) seen.add(alias);
     if (names === undefined || Object.keys(kept).length > 0) answer[index.name] = { aliases: kept };
   }
-  const missing = (names ?? []).filter((name) => isConcrete(name) && !seen.has(name)).sort();
+  const missing = (names ?? [])
+    .filter((name, at) => isConcrete(name) && !seen.has(name) && !isTakenOut(name, names!.slice(at + 1)))
+    .sort();
   if (request.method === "HEAD")
     return empty(missing.length > 0 || (names !== undefined && seen.size === 0) ? 404 : 200);
   if (missing.length === 0) return json(answer);
@@ -194,6 +196,11 @@ function aliasesOf(index: IndexInfo, names: readonly string[] | undefined): Json
     }
   }
   return Object.fromEntries(Object.entries(all).filter(([alias]) => kept.has(alias)));
+}
+
+/** Whether one of the patterns behind a name takes it out again. */
+function isTakenOut(name: string, later: readonly string[]): boolean {
+  return later.some((pattern) => pattern.startsWith("-") && compileWildcard(pattern.slice(1)).matches(name));
 }
 
 function isConcrete(name: string): boolean {

@@ -9,10 +9,11 @@ import type { IndexInfo } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
 import { isTrue } from "../scalars.ts";
+import { numberSetting } from "./search/search-limits.ts";
 
 /** Positions between the values of a list. */
 const VALUE_GAP = 100;
-/** Most tokens of an answer, as index.analyze.max_token_count of 6.5. */
+/** Most tokens of an answer unless index.analyze.max_token_count says otherwise. */
 const MAX_TOKENS = 10_000;
 const KEYS = [
   "analyzer",
@@ -54,7 +55,7 @@ function analyze({ indices }: ApiParts, request: ApiRequest): ApiResponse {
   if (body["normalizer"] !== undefined)
     return normalized(index, scalarText(body["normalizer"], "normalizer"), texts);
   const analyzer = analyzerOf(index, body);
-  const tokens = tokensOf(analyzer, texts);
+  const tokens = tokensOf(analyzer, texts, limitOf(index));
   if (!isTrue(body["explain"])) return json({ tokens: tokens.map(printToken) });
   return json({ detail: detailOf(index, body, analyzer, texts) });
 }
@@ -141,8 +142,12 @@ function normalized(index: IndexInfo | undefined, name: string, texts: readonly 
   });
 }
 
+function limitOf(index: IndexInfo | undefined): number {
+  return index === undefined ? MAX_TOKENS : numberSetting(index, "analyze.max_token_count", MAX_TOKENS);
+}
+
 /** Tokens of all texts; offsets and positions run on from one to the next. */
-function tokensOf(analyzer: Analyzer, texts: readonly string[]): Token[] {
+function tokensOf(analyzer: Analyzer, texts: readonly string[], limit: number): Token[] {
   const all: Token[] = [];
   let offset = 0;
   let position = 0;
@@ -160,10 +165,10 @@ function tokensOf(analyzer: Analyzer, texts: readonly string[]): Token[] {
     position += last + 1 + VALUE_GAP;
     offset += text.length + 1;
   }
-  if (all.length <= MAX_TOKENS) return all;
+  if (all.length <= limit) return all;
   throw new AppError(
     "request_invalid",
-    `The number of tokens produced by calling _analyze has exceeded the allowed maximum of [${MAX_TOKENS}]; send a shorter text`,
+    `The number of tokens produced by calling _analyze has exceeded the allowed maximum of [${limit}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting.`,
   );
 }
 
@@ -179,7 +184,7 @@ function detailOf(
   texts: readonly string[],
 ): JsonObject {
   const printed = (each: Analyzer): JsonObject[] =>
-    tokensOf(each, texts).map((token) => ({ ...printToken(token), ...bytesOf(token) }));
+    tokensOf(each, texts, limitOf(index)).map((token) => ({ ...printToken(token), ...bytesOf(token) }));
   const { tokenizer } = body;
   if (tokenizer === undefined) {
     const name = body["analyzer"] === undefined ? analyzer.name : scalarText(body["analyzer"], "analyzer");

@@ -222,6 +222,7 @@ test("aliases are given, shown, missed and taken", async () => {
     "al-1": { aliases: { one: { filter } } },
   });
   assert.equal((await send("HEAD", "/al-2/_alias/one")).status, 404);
+  assert.equal((await send("GET", "/_alias/one,both,-on*")).status, 200);
   assert.equal((await send("PUT", "/al-2/_alias/two")).status, 200);
   assert.equal((await send("DELETE", "/al-*/_alias/both,two")).status, 200);
   assert.deepEqual((await send("GET", "/al-2/_alias")).body, { "al-2": { aliases: {} } });
@@ -229,6 +230,16 @@ test("aliases are given, shown, missed and taken", async () => {
   assert.equal((await send("POST", "/_aliases", { actions: replaced })).status, 200);
   assert.deepEqual(Object.keys((await send("GET", "/al-2")).body), ["al-1"]);
   assert.match((await send("GET", "/_cat/aliases/one")).text, /^one al-1 \* - -\n$/);
+});
+
+test("tokens of an answer are as many as the index allows", async () => {
+  await send("PUT", "/few", { settings: { "index.analyze.max_token_count": 3 } });
+  const body = { text: "a b c", analyzer: "standard" };
+  assert.equal((await send("POST", "/few/_analyze", body)).status, 200);
+  const refused = await send("POST", "/few/_analyze", { ...body, text: "a b c d" });
+  assert.equal(refused.status, 400);
+  assert.match(JSON.stringify(refused.body), /allowed maximum of \[3\].*index\.analyze\.max_token_count/);
+  await send("DELETE", "/few");
 });
 
 test("deleting reaches no index through its aliases", async () => {
