@@ -6,7 +6,6 @@
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
@@ -18,8 +17,7 @@ import type { ItemResult } from "./item-result.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import { MANIFEST_VERSION, type Manifest, manifestTimeMs, writeManifest } from "./manifest.ts";
 import type { Mapping } from "./mapping/mapping.ts";
-import { chooseMerge } from "./merge/merge-policy.ts";
-import { MergeTask } from "./merge/merge-task.ts";
+import { ShardMerges } from "./merge/shard-merges.ts";
 import { type LostSegment, type Recovered, recover } from "./recovery.ts";
 import { Repeats } from "./repeats.ts";
 import type { Searcher } from "./searcher.ts";
@@ -65,7 +63,7 @@ export class Shard {
   #generation: number;
   /** What searchers see; its segments are retained. */
   #visible: readonly SnapshotReader[] = [];
-  #merge: MergeTask | null = null;
+  readonly #merges: ShardMerges;
   /** Files that the next commit won't name, and those that only the previous manifest names. */
   #obsolete: string[] = [];
   #fallbackOnly: string[] = [];
@@ -94,6 +92,10 @@ export class Shard {
       nextSeqNo: manifest?.nextSeqNo ?? 0,
     };
     this.#documents = new ShardDocuments(state, options, recovered.position);
+    this.#merges = new ShardMerges(folder, this.#documents, (inputs) => {
+      for (const entry of inputs) this.#retire(entry);
+      this.#changed = true;
+    });
     this.#changed = recovered.lost.length > 0;
     this.refresh();
   }
@@ -229,21 +231,20 @@ export class Shard {
    */
   mergeStep(): boolean {
     if (this.#closed || this.#failure !== null) return false;
-    if (this.#merge === null) {
-      const chosen = chooseMerge(this.#documents.segments);
-      if (chosen.length === 0) return false;
-      this.#startMerge(chosen);
+    try {
+      return this.#merges.step();
+    } catch (error) {
+      throw commitError(error, this.#index, this.#folder);
     }
-    return this.#stepMerge();
   }
 
   /** Merges until there are at most `maxSegments`, giving way to other work between slices. */
   async forceMerge(maxSegments: number): Promise<void> {
     this.refresh();
-    while (this.#merge !== null) await this.#mergeSlice();
-    while (!this.#closed && this.#documents.segments.length > Math.max(1, maxSegments)) {
-      this.#startMerge(this.#documents.segments.slice(Math.max(1, maxSegments) - 1));
-      while (this.#merge !== null) await this.#mergeSlice();
+    try {
+      await this.#merges.force(maxSegments);
+    } catch (error) {
+      throw commitError(error, this.#index, this.#folder);
     }
     this.refresh();
   }
@@ -256,8 +257,7 @@ export class Shard {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#merge?.abandon();
-    this.#merge = null;
+    this.#merges.close();
     for (const reader of this.#visible) reader.segment.release();
     for (const entry of this.#documents.segments) entry.segment.release();
     this.#visible = [];
@@ -297,7 +297,7 @@ export class Shard {
 
   #dropDeadSegments(): void {
     const dead = this.#documents.segments.filter(
-      (entry) => entry.liveCount === 0 && !(this.#merge?.uses(entry) ?? false),
+      (entry) => entry.liveCount === 0 && !this.#merges.uses(entry),
     );
     for (const entry of dead) this.#retire(entry);
     if (dead.length > 0)
@@ -323,36 +323,6 @@ export class Shard {
       repeats: this.#repeats.state(),
       tombstones: this.#documents.tombstones.state(),
     };
-  }
-
-  #startMerge(inputs: readonly ShardSegment[]): void {
-    this.#merge = new MergeTask(this.#folder, this.#documents.newName(), inputs);
-  }
-
-  /** One slice of the merge at hand; true where there is more to do. */
-  #stepMerge(): boolean {
-    const merge = this.#merge!;
-    try {
-      if (!merge.step()) return true;
-    } catch (error) {
-      this.#merge = null;
-      merge.abandon();
-      throw commitError(error, this.#index, this.#folder);
-    }
-    this.#merge = null;
-    const merged = merge.finish();
-    const at = this.#documents.segments.indexOf(merge.inputs[0]!);
-    this.#documents.segments = this.#documents.segments.filter((entry) => !merge.inputs.includes(entry));
-    if (merged !== null) this.#documents.segments.splice(at, 0, merged);
-    for (const entry of merge.inputs) this.#retire(entry);
-    this.#changed = true;
-    return chooseMerge(this.#documents.segments).length > 0;
-  }
-
-  async #mergeSlice(): Promise<void> {
-    this.#stepMerge();
-    await setImmediate();
-    if (this.#closed) this.#merge = null;
   }
 
   #isFull({ docCount, fields, sizeBytes }: SegmentBuffer): boolean {

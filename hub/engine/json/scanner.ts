@@ -4,6 +4,7 @@
  */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { BACKSLASH, decodeUtf8, ESCAPES, hexValue, QUOTE, unescapeJson } from "./text.ts";
 
 export const OBJECT = 1;
 export const ARRAY = 2;
@@ -19,9 +20,6 @@ const MAX_DEPTH = 256;
 /** Whole numbers of so many characters are below 2^53. */
 const MAX_EXACT_DIGITS = 15;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
 /** Bytes of a string that end its fast path: quote, backslash, control characters. */
 const STRING_STOP = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === QUOTE || byte === BACKSLASH || byte < 0x20 ? 1 : 0,
@@ -29,8 +27,6 @@ const STRING_STOP = Uint8Array.from({ length: 256 }, (_, byte) =>
 const IS_SPACE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d ? 1 : 0,
 );
-/** A mark of byte order is a character like any other: without this it would be dropped. */
-const TEXT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * A cursor over one document. `value()` reads the start of a value and returns its kind; for an object call `key(first)`
@@ -275,59 +271,4 @@ function skipDigits(bytes: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end && bytes[at]! >= 0x30 && bytes[at]! <= 0x39) at++;
   return at;
-}
-
-/** What follows a backslash (by character code), as the byte it stands for. */
-const ESCAPES: Readonly<Record<number, number>> = {
-  [QUOTE]: QUOTE,
-  [BACKSLASH]: BACKSLASH,
-  47: 0x2f,
-  98: 8,
-  102: 12,
-  110: 10,
-  114: 13,
-  116: 9,
-};
-
-function hexValue(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const lower = byte | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
-}
-
-/** Short strings are decoded faster one by one than by a TextDecoder. */
-const SHORT_BYTES = 24;
-
-/** Returns the text of UTF-8 bytes; ill-formed ones become U+FFFD. */
-export function decodeUtf8(bytes: Uint8Array, from: number, to: number): string {
-  if (to - from > SHORT_BYTES) return TEXT.decode(bytes.subarray(from, to));
-  let text = "";
-  for (let at = from; at < to; at++) {
-    const byte = bytes[at]!;
-    if (byte >= 0x80) return TEXT.decode(bytes.subarray(from, to));
-    text += String.fromCharCode(byte);
-  }
-  return text;
-}
-
-/** Returns the text of a JSON string's content with its escapes resolved. */
-function unescapeJson(bytes: Uint8Array, from: number, to: number): string {
-  let text = "";
-  let done = from;
-  for (let at = from; at < to; at++) {
-    if (bytes[at] !== BACKSLASH) continue;
-    text += decodeUtf8(bytes, done, at);
-    const letter = bytes[at + 1]!;
-    if (letter === 0x75) {
-      let unit = 0;
-      for (let digit = at + 2; digit < at + 6; digit++) unit = unit * 16 + hexValue(bytes[digit]!);
-      text += String.fromCharCode(unit);
-      at += 5;
-    } else {
-      text += String.fromCharCode(ESCAPES[letter]!);
-      at++;
-    }
-    done = at + 1;
-  }
-  return text + decodeUtf8(bytes, done, to);
 }

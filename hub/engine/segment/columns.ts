@@ -1,7 +1,7 @@
 /** The columns that a search sees, made of blocks of numbers: numbers themselves, ordinals of terms, pairs of degrees. */
 
 import { formatIp } from "../document/ip.ts";
-import { decodeUtf8 } from "../json/scanner.ts";
+import { decodeUtf8 } from "../json/text.ts";
 import type {
   DocRun,
   GeoColumn,

@@ -19,7 +19,7 @@ export class FieldBuffer implements BufferedField, TermSink {
   readonly field: Field;
   /** Number within the buffer. */
   readonly number: number;
-  /** Documents with the field, ascending, repetitions possible. */
+  /** Documents with the field, ascending, each once. */
   readonly docs = new IntList();
   readonly #pool: TermPool;
   /** Seed of its terms' hashes. */

@@ -1,7 +1,7 @@
 /** A segment as one snapshot sees it: the segment and the documents that were live then. */
 
 import { parseIp } from "../document/ip.ts";
-import { decodeUtf8 } from "../json/scanner.ts";
+import { decodeUtf8 } from "../json/text.ts";
 import type {
   FieldStats,
   GeoColumn,

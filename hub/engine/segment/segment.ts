@@ -1,7 +1,7 @@
 /** A sealed segment: opens its parts as they are asked for. Which documents are live is the business of its readers. */
 
 import { toBytes } from "../bytes.ts";
-import { decodeUtf8 } from "../json/scanner.ts";
+import { decodeUtf8 } from "../json/text.ts";
 import type { GeoColumn, KeywordColumn, NumericColumn } from "../searcher.ts";
 import { Bitset } from "./bitset.ts";
 import { BlockColumn } from "./block-column.ts";

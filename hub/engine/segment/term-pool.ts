@@ -1,25 +1,21 @@
 /**
  * The inverted index of a buffer: terms of all fields in one open-addressing hash table, the documents and positions
  * of each in slices of one growing byte pool (as Lucene's ByteSlicePool). No objects per term or posting. A term that
- * one document has costs no slice, which most log terms are. The kernel takes its place.
+ * one document has costs no slice, which most log terms are. The twin of the kernel's terms.ts and occurrences.ts.
  */
 
 import { HASH_PRIME, mixHash } from "../analysis/ascii-tokenizer.ts";
 import { grown } from "./byte-buffer.ts";
 import type { PostingsList } from "./postings-writer.ts";
-
-/** Sizes of the slices of a stream, the last one for all further slices; four bytes of each lead to the next. */
-const SLICE_BYTES = [8, 16, 24, 40, 64, 96, 160, 256];
-
-/** Bytes of the address at the end of a slice. */
-const LINK_BYTES = 4;
+import { NO_SLICE, SlicePool } from "./slice-pool.ts";
+import { sortTerms } from "./term-order.ts";
 
 /** Terms per slot of the hash table, at most. */
 const MAX_LOAD = 0.5;
 
 const INITIAL_TERMS = 1024;
 
-/** No slice yet. */
+/** No term. */
 const NONE = -1;
 
 /** Numbers kept per term; a struct of arrays so that a look-up touches few cache lines. */
@@ -55,13 +51,12 @@ export class TermPool {
   #table = new Int32Array(INITIAL_TERMS * 4).fill(NONE);
   #text = new Uint8Array(16 * 1024);
   #textLength = 0;
-  #slices = new Uint8Array(64 * 1024);
-  #slicesLength = 0;
+  readonly #slices = new SlicePool();
   #terms = makeColumns(INITIAL_TERMS);
 
   /** Bytes in use. */
   get sizeBytes(): number {
-    return this.#textLength + this.#slicesLength + this.size * COLUMN_BYTES + this.#table.byteLength;
+    return this.#textLength + this.#slices.sizeBytes + this.size * COLUMN_BYTES + this.#table.byteLength;
   }
 
   /**
@@ -108,7 +103,8 @@ export class TermPool {
     const lists = Array.from(counts, (count) => new Uint32Array(count));
     counts.fill(0);
     for (let id = 0; id < this.size; id++) lists[field[id]!]![counts[field[id]!]!++] = id;
-    for (const list of lists) this.#sort(list);
+    const { textAt: starts, textLength: lengths } = this.#terms;
+    for (const list of lists) sortTerms(list, { bytes: this.#text, starts, lengths });
     return lists;
   }
 
@@ -124,7 +120,7 @@ export class TermPool {
     list.clear();
     const count = terms.docFreq[id]!;
     if (count === 0) return;
-    const docs = new SliceReader(this.#slices, terms.docHead[id]!);
+    const docs = this.#slices.reader(terms.docHead[id]!);
     let doc = 0;
     for (let index = 0; index < count - 1; index++) {
       const code = docs.varint();
@@ -136,7 +132,7 @@ export class TermPool {
   }
 
   #positions(id: number, list: PostingsList): void {
-    const positions = new SliceReader(this.#slices, this.#terms.positionHead[id]!);
+    const positions = this.#slices.reader(this.#terms.positionHead[id]!);
     let isFirst = true;
     for (let index = 0; index < list.count; index++) {
       let position = 0;
@@ -152,9 +148,10 @@ export class TermPool {
     const terms = this.#terms;
     const freq = terms.lastFreq[id]!;
     const code = terms.lastDelta[id]! * 2 + (freq === 1 ? 1 : 0);
-    if (terms.docHead[id] === NONE) terms.docHead[id] = terms.docAt[id] = this.#newSlice(terms.docEnd, id, 0);
-    this.#writeVarint(terms.docAt, terms.docEnd, id, code);
-    if (freq !== 1) this.#writeVarint(terms.docAt, terms.docEnd, id, freq);
+    if (terms.docHead[id] === NO_SLICE)
+      terms.docHead[id] = terms.docAt[id] = this.#slices.start(terms.docEnd, id);
+    this.#slices.varint(terms.docAt, terms.docEnd, id, code);
+    if (freq !== 1) this.#slices.varint(terms.docAt, terms.docEnd, id, freq);
     terms.docFreq[id]!++;
     terms.lastDelta[id] = doc - terms.lastDoc[id]!;
     terms.lastDoc[id] = doc;
@@ -164,53 +161,11 @@ export class TermPool {
 
   #writePosition(id: number, position: number): void {
     const terms = this.#terms;
-    if (terms.positionHead[id] === NONE) {
-      terms.positionHead[id] = terms.positionAt[id] = this.#newSlice(terms.positionEnd, id, 0);
+    if (terms.positionHead[id] === NO_SLICE) {
+      terms.positionHead[id] = terms.positionAt[id] = this.#slices.start(terms.positionEnd, id);
     }
-    this.#writeVarint(terms.positionAt, terms.positionEnd, id, position - terms.lastPosition[id]!);
+    this.#slices.varint(terms.positionAt, terms.positionEnd, id, position - terms.lastPosition[id]!);
     terms.lastPosition[id] = position;
-  }
-
-  #writeVarint(at: Int32Array, end: Int32Array, id: number, value: number): void {
-    let place = at[id]!;
-    let limit = end[id]!;
-    let rest = value;
-    for (;;) {
-      if (place === limit) {
-        place = this.#nextSlice(place, end, id);
-        limit = end[id]!;
-      }
-      if (rest < 0x80) break;
-      this.#slices[place++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
-    }
-    this.#slices[place] = rest;
-    at[id] = place + 1;
-  }
-
-  /** Makes a slice of `level`: a byte for the level, data, the link. Returns where the data begins. */
-  #newSlice(end: Int32Array, id: number, level: number): number {
-    const size = SLICE_BYTES[level]!;
-    const start = this.#slicesLength;
-    this.#slices = grown(this.#slices, start + size);
-    this.#slicesLength = start + size;
-    this.#slices[start] = level;
-    // The level is needed again when the slice is full; until then the link's place is free for it.
-    this.#slices[start + size - LINK_BYTES] = level;
-    end[id] = start + size - LINK_BYTES;
-    return start + 1;
-  }
-
-  /** Links a full slice, whose data ends at `limit`, to a new one and returns where that one's data begins. */
-  #nextSlice(limit: number, end: Int32Array, id: number): number {
-    const level = Math.min(this.#slices[limit]! + 1, SLICE_BYTES.length - 1);
-    const start = this.#newSlice(end, id, level);
-    const link = start - 1;
-    this.#slices[limit] = link;
-    this.#slices[limit + 1] = link >>> 8;
-    this.#slices[limit + 2] = link >>> 16;
-    this.#slices[limit + 3] = link >>> 24;
-    return start;
   }
 
   #intern(field: number, bytes: Uint8Array, from: number, length: number, hash: number): number {
@@ -253,8 +208,8 @@ export class TermPool {
     terms.textAt[id] = at;
     terms.textLength[id] = length;
     terms.docFreq[id] = 0;
-    terms.docHead[id] = NONE;
-    terms.positionHead[id] = NONE;
+    terms.docHead[id] = NO_SLICE;
+    terms.positionHead[id] = NO_SLICE;
     this.#textLength = at + length;
     this.#table[slot] = id;
     if (this.size > this.#table.length * MAX_LOAD) this.#rehash();
@@ -270,81 +225,6 @@ export class TermPool {
       table[slot] = id;
     }
     this.#table = table;
-  }
-
-  /** Sorts by the first four bytes as one number, then each run of equal ones byte by byte. */
-  #sort(ids: Uint32Array): void {
-    // A key holds the prefix above and the place in `ids` below; both fit 53 bits for up to two million terms.
-    if (ids.length > 2 ** 21) {
-      ids.sort((a, b) => this.#compare(a, b, 0));
-      return;
-    }
-    const keys = new Float64Array(ids.length);
-    for (let index = 0; index < ids.length; index++)
-      keys[index] = this.#prefix(ids[index]!) * 2 ** 21 + index;
-    keys.sort();
-    const source = ids.slice();
-    for (let index = 0; index < ids.length; index++) ids[index] = source[keys[index]! % 2 ** 21]!;
-    for (let from = 0; from < ids.length; ) {
-      const prefix = Math.floor(keys[from]! / 2 ** 21);
-      let to = from + 1;
-      while (to < ids.length && Math.floor(keys[to]! / 2 ** 21) === prefix) to++;
-      if (to - from > 1) ids.subarray(from, to).sort((a, b) => this.#compare(a, b, 0));
-      from = to;
-    }
-  }
-
-  #prefix(id: number): number {
-    const at = this.#terms.textAt[id]!;
-    const length = this.#terms.textLength[id]!;
-    let prefix = 0;
-    for (let index = 0; index < 4; index++)
-      prefix = prefix * 256 + (index < length ? this.#text[at + index]! : 0);
-    return prefix;
-  }
-
-  #compare(a: number, b: number, from: number): number {
-    const { textAt, textLength } = this.#terms;
-    const text = this.#text;
-    const length = Math.min(textLength[a]!, textLength[b]!);
-    for (let index = from; index < length; index++) {
-      const difference = text[textAt[a]! + index]! - text[textAt[b]! + index]!;
-      if (difference !== 0) return difference;
-    }
-    return textLength[a]! - textLength[b]!;
-  }
-}
-
-/** Reads the varints of a chain of slices. */
-class SliceReader {
-  readonly #bytes: Uint8Array;
-  #at = 0;
-  #limit = 0;
-
-  constructor(bytes: Uint8Array, head: number) {
-    this.#bytes = bytes;
-    if (head !== NONE) this.#enter(head - 1);
-  }
-
-  varint(): number {
-    let value = 0;
-    for (let shift = 0; ; shift += 7) {
-      if (this.#at === this.#limit) this.#follow();
-      const byte = this.#bytes[this.#at++]!;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-  }
-
-  #follow(): void {
-    const bytes = this.#bytes;
-    const at = this.#limit;
-    this.#enter(bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
-  }
-
-  #enter(start: number): void {
-    this.#at = start + 1;
-    this.#limit = start + SLICE_BYTES[this.#bytes[start]!]! - LINK_BYTES;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Walks over the terms of a dictionary: what each term is, how often it occurs, where its postings lie. */
 
 import { compareBytes } from "../bytes.ts";
-import { decodeUtf8 } from "../json/scanner.ts";
+import { decodeUtf8 } from "../json/text.ts";
 import type { TermBytes } from "../kernel/search-kernel.ts";
 import type { PostingsCursor, PostingsOptions, TermIterator } from "../searcher.ts";
 import { ByteReader } from "./byte-buffer.ts";
