@@ -4,18 +4,16 @@
  * synchronous and belongs to one thread; searchers read snapshots that nothing changes.
  */
 
-import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync } from "node:fs";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
-import { commitError } from "./commit-error.ts";
 import { DocBatchView } from "./doc-batch-view.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ItemResult } from "./item-result.ts";
 import type { Kernel } from "./kernel/kernel.ts";
-import { MANIFEST_VERSION, type Manifest, manifestTimeMs, writeManifest } from "./manifest.ts";
+import { MANIFEST_VERSION, type Manifest, manifestTimeMs } from "./manifest.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { ShardMerges } from "./merge/shard-merges.ts";
 import { type LostSegment, type Recovered, recover } from "./recovery.ts";
@@ -23,8 +21,8 @@ import { Repeats } from "./repeats.ts";
 import type { Searcher } from "./searcher.ts";
 import type { SnapshotReader } from "./segment/reader.ts";
 import type { SegmentBuffer } from "./segment/segment-buffer.ts";
+import { ShardCommits } from "./shard-commits.ts";
 import { type DocumentsState, type ShardDocument, ShardDocuments } from "./shard-documents.ts";
-import type { ShardSegment } from "./shard-segment.ts";
 import { type ShardStats, statsOf } from "./shard-stats.ts";
 import { Tombstones } from "./tombstones.ts";
 
@@ -52,7 +50,6 @@ export class Shard {
   readonly lost: readonly LostSegment[];
   /** True where damage made the position at opening older than what was committed last. */
   readonly fellBack: boolean;
-  readonly #folder: string;
   readonly #index: string;
   readonly #bufferDocs: number;
   readonly #unlock: () => void;
@@ -60,13 +57,10 @@ export class Shard {
   readonly #documents: ShardDocuments;
   #position: Position;
   #repairUntil: Position | null;
-  #generation: number;
+  readonly #commits: ShardCommits;
   /** What searchers see; its segments are retained. */
   #visible: readonly SnapshotReader[] = [];
   readonly #merges: ShardMerges;
-  /** Files that the next commit won't name, and those that only the previous manifest names. */
-  #obsolete: string[] = [];
-  #fallbackOnly: string[] = [];
   #writtenMs: number;
   #changed = false;
   #closed = false;
@@ -74,7 +68,6 @@ export class Shard {
 
   private constructor(folder: string, options: ShardOptions, unlock: () => void, recovered: Recovered) {
     const { manifest } = recovered;
-    this.#folder = folder;
     this.#index = options.index;
     this.#bufferDocs = options.bufferDocs ?? BUFFER_DOCS;
     this.#unlock = unlock;
@@ -82,7 +75,8 @@ export class Shard {
     this.fellBack = recovered.damagedManifests > 0 || recovered.repairUntil !== null;
     this.#position = recovered.position;
     this.#repairUntil = recovered.repairUntil;
-    this.#generation = (manifest?.generation ?? 0) + recovered.damagedManifests;
+    const generation = (manifest?.generation ?? 0) + recovered.damagedManifests;
+    this.#commits = new ShardCommits(folder, options.index, generation);
     this.#writtenMs = manifest === null ? Date.now() : manifestTimeMs(folder, manifest);
     this.#repeats = new Repeats(manifest?.repeats);
     const state: DocumentsState = {
@@ -93,7 +87,7 @@ export class Shard {
     };
     this.#documents = new ShardDocuments(state, options, recovered.position);
     this.#merges = new ShardMerges(folder, this.#documents, (inputs) => {
-      for (const entry of inputs) this.#retire(entry);
+      for (const entry of inputs) this.#commits.retire(entry);
       this.#changed = true;
     });
     this.#changed = recovered.lost.length > 0;
@@ -211,17 +205,8 @@ export class Shard {
     if (!this.#changed) return this.#position;
     this.#seal();
     this.#dropDeadSegments();
-    try {
-      for (const entry of this.#documents.segments) this.#obsolete.push(...entry.persist(this.#folder));
-      writeManifest(this.#folder, this.#manifest());
-    } catch (error) {
-      throw commitError(error, this.#index, this.#folder);
-    }
-    this.#generation++;
+    this.#commits.write(this.#documents.segments, (generation) => this.#manifest(generation));
     this.#changed = false;
-    for (const name of this.#fallbackOnly) rmSync(join(this.#folder, name), { force: true });
-    this.#fallbackOnly = this.#obsolete;
-    this.#obsolete = [];
     return this.#position;
   }
 
@@ -234,7 +219,7 @@ export class Shard {
     try {
       return this.#merges.step();
     } catch (error) {
-      throw commitError(error, this.#index, this.#folder);
+      throw this.#commits.failure(error);
     }
   }
 
@@ -244,7 +229,7 @@ export class Shard {
     try {
       await this.#merges.force(maxSegments);
     } catch (error) {
-      throw commitError(error, this.#index, this.#folder);
+      throw this.#commits.failure(error);
     }
     this.refresh();
   }
@@ -299,21 +284,15 @@ export class Shard {
     const dead = this.#documents.segments.filter(
       (entry) => entry.liveCount === 0 && !this.#merges.uses(entry),
     );
-    for (const entry of dead) this.#retire(entry);
+    for (const entry of dead) this.#commits.retire(entry);
     if (dead.length > 0)
       this.#documents.segments = this.#documents.segments.filter((entry) => !dead.includes(entry));
   }
 
-  /** Lets go of a segment; readers that have it keep it. Its files go after the next commits. */
-  #retire(entry: ShardSegment): void {
-    this.#obsolete.push(...entry.fileNames());
-    entry.segment.release();
-  }
-
-  #manifest(): Manifest {
+  #manifest(generation: number): Manifest {
     return {
       version: MANIFEST_VERSION,
-      generation: this.#generation + 1,
+      generation,
       position: this.#position,
       repairUntil: this.#repairUntil,
       nextSegment: this.#documents.nextSegment,

@@ -1,0 +1,50 @@
+/** What a shard has on disk: the manifests, one behind the other, and the files that no manifest needs any more. */
+
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { commitError } from "./commit-error.ts";
+import { type Manifest, writeManifest } from "./manifest.ts";
+import type { ShardSegment } from "./shard-segment.ts";
+
+/** Belongs to the shard's thread. */
+export class ShardCommits {
+  readonly #folder: string;
+  /** Name of the index, for messages. */
+  readonly #index: string;
+  #generation: number;
+  /** Files that the next commit won't name, and those that only the previous manifest names. */
+  #obsolete: string[] = [];
+  #fallbackOnly: string[] = [];
+
+  /** `generation`: that of the newest manifest in `folder`, 0 for none. */
+  constructor(folder: string, index: string, generation: number) {
+    this.#folder = folder;
+    this.#index = index;
+    this.#generation = generation;
+  }
+
+  /** Lets go of a segment; readers that have it keep it. Its files go after the next commits. */
+  retire(segment: ShardSegment): void {
+    this.#obsolete.push(...segment.fileNames());
+    segment.segment.release();
+  }
+
+  /** Makes `segments` durable, then the manifest of the next generation that names them. Throws disk_full; try again. */
+  write(segments: readonly ShardSegment[], manifest: (generation: number) => Manifest): void {
+    try {
+      for (const segment of segments) this.#obsolete.push(...segment.persist(this.#folder));
+      writeManifest(this.#folder, manifest(this.#generation + 1));
+    } catch (error) {
+      throw this.failure(error);
+    }
+    this.#generation++;
+    for (const name of this.#fallbackOnly) rmSync(join(this.#folder, name), { force: true });
+    this.#fallbackOnly = this.#obsolete;
+    this.#obsolete = [];
+  }
+
+  /** Why the shard's files can't be written. */
+  failure(error: unknown): Error {
+    return commitError(error, this.#index, this.#folder);
+  }
+}
