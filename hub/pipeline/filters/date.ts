@@ -44,6 +44,7 @@ export const dateFilter = defineFilter({
       );
       return { apply: () => false };
     }
+    for (const format of formats) warnOfDays(format, context);
     const source = fieldReference(field);
     const into = fieldReference(target);
     const parsers = formats.map((format) => dateParser(format, (locale ?? "en").replace("_", "-")));
@@ -66,6 +67,17 @@ export const dateFilter = defineFilter({
     };
   },
 });
+
+/** DD is the day of the year; beside a month nobody means that. */
+function warnOfDays(format: string, context: FilterContext): void {
+  if (!/DD/.test(format) || !/M/.test(format)) return;
+  context.report(
+    "warning",
+    "match",
+    `DD in "${format}" is the day of the year`,
+    `the day of the month is dd: "${format.replace(/D+/, "dd")}"`,
+  );
+}
 
 function parse(
   parsers: readonly DateParser[],

@@ -173,11 +173,7 @@ function parseOperand(scan: Scanner): OperandNode {
   if (scan.takes("[")) return parseList(scan, start);
   const name = scan.name();
   if (name !== undefined) {
-    throw scan.fault(
-      `"${name}" is no value`,
-      `a field is written [${name}], a text "${name}"`,
-      scan.range(start),
-    );
+    throw scan.fault(`"${name}" is no value`, wordHint(name), scan.range(start));
   }
   throw scan.fault(
     `${scan.nextShown()} where a field or a value was expected`,
@@ -201,4 +197,13 @@ function parseList(scan: Scanner, start: number): OperandNode {
       );
   }
   return { kind: "array", items, range: scan.range(start) };
+}
+
+/** Words of other languages that conditions don't have. */
+function wordHint(name: string): string {
+  if (/^(null|nil|undefined|none)$/i.test(name))
+    return "a field that is missing or null is asked for by ![field]";
+  if (name === "true") return "a field that is true is asked for by itself: if [field]";
+  if (name === "false") return "a field that is false or missing is asked for by ![field]";
+  return `a field is written [${name}], a text "${name}"`;
 }

@@ -56,6 +56,14 @@ const BAD: [text: string, message: RegExp, hint: RegExp][] = [
   ['filter { if «!»"x" { } }', /before a field/, /!\[field\]/],
   ["filter { if «a» == 1 { } }", /"a" is no value/, /\[a\]/],
   ["filter { «b» => 1 }", /outside of a plugin/, /braces/],
+  ["filter { if [a] == «null» { } }", /"null" is no value/, /!\[field\]/],
+  ["filter { if [a] == «true» { } }", /"true" is no value/, /if \[field\]/],
+  ['filter { if ![a] «i»n ["x"] { } }', /where "\{" was expected/, /\[field\] not in/],
+  ['filter { if [a] «!»in ["x"] { } }', /where "\{" was expected/, /\[field\] not in/],
+  ["filter { if [a] =~ /b/«c»/ { } }", /where "\{" was expected/, /written \\\//],
+  ["input { a { b => «/»var/log/x.log } }", /where a value/, /quotes: "\/var\/log\/x\.log"/],
+  ["input { a { b => [localhost«:»9200] } }", /in a list/, /quotes: "localhost:9200"/],
+  ["«/»/ a comment\nfilter { }", /out of place/, /begins with #/],
 ];
 
 for (const [marked, message, hint] of BAD) {

@@ -68,7 +68,9 @@ class Parser {
       throw scan.fault(
         message,
         nearest === undefined
-          ? "sections are input { … }, filter { … } and output { … }"
+          ? scan.sees("//")
+            ? "a comment begins with #"
+            : "sections are input { … }, filter { … } and output { … }"
           : `did you mean "${nearest}"?`,
         scan.range(start, scan.at + (word === undefined ? 1 : 0)),
       );
@@ -134,7 +136,21 @@ class Parser {
   #case(): BranchCase {
     this.#scan.blanks();
     const condition = parseCondition(this.#scan);
-    return { condition, steps: this.#block("a condition is followed by { … }") };
+    return { condition, steps: this.#block(this.#behindCondition()) };
+  }
+
+  /** What to write where something else than a block comes behind a condition. */
+  #behindCondition(): string {
+    const scan = this.#scan;
+    const back = scan.at;
+    scan.blanks();
+    const rest = scan.source.text.slice(scan.at, scan.at + 4);
+    const before = scan.source.text.slice(0, back).trimEnd();
+    scan.at = back;
+    if (/^(!\s?)?in\b/.test(rest)) return "that something isn't in a list is written: [field] not in [ … ]";
+    if (before.endsWith("/") && !rest.startsWith("{"))
+      return "a slash inside of an expression is written \\/";
+    return "a condition is followed by { … }";
   }
 
   #block(hint: string): StepNode[] {

@@ -136,9 +136,12 @@ export class PluginParser {
     if (/[A-Za-z_]/.test(scan.peek())) {
       throw scan.fault("a bare word has at least two characters", `write it in quotes: "${scan.peek()}"`);
     }
+    const path = /^[/~.][^\s,\]}"']+/.exec(scan.source.text.slice(start, start + 256))?.[0];
     throw scan.fault(
       `${scan.nextShown()} where a value was expected`,
-      'a value is "text", a word, a number, [ a, list ] or { key => value }',
+      path === undefined
+        ? 'a value is "text", a word, a number, [ a, list ] or { key => value }'
+        : `write it in quotes: "${path}"`,
     );
   }
 
@@ -167,16 +170,23 @@ export class PluginParser {
         if (scan.takes("]")) break;
         if (scan.isAtEnd) throw this.unclosed(start);
         if (!scan.takes(","))
-          throw scan.fault(
-            `${scan.nextShown()} in a list`,
-            "the values of a list are separated by commas and closed by ]",
-          );
+          throw scan.fault(`${scan.nextShown()} in a list`, this.#listHint(items.at(-1)!));
         scan.blanks();
         if (scan.sees("]"))
           throw scan.fault("a comma behind the last value of a list", "leave the comma out");
       }
     }
     return { kind: "array", items, range: scan.range(start) };
+  }
+
+  /** `last` is the value before what isn't understood; an address or a path is taken for a word that ends. */
+  #listHint(last: ValueNode): string {
+    const { source, at } = this.#scan;
+    const word = last.kind === "bareword" || last.kind === "number" ? String(last.value) : undefined;
+    const rest = /^[:./][^\s,\]}"']*/.exec(source.text.slice(at, at + 256))?.[0];
+    if (word === undefined || rest === undefined)
+      return "the values of a list are separated by commas and closed by ]";
+    return `write it in quotes: "${word}${rest}"`;
   }
 
   #hash(): ValueNode {

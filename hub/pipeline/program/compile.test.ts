@@ -138,6 +138,8 @@ const FAULTS: [text: string, message: RegExp, hint: RegExp][] = [
   ["output { «elasticsaerch { } }", /no output/, /"elasticsearch"/],
   ['output { elasticsearch { index => «"Big" } }', /can't be the name/, /lower-case/],
   ['filter { date { match => «["m"] } }', /at least one format/, /ISO8601/],
+  ['filter { date { match => «["m", "yyyy-MM-DD HH:mm"] } }', /DD .* day of the year/, /"yyyy-MM-dd HH:mm"/],
+  ['filter { grok { match => «{ "m" => "%{IP:a} %{WORD:b" } } }', /"%\{WORD:b" is never/, /%\{WORD:b\}$/],
 ];
 
 for (const [marked, message, hint] of FAULTS) {
@@ -150,6 +152,14 @@ for (const [marked, message, hint] of FAULTS) {
     assert.equal(diagnostic.range.start, marked.indexOf("«"));
   });
 }
+
+test("what only looks like these faults is none", async () => {
+  const texts = [
+    'filter { date { match => ["m", "yyyy-DDD", "dd/MMM/yyyy"] } }',
+    'filter { grok { match => { "m" => ["%{IP:[a][b]:int}", "100%{GREEDYDATA}", "%{X=\\\\d+}"] } } }',
+  ];
+  for (const text of texts) assert.deepEqual(await inspectPipeline([{ path: "p.conf", text }], {}), []);
+});
 
 test("an option written twice is put together", async () => {
   const text =

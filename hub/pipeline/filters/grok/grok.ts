@@ -153,6 +153,7 @@ function compileMatches(values: Options, context: FilterContext): FieldMatch[] {
   };
   const matches: FieldMatch[] = [];
   for (const [field, expressions] of Object.entries(values.match)) {
+    warnOfOpenReferences(expressions, context);
     try {
       const list = (Array.isArray(expressions) ? expressions : [expressions]).map((each) =>
         compile(valueText(each)),
@@ -163,6 +164,15 @@ function compileMatches(values: Options, context: FilterContext): FieldMatch[] {
     }
   }
   return matches;
+}
+
+/** A reference that is never closed stands for its own characters, which no log holds. */
+function warnOfOpenReferences(expressions: unknown, context: FilterContext): void {
+  for (const each of [expressions].flat()) {
+    const open = /%\{[A-Z][\w:[\]@.-]*(?=[^\w:[\]@.}=-]|$)/.exec(valueText(each))?.[0];
+    if (open === undefined) continue;
+    context.report("warning", "match", `"${open}" is never closed`, `write: ${open}}`);
+  }
 }
 
 /** `name` is "field" or "field:type". */
