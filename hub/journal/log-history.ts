@@ -7,6 +7,9 @@ import type { Position } from "#proto/position.ts";
 import { type Incarnation, Incarnations } from "./incarnations.ts";
 import type { StoredMessage, StreamState } from "./stream-store.ts";
 
+/** Of no stream: a restored snapshot remembers it, so that the hub finds its streams made anew. */
+export const RESTORED_IDENTITY = "";
+
 /** How often a change by another hub is read again before giving up. */
 const MAX_CONFLICTS = 10;
 
@@ -81,7 +84,9 @@ export class LogHistory {
     const state = await streams.state(stream);
     const anew = kept !== undefined && kept.identity !== state.identity;
     const end = anew ? 0 : await this.#endBefore(state, sinceMs);
-    const fault = anew ? "was made anew" : findFault(before, remembered, end);
+    const wasRestored = kept?.identity === RESTORED_IDENTITY;
+    const remade = wasRestored ? "begins behind a restored snapshot" : "was made anew";
+    const fault = anew ? remade : findFault(before, remembered, end);
     const now = fault === undefined ? before : before.raise(end, highestIncarnation(remembered));
     if (kept === undefined || now !== before) {
       const value = Buffer.from(
@@ -90,18 +95,18 @@ export class LogHistory {
       if (entry === null) await bucket.create(stream, value);
       else await bucket.update(stream, value, entry.revision);
     }
-    this.#settle(stream, now, fault);
+    this.#settle(stream, now, fault, wasRestored ? "info" : "error");
     return { incarnation: now.current.incarnation, raised: fault !== undefined };
   }
 
   /** Takes the incarnations over and tells of a new one, whichever hub has begun it. */
-  #settle(stream: string, now: Incarnations, fault: string | undefined): void {
+  #settle(stream: string, now: Incarnations, fault: string | undefined, level: "info" | "error"): void {
     const { log, onRaise } = this.#options;
     const { incarnation, firstSequence } = now.current;
     const before = this.#known.get(stream)?.current.incarnation;
     this.#known.set(stream, now);
     if (fault !== undefined) {
-      log.error(
+      log[level](
         { stream, incarnation, firstSequence },
         `${stream} ${fault}; a new incarnation begins and agents send again what isn't committed`,
       );

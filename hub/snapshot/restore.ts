@@ -19,6 +19,7 @@ import { readManifest } from "#hub/engine/manifest.ts";
 import type { BlobStore } from "#hub/journal/blob-store.ts";
 import { type Incarnation, Incarnations } from "#hub/journal/incarnations.ts";
 import { LOG_BUCKET, RESTORED_KEY } from "#hub/journal/journal.ts";
+import { RESTORED_IDENTITY } from "#hub/journal/log-history.ts";
 import type { ArchivedMessage, StreamArchive } from "#hub/journal/stream-archive.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { writeFully } from "#proto/kit/files.ts";
@@ -119,7 +120,7 @@ async function readLives(store: BlobStore, { streams }: Snapshot): Promise<Map<s
   return lives;
 }
 
-/** Of no stream's identity: at its start the hub finds both streams made anew, behind these incarnations. */
+/** At its start the hub finds both streams made anew, behind these incarnations. */
 async function* renewedLog(
   messages: AsyncIterable<ArchivedMessage>,
   lives: ReadonlyMap<string, Incarnations>,
@@ -128,7 +129,7 @@ async function* renewedLog(
   for await (const message of messages) if (!own.has(message.subject)) yield message;
   for (const [stream, { current }] of lives) {
     const incarnation = current.incarnation + INCARNATIONS_APART - 1;
-    const renewed = { identity: "", lives: [{ incarnation, firstSequence: 1 }] };
+    const renewed = { identity: RESTORED_IDENTITY, lives: [{ incarnation, firstSequence: 1 }] };
     yield { subject: LOG_KEY + stream, headers: [], data: Buffer.from(JSON.stringify(renewed)) };
     if (stream !== RAW_STREAM) continue;
     const restored = Buffer.from(JSON.stringify(incarnation + 1));
