@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { AppError } from "#proto/kit/errors.ts";
 import { copyBytes } from "../bytes.ts";
 import {
@@ -25,6 +25,7 @@ import { storeUnicodeTable } from "./unicode-table.ts";
 import { type WasmModule, webAssembly } from "./webassembly.ts";
 
 const WASM = new URL("./kernel.wasm", import.meta.url);
+const SOURCES = new URL("./assembly/", import.meta.url);
 
 /** Most memory that all buffers of a thread take together. */
 const LIMIT_BYTES = 2 ** 30;
@@ -105,9 +106,10 @@ export class Kernel {
     this.functions.init(this.scratchAt, random.readBigUInt64LE(0), random.readBigUInt64LE(8));
   }
 
-  /** Returns a new instance, or null where the kernel isn't built. */
+  /** Returns a new instance, or null where the kernel isn't built. Throws where its sources are newer. */
   static load(limitBytes = LIMIT_BYTES): Kernel | null {
     if (!existsSync(WASM)) return null;
+    refuseStale();
     return new Kernel(new webAssembly.Module(readFileSync(WASM)), limitBytes);
   }
 
@@ -242,4 +244,15 @@ export class Kernel {
     this.setWord(bufferAt + BUFFER_AT, address);
     this.setWord(bufferAt + BUFFER_CAPACITY, reserved - SLACK_BYTES);
   }
+}
+
+/** A kernel and a TypeScript side of two versions would write segments that nobody can read. Packages hold no sources. */
+function refuseStale(): void {
+  if (!existsSync(SOURCES)) return;
+  const builtMs = statSync(WASM).mtimeMs;
+  const newer = readdirSync(SOURCES).find(
+    (name) => name.endsWith(".ts") && statSync(new URL(name, SOURCES)).mtimeMs > builtMs,
+  );
+  if (newer !== undefined)
+    throw new AppError("unavailable", `the kernel is older than its source ${newer}; run npm run build`);
 }
