@@ -98,6 +98,24 @@ export const eventDetailsStyles = css`
   td.actions button:focus-visible {
     color: var(--ink);
   }
+  @media (width < 700px) {
+    /* Values below their names: beside them nothing would be left. */
+    tr {
+      display: grid;
+      grid-template-columns: minmax(0, 1fr) auto;
+    }
+    th {
+      grid-column: 1 / -1;
+      width: auto;
+      padding-bottom: 0;
+    }
+    td,
+    td.actions {
+      width: auto;
+      padding-top: 0;
+      border-top: 0;
+    }
+  }
   .content pre {
     margin: 0;
     padding: 10px 12px;

@@ -75,6 +75,19 @@ export const pageStyles = css`
     white-space: nowrap;
     font-variant-numeric: tabular-nums;
   }
+  @media (width < 700px) {
+    th,
+    td {
+      padding: 7px 6px;
+    }
+    :is(th, td):first-child {
+      padding-left: 12px;
+    }
+    td:first-child .muted {
+      display: block;
+      white-space: normal;
+    }
+  }
   tbody tr:last-child > * {
     border-bottom: 0;
   }
