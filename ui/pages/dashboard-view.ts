@@ -35,6 +35,7 @@ import type { TimeRange } from "../services/time-range.ts";
 import { DashboardModel } from "./dashboard-model.ts";
 import { panelView } from "./dashboard-panels.ts";
 import { dashboardStyles } from "./dashboard-styles.ts";
+import { type FoundDetail, NewestLines, newestView } from "./newest-lines.ts";
 
 export class DashboardView extends LitElement {
   static override properties = {
@@ -64,6 +65,7 @@ export class DashboardView extends LitElement {
   #range: TimeRange = EMPTY_DASHBOARD.range;
   #refresh: ReturnType<typeof setInterval> | undefined;
   #refreshSeconds = 0;
+  readonly #newest = new NewestLines();
   /** What the variables' values were asked for. */
   #valuesOf = "";
 
@@ -117,7 +119,8 @@ export class DashboardView extends LitElement {
     return html`${this.#bar(saved?.title ?? "")}
       ${this.#look.isEditing ? this.#editor() : nothing}
       ${this.#look.isEditing || dashboard.variables.length > 0 ? html`<tr-variable-bar .variables=${this.#look.variables} .values=${values} .fields=${fields} .isEditing=${this.#look.isEditing} @tr-choose=${({ detail }: CustomEvent<Variable>) => this.#go({ variable: detail })} @tr-variables=${({ detail }: CustomEvent<readonly Variable[]>) => this.#model.setVariables(detail)}></tr-variable-bar>` : nothing}
-      <div class="grid">
+      ${newestView(this.#newest.outside(this.#range), this.#range, (range) => this.#go({ range }))}
+      <div class="grid" @tr-found=${this.#onFound}>
         ${fault === undefined ? nothing : faultView(fault)}
         ${repeat(
           panels,
@@ -159,6 +162,11 @@ export class DashboardView extends LitElement {
       <button class="primary" ?disabled=${isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
       <span class="muted">${msg("Time range, query, variables and refresh are saved along.")}</span>
     </div>`;
+  }
+
+  #onFound({ detail }: CustomEvent<FoundDetail>): void {
+    this.#newest.take(detail, this.#range);
+    this.requestUpdate();
   }
 
   #panel(panel: Panel, at: number, key: string): TemplateResult {

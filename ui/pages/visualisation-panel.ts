@@ -1,7 +1,7 @@
 /**
  * One visualisation with its data: asks for them when what is shown, the time range or `round` changes. Fires
  * `tr-loaded` with the request and its answer, and `tr-view` when a map was moved: who keeps that prevents the default,
- * which is that the panel does.
+ * which is that the panel does. `tr-found` bubbles up with whether there are lines in the range, or when there were.
  */
 
 import { msg } from "@lit/localize";
@@ -11,11 +11,18 @@ import { faultView } from "../components/fault-view.ts";
 import { controls, notices } from "../components/styles.ts";
 import { toSearchError } from "../services/hub-client.ts";
 import { chooseInterval } from "../services/interval.ts";
-import { SearchClient, SearchError, type SearchResponse, shardFailureOf } from "../services/search-client.ts";
+import {
+  SearchClient,
+  SearchError,
+  type SearchResponse,
+  shardFailureOf,
+  totalOf,
+} from "../services/search-client.ts";
+import { newestRequest } from "../services/search-request.ts";
 import { DEFAULT_RANGE, resolveRange, type TimeRange } from "../services/time-range.ts";
 import { fitView, type MapView, precisionOf, WORLD } from "../services/visualise/map-view.ts";
 import { type PlaceData, readPlaces } from "../services/visualise/places.ts";
-import { visualisationRequest } from "../services/visualise/request.ts";
+import { joinedQuery, visualisationRequest } from "../services/visualise/request.ts";
 import { type ChartData, readSeries, type VisualisationAnswer } from "../services/visualise/series.ts";
 import {
   DEFAULT_VISUALISATION,
@@ -24,6 +31,7 @@ import {
   missingChoice,
   type Visualisation,
 } from "../services/visualise/visualisation.ts";
+import type { FoundDetail } from "./newest-lines.ts";
 
 /** What was asked and answered. */
 export interface LoadedDetail {
@@ -173,11 +181,24 @@ export class VisualisationPanel extends LitElement {
       this._fault = undefined;
       this._warning = shardFailureOf(detail.response);
       this.dispatchEvent(new CustomEvent<LoadedDetail>("tr-loaded", { detail }));
+      const found = await this.#found(shown, detail.response, signal);
+      this.dispatchEvent(
+        new CustomEvent<FoundDetail>("tr-found", { detail: found, bubbles: true, composed: true }),
+      );
     } catch (error) {
       if (signal.aborted) return;
       this._fault = toSearchError(error);
     }
     this._isLoading = false;
+  }
+
+  async #found(shown: Visualisation, response: SearchResponse, signal: AbortSignal): Promise<FoundDetail> {
+    if (totalOf(response) > 0) return { newestMs: undefined, hasLines: true };
+    const query = { query: joinedQuery(shown, this.filter), filters: [] };
+    const newest = await this.#client.search(shown.index, newestRequest(query), signal);
+    const value = newest.aggregations?.newest?.value;
+    const isKnown = typeof value === "number" && totalOf(newest) > 0;
+    return { newestMs: isKnown ? value : undefined, hasLines: false };
   }
 
   async #ask(shown: Visualisation, signal: AbortSignal): Promise<LoadedDetail> {

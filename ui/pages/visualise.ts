@@ -27,6 +27,7 @@ import {
   type Visualisation,
   writeVisualisation,
 } from "../services/visualise/visualisation.ts";
+import { type FoundDetail, NewestLines, newestView } from "./newest-lines.ts";
 import type { LoadedDetail } from "./visualisation-panel.ts";
 import "./visualisation-panel.ts";
 import { visualiseStyles } from "./visualise-styles.ts";
@@ -65,6 +66,7 @@ export class VisualisePage extends LitElement {
   #time: Time = DEFAULT_STATE;
   #refresh: ReturnType<typeof setInterval> | undefined;
   #fieldsOf: string | undefined;
+  #newest = new NewestLines();
   readonly #client = new SearchClient();
   readonly #store = new SavedClient();
 
@@ -104,6 +106,7 @@ export class VisualisePage extends LitElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has("parameters")) return;
     this.#shown = readVisualisation(this.parameters);
+    this.#newest = new NewestLines();
     this.#time = readState(this.parameters);
     clearInterval(this.#refresh);
     const { refreshSeconds } = this.#time;
@@ -131,7 +134,8 @@ export class VisualisePage extends LitElement {
         <section class="main">
           ${this.#head()}
           ${this._fault === undefined ? nothing : faultView(this._fault)}
-          <tr-visualisation-panel .shown=${this.#shown} .range=${range} .isUtc=${isUtc} .round=${this._round} .isTable=${this._isTable} @tr-loaded=${this.#onLoaded} @tr-view=${this.#onView}></tr-visualisation-panel>
+          ${newestView(this.#newest.outside(range), range, (found) => this.#go({}, { range: found }))}
+          <tr-visualisation-panel .shown=${this.#shown} .range=${range} .isUtc=${isUtc} .round=${this._round} .isTable=${this._isTable} @tr-loaded=${this.#onLoaded} @tr-view=${this.#onView} @tr-found=${this.#onFound}></tr-visualisation-panel>
           ${this._hasRequest && this._loaded !== undefined ? html`<tr-json-view .text=${JSON.stringify(this._loaded.request)}></tr-json-view>` : nothing}
         </section>
       </div>
@@ -187,6 +191,11 @@ export class VisualisePage extends LitElement {
   #onView(event: CustomEvent<MapView>): void {
     event.preventDefault();
     this.#go({ view: event.detail }, {}, true);
+  }
+
+  #onFound({ detail }: CustomEvent<FoundDetail>): void {
+    this.#newest.take(detail, this.#time.range);
+    this.requestUpdate();
   }
 
   #onLoaded({ detail }: CustomEvent<LoadedDetail>): void {

@@ -31,10 +31,8 @@ export interface Surroundings {
  * the most frequent values of the whole range are taken; values of a field are outside, so that each has its splits.
  */
 export function visualisationRequest(shown: Visualisation, around: Surroundings): Body {
-  const { metric, by, split, query } = shown;
-  const filters = around.filter.trim();
-  const text = [query.trim(), filters].filter((one) => one !== "" && one !== "*");
-  const joined = text.length > 1 ? text.map((one) => `(${one})`).join(" AND ") : (text[0] ?? "");
+  const { metric, by, split } = shown;
+  const joined = joinedQuery(shown, around.filter);
   const measured = metricAggregation(metric);
   const hits = { size: 0, query: buildQuery({ query: joined, filters: [] }, around.range) };
   if (by.kind === "places")
@@ -46,6 +44,12 @@ export function visualisationRequest(shown: Visualisation, around: Surroundings)
   const inner = isOutside ? { name: "split", body: splitting } : { name: "by", body: grouping };
   const aggs = nest(outer, nest(inner, measured, measured), measured);
   return { ...hits, ...(aggs && { aggs }) };
+}
+
+/** Returns the query of a visualisation together with a further one that must match. */
+export function joinedQuery({ query }: Visualisation, filter: string): string {
+  const text = [query.trim(), filter.trim()].filter((one) => one !== "" && one !== "*");
+  return text.length > 1 ? text.map((one) => `(${one})`).join(" AND ") : (text[0] ?? "");
 }
 
 interface Level {
