@@ -17,6 +17,12 @@ export const timeRangePickerStyles = css`
     overflow: hidden;
     text-overflow: ellipsis;
   }
+  .every {
+    display: inline-flex;
+    align-items: center;
+    gap: 4px;
+    color: var(--accent);
+  }
   .zone {
     color: var(--ink-muted);
     font-weight: 400;

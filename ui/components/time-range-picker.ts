@@ -67,6 +67,7 @@ export class TimeRangePicker extends LitElement {
       </button>
       <button class="ends" aria-haspopup="dialog" aria-expanded=${this._isOpen} title=${msg("Time range (t)")} @click=${this.#toggle}>
         ${icon("calendar")}<span>${text}</span><span class="zone">${formatZone(nowMs, this.isUtc)}</span>
+        ${this.refreshSeconds === 0 ? nothing : html`<span class="every" title=${msg("Refresh")}>${icon("refresh")}${refreshText(this.refreshSeconds)}</span>`}
       </button>
       <button class="icon ahead" title=${msg("One range ahead")} aria-label=${msg("One range ahead")} @click=${() => this.#move(1)}>
         ${icon("chevronRight")}
@@ -96,7 +97,7 @@ export class TimeRangePicker extends LitElement {
               ${REFRESH_SECONDS.map(
                 (seconds) =>
                   html`<option value=${seconds} ?selected=${seconds === this.refreshSeconds}>
-                    ${seconds === 0 ? msg("Off") : seconds < 60 ? msg(str`Every ${seconds} s`) : msg(str`Every ${seconds / 60} min`)}
+                    ${refreshText(seconds)}
                   </option>`,
               )}
             </select>
@@ -162,6 +163,11 @@ export class TimeRangePicker extends LitElement {
   #onZone(): void {
     this.dispatchEvent(new CustomEvent<boolean>("tr-zone", { detail: !this.isUtc }));
   }
+}
+
+function refreshText(seconds: number): string {
+  if (seconds === 0) return msg("Off");
+  return seconds < 60 ? msg(str`Every ${seconds} s`) : msg(str`Every ${seconds / 60} min`);
 }
 
 customElements.define("tr-time-range-picker", TimeRangePicker);

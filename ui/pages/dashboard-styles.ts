@@ -44,6 +44,9 @@ export const dashboardStyles = css`
   .editor select {
     max-width: min(22rem, 100%);
   }
+  .newest {
+    margin: 12px 12px 0;
+  }
   .grid {
     flex: 1;
     display: grid;
