@@ -13,12 +13,18 @@ import { type Benchmark, type BenchmarkContext, percentile, type Result } from "
 import { fts5LinesPerCpuSecond } from "./reference.ts";
 
 const LINES = 400_000;
+/** Share of the lines that is read before anything is measured, so that the runtime has compiled what is hot. */
+const WARM_SHARE = 0.15;
 /** Longest a run may take, ms: a hundredth of the target on two cores. */
 const DEADLINE_MS = 600_000;
 /** How long lines are written at half load, ms. */
 const HALF_LOAD_MS = 15_000;
 const BURST_MS = 20;
 const MIB = 1024 ** 2;
+
+/** What was promised of an idle machine: lines per CPU-second by their shape, and the age of the oldest one, ms. */
+const TARGETS = { access: { atLeast: 40_000 }, plain: { atLeast: 100_000 } } as const;
+const FRESHNESS_P99 = { atMost: 2_000 } as const;
 
 interface Throughput {
   readonly results: readonly Result[];
@@ -37,21 +43,25 @@ export const e2e: Benchmark = {
   },
 };
 
-async function throughput({ scale, progress }: BenchmarkContext, shape: LineShape): Promise<Throughput> {
+async function throughput(
+  { scale, progress }: BenchmarkContext,
+  shape: keyof typeof TARGETS,
+): Promise<Throughput> {
   const workspace = new Workspace();
   try {
     const lines = Math.round(LINES * scale);
-    const file = writeLines(workspace, shape, lines);
+    const warmLines = Math.round(lines * WARM_SHARE);
+    const warmFile = writeLines(workspace, "warm", shape, warmLines);
+    const file = writeLines(workspace, "app", shape, lines);
     progress(`${lines} ${shape} lines, ${Math.round(statSync(file).size / MIB)} MiB`);
     const stack = await startStack(workspace, { input: { paths: [workspace.path("read", "*.log")] } });
+    renameSync(warmFile, workspace.path("read", "warm.log"));
+    await searchable(stack, warmLines);
     const watched = processes(stack);
     const before = watched.map(cpuSeconds);
     const start = performance.now();
     renameSync(file, workspace.path("read", "app.log"));
-    await until("all lines searchable", async () => (await count(stack.hub.searchUrl)) >= lines, {
-      deadlineMs: DEADLINE_MS,
-      everyMs: 200,
-    });
+    await searchable(stack, warmLines + lines);
     const seconds = (performance.now() - start) / 1000;
     const cpu = watched.map((pid, at) => cpuSeconds(pid) - before[at]!);
     const peaks = watched.map((pid) => Math.round(peakResidentBytes(pid) / MIB));
@@ -62,7 +72,13 @@ async function throughput({ scale, progress }: BenchmarkContext, shape: LineShap
     };
     const total = cpu.reduce((sum, each) => sum + each, 0);
     const results: Result[] = [
-      { case: `${shape} lines`, value: lines / total, unit: "lines per CPU-second", reference },
+      {
+        case: `${shape} lines`,
+        value: lines / total,
+        unit: "lines per CPU-second",
+        reference,
+        target: TARGETS[shape],
+      },
       { case: `${shape} lines, wall`, value: lines / seconds, unit: "lines per second", reference: null },
     ];
     return { results, linesPerSecond: lines / seconds };
@@ -76,10 +92,17 @@ function processes({ agent, hub }: Stack): number[] {
   return [agent.pid, hub.pid, ...hub.natsPids()];
 }
 
-/** Writes the file beside where it is read; it appears there at once, whole. */
-function writeLines(workspace: Workspace, shape: LineShape, lines: number): string {
-  const file = workspace.path("made", "app.log");
-  const log = new SequenceLog("bench", shape);
+async function searchable({ hub }: Stack, lines: number): Promise<void> {
+  await until("all lines searchable", async () => (await count(hub.searchUrl)) >= lines, {
+    deadlineMs: DEADLINE_MS,
+    everyMs: 200,
+  });
+}
+
+/** Writes a file beside where it is read; it appears there at once, whole. */
+function writeLines(workspace: Workspace, name: string, shape: LineShape, lines: number): string {
+  const file = workspace.path("made", `${name}.log`);
+  const log = new SequenceLog(name, shape);
   const fd = openSync(file, "w");
   for (let made = 0; made < lines; made += 10_000) writeSync(fd, log.lines(Math.min(10_000, lines - made)));
   closeSync(fd);
@@ -113,15 +136,11 @@ async function freshness({ scale, progress }: BenchmarkContext, rate: number): P
       { deadlineMs: DEADLINE_MS, everyMs: 25 },
     );
     await writing;
+    const age = (p: number) => ({ value: percentile(ages, p), unit: "ms", reference: null });
     return [
-      ["freshness at half load, p50", 0.5],
-      ["freshness at half load, p99", 0.99],
-    ].map(([name, p]) => ({
-      case: String(name),
-      value: percentile(ages, Number(p)),
-      unit: "ms",
-      reference: null,
-    }));
+      { case: "freshness at half load, p50", ...age(0.5) },
+      { case: "freshness at half load, p99", ...age(0.99), target: FRESHNESS_P99 },
+    ];
   } finally {
     await workspace.close();
   }

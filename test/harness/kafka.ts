@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "#test/contract/input-world.ts";
+import { until } from "./until.ts";
 
 const LIBRARIES = join(process.env["KAFKA_HOME"] ?? "/opt/kafka", "libs");
 
@@ -77,16 +78,15 @@ num.partitions=3
 
 /** Resolves when a broker answers at the port: it listens only when it is ready. */
 async function listening(port: number): Promise<void> {
-  const deadlineMs = Date.now() + 60_000;
-  for (;;) {
-    const socket = connect(port, "127.0.0.1");
-    const isThere = await new Promise<boolean>((resolve) => {
-      socket.once("connect", () => resolve(true));
-      socket.once("error", () => resolve(false));
+  const isThere = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = connect(port, "127.0.0.1");
+      const end = (answer: boolean): void => {
+        socket.destroy();
+        resolve(answer);
+      };
+      socket.once("connect", () => end(true));
+      socket.once("error", () => end(false));
     });
-    socket.destroy();
-    if (isThere) return;
-    if (Date.now() > deadlineMs) throw new Error("Kafka doesn't start");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await until("Kafka listens", isThere, { deadlineMs: 60_000, everyMs: 100 });
 }
