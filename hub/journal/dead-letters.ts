@@ -1,7 +1,6 @@
 /** Events that no output will ever take, kept with the reason in a stream of their own. */
 
 import type { Position } from "#proto/position.ts";
-import { DEAD_LETTER_STREAM } from "#proto/subjects.ts";
 import type { Published } from "./publisher.ts";
 import type { JournalMessage } from "./reader.ts";
 
@@ -46,7 +45,6 @@ export interface DeadLetterLog {
     data: Uint8Array,
     options: { messageId?: string; headers: Record<string, string>; signal?: AbortSignal },
   ): Promise<Published>;
-  readBetween(stream: string, after: Position, limit: number): AsyncIterable<JournalMessage>;
 }
 
 /**
@@ -77,14 +75,10 @@ export async function keepDeadLetter(
   });
 }
 
-/** Returns at most `limit` dead letters behind `after`, oldest first. */
-export async function readDeadLetters(
-  log: DeadLetterLog,
-  after: Position,
-  limit: number,
-): Promise<KeptDeadLetter[]> {
+/** Returns the dead letters that messages hold. */
+export async function readDeadLetters(messages: AsyncIterable<JournalMessage>): Promise<KeptDeadLetter[]> {
   const letters: KeptDeadLetter[] = [];
-  for await (const message of log.readBetween(DEAD_LETTER_STREAM, after, limit)) letters.push(parse(message));
+  for await (const message of messages) letters.push(parse(message));
   return letters;
 }
 

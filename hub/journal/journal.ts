@@ -5,7 +5,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { type Position, START } from "#proto/position.ts";
+import type { Position } from "#proto/position.ts";
+import { DEAD_LETTER_STREAM } from "#proto/subjects.ts";
 import { Connection, type ConnectionEvent } from "./connection.ts";
 import { CoreMessaging } from "./core-messaging.ts";
 import { type DeadLetter, type KeptDeadLetter, keepDeadLetter, readDeadLetters } from "./dead-letters.ts";
@@ -17,7 +18,9 @@ import { LogHistory, type Reconciliation } from "./log-history.ts";
 import { OpenBuckets } from "./open-buckets.ts";
 import { PublishedTails } from "./published-tails.ts";
 import { type Published, Publisher, type PublishOptions } from "./publisher.ts";
-import { type JournalMessage, Reader, type ReaderSource, type ReadOptions } from "./reader.ts";
+import { readBetween } from "./read-between.ts";
+import { Reader, type ReaderSource, type ReadOptions } from "./reader.ts";
+import { type OpenedLog, readerSource } from "./reader-source.ts";
 import { streamDefinitions } from "./stream-limits.ts";
 import { type StoredMessage, type StreamState, StreamStore } from "./stream-store.ts";
 import { StreamWatch } from "./stream-watch.ts";
@@ -73,7 +76,7 @@ export class Journal implements Component {
   #stopping = new AbortController();
   #lifecycle: Lifecycle | undefined;
   #restored = 0;
-  #opened: { readonly history: LogHistory; readonly watch: StreamWatch } | undefined;
+  #opened: OpenedLog | undefined;
 
   constructor(options: JournalOptions) {
     const { log, name, replicas = 1, clock = systemClock } = options;
@@ -208,22 +211,8 @@ export class Journal implements Component {
 
   /** Returns at most `limit` dead letters behind `after` (START: the oldest kept). */
   deadLetters(after: Position, limit: number): Promise<KeptDeadLetter[]> {
-    return readDeadLetters(this, after, limit);
-  }
-
-  /** Yields at most `limit` messages that are stored now; those that were removed are passed over. */
-  async *readBetween(stream: string, after: Position, limit: number): AsyncGenerator<JournalMessage> {
-    const { firstSequence, lastSequence } = await this.#streams.state(stream);
-    const history = this.#history.of(stream);
-    const next = after.incarnation === START.incarnation ? firstSequence : history.nextAfter(after);
-    if (limit <= 0 || next > lastSequence || firstSequence > lastSequence) return;
-    const stop = new AbortController();
-    const from = next < firstSequence ? START : after;
-    let left = limit;
-    for await (const message of this.read(stream, { after: from, signal: stop.signal })) {
-      yield message;
-      if (--left === 0 || message.position.sequence >= lastSequence) return;
-    }
+    const nextAfter = (position: Position) => this.#history.of(DEAD_LETTER_STREAM).nextAfter(position);
+    return readDeadLetters(readBetween({ log: this, nextAfter }, DEAD_LETTER_STREAM, after, limit));
   }
 
   /** Tells when publishers begin to wait for space in a stream and when none waits any more. */
@@ -251,20 +240,17 @@ export class Journal implements Component {
     return this.#open().history;
   }
 
-  #open(): { readonly history: LogHistory; readonly watch: StreamWatch } {
+  #open(): OpenedLog {
     if (this.#opened === undefined) throw new AppError("closed", "the log isn't open");
     return this.#opened;
   }
 
-  async #prepare(): Promise<{ history: LogHistory; watch: StreamWatch }> {
+  async #prepare(): Promise<OpenedLog> {
     const { log, maxBytes, dataDir, replicas = 1, pollMs = POLL_MS } = this.#options;
     const connection = this.#connection;
-    const definitions = await streamDefinitions({
-      maxBytes,
-      dataDir: this.server.embeds ? dataDir : undefined,
-      maxPayloadBytes: connection.nats.info?.max_payload ?? 0,
-      replicas,
-    });
+    const folder = this.server.embeds ? dataDir : undefined;
+    const maxPayloadBytes = connection.nats.info?.max_payload ?? 0;
+    const definitions = await streamDefinitions({ maxBytes, dataDir: folder, maxPayloadBytes, replicas });
     const bucket = await this.bucket(LOG_BUCKET);
     const restored = await bucket.get(RESTORED_KEY);
     this.#restored = restored === null ? 0 : Number(Buffer.from(restored.value).toString());
@@ -298,26 +284,16 @@ export class Journal implements Component {
   }
 
   #source(): ReaderSource {
-    const { watch, history } = this.#open();
-    const streams = this.#streams;
-    return {
+    return readerSource({
+      ...this.#open(),
       connection: this.#connection,
       clock: this.#clock,
       log: this.#options.log,
       metrics: this.#metrics,
       idleMs: Math.min(IDLE_MS, this.#options.pollMs ?? POLL_MS),
-      begun: (reader) => this.#readers.add(reader),
-      tail: (stream) => this.#tails.of(stream),
-      ended: (reader) => {
-        this.#readers.delete(reader);
-        if (reader.ownFromMemory) this.#tails.end(reader.stream);
-      },
-      ready: (signal) => watch.ready(signal),
-      incarnations: (stream) => history.of(stream),
-      bounds: (stream) => streams.state(stream),
-      recentBounds: (stream) => watch.recent(stream),
-      hasMessage: async (stream, sequence) => (await streams.message(stream, sequence)) !== null,
-      lastMatching: async (stream, filter) => (await streams.lastMessage(stream, filter))?.sequence ?? 0,
-    };
+      streams: this.#streams,
+      readers: this.#readers,
+      tails: this.#tails,
+    });
   }
 }
