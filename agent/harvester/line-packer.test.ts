@@ -58,7 +58,7 @@ for (const [name, text] of [
 }
 
 test("the fast path ends before a line that is too long, and before NULs", () => {
-  const lines = { maxBytes: 10, stripsReturn: true, keeps: () => true };
+  const lines = { maxBytes: 10, stripsReturn: true, within: () => () => true };
   const target = Buffer.alloc(1_000);
   for (const rest of ["a line of many bytes\nx\n", "\0\0x\n"]) {
     const { end, full } = packLines(lines, viewOf(`one\ntwo\n${rest}`), target, 0, target.length);
@@ -67,7 +67,7 @@ test("the fast path ends before a line that is too long, and before NULs", () =>
 });
 
 test("the fast path ends where the next line has no room", () => {
-  const lines = { maxBytes: 100, stripsReturn: true, keeps: () => true };
+  const lines = { maxBytes: 100, stripsReturn: true, within: () => () => true };
   const target = Buffer.alloc(30);
   const { end, bodyEnd, events, full } = packLines(lines, viewOf("0123456789\n".repeat(3)), target, 0, 30);
   assert.deepEqual([end, events, full], [11, 1, true]);

@@ -24,6 +24,7 @@ export function packLines(
   limit: number,
 ): Packed {
   const { buffer, start, end, offset } = view;
+  const keeps = lines.within(buffer);
   let at = from;
   let events = 0;
   let place = start;
@@ -40,7 +41,7 @@ export function packLines(
     const lineOffset = offset + place - start;
     full = at + lineSize(lineOffset, textEnd - place, next - place) > limit;
     if (full) break;
-    if (textEnd > place && lines.keeps(buffer, place, textEnd)) {
+    if (textEnd > place && keeps(place, textEnd)) {
       at = appendLine(target, at, lineOffset, buffer, place, textEnd, next - place);
       events++;
     }

@@ -5,6 +5,8 @@
  * given back as `cuts`.
  */
 
+import type { RangeFilter } from "./line-filter.ts";
+
 /** Bytes to be cut; positions count in `buffer`. */
 export interface FileView {
   readonly buffer: Buffer;
@@ -48,8 +50,8 @@ export interface PlainLines {
   readonly maxBytes: number;
   /** True where a carriage return before the line feed belongs to the line's end. */
   readonly stripsReturn: boolean;
-  /** Returns false for a line that filters leave out; bytes `start` to `end` are its text. */
-  keeps(buffer: Buffer, start: number, end: number): boolean;
+  /** Returns what tells the lines of `buffer` that filters keep, asked for one after the other. */
+  within(buffer: Buffer): RangeFilter;
 }
 
 /** Cuts the bytes of one file; has a memory only of what was left out last, which `reset` clears. */

@@ -10,6 +10,7 @@ import {
   type PlainLines,
 } from "./event-format.ts";
 import type { JsonLineDecoder } from "./json-line.ts";
+import { LineFilter } from "./line-filter.ts";
 import type { MultilineOptions } from "./multiline.ts";
 import { type Line, Terminator } from "./terminator.ts";
 
@@ -48,7 +49,7 @@ export class LineFormat implements EventFormat {
   readonly maxEventBytes: number;
   readonly timeoutMs: number;
   readonly #options: LineOptions;
-  readonly #needsText: boolean;
+  readonly #filter: LineFilter;
   readonly #plainLines: PlainLines | null;
   #encoding: Encoding;
   #terminator: Terminator;
@@ -61,7 +62,7 @@ export class LineFormat implements EventFormat {
     this.#encoding = options.encoding;
     this.maxEventBytes = maxEventBytes - (maxEventBytes % options.encoding.unitBytes);
     this.timeoutMs = options.multiline?.timeoutMs ?? 0;
-    this.#needsText = options.include.length + options.exclude.length > 0;
+    this.#filter = new LineFilter(options.include, options.exclude);
     this.#terminator = new Terminator(options.terminator, options.encoding);
     this.#plainLines = this.#createPlainLines();
   }
@@ -163,8 +164,8 @@ export class LineFormat implements EventFormat {
     const bytes = this.#message(buffer, gathered);
     const common = { start, end, safe: true, cutByTime: false, timeMs: 0, fieldsJson: flagFields(flags) };
     if (bytes.length === 0) return { ...common, message: null, fieldsJson: NO_FIELDS };
-    const text = this.#needsText || json !== null ? bytes.toString() : "";
-    if (this.#needsText && this.#filtered(json?.textOf(text) ?? text)) {
+    const text = this.#filter.isNeeded || json !== null ? bytes.toString() : "";
+    if (this.#filter.isNeeded && !this.#filter.keeps(json?.textOf(text) ?? text)) {
       this.#options.onLeftOut("filtered", 1);
       return { ...common, message: null, fieldsJson: NO_FIELDS };
     }
@@ -203,18 +204,15 @@ export class LineFormat implements EventFormat {
     return {
       maxBytes: this.maxEventBytes,
       stripsReturn: terminator === "auto",
-      keeps: (buffer, start, end) => {
-        if (!this.#needsText || !this.#filtered(buffer.toString("utf8", start, end))) return true;
-        this.#options.onLeftOut("filtered", 1);
-        return false;
+      within: (buffer) => {
+        const keeps = this.#filter.within(buffer);
+        return (start, end) => {
+          const isKept = keeps(start, end);
+          if (!isKept) this.#options.onLeftOut("filtered", 1);
+          return isKept;
+        };
       },
     };
-  }
-
-  #filtered(text: string): boolean {
-    const { include, exclude } = this.#options;
-    if (include.length > 0 && !include.some((expression) => expression.test(text))) return true;
-    return exclude.some((expression) => expression.test(text));
   }
 
   /** Returns where the truncated event that goes on at `start` ends, or where the next view finds out. */

@@ -1,0 +1,57 @@
+/** Which events are kept: those that match an expression of `include_lines`, if there are any, and none of `exclude_lines`. */
+
+import { LiteralSearch, literalsOf } from "./literals.ts";
+
+/** Returns true for bytes `start` to `end` of one buffer where they are the text of an event that is kept. */
+export type RangeFilter = (start: number, end: number) => boolean;
+
+export class LineFilter {
+  readonly #include: readonly RegExp[];
+  readonly #exclude: readonly RegExp[];
+  readonly #includeLiterals: readonly Buffer[] | null;
+  readonly #excludeLiterals: readonly Buffer[] | null;
+
+  constructor(include: readonly RegExp[], exclude: readonly RegExp[]) {
+    this.#include = include;
+    this.#exclude = exclude;
+    this.#includeLiterals = allLiterals(include);
+    this.#excludeLiterals = allLiterals(exclude);
+  }
+
+  /** False: everything is kept. */
+  get isNeeded(): boolean {
+    return this.#include.length + this.#exclude.length > 0;
+  }
+
+  keeps(text: string): boolean {
+    if (this.#include.length > 0 && !this.#include.some((expression) => expression.test(text))) return false;
+    return !this.#exclude.some((expression) => expression.test(text));
+  }
+
+  /**
+   * Returns what tells of UTF-8 text in `buffer`, place after place, as long as its bytes stay. Fast path: no text is
+   * made where bytes tell that no expression matches.
+   */
+  within(buffer: Buffer): RangeFilter {
+    if (!this.isNeeded) return () => true;
+    const included = this.#searchFor(this.#includeLiterals, buffer);
+    const excluded = this.#searchFor(this.#excludeLiterals, buffer);
+    const hasInclude = this.#include.length > 0;
+    return (start, end) => {
+      if (hasInclude && included?.isWithin(start, end) === false) return false;
+      if (!hasInclude && excluded?.isWithin(start, end) === false) return true;
+      return this.keeps(buffer.toString("utf8", start, end));
+    };
+  }
+
+  #searchFor(literals: readonly Buffer[] | null, buffer: Buffer): LiteralSearch | null {
+    return literals === null ? null : new LiteralSearch(literals, buffer);
+  }
+}
+
+/** Returns the literals of all expressions, or null where one has none. */
+function allLiterals(expressions: readonly RegExp[]): readonly Buffer[] | null {
+  const found = expressions.map(literalsOf);
+  if (found.includes(null)) return null;
+  return found.flatMap((literals) => literals ?? []).map((literal) => Buffer.from(literal));
+}
