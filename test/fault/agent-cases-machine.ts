@@ -29,6 +29,17 @@ function mayBeNobody(p: Place, t: TestContext): boolean {
   return isAllowed;
 }
 
+/** Makes a folder and all in it unchangeable, even for root; skips the case where the file system has no such thing. */
+function seal(folder: string, t: TestContext): boolean {
+  const isSealed = spawnSync("chattr", ["-R", "+i", folder]).status === 0;
+  if (!isSealed) t.skip("needs root and a file system whose files can be made unchangeable");
+  return isSealed;
+}
+
+function unseal(folder: string): void {
+  spawnSync("chattr", ["-R", "-i", folder]);
+}
+
 /** Resolves when so many lines are in the log, repeats left out. */
 async function arrived(p: Place, count: number): Promise<void> {
   await until(async () => new Set(await p.lines()).size >= count);
@@ -59,6 +70,43 @@ export const MACHINE_CASES: Cases = {
     await server.kill9();
     await server.restart();
     await p.proves(log);
+  },
+
+  17: async (p, t) => {
+    const registry = join(p.folder, "agent", "data");
+    const log = newLog();
+    p.write(log, "a.log", 100);
+    const agent = await p.agent({ input: QUICK });
+    await arrived(p, 100);
+    try {
+      if (!seal(registry, t)) return;
+      p.write(log, "a.log", 100);
+      await until(async () => (await health(agent)) === "degraded");
+      await arrived(p, 200);
+      await agent.kill9();
+    } finally {
+      unseal(registry);
+    }
+    p.write(log, "a.log", 100);
+    await p.agent({ input: QUICK });
+    await p.proves(log);
+  },
+
+  74: async (p, t) => {
+    const none = 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$0" "$@"';
+    const wrapper = ["unshare", "--user", "--map-root-user", "sh", "-c", none];
+    if (spawnSync(wrapper[0]!, [...wrapper.slice(1), "true"]).status !== 0) {
+      t.skip("a user namespace with a limit of its own isn't allowed here");
+      return;
+    }
+    const log = newLog();
+    p.write(log, "a.log", 100);
+    await p.agent({ input: QUICK, wrapper });
+    await arrived(p, 100);
+    p.write(log, "a.log", 100);
+    p.write(log, "b.log", 100);
+    await p.proves(log, { unordered: true });
+    assert.equal(p.said().match(/can't be watched/g)?.length, 1, "told once");
   },
 
   36: async (p) => {

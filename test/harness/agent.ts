@@ -24,6 +24,8 @@ export interface AgentProcessOptions {
   readonly input?: Readonly<Record<string, unknown>>;
   /** User and group that it runs as; without it those of the test. */
   readonly uid?: number;
+  /** Program and arguments that run it, for a process with other limits. */
+  readonly wrapper?: readonly string[];
 }
 
 export interface AgentProcess {
@@ -53,7 +55,8 @@ export async function startAgent(options: AgentProcessOptions): Promise<AgentPro
   writeFileSync(config, JSON.stringify(settings), { mode: 0o600 }); // JSON is YAML
   const { uid } = options;
   if (uid !== undefined) for (const path of [options.folder, config]) chownSync(path, uid, uid);
-  const child = spawn(LAUNCHER, ["run", "-c", config, "--ready-json"], {
+  const [command, ...args] = [...(options.wrapper ?? []), LAUNCHER];
+  const child = spawn(command, [...args, "run", "-c", config, "--ready-json"], {
     stdio: ["ignore", "pipe", "pipe"],
     ...(uid === undefined ? {} : { uid, gid: uid, env: { ...process.env, HOME: options.folder } }),
   });
