@@ -128,8 +128,12 @@ export class Hub implements Component {
 
 /** Loads what stands on the log: that takes as long as nats-server needs to start, beside which it is done. */
 async function loadRest() {
-  const [engine, flow] = await Promise.all([import("./engine-wiring.ts"), import("./flow.ts")]);
-  return { ...engine, ...flow };
+  const engine = import("./engine-wiring.ts").then(({ makeShards, watchEngine }) => ({
+    makeShards,
+    watchEngine,
+  }));
+  const { makeFlow } = await import("./flow.ts");
+  return { ...(await engine), makeFlow };
 }
 
 /** Opens all buckets at once: each waits for the disk, and those who use them ask one after the other. */

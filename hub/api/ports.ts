@@ -21,7 +21,6 @@ export type {
   StoredDocument,
   VersionType,
   WriteConditions,
-  WriteFailure,
   WriteOptions,
   WriteResult,
   WriteSuccess,
