@@ -128,7 +128,7 @@ async function watchLive(page: Page, word: string): Promise<void> {
 async function connectServer(page: Page, name: string): Promise<void> {
   await goto(page, "enrolment");
   await page.getByRole("button", { name: "Make a line" }).click();
-  const line = await page.getByRole("region", { name: "Shown once" }).locator("code").textContent();
+  const line = await page.getByRole("region", { name: "Shown once" }).locator("code").first().textContent();
   const log = workspace.path(name, "app.log");
   writeFileSync(log, `${name} has begun\n`);
   const agent = enrolAgent(line!, { folder: workspace.path(name, "agent"), name, paths: [log] });
