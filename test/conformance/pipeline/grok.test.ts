@@ -34,7 +34,9 @@ function difference({ mode, match, message, matched, event }: GrokCase): string 
   const ecs = mode === "legacy" ? "disabled" : "v1";
   const text = `filter { grok { match => { ${entries.join(" ")} } ecs_compatibility => ${ecs} } }`;
   const { program, diagnostics } = compileText(text);
-  if (diagnostics.length > 0) return diagnostics.map((each) => each.message).join("; ");
+  // Warnings are for people: a case may leave a reference unclosed, which is text to the expression.
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) return errors.map((each) => each.message).join("; ");
   const { finished } = runEvents(program, [new Event({ message }, 0)]);
   const fields = JSON.parse(finished[0]!.toJson()) as Record<string, unknown>;
   const metadata = finished[0]!.metadata;
