@@ -102,7 +102,7 @@ describe("a full stream", () => {
       [RAW_STREAM, false],
     ]);
     assert.deepEqual(world.journal.fullStreams, []);
-    assert.match(await metric("tailrace_journal_full_waits_total"), /stream="RAW"} 1$/);
+    assert.match(await metric("tailrace_journal_full_waits_total"), /stream="RAW"} 1$/m);
     const { firstSequence, bytes: size, maxBytes } = await world.journal.state(RAW_STREAM);
     assert.equal(firstSequence, 3);
     assert.ok(size <= maxBytes);
