@@ -103,7 +103,7 @@ export class Status implements Component {
       timeMs: clock.now(),
       health: health.status,
       reason: health.reason,
-      rssBytes: process.memoryUsage.rss(),
+      rssBytes: residentBytes(),
       linesRead: sum((state) => state.linesRead),
       bytesRead,
       bytesAcked: this.#options.output.ackedBytes,
@@ -125,5 +125,14 @@ export class Status implements Component {
   *#files(): Generator<InputFile> {
     for (const { id, input } of this.#options.inputs)
       for (const file of input.files?.() ?? []) yield { ...file, input: id };
+  }
+}
+
+/** The system tells it by a file, for which there may be no descriptor; 0 then. */
+function residentBytes(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
   }
 }

@@ -74,11 +74,6 @@ export class FileSet {
     return this.#open.busy;
   }
 
-  /** True where files that should be read wait for a place: the next search finds them one. */
-  get crowded(): boolean {
-    return this.#open.crowded;
-  }
-
   state(): InputState {
     return this.#open.state();
   }

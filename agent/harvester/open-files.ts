@@ -47,11 +47,6 @@ export class OpenFiles {
     return this.#pump.busy;
   }
 
-  /** True where files wait for a place since the last search began. */
-  get crowded(): boolean {
-    return this.#crowded;
-  }
-
   start(): void {
     this.#pump.start();
   }

@@ -223,9 +223,7 @@ export class FileInput implements Input {
     while (!signal.aborted) {
       let waitMs = this.#scanEveryMs;
       try {
-        const cpuMs = await this.scan();
-        const rareMs = Math.min(cpuMs / SCAN_SHARE, SCAN_WAIT_MAX_MS);
-        if (!this.#files.crowded) waitMs = Math.max(waitMs, rareMs);
+        waitMs = Math.max(waitMs, Math.min((await this.scan()) / SCAN_SHARE, SCAN_WAIT_MAX_MS));
       } catch (error) {
         log.error({ error }, "searching for files failed; trying on");
       }
