@@ -1,6 +1,6 @@
 /** What commands ask of a hub that runs: its addresses on this machine, requests with the user's key, words for people. */
 
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { HubSettings } from "./config.ts";
 
 /** Holds an API key or access token; on the command line others would see it. */
@@ -41,6 +41,13 @@ export async function askHub<T>(url: string, env: NodeJS.ProcessEnv, body?: unkn
 
 /** Returns the error for a hub that doesn't answer at `url`. */
 export function unreachable(url: string, cause: unknown): AppError {
+  if (isCertificateFault(cause)) {
+    const remedy =
+      "name it in NODE_EXTRA_CA_CERTS=FILE, and an address it is for with -E http.host=… -E dashboard.host=…";
+    return new AppError("unavailable", `the certificate of ${new URL(url).host} isn't trusted; ${remedy}`, {
+      cause,
+    });
+  }
   const remedy = "start the hub, or name its address with -c hub.yml, -E http.port=… or -E dashboard.port=…";
   return new AppError("unavailable", `no hub answers at ${new URL(url).host}; ${remedy}`, { cause });
 }
@@ -67,4 +74,10 @@ async function reasonOf(response: Response): Promise<string> {
     error?: { reason?: string; message?: string };
   };
   return answer.error?.reason ?? answer.error?.message ?? `status ${response.status}`;
+}
+
+/** fetch hides the reason in a cause, a WebSocket gives it as it is. */
+function isCertificateFault(error: unknown): boolean {
+  const code = systemCode((error as { cause?: unknown }).cause) || systemCode(error);
+  return /CERT|SELF_SIGNED|VERIFY|ALTNAME/.test(code);
 }
