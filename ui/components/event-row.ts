@@ -29,6 +29,7 @@ export class EventRow {
   #cells: HTMLElement[] = [];
   #document: LogDocument | undefined;
   #look: RowLook | undefined;
+  #topPx: number | undefined;
 
   constructor() {
     this.#time = cell("time");
@@ -73,6 +74,8 @@ export class EventRow {
 
   /** Puts the row at a place below the first one. */
   place(topPx: number): void {
+    if (topPx === this.#topPx) return;
+    this.#topPx = topPx;
     this.element.style.transform = `translateY(${topPx}px)`;
   }
 

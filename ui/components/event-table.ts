@@ -14,8 +14,9 @@ import { RowHeights } from "../services/row-heights.ts";
 import { scrollToPlace } from "../services/row-window.ts";
 import { rowHeightPx } from "../theme.ts";
 import { columnTracks, tableWidth } from "./column-tracks.ts";
-import { EventRow, type RowLook } from "./event-row.ts";
+import type { EventRow, RowLook } from "./event-row.ts";
 import { eventTableStyles } from "./event-table-styles.ts";
+import { RowPool } from "./row-pool.ts";
 import { controls, logRows } from "./styles.ts";
 import "./table-head.ts";
 
@@ -66,7 +67,7 @@ export class EventTable extends LitElement {
 
   static override styles = [controls, logRows, eventTableStyles];
 
-  readonly #pool: EventRow[] = [];
+  readonly #pool = new RowPool();
   readonly #narrow = globalThis.matchMedia?.(NARROW);
   #heights = new RowHeights(0, rowHeightPx());
   #look: RowLook | undefined;
@@ -153,7 +154,8 @@ export class EventTable extends LitElement {
   /** Draws, and once more where cells show more or less than before: hits behind that are drawn with what is around them. */
   #drawAnew(): void {
     this.#draw();
-    const letters = this.#pool[0]?.visibleLetters() ?? [];
+    if (this.#look?.highlight === undefined && this.#look?.find === undefined) return;
+    const letters = this.#pool.visibleLetters();
     if (letters.join() === this.#letters.join()) return;
     this.#letters = letters;
     this.#look = this.#makeLook();
@@ -173,20 +175,11 @@ export class EventTable extends LitElement {
     if (scroller === null || body === null || look === undefined) return;
     const { scrollTop, clientHeight } = scroller;
     const { first, end } = this.#inSight(scrollTop, clientHeight);
-    while (this.#pool.length < end - first) {
-      const row = new EventRow();
-      this.#pool.push(row);
-      body.append(row.element);
-    }
-    for (const [at, row] of this.#pool.entries()) {
-      const document = this.rows[first + at];
-      const isShown = first + at < end && document !== undefined;
-      row.element.hidden = !isShown;
-      if (isShown) row.show(first + at, document, look, first + at === this.selected);
-    }
-    const movedPx = this.isWrapped ? this.#measure(end - first, scrollTop) : 0;
+    const { rows, selected } = this;
+    const shown = this.#pool.show({ rows, first, end, selected }, look, body);
+    const movedPx = this.isWrapped ? this.#measure(shown, scrollTop) : 0;
     body.style.height = `${this.#heights.totalPx}px`;
-    for (const row of this.#pool.slice(0, end - first)) row.place(this.#heights.topOf(row.number));
+    for (const row of shown) row.place(this.#heights.topOf(row.number));
     if (movedPx !== 0) scroller.scrollTop = scrollTop + movedPx;
   }
 
@@ -197,11 +190,11 @@ export class EventTable extends LitElement {
   }
 
   /** Takes the drawn heights; returns by how much the rows above the reader's place grew, px. */
-  #measure(count: number, scrollTop: number): number {
+  #measure(shown: readonly EventRow[], scrollTop: number): number {
     let movedPx = 0;
-    const heights = this.#pool.slice(0, count).map(({ element }) => element.offsetHeight);
+    const heights = shown.map(({ element }) => element.offsetHeight);
     for (const [at, heightPx] of heights.entries()) {
-      const row = this.#pool[at]!.number;
+      const row = shown[at]!.number;
       const isAbove = this.#heights.topOf(row) + this.#heights.heightOf(row) <= scrollTop;
       const change = this.#heights.set(row, heightPx);
       if (isAbove) movedPx += change;

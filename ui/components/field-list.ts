@@ -96,10 +96,10 @@ export class FieldList extends LitElement {
       <input type="search" aria-label=${msg("Find a field")} placeholder=${msg("Find a field (f)")} autocomplete="off" @input=${this.#onSearch} />
       <div class="list">
         ${chosen.length === 0 ? nothing : html`<h3>${msg("Columns")}</h3>${chosen.map((field) => this.#field(field))}`}
-        ${near.length === 0 ? nothing : html`<h3>${msg(str`${formatCount(near.length)} in these lines`)}</h3>${near.map((field) => this.#field(field))}`}
+        ${near.length === 0 ? nothing : html`<h3>${msg(str`${formatCount(near.length)} in these lines`)}</h3>${near.slice(0, this._limit).map((field) => this.#field(field))}`}
         ${near.length > 0 && others.length === 0 ? nothing : html`<h3>${near.length === 0 ? msg(str`${formatCount(others.length)} fields`) : msg(str`${formatCount(others.length)} others`)}</h3>`}
         ${others.slice(0, this._limit).map((field) => this.#field(field))}
-        ${others.length > this._limit ? html`<button class="plain small" @click=${this.#more}>${msg("Show more")}</button>` : nothing}
+        ${Math.max(near.length, others.length) > this._limit ? html`<button class="plain small" @click=${this.#more}>${msg("Show more")}</button>` : nothing}
       </div>
     `;
   }
