@@ -8,14 +8,14 @@ import {
   parseClientCommand,
   parseUserCommand,
   type UserCommand,
-} from "./admin-arguments.ts";
-import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
-import { type JournalCommand, parseJournalCommand } from "./journal-command.ts";
-import { type KeystoreCommand, parseKeystoreCommand } from "./keystore-command.ts";
-import { type PipelineCommand, parsePipelineCommand } from "./pipeline-command.ts";
-import { parseSearchCommand, type SearchCommand } from "./search-command.ts";
+} from "./commands/admin-arguments.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./commands/arguments.ts";
+import { type JournalCommand, parseJournalCommand } from "./commands/journal.ts";
+import { type KeystoreCommand, parseKeystoreCommand } from "./commands/keystore.ts";
+import { type PipelineCommand, parsePipelineCommand } from "./commands/pipeline.ts";
+import { parseSearchCommand, type SearchCommand } from "./commands/search.ts";
+import { parseTailCommand, type TailCommand } from "./commands/tail.ts";
 import { parseSnapshotCommand, type SnapshotCommand } from "./snapshot/arguments.ts";
-import { parseTailCommand, type TailCommand } from "./tail-command.ts";
 
 export const HELP = `Usage: tailrace-hub [run] [-c hub.yml] [-E key=value …]
        tailrace-hub pipeline ACTION … | search 'QUERY' | tail ['QUERY'] | journal

@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { parseKeystoreCommand, runKeystoreCommand } from "./commands/keystore.ts";
+import { parsePipelineCommand, runPipelineCommand } from "./commands/pipeline.ts";
 import { Keystore, pipelineVariables, shownVariables } from "./keystore.ts";
-import { parseKeystoreCommand, runKeystoreCommand } from "./keystore-command.ts";
-import { parsePipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
 
 function dataFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "keystore-"));

@@ -4,15 +4,15 @@ import { readFileSync } from "node:fs";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
-import type { AgentCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
+import type { AgentCommand, ClientCommand, UserCommand } from "./commands/admin-arguments.ts";
+import { runJournalCommand } from "./commands/journal.ts";
+import type { KeystoreCommand } from "./commands/keystore.ts";
+import { type PipelineCommand, runPipelineCommand } from "./commands/pipeline.ts";
+import { runSearchCommand } from "./commands/search.ts";
+import { runTailCommand, type TailCommand } from "./commands/tail.ts";
 import { hubSchema, loadHubSettings, settingsReference } from "./config.ts";
-import { runJournalCommand } from "./journal-command.ts";
-import type { KeystoreCommand } from "./keystore-command.ts";
-import { type PipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
-import { runSearchCommand } from "./search-command.ts";
 import type { SnapshotCommand } from "./snapshot/arguments.ts";
-import { runTailCommand, type TailCommand } from "./tail-command.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
 }
 
 async function administer(command: UserCommand | ClientCommand | AgentCommand): Promise<void> {
-  const { runAdminCommand } = await import("./admin-commands.ts");
+  const { runAdminCommand } = await import("./commands/admin.ts");
   process.stdout.write(await runAdminCommand(command, commandLog()));
 }
 
@@ -55,7 +55,7 @@ async function tail(command: TailCommand): Promise<void> {
 }
 
 async function keystore(command: KeystoreCommand): Promise<void> {
-  const { runKeystoreCommand } = await import("./keystore-command.ts");
+  const { runKeystoreCommand } = await import("./commands/keystore.ts");
   process.stdout.write(await runKeystoreCommand(command, process.env));
 }
 

@@ -1,7 +1,7 @@
 /** Command lines of `snapshot`: what was asked, or what to write instead. */
 
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "../command-arguments.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "../commands/arguments.ts";
 
 const ACTIONS = ["create", "list", "restore"] as const;
 

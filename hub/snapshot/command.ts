@@ -5,7 +5,7 @@ import { type BlobStore, DirectoryBlobs } from "#hub/journal/blob-store.ts";
 import { S3Blobs } from "#hub/journal/s3-blobs.ts";
 import { StreamArchive } from "#hub/journal/stream-archive.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { usageError } from "../command-arguments.ts";
+import { usageError } from "../commands/arguments.ts";
 import { type HubSettings, loadHubSettings } from "../config.ts";
 import { withConnection } from "../state-session.ts";
 import type { SnapshotCommand } from "./arguments.ts";

@@ -1,8 +1,8 @@
 /** `tailrace-hub search 'QUERY'`: lines of the logs on a terminal, asked of the search interface. */
 
 import { parseDuration } from "#proto/kit/units.ts";
-import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
-import { type HubSettings, loadHubSettings } from "./config.ts";
+import { type HubSettings, loadHubSettings } from "../config.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { addressOf, askHub, printable } from "./running-hub.ts";
 
 export interface SearchCommand {

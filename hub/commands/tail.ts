@@ -15,10 +15,10 @@ import {
   type TailGap,
   type TailRows,
 } from "#proto/live.ts";
-import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
-import { loadHubSettings } from "./config.ts";
+import { loadHubSettings } from "../config.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { addressOf, credentials, printable, refusal, unreachable } from "./running-hub.ts";
-import { newestLines } from "./search-command.ts";
+import { newestLines } from "./search.ts";
 
 export interface TailCommand {
   readonly name: "tail";

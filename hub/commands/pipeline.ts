@@ -7,9 +7,9 @@ import type { Variables } from "#hub/pipeline/language/variables.ts";
 import type { PipelineFile } from "#hub/pipeline/runtime/worker-protocol.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
-import { loadHubSettings } from "./config.ts";
-import { pipelineVariables } from "./keystore.ts";
+import { loadHubSettings } from "../config.ts";
+import { pipelineVariables } from "../keystore.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 
 const OPTIONS = {
   ...PLACE_OPTIONS,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { parseJournalCommand, runJournalCommand } from "./journal-command.ts";
+import { parseJournalCommand, runJournalCommand } from "./journal.ts";
 
 const ANSWERS: Readonly<Record<string, unknown>> = {
   "/api/status": {

@@ -1,7 +1,7 @@
 /** `tailrace-hub journal`: how full the log's streams are, and what the agents have not sent yet. */
 
-import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
-import { loadHubSettings } from "./config.ts";
+import { loadHubSettings } from "../config.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { addressOf, askHub, printable } from "./running-hub.ts";
 import { table } from "./table.ts";
 

@@ -3,9 +3,9 @@
 import { resolve } from "node:path";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./command-arguments.ts";
-import { loadHubSettings } from "./config.ts";
-import { Keystore } from "./keystore.ts";
+import { loadHubSettings } from "../config.ts";
+import { Keystore } from "../keystore.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { readPassword } from "./password-prompt.ts";
 
 const ACTIONS = ["create", "add", "list", "remove"] as const;

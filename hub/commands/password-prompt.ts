@@ -2,7 +2,7 @@
 
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
-import { usageError } from "./command-arguments.ts";
+import { usageError } from "./arguments.ts";
 
 /** Returns the password for the account `name`. Throws usage_invalid where there is none or the two differ. */
 export async function readPassword(name: string): Promise<string> {

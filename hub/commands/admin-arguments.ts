@@ -2,13 +2,7 @@
 
 import { isRole, ROLES, type Role } from "#hub/auth/principal.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import {
-  overridesOf,
-  PLACE_OPTIONS,
-  type PlaceValues,
-  parseOptions,
-  usageError,
-} from "./command-arguments.ts";
+import { overridesOf, PLACE_OPTIONS, type PlaceValues, parseOptions, usageError } from "./arguments.ts";
 
 const USER_ACTIONS = ["add", "passwd", "list", "remove"] as const;
 const CLIENT_ACTIONS = ["add", "list", "rotate", "remove"] as const;

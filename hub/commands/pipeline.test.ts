@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { parsePipelineCommand, runPipelineCommand } from "./pipeline-command.ts";
+import { parsePipelineCommand, runPipelineCommand } from "./pipeline.ts";
 
 function folder(t: TestContext, files: Readonly<Record<string, string>>): (name: string) => string {
   const path = mkdtempSync(join(tmpdir(), "tailrace-command-"));
@@ -308,6 +308,6 @@ test("the reference names every plugin and option, and a mistyped name its neigh
 
 test("the written reference is what the schemas say; `tailrace-hub pipeline plugins > docs/plugins.md` writes it", async () => {
   const { output } = await runPipelineCommand(parsePipelineCommand(["plugins"]), {});
-  const written = readFileSync(join(import.meta.dirname, "../docs/plugins.md"), "utf8");
+  const written = readFileSync(join(import.meta.dirname, "../../docs/plugins.md"), "utf8");
   assert.equal(written, output);
 });

@@ -6,12 +6,12 @@ import { openStores, type Stores } from "#hub/auth/stores.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { parseDuration } from "#proto/kit/units.ts";
+import { certificateFingerprint } from "../agent-access.ts";
+import { type HubSettings, loadHubSettings } from "../config.ts";
+import { AUTH_BUCKET } from "../open-access.ts";
+import { withState } from "../state-session.ts";
 import type { AgentCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
-import { certificateFingerprint } from "./agent-access.ts";
-import { type HubSettings, loadHubSettings } from "./config.ts";
-import { AUTH_BUCKET } from "./open-access.ts";
 import { readPassword } from "./password-prompt.ts";
-import { withState } from "./state-session.ts";
 import { table } from "./table.ts";
 
 /** Who did it, in the log. */

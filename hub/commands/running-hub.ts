@@ -1,7 +1,7 @@
 /** What commands ask of a hub that runs: its addresses on this machine, requests with the user's key, words for people. */
 
 import { AppError, systemCode } from "#proto/kit/errors.ts";
-import type { HubSettings } from "./config.ts";
+import type { HubSettings } from "../config.ts";
 
 /** Holds an API key or access token; on the command line others would see it. */
 export const KEY_VARIABLE = "TAILRACE_API_KEY";
