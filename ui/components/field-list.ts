@@ -2,7 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import type { Field, TopValue } from "../services/fields.ts";
+import type { Field, FieldCatalogue, TopValue } from "../services/fields.ts";
 import { formatCount } from "../services/format.ts";
 import { fieldListStyles } from "./field-list-styles.ts";
 import { fireColumn, fireFilter } from "./filter-events.ts";
@@ -51,7 +51,8 @@ export class FieldList extends LitElement {
     _values: { state: true },
   };
 
-  declare fields: readonly Field[];
+  /** Undefined until they are known. */
+  declare fields: FieldCatalogue | undefined;
   declare columns: readonly string[];
   /** Names of the fields that lines in sight have; they come first. */
   declare present: ReadonlySet<string>;
@@ -66,7 +67,7 @@ export class FieldList extends LitElement {
 
   constructor() {
     super();
-    this.fields = [];
+    this.fields = undefined;
     this.columns = [];
     this.present = new Set();
     this.loadValues = () => Promise.resolve(undefined);
@@ -82,12 +83,14 @@ export class FieldList extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has("fields") && !this.fields.some(({ name }) => name === this._open)) this._open = undefined;
+    if (changed.has("fields") && this.fields?.has(this._open ?? "") !== true) this._open = undefined;
   }
 
   override render(): TemplateResult {
     const wanted = this._search.toLowerCase();
-    const found = this.fields.filter(({ name }) => name.toLowerCase().includes(wanted));
+    const found = [...(this.fields?.values() ?? [])].filter(({ name }) =>
+      name.toLowerCase().includes(wanted),
+    );
     const chosen = found.filter(({ name }) => this.columns.includes(name));
     const rest = found.filter(({ name }) => !this.columns.includes(name));
     const near = rest.filter(({ name }) => this.present.has(name));

@@ -7,6 +7,7 @@ import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import "../components/event-table.ts";
 import { faultView } from "../components/fault-view.ts";
+import type { TopValues } from "../components/field-list.ts";
 import "../components/field-list.ts";
 import type { FilterDetail } from "../components/filter-events.ts";
 import "../components/histogram.ts";
@@ -20,7 +21,7 @@ import {
   type Sort,
   toggleColumn,
 } from "../services/discover-state.ts";
-import { namesIn } from "../services/fields.ts";
+import { type Field, namesIn } from "../services/fields.ts";
 import { highlightWords } from "../services/highlight.ts";
 import { type LogDocument, nextError } from "../services/log-document.ts";
 import { readPreference, writePreference } from "../services/preferences.ts";
@@ -63,8 +64,10 @@ export class DiscoverResults extends LitElement {
 
   static override styles = [controls, notices, resultsStyles];
 
+  // Kept, as the list of fields draws itself anew where it gets another one than before.
   #presentIn: readonly LogDocument[] = [];
   #present: ReadonlySet<string> = new Set();
+  readonly #loadValues = (field: Field): Promise<TopValues | undefined> => this.model.topValues(field);
   readonly #around = (line: LogDocument): SurroundingLines =>
     new SurroundingLines(line, this.client, this.state.index);
 
@@ -106,31 +109,33 @@ export class DiscoverResults extends LitElement {
   override render(): TemplateResult {
     const places = `${this._isOpen ? "with-details" : ""} ${this._hasFields ? "with-fields" : ""}`;
     return html`<div class="work ${places}" @tr-filter=${this.#onFilter} @tr-column=${this.#onColumn}>
-      ${this._hasFields ? this.#fields() : nothing}
+      ${this._hasFields ? this.#fieldList() : nothing}
       <div class="main">${this.#main()}</div>
       ${this._isOpen ? this.#details() : nothing}
     </div>`;
   }
 
   protected override updated(): void {
-    if (this.model.rows.length === 0) return;
-    // Tried again with the next change where the hub is away.
-    loadLater().catch(() => undefined);
+    // Behind the next frame, when the lines are on the screen.
+    requestAnimationFrame(() => setTimeout(() => this.#afterRows()));
   }
 
-  #fields(): TemplateResult {
-    const { fields } = this.model;
-    return html`<aside aria-label=${msg("Fields")}>
-      <tr-field-list .fields=${fields === undefined ? [] : [...fields.values()]} .columns=${this.state.columns} .present=${this.#presentFields}
-        .loadValues=${this.model.topValues.bind(this.model)}></tr-field-list>
-    </aside>`;
-  }
-
-  get #presentFields(): ReadonlySet<string> {
+  /** What nobody misses before the lines are seen. */
+  #afterRows(): void {
     const { rows } = this.model;
-    if (rows !== this.#presentIn) this.#present = namesIn(rows);
+    // Tried again with the next change where the hub is away.
+    if (rows.length > 0) loadLater().catch(() => undefined);
+    if (rows === this.#presentIn) return;
     this.#presentIn = rows;
-    return this.#present;
+    this.#present = namesIn(rows);
+    this.requestUpdate();
+  }
+
+  #fieldList(): TemplateResult {
+    return html`<aside aria-label=${msg("Fields")}>
+      <tr-field-list .fields=${this.model.fields} .columns=${this.state.columns} .present=${this.#present}
+        .loadValues=${this.#loadValues}></tr-field-list>
+    </aside>`;
   }
 
   #main(): TemplateResult {
