@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { bench, LONG } from "./testing.ts";
 
 test("rotation by copy and truncation repeats nothing and keeps what only the copy has", async (t) => {
@@ -27,6 +28,21 @@ test("rotation by copy and truncation while the agent was away repeats nothing",
   await b.scan();
   await b.scan();
   assert.equal(b.text, "only in the copy\n");
+});
+
+test("a file that was copied, truncated and written anew while the hub's log was lost repeats nothing", async (t) => {
+  const b = await bench(t, {}, { confirmsCommits: true });
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  for (const [, row] of b.context.registry.rows()) row.committed = row.sent;
+  copyFileSync(b.path("a.log"), b.path("a.log.1"));
+  const anew = LONG.replaceAll("x", "y");
+  writeFileSync(b.path("a.log"), `${anew}and more\n`);
+  b.files.rewind();
+  while (b.files.busy) await turn();
+  await b.scan();
+  await b.scan();
+  assert.equal(b.text, `${LONG}${anew}and more\n`);
 });
 
 test("a copy of which nothing is acknowledged yet waits for the original", async (t) => {

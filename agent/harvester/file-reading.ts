@@ -7,7 +7,7 @@ import { readSync } from "node:fs";
 import type { Batch, Channel } from "#agent/outputs/output.ts";
 import type { SourceId } from "#agent/registry/row.ts";
 import type { HarvesterOptions } from "./harvester-options.ts";
-import { ANCHOR_BYTES, anchorOf, fits, HEAD_BYTES, readHead } from "./identity.ts";
+import { ANCHOR_BYTES, anchorOf, fits, HEAD_BYTES, readHead, sameHead } from "./identity.ts";
 import type { Progress } from "./progress.ts";
 import { readFully } from "./read-fully.ts";
 
@@ -60,7 +60,7 @@ export class FileReading {
     const before = Math.min(ANCHOR_BYTES, offset);
     const length = await readFully(this.options.fd, buffer, start - before, before + room, offset - before);
     if (offset !== progress.offset) return "nothing"; // a rewind came in between, and wakes the file
-    const isKnown = length >= before && fits(progress.anchor, buffer, start);
+    const isKnown = length >= before && this.#fits(buffer, start);
     if (!isKnown || !this.#hasHead(buffer, start - before, start - before + length)) {
       progress.beginGeneration();
       this.sizeAtEnd = -1;
@@ -123,6 +123,13 @@ export class FileReading {
     const body = { buffer: slot.buffer, start: slot.buffer.length, end: slot.buffer.length, events: true };
     this.send(buffer, start, end, { slot, body, lines: 0, open: false, continued: false });
     return end < dataEnd || this.sizeAtEnd < 0;
+  }
+
+  /** Before an offset that was rewound to, nothing is known of the bytes: the file's first ones tell, in time. */
+  #fits(buffer: Buffer, start: number): boolean {
+    const { anchor, offset, row } = this.progress;
+    if (anchor.bytes === 0 && offset > 0) return sameHead(this.options.fd, row.head);
+    return fits(anchor, buffer, start);
   }
 
   /** At the start of the file nothing is before what is read; there its fingerprint tells whether it was replaced. */
