@@ -19,6 +19,8 @@ export interface NewDocuments {
   /** ASCII, behind each other, `idBytes` each. */
   readonly ids: Uint8Array;
   readonly idBytes: number;
+  /** Where the ids of all belong; without it each id says where. */
+  readonly shard?: number;
   /** See DocumentColumns. */
   readonly ordinals?: Uint32Array;
   readonly sourceIndices?: Uint32Array;
@@ -44,7 +46,7 @@ export function appendMessages(
   reply: () => string,
 ): AppendMessage[] {
   const messages: AppendMessage[] = [];
-  for (const [shard, places] of placesByShard(documents, index.settings.numberOfShards).entries()) {
+  for (const [shard, places] of placesByShard(documents, index.settings.numberOfShards)) {
     for (const [part, some] of partsOf(documents, places).entries()) {
       const head = headerBytes(index, shard, header, reply());
       const isAll = some.length > 0 && some.at(-1)! - some[0]! === some.length - 1;
@@ -56,9 +58,10 @@ export function appendMessages(
   return messages;
 }
 
-/** Places by shard, ascending in each. */
-function placesByShard({ ids, idBytes, ends }: NewDocuments, shards: number): Uint32Array[] {
-  if (shards === 1) return [Uint32Array.from(ends, (_, place) => place)];
+/** Shards with the places of their documents, ascending in each. */
+function placesByShard(documents: NewDocuments, shards: number): [shard: number, places: Uint32Array][] {
+  const { ids, idBytes, ends, shard: ofAll = shards === 1 ? 0 : undefined } = documents;
+  if (ofAll !== undefined) return [[ofAll, ends.map((_, place) => place)]];
   const shardOf = new Uint32Array(ends.length);
   const counts = new Uint32Array(shards);
   for (let place = 0; place < ends.length; place++) {
@@ -66,11 +69,11 @@ function placesByShard({ ids, idBytes, ends }: NewDocuments, shards: number): Ui
     shardOf[place] = shard;
     counts[shard]!++;
   }
-  const result = Array.from(counts, (count) => new Uint32Array(count));
+  const result = Array.from(counts, (count, shard): [number, Uint32Array] => [shard, new Uint32Array(count)]);
   counts.fill(0);
   for (let place = 0; place < ends.length; place++) {
     const shard = shardOf[place]!;
-    result[shard]![counts[shard]!++] = place;
+    result[shard]![1][counts[shard]!++] = place;
   }
   return result;
 }
@@ -80,7 +83,8 @@ function partsOf(documents: NewDocuments, places: Uint32Array): Uint32Array[] {
   const parts: Uint32Array[] = [];
   let first = 0;
   let bytes = 0;
-  for (const [nth, place] of places.entries()) {
+  for (let nth = 0; nth < places.length; nth++) {
+    const place = places[nth]!;
     const more = documents.ends[place]! - startOf(documents, place) + OPERATION_BYTES;
     if (nth > first && (bytes + more > MAX_BATCH_BYTES || nth - first >= MAX_OPERATIONS)) {
       parts.push(places.subarray(first, nth));

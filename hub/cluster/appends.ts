@@ -5,6 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { tailrace } from "#proto/messages.ts";
 import { type AppendMessage, appendMessages } from "./append-messages.ts";
 import { appendTarget } from "./append-target.ts";
 import type { BatchHeader } from "./doc-batches.ts";
@@ -15,6 +16,7 @@ import { documentError } from "./item-error.ts";
 import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import type { Reply, ReplyInbox } from "./reply-inbox.ts";
+import { ShardTurns } from "./shard-turns.ts";
 import type { AppendResult, AppendRun } from "./writes.ts";
 
 export interface AppendsOptions {
@@ -22,14 +24,17 @@ export interface AppendsOptions {
   readonly catalog: IndexCatalog;
   readonly ids: DocumentIds;
   readonly inbox: ReplyInbox;
+  readonly now: () => number;
 }
 
 export class Appends {
   readonly #options: AppendsOptions;
   readonly #shapes = new KnownShapes();
+  readonly #turns: ShardTurns;
 
   constructor(options: AppendsOptions) {
     this.#options = options;
+    this.#turns = new ShardTurns(options.now);
   }
 
   /** The index of a run, once all fields of its documents are in the mapping; null where not all is simple. */
@@ -47,33 +52,53 @@ export class Appends {
   ): Promise<AppendResult> {
     const { inbox } = this.#options;
     const replies: Reply[] = [];
-    const ids = this.#options.ids.take(run.ends.length);
+    const shard = this.#turns.take(index.uuid, index.settings.numberOfShards, bytesOf(run));
+    const ids = this.#options.ids.take(run.ends.length, shard, index.settings.numberOfShards);
     const outcomes: Outcomes = { seqNos: new Float64Array(run.ends.length), failures: new Map() };
-    const documents = { ...run, ids, idBytes: ID_CHARACTERS };
+    const documents = { ...run, ids, idBytes: ID_CHARACTERS, shard };
     const messages = appendMessages(documents, index, header, () => {
       const reply = inbox.open();
       replies.push(reply);
       return reply.subject;
     });
-    const answered: Promise<void>[] = [];
+    const write = { index, timeoutMs, signal, outcomes };
     try {
-      for (const [nth, message] of messages.entries()) {
-        try {
-          const options = { messageId: randomUUID(), wait: false, signal };
-          await this.#options.log.publish(message.subject, message.data, options);
-          answered.push(answer(message, index, replies[nth]!, timeoutMs, outcomes));
-        } catch (error) {
-          const failure = toAppError(error);
-          for (const place of message.places) outcomes.failures.set(place, failure);
-        }
-      }
-      await Promise.all(answered);
+      // All at once: the order of documents that nobody has named yet is nobody's.
+      await Promise.all(messages.map((message, nth) => this.#write(message, replies[nth]!, write)));
     } finally {
       for (const reply of replies) reply.close();
     }
     const copies = 1 + index.settings.numberOfReplicas;
     return { index: index.name, ids, idBytes: ID_CHARACTERS, ...outcomes, copies };
   }
+
+  /** Publishes a message and writes what became of its documents to their places. */
+  async #write(message: AppendMessage, reply: Reply, write: RunWrite): Promise<void> {
+    const { subject, data, places, shard } = message;
+    const { index, timeoutMs, signal, outcomes } = write;
+    try {
+      await this.#options.log.publish(subject, data, { messageId: randomUUID(), wait: false, signal });
+      const { items } = await reply.wait(timeoutMs);
+      const of = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
+      fillOutcomes(places, items, of, outcomes);
+    } catch (error) {
+      const failure = toAppError(error);
+      for (const place of places) outcomes.failures.set(place, failure);
+    }
+  }
+}
+
+/** What the messages of a run have in common. */
+interface RunWrite {
+  readonly index: IndexMetadata;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly outcomes: Outcomes;
+}
+
+/** Bytes of a run's documents, and of what is between them. */
+function bytesOf({ start, ends }: AppendRun): number {
+  return (ends.at(-1) ?? start) - start;
 }
 
 /** See AppendResult. */
@@ -83,28 +108,20 @@ interface Outcomes {
 }
 
 /** Writes what the shard says of a message's documents to their places. */
-async function answer(
-  { places, shard }: AppendMessage,
-  index: IndexMetadata,
-  reply: Reply,
-  timeoutMs: number,
+function fillOutcomes(
+  places: Uint32Array,
+  items: readonly tailrace.DocItemResult.$Properties[],
+  of: Readonly<Record<string, string>>,
   { seqNos, failures }: Outcomes,
-): Promise<void> {
-  try {
-    const { items } = await reply.wait(timeoutMs);
-    let next = 0;
-    for (const { count, errorCode, errorReason, seqNo } of items) {
-      const end = Math.min(next + (count || 1), places.length);
-      const data = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
-      for (let nth = 0; next < end; next++, nth++) {
-        if (errorCode) failures.set(places[next]!, documentError(errorCode, errorReason ?? "", data));
-        else seqNos[places[next]!] = (seqNo ?? 0) + nth;
-      }
+): void {
+  let next = 0;
+  for (const { count, errorCode, errorReason, seqNo } of items) {
+    const end = Math.min(next + (count || 1), places.length);
+    for (let nth = 0; next < end; next++, nth++) {
+      if (errorCode) failures.set(places[next]!, documentError(errorCode, errorReason ?? "", of));
+      else seqNos[places[next]!] = (seqNo ?? 0) + nth;
     }
-    for (; next < places.length; next++)
-      failures.set(places[next]!, new AppError("internal", "the shard answered with too few results"));
-  } catch (error) {
-    const failure = toAppError(error);
-    for (const place of places) failures.set(place, failure);
   }
+  for (; next < places.length; next++)
+    failures.set(places[next]!, new AppError("internal", "the shard answered with too few results"));
 }

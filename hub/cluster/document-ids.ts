@@ -1,63 +1,102 @@
 /** Ids of documents that came without one. */
 
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
+import { hashPair, mixedPair, shardOfHash } from "./routing.ts";
 
-/** Bytes of an id: 6 of time, 3 of a counter, 6 of this process. */
+/** Bytes of an id: 6 of time, 6 of this process, 3 of a counter. */
 const ID_BYTES = 15;
+const TIME_BYTES = 6;
+const COUNTER_BYTES = 3;
+const COUNTER_AT = ID_BYTES - COUNTER_BYTES;
 
 /** Characters of an id. */
 export const ID_CHARACTERS = 20;
 
-/** Where the four characters of the counter stand. */
-const COUNTER_AT = 8;
+/** Characters before those of the counter, of which there are four. */
+const HEAD_CHARACTERS = 16;
+
+/** Counters are below it. */
+const COUNTERS = 2 ** (8 * COUNTER_BYTES);
 
 /** RFC 4648, table 2. */
 const DIGITS = Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
 
-/** Makes ids that are unique over processes and rise with time: 20 characters base64url. */
-export class DocumentIds {
-  readonly #bytes = Buffer.concat([Buffer.alloc(9), randomBytes(6)], ID_BYTES);
-  readonly #now: () => number;
-  #lastMs = 0;
-  #counter = randomBytes(3).readUIntBE(0, 3);
+/** Two digits as the hash of an id takes them, by their value. */
+const PAIRS = Int32Array.from({ length: 64 * 64 }, (_, value) => pairAt(DIGITS, value >>> 6, value & 63));
 
-  constructor(now: () => number) {
+/**
+ * Makes ids that are unique over processes and rise with time: 20 characters base64url. The counter is last and may be
+ * any: that is how ids are found that belong to a wanted shard.
+ */
+export class DocumentIds {
+  readonly #bytes = Buffer.concat([Buffer.alloc(TIME_BYTES), randomBytes(ID_BYTES - TIME_BYTES)]);
+  /** Characters before the counter's, and their hash. */
+  readonly #head = Buffer.alloc(HEAD_CHARACTERS);
+  #headHash = 0;
+  readonly #now: () => number;
+  #lastMs = -1;
+  #counter: number;
+
+  /** `counter`: the one before the first, 0 to 2^24 - 1. */
+  constructor(now: () => number, counter = randomInt(COUNTERS)) {
     this.#now = now;
+    this.#counter = counter;
   }
 
   next(): string {
-    this.#count();
-    return this.#bytes.toString("base64url");
+    return Buffer.from(this.take(1)).toString("latin1");
   }
 
-  /** Returns `count` ids behind each other, ID_CHARACTERS of ASCII each. */
-  take(count: number): Uint8Array {
+  /** Returns `count` ids behind each other, ID_CHARACTERS of ASCII each, all of shard `shard` of `shards`. */
+  take(count: number, shard = 0, shards = 1): Uint8Array {
     const out = Buffer.allocUnsafe(count * ID_CHARACTERS);
-    let lastMs = -1;
+    const head = this.#head;
+    this.#setTime(Math.max(this.#lastMs, this.#now()));
     for (let at = 0; at < out.length; at += ID_CHARACTERS) {
-      this.#count();
-      if (lastMs === this.#lastMs) this.#again(out, at);
-      else out.write(this.#bytes.toString("base64url"), at, "latin1");
-      lastMs = this.#lastMs;
+      this.#count(shard, shards);
+      for (let place = 0; place < HEAD_CHARACTERS; place++) out[at + place] = head[place]!;
+      putCounter(out, at + HEAD_CHARACTERS, this.#counter);
     }
     return out;
   }
 
-  #count(): void {
-    this.#counter = (this.#counter + 1) & 0xff_ffff;
-    this.#lastMs = Math.max(this.#lastMs + (this.#counter === 0 ? 1 : 0), this.#now());
-    this.#bytes.writeUIntBE(this.#lastMs, 0, 6);
-    this.#bytes.writeUIntBE(this.#counter, 6, 3);
+  /** Goes on to the next counter that belongs to the shard. One that is used up borrows from the time to come. */
+  #count(shard: number, shards: number): void {
+    for (;;) {
+      this.#counter = nextCounter(this.#counter, this.#headHash, shard, shards);
+      if (this.#counter > 0) return;
+      this.#setTime(this.#lastMs + 1);
+    }
   }
 
-  /** Writes an id of the same millisecond as the one before it: only the counter's characters are others. */
-  #again(out: Uint8Array, at: number): void {
-    for (let place = at; place < at + ID_CHARACTERS; place++) out[place] = out[place - ID_CHARACTERS]!;
-    const counter = this.#counter;
-    const place = at + COUNTER_AT;
-    out[place] = DIGITS[counter >>> 18]!;
-    out[place + 1] = DIGITS[(counter >>> 12) & 63]!;
-    out[place + 2] = DIGITS[(counter >>> 6) & 63]!;
-    out[place + 3] = DIGITS[counter & 63]!;
+  #setTime(timeMs: number): void {
+    if (timeMs === this.#lastMs) return;
+    this.#lastMs = timeMs;
+    this.#bytes.writeUIntBE(timeMs, 0, TIME_BYTES);
+    this.#head.write(this.#bytes.toString("base64url", 0, COUNTER_AT), "latin1");
+    this.#headHash = 0;
+    for (let at = 0; at < HEAD_CHARACTERS; at += 2)
+      this.#headHash = hashPair(this.#headHash, pairAt(this.#head, at, at + 1));
   }
+}
+
+/** The first counter behind `counter` whose id belongs to the shard; 0 for none. `headHash`: of what stands before. */
+function nextCounter(counter: number, headHash: number, shard: number, shards: number): number {
+  if (shards === 1) return (counter + 1) % COUNTERS;
+  for (let next = counter + 1; next < COUNTERS; next++) {
+    const hash = hashPair(hashPair(headHash, PAIRS[next >>> 12]!), PAIRS[next & 0xfff]!);
+    if (shardOfHash(hash, ID_CHARACTERS, shards) === shard) return next;
+  }
+  return 0;
+}
+
+function pairAt(characters: Uint8Array, first: number, second: number): number {
+  return mixedPair(characters[first]!, characters[second]!);
+}
+
+function putCounter(out: Uint8Array, at: number, counter: number): void {
+  out[at] = DIGITS[counter >>> 18]!;
+  out[at + 1] = DIGITS[(counter >>> 12) & 63]!;
+  out[at + 2] = DIGITS[(counter >>> 6) & 63]!;
+  out[at + 3] = DIGITS[counter & 63]!;
 }

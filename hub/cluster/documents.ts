@@ -55,8 +55,8 @@ export class Documents {
     this.#options = options;
     this.#ids = new DocumentIds(options.now);
     this.#inbox = new ReplyInbox(options.log);
-    const { log, catalog } = options;
-    this.#appends = new Appends({ log, catalog, ids: this.#ids, inbox: this.#inbox });
+    const { log, catalog, now } = options;
+    this.#appends = new Appends({ log, catalog, ids: this.#ids, inbox: this.#inbox, now });
   }
 
   start(): void {

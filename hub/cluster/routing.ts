@@ -13,7 +13,7 @@ export function shardOf(id: string, routing: string, numberOfShards: number): nu
 export function shardOfAscii(bytes: Uint8Array, from: number, to: number, numberOfShards: number): number {
   const pairs = from + ((to - from) & ~1);
   let hash = 0;
-  for (let at = from; at < pairs; at += 2) hash = step(hash, bytes[at]! | (bytes[at + 1]! << 16));
+  for (let at = from; at < pairs; at += 2) hash = hashPair(hash, mixedPair(bytes[at]!, bytes[at + 1]!));
   if (pairs < to) hash ^= mix(bytes[pairs]!);
   return floorMod(finish(hash, to - from), numberOfShards);
 }
@@ -23,14 +23,25 @@ function murmur3(text: string): number {
   const pairs = text.length & ~1;
   let hash = 0;
   for (let at = 0; at < pairs; at += 2)
-    hash = step(hash, text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16));
+    hash = hashPair(hash, mixedPair(text.charCodeAt(at), text.charCodeAt(at + 1)));
   if (pairs < text.length) hash ^= mix(text.charCodeAt(pairs));
   return finish(hash, text.length);
 }
 
-function step(before: number, block: number): number {
-  const hash = before ^ mix(block);
+/** Two characters as `hashPair` takes them. */
+export function mixedPair(first: number, second: number): number {
+  return mix(first | (second << 16));
+}
+
+/** The hash of the characters of a text, two at a time: begins at 0, each step takes what the one before gave. */
+export function hashPair(before: number, mixed: number): number {
+  const hash = before ^ mixed;
   return (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+/** Shard of an id of `characters` characters, an even number of them, whose pairs have this hash. */
+export function shardOfHash(hash: number, characters: number, numberOfShards: number): number {
+  return floorMod(finish(hash, characters), numberOfShards);
 }
 
 function finish(before: number, characters: number): number {
@@ -41,7 +52,8 @@ function finish(before: number, characters: number): number {
 }
 
 function floorMod(value: number, divisor: number): number {
-  return ((value % divisor) + divisor) % divisor;
+  const rest = (value % divisor) | 0;
+  return rest < 0 ? rest + divisor : rest;
 }
 
 function mix(block: number): number {
