@@ -44,7 +44,8 @@ export function makeShards({
   readonly log: Logger;
 }): Shards {
   const catalog = new IndexCatalog({ bucket: indices, log, now: () => systemClock.now() });
-  return { catalog, host: new ShardHost({ folder: join(folder, "engine"), catalog, log }) };
+  const host = new ShardHost({ folder: join(folder, "engine"), catalog, log, clock: systemClock });
+  return { catalog, host };
 }
 
 /** Returns the rules of what is kept. Throws settings_invalid. */

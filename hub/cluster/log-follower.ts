@@ -198,7 +198,9 @@ export class LogFollower implements Component {
       await clock.sleep(TICK_MS, signal);
       if (signal.aborted) return;
       try {
-        host.refreshDue(clock.monotonic());
+        // A search may have found it out.
+        if (host.reopenFailed()) this.#session.abort();
+        host.refreshDue();
         const due = clock.monotonic() - this.#committedAtMs >= COMMIT_EVERY_MS;
         if (this.#uncommittedBytes > 0 && (due || this.#uncommittedBytes >= COMMIT_BYTES)) this.#commit();
         else host.mergeStep();

@@ -26,6 +26,12 @@ export class RefreshWaiters {
     }
   }
 
+  /** Whether somebody waits for a refresh of an index. */
+  has(uuid: string): boolean {
+    for (const { pending } of this.#waiters) if (pending.has(uuid)) return true;
+    return false;
+  }
+
   /** An index was refreshed, or is gone. */
   tell(uuid: string): void {
     for (const { pending, done } of this.#waiters) {

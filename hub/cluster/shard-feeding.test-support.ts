@@ -87,7 +87,7 @@ export async function openNode(
   const dead: AppError[] = [];
   const catalog = new IndexCatalog({ bucket, log: logger, now: Date.now });
   await catalog.start();
-  const host = new ShardHost({ folder, catalog, log: logger });
+  const host = new ShardHost({ folder, catalog, log: logger, clock: systemClock });
   await host.open();
   const port = log.port();
   const documents = new Documents({ log: port, catalog, shards: host, now: Date.now });

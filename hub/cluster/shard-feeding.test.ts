@@ -137,6 +137,7 @@ test("a shard that fails in a refresh is opened anew and the log read again from
     throw new Error("a fault in the code");
   });
   await node.documents.write([put("2", { n: 2 })], { ...options, refresh: "false" });
+  void node.host.nextRefresh([node.catalog.get("a")!], AbortSignal.timeout(10_000));
   await failed.promise;
   while (count(node, "a") < 2) {
     await node.host.nextRefresh([node.catalog.get("a")!], AbortSignal.timeout(10_000));

@@ -7,14 +7,15 @@ import type { DocBatchView } from "#hub/engine/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/item-result.ts";
 import type { Searcher } from "#hub/engine/searcher.ts";
 import { Shard } from "#hub/engine/shard.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
+import { HostedIndex, type ShardStats } from "./hosted-index.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
-import { LogFigures, type PrintedLogFigures } from "./log-figures.ts";
-import { refreshInterval } from "./refresh-interval.ts";
+import { type RefreshInterval, refreshInterval } from "./refresh-interval.ts";
 import { RefreshWaiters } from "./refresh-waiters.ts";
 import { ShardFolders } from "./shard-folders.ts";
 
@@ -22,6 +23,7 @@ export interface ShardHostOptions {
   readonly folder: string;
   readonly catalog: IndexCatalog;
   readonly log: Logger;
+  readonly clock: Clock;
 }
 
 /** A shard's snapshot to search in. */
@@ -31,31 +33,11 @@ export interface ShardSearcher {
   readonly searcher: Searcher;
 }
 
-/** Figures of one shard. */
-export interface ShardStats {
-  readonly shard: number;
-  readonly docs: number;
-  readonly deleted: number;
-  readonly bytes: number;
-  readonly segments: number;
-  readonly log: PrintedLogFigures;
-  /** See the engine's ShardStats. */
-  readonly writtenMs: number;
-}
-
-interface Hosted {
-  readonly shard: Shard;
-  readonly number: number;
-  /** Something was applied since the last commit. */
-  dirty: boolean;
-  readonly log: LogFigures;
-  refreshedAtMs: number;
-}
-
 export class ShardHost {
   readonly #options: ShardHostOptions;
   readonly #folders: ShardFolders;
-  readonly #hosted = new Map<string, Hosted[]>();
+  /** By uuid. */
+  readonly #hosted = new Map<string, HostedIndex>();
   readonly #waiters = new RefreshWaiters();
   #position: Position;
 
@@ -83,14 +65,12 @@ export class ShardHost {
     }
     for (const index of catalog.all()) this.#openIndex(index);
     catalog.onChange((index, uuid) => this.#follow(index, uuid));
-    for (const { shard } of this.#all()) {
-      if (shard.fellBack) this.#goBackTo(shard.position);
-    }
+    for (const shard of this.#all()) if (shard.fellBack) this.#goBackTo(shard.position);
   }
 
   /** Returns the places in the log that the shards know of, for the check of what the log has lost. */
   known(): { readonly doc: Position[]; readonly raw: Position[] } {
-    const shards = [...this.#all()].map(({ shard }) => shard);
+    const shards = [...this.#all()];
     return {
       doc: [this.#position, ...shards.map((shard) => shard.position)],
       raw: shards.flatMap((shard) => [...shard.rawPositions()]),
@@ -103,15 +83,10 @@ export class ShardHost {
    */
   apply(batch: DocBatchView, position: Position): ItemResult[] | null {
     const { indexUuid, shard, reply } = batch.header;
-    const hosted = this.#hosted.get(indexUuid)?.[shard];
+    const hosted = this.#hosted.get(indexUuid);
     let results: ItemResult[] | null = null;
-    if (hosted !== undefined) {
-      hosted.dirty = true;
-      results = hosted.shard.apply(batch, position);
-      if (results !== null) hosted.log.add(batch.count, batch.bytes.length);
-    } else if (reply !== "") {
-      results = this.#unhosted(batch);
-    }
+    if (hosted?.shard(shard) !== undefined) results = hosted.apply(shard, batch, position);
+    else if (reply !== "") results = this.#unhosted(batch);
     this.#position = position;
     return results;
   }
@@ -127,8 +102,8 @@ export class ShardHost {
   /** Opens every shard anew that failed by itself, as in a seal; returns true where there was one. */
   reopenFailed(): boolean {
     let found = false;
-    for (const [uuid, shards] of this.#hosted) {
-      for (const { shard, number } of shards) {
+    for (const [uuid, { shards }] of this.#hosted) {
+      for (const [number, shard] of shards.entries()) {
         if (!shard.hasFailed) continue;
         this.#reopen(uuid, number);
         found = true;
@@ -145,57 +120,55 @@ export class ShardHost {
   /** Makes everything applied durable and returns the position that covers it. */
   commit(): Position {
     const position = this.#position;
-    for (const [uuid, shards] of this.#hosted) {
-      if (!shards.some(({ dirty }) => dirty)) continue;
+    for (const [uuid, hosted] of this.#hosted) {
+      if (!hosted.isDirty) continue;
       const index = this.#options.catalog.byUuid(uuid);
       if (index !== undefined) this.#folders.describe(index);
-      for (const hosted of shards) {
-        if (!hosted.dirty) continue;
-        hosted.shard.commit();
-        hosted.log.commit(Date.now());
-        hosted.dirty = false;
-      }
+      hosted.commit(refreshInterval(index));
     }
     this.#folders.writePosition(position);
     return position;
   }
 
-  /** Refreshes the indices whose interval has passed. */
-  refreshDue(nowMs: number): void {
-    for (const [uuid, shards] of this.#hosted) {
-      const intervalMs = refreshInterval(this.#options.catalog.byUuid(uuid));
-      if (shards.every(({ refreshedAtMs }) => nowMs - refreshedAtMs < intervalMs)) continue;
-      for (const hosted of shards) {
-        hosted.shard.refresh();
-        hosted.refreshedAtMs = nowMs;
-      }
-      this.#waiters.tell(uuid);
+  /** Refreshes the indices whose time has come. */
+  refreshDue(): void {
+    for (const [uuid, hosted] of this.#hosted) {
+      if (hosted.refreshDue(this.#interval(uuid), this.#waiters.has(uuid))) this.#waiters.tell(uuid);
     }
   }
 
   /** Gives every shard a slice of merge work; returns true where there is more. */
   mergeStep(): boolean {
     let more = false;
-    for (const { shard } of this.#all()) more = shard.mergeStep() || more;
+    for (const shard of this.#all()) more = shard.mergeStep() || more;
     return more;
   }
 
+  /** Snapshots of all shards of indices; each must be closed. Throws index_closed, and what a failed shard throws. */
   searchers(indices: readonly IndexMetadata[]): ShardSearcher[] {
     const result: ShardSearcher[] = [];
-    for (const index of indices) {
-      if (index.state === "close")
-        throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
-      for (const { shard, number } of this.#hosted.get(index.uuid) ?? []) {
-        result.push({ index, shard: number, searcher: shard.searcher() });
+    try {
+      for (const index of indices) {
+        if (index.state === "close")
+          throw new AppError("index_closed", "closed", {
+            data: { index: index.name, index_uuid: index.uuid },
+          });
+        const hosted = this.#hosted.get(index.uuid);
+        hosted?.beforeSearch(this.#interval(index.uuid));
+        for (const [number, shard] of (hosted?.shards ?? []).entries())
+          result.push({ index, shard: number, searcher: shard.searcher() });
       }
+      return result;
+    } catch (error) {
+      for (const { searcher } of result) searcher.close();
+      throw error;
     }
-    return result;
   }
 
   refresh(indices: readonly IndexMetadata[]): Promise<void> {
-    for (const index of indices) {
-      for (const { shard } of this.#hosted.get(index.uuid) ?? []) shard.refresh();
-      this.#waiters.tell(index.uuid);
+    for (const { uuid } of indices) {
+      this.#hosted.get(uuid)?.refresh();
+      this.#waiters.tell(uuid);
     }
     return Promise.resolve();
   }
@@ -206,8 +179,7 @@ export class ShardHost {
    */
   async nextRefresh(given: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
     const hosted = given.filter(({ uuid }) => this.#hosted.has(uuid));
-    const never = (index: IndexMetadata): boolean =>
-      refreshInterval(this.#options.catalog.byUuid(index.uuid)) === Number.POSITIVE_INFINITY;
+    const never = ({ uuid }: IndexMetadata): boolean => this.#interval(uuid).ms === Number.POSITIVE_INFINITY;
     await this.refresh(hosted.filter(never));
     const others = hosted.filter((index) => !never(index)).map(({ uuid }) => uuid);
     await this.#waiters.wait(others, signal);
@@ -220,41 +192,41 @@ export class ShardHost {
 
   async forceMerge(indices: readonly IndexMetadata[], maxSegments: number): Promise<void> {
     for (const index of indices) {
-      for (const { shard } of this.#hosted.get(index.uuid) ?? []) await shard.forceMerge(maxSegments);
+      for (const shard of this.#hosted.get(index.uuid)?.shards ?? []) await shard.forceMerge(maxSegments);
     }
   }
 
   stats(index: IndexMetadata): ShardStats[] {
     const retains = Number(index.settings.raw["translog.retention.size"]) !== -1;
-    return (this.#hosted.get(index.uuid) ?? []).map(({ shard, number, log }) => ({
-      shard: number,
-      ...shard.stats(),
-      log: log.print(Date.now(), retains),
-    }));
+    return this.#hosted.get(index.uuid)?.stats(retains) ?? [];
   }
 
   /** Reads a document in real time; null where there is none. */
   get(index: IndexMetadata, shard: number, id: string) {
-    return this.#hosted.get(index.uuid)?.[shard]?.shard.get(id) ?? null;
+    return this.#hosted.get(index.uuid)?.shard(shard)?.get(id) ?? null;
   }
 
   close(): void {
-    for (const { shard } of this.#all()) shard.close();
+    for (const hosted of this.#hosted.values()) hosted.close();
     this.#hosted.clear();
     this.#waiters.release();
   }
 
-  *#all(): Iterable<Hosted> {
-    for (const shards of this.#hosted.values()) yield* shards;
+  *#all(): Iterable<Shard> {
+    for (const { shards } of this.#hosted.values()) yield* shards;
+  }
+
+  #interval(uuid: string): RefreshInterval {
+    return refreshInterval(this.#options.catalog.byUuid(uuid));
   }
 
   #follow(index: IndexMetadata | undefined, uuid: string): void {
     if (index === undefined) {
-      for (const { shard } of this.#hosted.get(uuid) ?? []) shard.close();
+      this.#hosted.get(uuid)?.close();
       if (this.#hosted.delete(uuid)) this.#folders.remove(uuid);
       this.#waiters.tell(uuid);
     } else if (this.#hosted.has(uuid)) {
-      for (const { shard } of this.#hosted.get(uuid)!) shard.setMapping(index.mapping);
+      for (const shard of this.#hosted.get(uuid)!.shards) shard.setMapping(index.mapping);
     } else {
       this.#openIndex(index);
     }
@@ -262,25 +234,26 @@ export class ShardHost {
 
   #openIndex(index: IndexMetadata): void {
     this.#folders.describe(index);
-    const shards: Hosted[] = [];
+    const shards: Shard[] = [];
     for (let number = 0; number < index.settings.numberOfShards; number++)
       shards.push(this.#openShard(index, number));
-    this.#hosted.set(index.uuid, shards);
+    this.#hosted.set(index.uuid, new HostedIndex(shards, this.#options.clock));
   }
 
-  #openShard(index: IndexMetadata, number: number): Hosted {
+  #openShard(index: IndexMetadata, number: number): Shard {
     const folder = this.#folders.shard(index.uuid, number);
-    const shard = Shard.open(folder, { index: index.name, mapping: index.mapping, log: this.#options.log });
-    return { shard, number, dirty: false, log: new LogFigures(), refreshedAtMs: 0 };
+    return Shard.open(folder, { index: index.name, mapping: index.mapping, log: this.#options.log });
   }
 
   #reopen(uuid: string, number: number): void {
     const index = this.#options.catalog.byUuid(uuid);
-    const shards = this.#hosted.get(uuid);
-    if (index === undefined || shards?.[number] === undefined) return;
-    shards[number].shard.close();
-    shards[number] = this.#openShard(index, number);
-    this.#goBackTo(shards[number].shard.position);
+    const hosted = this.#hosted.get(uuid);
+    const shard = hosted?.shard(number);
+    if (index === undefined || hosted === undefined || shard === undefined) return;
+    shard.close();
+    const opened = this.#openShard(index, number);
+    hosted.replace(number, opened);
+    this.#goBackTo(opened.position);
   }
 
   #goBackTo(position: Position): void {

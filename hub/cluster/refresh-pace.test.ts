@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { RefreshPace } from "./refresh-pace.ts";
+
+const DEFAULT = { ms: 1_000, isSet: false };
+const SET = { ms: 1_000, isSet: true };
+const NEVER = { ms: Number.POSITIVE_INFINITY, isSet: true };
+
+suite("an index without an interval of its own", () => {
+  test("isn't refreshed by time while nobody searches it", () => {
+    const pace = new RefreshPace();
+    assert.equal(pace.isDue(DEFAULT, false, 1_000_000), false);
+    assert.equal(pace.isDue(DEFAULT, true, 1_000_000), true, "unless somebody waits");
+  });
+
+  test("is refreshed for the first search that comes, then once a second", () => {
+    const pace = new RefreshPace();
+    assert.equal(pace.search(DEFAULT, 10_000), true);
+    pace.refreshed(10_000, 1);
+    assert.equal(pace.isDue(DEFAULT, false, 10_999), false);
+    assert.equal(pace.isDue(DEFAULT, false, 11_000), true);
+    pace.refreshed(11_000, 1);
+    assert.equal(pace.isDue(DEFAULT, true, 11_500), false, "who waits, waits for the second");
+    assert.equal(pace.isDue(DEFAULT, false, 39_999), true);
+    assert.equal(pace.isDue(DEFAULT, false, 40_000), false, "nobody searches it any more");
+  });
+
+  test("is refreshed for searches a few times a second at most", () => {
+    const pace = new RefreshPace();
+    pace.search(DEFAULT, 0);
+    pace.refreshed(0, 2);
+    assert.equal(pace.search(DEFAULT, 249), false);
+    assert.equal(pace.search(DEFAULT, 250), true);
+    pace.refreshed(1_000, 100);
+    assert.equal(pace.search(DEFAULT, 2_999), false, "refreshing takes a twentieth of the time at most");
+    assert.equal(pace.search(DEFAULT, 3_000), true);
+  });
+});
+
+test("an interval that was set is kept to the letter", () => {
+  const pace = new RefreshPace();
+  assert.equal(pace.isDue(SET, false, 0), true);
+  pace.refreshed(0, 1);
+  assert.equal(pace.isDue(SET, true, 999), false);
+  assert.equal(pace.search(SET, 999_999), false);
+  assert.equal(pace.isDue(SET, false, 1_000), true);
+  assert.equal(pace.isDue(NEVER, true, 1e12), false);
+});
