@@ -1,6 +1,5 @@
 /** Where new documents go: their index, once all of their fields are in its mapping. */
 
-import { jsonShape } from "#proto/codec/json-shape.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
@@ -14,8 +13,8 @@ export interface Appended {
   readonly start: number;
   readonly ends: Uint32Array;
   readonly gap: number;
-  /** What jsonShape says of each, where somebody has asked it. */
-  readonly shapes?: Float64Array;
+  /** The shape of each, see jsonShape (#proto/codec/json-shape.ts). */
+  readonly shapes: Float64Array;
 }
 
 /**
@@ -34,7 +33,7 @@ export async function appendTarget(
     if (index.state === "close") return null;
     let last = Number.NaN;
     for (let place = 0, from = start; place < ends.length; from = ends[place++]! + gap) {
-      const shape = shapes?.[place] ?? jsonShape(bytes, from, ends[place]);
+      const shape = shapes[place]!;
       if (shape === last || known.has(index, shape)) {
         last = shape;
         continue;

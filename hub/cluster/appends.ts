@@ -4,6 +4,9 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { threadKernel } from "#hub/engine/kernel/kernel.ts";
+import type { DocumentRun } from "#hub/engine/kernel/kernel-run.ts";
+import { documentShapes } from "#hub/engine/kernel/kernel-shapes.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { type AppendMessage, appendMessages } from "./append-messages.ts";
@@ -39,7 +42,8 @@ export class Appends {
 
   /** The index of a run, once all fields of its documents are in the mapping; null where not all is simple. */
   prepare(run: AppendRun): Promise<IndexMetadata | null> {
-    return appendTarget(run, this.#options.catalog, this.#shapes, false);
+    const shapes = documentShapes(extentsOf(run), run.ends.length, threadKernel());
+    return appendTarget({ ...run, shapes }, this.#options.catalog, this.#shapes, false);
   }
 
   /** Writes a run into the index that `prepare` gave. */
@@ -94,6 +98,15 @@ interface RunWrite {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly outcomes: Outcomes;
+}
+
+/** Where the documents of a run are. */
+function extentsOf({ bytes, start, ends, gap }: AppendRun): DocumentRun {
+  return {
+    bytes,
+    sourceStart: (index) => (index === 0 ? start : ends[index - 1]! + gap),
+    sourceStop: (index) => ends[index]!,
+  };
 }
 
 /** Bytes of a run's documents, and of what is between them. */

@@ -63,6 +63,7 @@ export interface KernelFunctions extends SearchFunctions {
   writeDocuments(poolAt: number, rootAt: number, runsAt: number, count: number, doc: number): number;
   resumeDocument(poolAt: number, doc: number, from: number): number;
   crc32c(bytesAt: number, length: number, crc: number): number;
+  shapesOf(extentsAt: number, count: number, outAt: number): void;
   addStored(storedAt: number, inputAt: number, extentsAt: number, count: number): void;
   closeStored(storedAt: number): void;
   packLz4(count: number): number;

@@ -21,6 +21,7 @@ export { hashName } from "./object";
 export { packGroup, unpackDocs, unpackGroup } from "./packing";
 export { nearSet } from "./phrase";
 export { postingsSet, scanTerms } from "./search";
+export { shapesOf } from "./shape";
 export { groupTerms, sortTerms } from "./sort";
 export { countBlocks, sumBlocks } from "./tally";
 export { addStored, closeStored } from "./stored";

@@ -27,8 +27,8 @@ import {
 const HASH_FINISH: u64 = ((0x9e37_79b9 as u64) << 32) | 0x7f4a_7c15;
 
 /** Random, set by `seedHash`: nobody can choose terms that collide. */
-let hashSeed: u64 = 1;
-let hashFactor: u64 = 1;
+export let hashSeed: u64 = 1;
+export let hashFactor: u64 = 1;
 
 /** Sets what the hash of this instance depends on; before the first term. */
 export function seedHash(seed: u64, factor: u64): void {
