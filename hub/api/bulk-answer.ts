@@ -9,8 +9,7 @@ import { writeBody } from "./write-answer.ts";
 
 const COMMA = 0x2c;
 const FIRST_BYTES = 16 * 1024;
-/** Digits of the largest sequence number. */
-const NUMBER_BYTES = 16;
+const END = Buffer.from("]}");
 
 /** What the documents of a run are answered with. */
 export interface RunAnswer {
@@ -31,63 +30,59 @@ export class BulkAnswer {
   /** Adds the JSON of an item. */
   add(json: string): void {
     this.#reserve(3 * json.length + 1);
-    this.#separate();
+    this.#bytes[this.#length++] = COMMA;
     this.#length += this.#bytes.write(json, this.#length);
   }
 
   /** Adds the items of a run. */
   addRun({ kind, result, indices, refresh, failure }: RunAnswer): void {
-    const { ids, idBytes, seqNos, failures } = result;
-    const [head, middle, tail] = itemParts(kind, result, indices, refresh);
-    const itemBytes = 1 + head.length + idBytes + middle.length + NUMBER_BYTES + tail.length;
-    this.#reserve(seqNos.length * itemBytes);
-    for (let place = 0; place < seqNos.length; place++) {
-      const failed = failures.size === 0 ? undefined : failures.get(place);
+    const { seqNos, failures } = result;
+    const parts = itemParts(kind, result, indices, refresh);
+    for (let from = 0; from < seqNos.length; ) {
+      const failed = failures.get(from);
       if (failed === undefined) {
-        this.#separate();
-        this.#put(head);
-        for (let at = place * idBytes; at < (place + 1) * idBytes; at++)
-          this.#bytes[this.#length++] = ids[at]!;
-        this.#put(middle);
-        this.#number(seqNos[place]!);
-        this.#put(tail);
-        continue;
+        const to = endOfLike(result, from);
+        this.#addLike(parts, result, from, to);
+        from = to;
+      } else {
+        this.errors = true;
+        this.add(failure(failed));
+        from++;
       }
-      this.errors = true;
-      this.add(failure(failed));
-      this.#reserve((seqNos.length - place) * itemBytes);
     }
   }
 
   /** The whole answer. */
   finish(tookMs: number): Uint8Array {
     const head = Buffer.from(`{"took":${tookMs},"errors":${this.errors},"items":[`);
-    return Buffer.concat([head, this.#bytes.subarray(0, this.#length), Buffer.from("]}")]);
+    // A comma stands before each item.
+    return Buffer.concat([head, this.#bytes.subarray(Math.min(1, this.#length), this.#length), END]);
   }
 
-  #separate(): void {
-    if (this.#length > 0) this.#bytes[this.#length++] = COMMA;
-  }
-
-  /** A piece of a few bytes: a loop is faster than the call of a copy. */
-  #put(piece: Uint8Array): void {
+  /** Adds items that differ in id and number only: one is written and copied, then each gets its own. */
+  #addLike(
+    [head, middle, tail]: ItemParts,
+    { ids, idBytes, seqNos }: AppendResult,
+    from: number,
+    to: number,
+  ): void {
+    const digits = digitsOf(seqNos[from]!);
+    const itemBytes = head.length + idBytes + middle.length + digits + tail.length;
+    this.#reserve((to - from) * itemBytes);
     const bytes = this.#bytes;
-    let at = this.#length;
-    for (let place = 0; place < piece.length; place++) bytes[at++] = piece[place]!;
-    this.#length = at;
-  }
-
-  /** A whole number from 0 to 2^53. */
-  #number(value: number): void {
-    let digits = 1;
-    for (let limit = 10; value >= limit; limit *= 10) digits++;
-    let rest = value;
-    for (let at = this.#length + digits - 1; at >= this.#length; at--) {
-      const tenth = Math.floor(rest / 10);
-      this.#bytes[at] = 0x30 + (rest - tenth * 10);
-      rest = tenth;
+    const start = this.#length;
+    const end = start + (to - from) * itemBytes;
+    bytes.set(head, start);
+    bytes.set(middle, start + head.length + idBytes);
+    bytes.set(tail, start + itemBytes - tail.length);
+    for (let done = itemBytes; start + done < end; done *= 2)
+      bytes.copyWithin(start + done, start, Math.min(start + done, end - done));
+    for (let place = from, at = start; place < to; place++, at += itemBytes) {
+      let idAt = at + head.length;
+      for (let id = place * idBytes; id < (place + 1) * idBytes; id++) bytes[idAt++] = ids[id]!;
+      putNumber(bytes, idAt + middle.length, digits, seqNos[place]!);
     }
-    this.#length += digits;
+    this.#length = end;
   }
 
   #reserve(count: number): void {
@@ -98,13 +93,43 @@ export class BulkAnswer {
   }
 }
 
-/** The item of a document without its id and its sequence number: before, between and behind them. */
+/** The first place behind `from` whose document failed or has a number of another length. */
+function endOfLike({ seqNos, failures }: AppendResult, from: number): number {
+  const first = seqNos[from]!;
+  const limit = 10 ** digitsOf(first);
+  let to = from + 1;
+  while (to < seqNos.length && seqNos[to]! >= first && seqNos[to]! < limit) {
+    if (failures.size > 0 && failures.has(to)) break;
+    to++;
+  }
+  return to;
+}
+
+/** Digits of a whole number from 0 to 2^53. */
+function digitsOf(value: number): number {
+  let digits = 1;
+  for (let limit = 10; value >= limit; limit *= 10) digits++;
+  return digits;
+}
+
+function putNumber(bytes: Uint8Array, from: number, digits: number, value: number): void {
+  let rest = value;
+  for (let at = from + digits - 1; at >= from; at--) {
+    const tenth = Math.floor(rest / 10);
+    bytes[at] = 0x30 + (rest - tenth * 10);
+    rest = tenth;
+  }
+}
+
+/** An item without its id and its number: before, between and behind them, with the comma that separates it. */
+type ItemParts = readonly [head: Uint8Array, middle: Uint8Array, tail: Uint8Array];
+
 function itemParts(
   kind: string,
   { index, copies }: AppendResult,
   indices: Pick<Indices, "get">,
   refresh: RefreshPolicy,
-): readonly [Uint8Array, Uint8Array, Uint8Array] {
+): ItemParts {
   const created = { result: "created", version: 1, primaryTerm: 1, copies, copiesDone: 1 } as const;
   const id = "\u0000";
   const seqNo = Number.MIN_SAFE_INTEGER;
@@ -112,5 +137,5 @@ function itemParts(
   const text = JSON.stringify({ [kind]: { ...body, status: 201 } });
   const [head = "", rest = ""] = text.split("\\u0000");
   const [middle = "", tail = ""] = rest.split(String(seqNo));
-  return [Buffer.from(head), Buffer.from(middle), Buffer.from(tail)];
+  return [Buffer.from(`,${head}`), Buffer.from(middle), Buffer.from(tail)];
 }
