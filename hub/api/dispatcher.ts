@@ -1,6 +1,6 @@
 /** The way of each request: route, caller, body, handler, answer. Errors of any of them become an error body. */
 
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -131,8 +131,7 @@ export class Dispatcher {
       typeof answer.body === "string"
         ? Buffer.from(answer.body)
         : Buffer.from(answer.body.buffer, answer.body.byteOffset, answer.body.byteLength);
-    if (bytes.length < MIN_PACKED_BYTES || !/\bgzip\b/.test(String(request.headers["accept-encoding"])))
-      return reply.send(bytes);
+    if (!isWorthPacking(bytes.length, request.headers)) return reply.send(bytes);
     void reply.header("content-encoding", "gzip").header("vary", "accept-encoding");
     return reply.send(await pack(bytes, { level: constants.Z_BEST_SPEED }));
   }
@@ -145,6 +144,12 @@ export class Dispatcher {
     const { status, headers, body } = this.#errorAnswer(fault, new Turn("/"));
     return reply.code(status).headers(headers).send(body);
   }
+}
+
+/** Whether an answer should be packed: who has sent more than it has needn't save on what comes back. */
+function isWorthPacking(sizeBytes: number, headers: IncomingHttpHeaders): boolean {
+  const isAccepted = /\bgzip\b/.test(String(headers["accept-encoding"]));
+  return isAccepted && sizeBytes >= Math.max(MIN_PACKED_BYTES, Number(headers["content-length"] ?? 0));
 }
 
 /** What is known of a request so far, so that an error is answered in the format that was asked for. */

@@ -89,6 +89,23 @@ test("bodies come packed, chunked, with GET, or as the parameter source", async 
   }
 });
 
+test("answers are packed for who accepts it, unless it sent more than comes back", async () => {
+  const body = JSON.stringify({ tokenizer: "standard", text: "word ".repeat(500) });
+  const accept = { "content-type": "application/json", "accept-encoding": "gzip, deflate" };
+  const packings: readonly [body: string, headers: Record<string, string>, packing: string | undefined][] = [
+    [body, accept, "gzip"],
+    [body, { ...accept, "transfer-encoding": "chunked" }, "gzip"],
+    [body, { ...accept, "accept-encoding": "br" }, undefined],
+    [body + " ".repeat(200_000), accept, undefined],
+    ['{"tokenizer":"standard","text":"word"}', accept, undefined],
+  ];
+  for (const [sent, headers, packing] of packings) {
+    const answer = await search("POST", "/_analyze", sent, headers);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers["content-encoding"], packing);
+  }
+});
+
 test("a body beyond the limit is refused, packed or not, and the next request works", async () => {
   const head = { "content-type": "application/json", "content-length": String(MAX_BODY_BYTES + 1) };
   const announced = await search("POST", "/_analyze", "{", head);
