@@ -4,6 +4,18 @@
  * never copied. log.proto stays the contract: fields in ascending order, default values left out.
  */
 
+import {
+  bytesSize,
+  encodeBytes,
+  encodeText,
+  numberSize,
+  put,
+  varintSize,
+  writeBytes,
+  writeNumber,
+  writeVarint,
+} from "./wire.ts";
+
 /** What stays the same in all batches of one input of one agent. */
 export interface BatchIdentity {
   readonly agentId: string;
@@ -251,58 +263,4 @@ function writeBlock(buffer: Buffer, start: number, source: Buffer, block: BlockF
   if (body.events || body.end === body.start) return;
   buffer[at++] = TAG.blockData;
   writeVarint(buffer, at, body.end - body.start);
-}
-
-function encodeText(tag: number, text: string): Buffer {
-  return encodeBytes(tag, Buffer.from(text));
-}
-
-/** Returns the field, or nothing where `bytes` is empty. */
-function encodeBytes(tag: number, bytes: Uint8Array): Buffer {
-  const field = Buffer.allocUnsafe(bytesSize(bytes.length));
-  writeBytes(field, 0, tag, bytes);
-  return field;
-}
-
-function bytesSize(length: number): number {
-  return length === 0 ? 0 : 1 + varintSize(length) + length;
-}
-
-function writeBytes(buffer: Buffer, at: number, tag: number, bytes: Uint8Array): number {
-  if (bytes.length === 0) return at;
-  buffer[at++] = tag;
-  return put(buffer, writeVarint(buffer, at, bytes.length), bytes);
-}
-
-function numberSize(value: number): number {
-  return value === 0 ? 0 : 1 + varintSize(value);
-}
-
-function writeNumber(buffer: Buffer, at: number, tag: number, value: number): number {
-  if (value === 0) return at;
-  buffer[at++] = tag;
-  return writeVarint(buffer, at, value);
-}
-
-function put(buffer: Buffer, at: number, bytes: Uint8Array): number {
-  buffer.set(bytes, at);
-  return at + bytes.length;
-}
-
-function varintSize(value: number): number {
-  let size = 1;
-  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size++;
-  return size;
-}
-
-/** Base 128, least significant group first; bit operations would cut numbers off at 2^32. */
-function writeVarint(buffer: Buffer, start: number, value: number): number {
-  let at = start;
-  let rest = value;
-  while (rest >= 128) {
-    buffer[at++] = (rest % 128) | 0x80;
-    rest = Math.floor(rest / 128);
-  }
-  buffer[at++] = rest;
-  return at;
 }

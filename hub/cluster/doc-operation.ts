@@ -46,3 +46,10 @@ export function checkText(text: string | undefined, field: "_id" | "routing"): v
     `[${field}] holds half a surrogate pair, which no UTF-8 can hold: [${text.toWellFormed()}]; send well-formed Unicode`,
   );
 }
+
+/** Returns the JSON objects of an item whose fields must be in the mapping. */
+export function documentsOf(item: WriteItem): Uint8Array[] {
+  if (item.kind === "delete") return [];
+  if (item.kind === "update" && item.upsert !== undefined) return [item.source, item.upsert];
+  return [item.source];
+}

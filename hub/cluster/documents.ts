@@ -6,7 +6,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { Appends } from "./appends.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
-import { docOperation } from "./doc-operation.ts";
+import { docOperation, documentsOf } from "./doc-operation.ts";
 import { DocumentIds } from "./document-ids.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
@@ -294,11 +294,4 @@ function replyKey(index: IndexMetadata, shard: number, part: number, lenient: bo
 function isLenient({ settings }: IndexMetadata): boolean {
   const setting = settings.raw["mapping.lenient"];
   return setting === true || setting === "true";
-}
-
-/** JSON objects of an item whose fields must be in the mapping. */
-function documentsOf(item: WriteItem): Uint8Array[] {
-  if (item.kind === "delete") return [];
-  if (item.kind === "update" && item.upsert !== undefined) return [item.source, item.upsert];
-  return [item.source];
 }

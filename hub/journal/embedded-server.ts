@@ -1,12 +1,11 @@
 /** The hub's own nats-server: a private child process that keeps the log under the data folder. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files.ts";
 import type { FolderLock } from "#proto/kit/folder-lock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -19,6 +18,7 @@ import { type AgentUser, HUB_USER, type ServerTls, serverConfigText } from "./se
 import { ServerLog } from "./server-log.ts";
 import { type ServerFiles, STOP_GRACE_MS, takeOwnership } from "./server-owner.ts";
 import { requireFreePort } from "./server-port.ts";
+import { keptToken } from "./server-token.ts";
 import { type Durability, knowsSyncInterval } from "./server-version.ts";
 
 /** Before it listens the server reads its streams: seconds for 10 GB on a slow disk. */
@@ -289,18 +289,4 @@ async function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
   await once(child, "exit", { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
-}
-
-/** The token of the data folder, made at the first start, so that agents keep theirs over restarts of the hub. */
-function keptToken(path: string): string {
-  try {
-    const kept = readFileSync(path, "utf8").trim();
-    if (kept !== "") return kept;
-    rmSync(path);
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
-  }
-  const token = randomBytes(24).toString("base64url");
-  writeFileAtomic(path, `${token}\n`, 0o600);
-  return token;
 }
