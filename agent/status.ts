@@ -3,6 +3,7 @@
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { residentBytes } from "#proto/kit/process-memory.ts";
 import type { Health } from "#proto/kit/status-server.ts";
 import { AgentStatus, type tailrace } from "#proto/messages.ts";
 import { statusSubject } from "#proto/subjects.ts";
@@ -125,14 +126,5 @@ export class Status implements Component {
   *#files(): Generator<InputFile> {
     for (const { id, input } of this.#options.inputs)
       for (const file of input.files?.() ?? []) yield { ...file, input: id };
-  }
-}
-
-/** The system tells it by a file, for which there may be no descriptor; 0 then. */
-function residentBytes(): number {
-  try {
-    return process.memoryUsage.rss();
-  } catch {
-    return 0;
   }
 }

@@ -5,6 +5,7 @@
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
 
 /** Names of fields below `hub`, with whole numbers. */
 export type OwnFigures = Readonly<Record<string, number>>;
@@ -79,14 +80,13 @@ export class OwnFigureReader {
   }
 
   #process(): Record<string, number> {
-    const { rss, heapUsed } = process.memoryUsage();
     const { user, system } = process.cpuUsage(this.#cpu);
     this.#cpu = process.cpuUsage();
     const delayMs = this.#loop.percentile(99) / NS_PER_MS;
     this.#loop.reset();
     return {
-      memory_bytes: rss,
-      heap_bytes: heapUsed,
+      memory_bytes: residentBytes(),
+      heap_bytes: heapMemory().usedBytes,
       cpu_ms: (user + system) / 1_000,
       // The watch's own step is part of what it measures.
       loop_delay_ms: Math.max(0, delayMs - LOOP_RESOLUTION_MS),

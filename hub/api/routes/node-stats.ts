@@ -4,6 +4,7 @@ import { arch, availableParallelism, freemem, loadavg, platform, totalmem, uptim
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
+import { heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
 import { diskFigures } from "../disk-figures.ts";
 import { clusterHealth } from "../index-health.ts";
 import type { ApiParts } from "../parts.ts";
@@ -178,23 +179,23 @@ function processFigures(): JsonObject {
   return {
     timestamp: Date.now(),
     cpu: { total_in_millis: Math.round((user + system) / 1_000) },
-    mem: { total_virtual_in_bytes: process.memoryUsage.rss() },
+    mem: { total_virtual_in_bytes: residentBytes() },
   };
 }
 
 /** Names as clients of 6.5 look for them; the heap is that of JavaScript. */
 function heapFigures(): JsonObject {
-  const { heapUsed, heapTotal, external } = process.memoryUsage();
+  const { usedBytes, totalBytes, externalBytes } = heapMemory();
   return {
     timestamp: Date.now(),
     uptime_in_millis: Math.round(process.uptime() * 1_000),
     mem: {
-      heap_used_in_bytes: heapUsed,
-      heap_used_percent: Math.round((heapUsed / heapTotal) * 100),
-      heap_committed_in_bytes: heapTotal,
-      heap_max_in_bytes: heapTotal,
-      non_heap_used_in_bytes: external,
-      non_heap_committed_in_bytes: external,
+      heap_used_in_bytes: usedBytes,
+      heap_used_percent: Math.round((usedBytes / totalBytes) * 100),
+      heap_committed_in_bytes: totalBytes,
+      heap_max_in_bytes: totalBytes,
+      non_heap_used_in_bytes: externalBytes,
+      non_heap_committed_in_bytes: externalBytes,
     },
   };
 }

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { freemem, loadavg, totalmem } from "node:os";
 import { diskFigures } from "#hub/api/disk-figures.ts";
+import { heapMemory } from "#proto/kit/process-memory.ts";
 import type { CatTable } from "./table.ts";
 
 export const nodesTable: CatTable = {
@@ -76,7 +77,7 @@ export const nodesTable: CatTable = {
     { name: "name", aliases: ["n"], help: "node name" },
   ],
   rows({ cluster, dataFolder }, request) {
-    const { heapUsed, heapTotal } = process.memoryUsage();
+    const heap = heapMemory();
     const [one = 0, five = 0, fifteen = 0] = loadavg();
     const disk = diskFigures(dataFolder);
     const usedBytes = disk.total_in_bytes - disk.free_in_bytes;
@@ -97,10 +98,10 @@ export const nodesTable: CatTable = {
         "disk.used": { bytes: usedBytes },
         "disk.avail": { bytes: disk.available_in_bytes },
         "disk.used_percent": ((usedBytes / disk.total_in_bytes) * 100).toFixed(2),
-        "heap.current": { bytes: heapUsed },
-        "heap.max": { bytes: heapTotal },
+        "heap.current": { bytes: heap.usedBytes },
+        "heap.max": { bytes: heap.totalBytes },
       }),
-      "heap.percent": at === 0 ? Math.round((heapUsed / heapTotal) * 100) : null,
+      "heap.percent": at === 0 ? Math.round((heap.usedBytes / heap.totalBytes) * 100) : null,
       "ram.percent": at === 0 ? Math.round((1 - freemem() / totalmem()) * 100) : null,
       cpu: at === 0 ? Math.min(100, Math.round(one * 100)) : null,
       load_1m: at === 0 ? one.toFixed(2) : null,

@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { heapMemory, residentBytes } from "./process-memory.ts";
+
+test("the memory of a process is told, and 0 where the system can't say it", (t) => {
+  const heap = heapMemory();
+  assert.ok(heap.usedBytes > 0 && heap.usedBytes <= heap.totalBytes && heap.externalBytes >= 0);
+  assert.ok(residentBytes() > heap.usedBytes / 2);
+  t.mock.method(process.memoryUsage, "rss", () => {
+    throw new Error("EMFILE: too many open files, uv_resident_set_memory");
+  });
+  assert.equal(residentBytes(), 0);
+});
