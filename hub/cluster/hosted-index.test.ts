@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Searcher } from "#hub/engine/searcher.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { count, MemoryLog, openNode, options, put, temporaryFolder } from "./shard-feeding.test-support.ts";
 
@@ -38,9 +39,9 @@ test("searches that can't all be opened leave none open", async (t) => {
   const index = node.catalog.get("a")!;
   const closed = { ...node.catalog.get("b")!, state: "close" } as const;
   let open = 0;
-  const { searcher } = Shard.prototype;
+  const searcherOf = Reflect.get(Shard.prototype, "searcher") as (this: Shard) => Searcher;
   t.mock.method(Shard.prototype, "searcher", function (this: Shard) {
-    const made = searcher.call(this);
+    const made = searcherOf.call(this);
     open++;
     const close = (): void => {
       open--;

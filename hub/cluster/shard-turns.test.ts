@@ -32,7 +32,7 @@ test("bursts at the same distance don't meet the same shard each time", () => {
       now += 5_000;
     }
   }
-  assert.ok(Math.abs(bytes[0]! - bytes[1]!) <= 2 * MIB, `${bytes}`);
+  assert.ok(Math.abs(bytes[0]! - bytes[1]!) <= 2 * MIB, bytes.join(" and "));
 });
 
 test("each index has turns of its own, however many there are", () => {
