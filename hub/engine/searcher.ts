@@ -119,12 +119,25 @@ export interface PostingsCursor {
   nextBlock(docs: Int32Array, freqs: Int32Array | null): number;
   /** Moves the impact window to the block that holds `target` without decoding it; fills the three below. */
   seekImpact(target: number): void;
+  /**
+   * Like `seekImpact` of the first block at or behind that of `target` that passes `bound`. Returns the first document that may
+   * be of use, `target` where its own block passes; NO_MORE_DOCS where none does.
+   */
+  seekUseful(target: number, bound: ImpactBound): number;
   /** Last document of the impact window. */
   readonly impactEnd: number;
   /** Largest freq in the window, an upper bound. */
   readonly impactMaxFreq: number;
   /** Smallest norm byte in the window, a lower bound; shorter documents score higher. */
   readonly impactMinNorm: number;
+}
+
+/** Says which impacts are of use: those whose largest freq is at least what the smallest norm byte asks for. */
+export interface ImpactBound {
+  /** Smallest useful freq by norm byte; 0: `find` tells it, and writes it here. */
+  readonly leastFreqs: Uint16Array;
+  /** Smallest useful freq of a norm byte, 1..255; a larger number where no freq is. */
+  find(norm: number): number;
 }
 
 export interface TermInfo {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { formatIp, parseIp } from "../document/ip.ts";
 import { Random } from "../random.test-support.ts";
-import { NO_MORE_DOCS, type ValueBlock } from "../searcher.ts";
+import type { ValueBlock } from "../searcher.ts";
 import { lengthToNorm, normToLength } from "../similarity.ts";
 import { bitsOf, packNumbers, unpackNumbers } from "./bit-packing.ts";
 import { Bitset } from "./bitset.ts";
@@ -10,22 +10,10 @@ import { BlockColumn } from "./block-column.ts";
 import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
 import { type ColumnNumbers, writeColumn } from "./column-writer.ts";
 import { crc32c } from "./crc32c.ts";
-import { Dictionary } from "./dictionary.ts";
-import { DictionaryWriter } from "./dictionary-writer.ts";
 import { hashId, IdIndex, newIdSeed, writeIdIndex } from "./id-index.ts";
-import { PostingsList } from "./postings-writer.ts";
 import { readPresence, writePresence } from "./presence.ts";
-import { MemorySink, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
+import { roundTrip } from "./round-trip.test-support.ts";
 import { StoredReader, StoredWriter } from "./stored.ts";
-
-/** Writes by `write` and opens what was written. */
-function roundTrip<T>(write: (file: SegmentFileWriter) => T): [file: SegmentFile, entry: T] {
-  const sink = new MemorySink();
-  const writer = new SegmentFileWriter(sink);
-  const entry = write(writer);
-  writer.finish(entry);
-  return [SegmentFile.ofMemory("test", sink.buffer.view().slice()), entry];
-}
 
 suite("small codecs", () => {
   test("CRC-32C gives the values of RFC 3720", () => {
@@ -96,126 +84,6 @@ suite("small codecs", () => {
     set.remove(40);
     assert.deepEqual([set.count(), set.nextSet(0), set.nextSet(40), set.nextSet(75)], [64, 10, 41, -1]);
     assert.equal(Bitset.full(100).andNot(set).count(), 36);
-  });
-});
-
-suite("a dictionary with postings", () => {
-  const random = new Random(5);
-  const docCount = 5000;
-  const terms = new Map<string, [doc: number, positions: number[]][]>();
-  for (let index = 0; index < 400; index++) {
-    const density = random.pick([1, 1, 2, 20, 127, 128, 129, 300, 4000]);
-    const docs: [number, number[]][] = [];
-    for (let doc = 0; doc < docCount && docs.length < density; doc++) {
-      if (random.below(docCount - doc) >= density - docs.length) continue;
-      const positions = new Set(
-        Array.from({ length: random.oneIn(9) ? 1 + random.below(300) : 1 }, () => random.below(500)),
-      );
-      docs.push([doc, [...positions].sort((a, b) => a - b)]);
-    }
-    terms.set(`${random.pick(["", "ab", "abc", "ü"])}${random.below(1e6).toString(36)}`, docs);
-  }
-  const sorted = [...terms.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  const norms = Uint8Array.from({ length: docCount }, () => random.below(256));
-  const [file, entry] = roundTrip((writer) => {
-    const dictionary = new DictionaryWriter(writer, norms, true);
-    const list = new PostingsList();
-    for (const term of sorted) {
-      list.clear();
-      for (const [doc, positions] of terms.get(term)!) {
-        list.add(doc, positions.length);
-        for (const position of positions) list.addPosition(position);
-      }
-      dictionary.add(Buffer.from(term), list);
-    }
-    return dictionary.finish();
-  });
-  const dictionary = new Dictionary(file, entry, docCount, () => norms);
-
-  test("finds each term with its documents, frequencies and positions", () => {
-    for (const [term, docs] of terms) {
-      const cursor = dictionary.postings(term, { positions: true })!;
-      assert.equal(cursor.docFreq, docs.length);
-      for (const [doc, positions] of docs) {
-        assert.equal(cursor.next(), doc);
-        if (random.oneIn(2)) assert.deepEqual([...cursor.positions().subarray(0, cursor.freq)], positions);
-        else assert.equal(cursor.freq, positions.length);
-      }
-      assert.equal(cursor.next(), NO_MORE_DOCS);
-    }
-    assert.equal(dictionary.find("zzzzzz"), null);
-  });
-
-  test("advances to what a walk would find", () => {
-    for (const [term, docs] of terms) {
-      const cursor = dictionary.postings(term, { positions: true })!;
-      for (
-        let target = random.below(50);
-        cursor.doc !== NO_MORE_DOCS;
-        target = cursor.doc + 1 + random.below(400)
-      ) {
-        const expected = docs.find(([doc]) => doc >= target);
-        assert.equal(cursor.advance(target), expected?.[0] ?? NO_MORE_DOCS);
-        if (expected !== undefined)
-          assert.deepEqual([...cursor.positions().subarray(0, cursor.freq)], expected[1]);
-        if (cursor.doc === NO_MORE_DOCS) break;
-      }
-    }
-  });
-
-  test("gives blocks of documents and frequencies", () => {
-    const docs = new Int32Array(128);
-    const freqs = new Int32Array(128);
-    for (const [term, expected] of terms) {
-      const cursor = dictionary.postings(term)!;
-      const all: [number, number][] = [];
-      for (let count = cursor.nextBlock(docs, freqs); count > 0; count = cursor.nextBlock(docs, freqs)) {
-        for (let index = 0; index < count; index++) all.push([docs[index]!, freqs[index]!]);
-      }
-      assert.deepEqual(
-        all,
-        expected.map(([doc, positions]) => [doc, positions.length]),
-      );
-    }
-  });
-
-  test("bounds frequencies and norms of every block", () => {
-    for (const [term, docs] of terms) {
-      const cursor = dictionary.postings(term)!;
-      for (const [doc, positions] of docs) {
-        cursor.seekImpact(doc);
-        assert.ok(doc <= cursor.impactEnd);
-        assert.ok(positions.length <= cursor.impactMaxFreq && norms[doc]! >= cursor.impactMinNorm);
-      }
-    }
-  });
-
-  test("walks ranges and prefixes in the order of bytes", () => {
-    const walk = (iterator: ReturnType<Dictionary["prefix"]>): string[] => {
-      const found: string[] = [];
-      while (iterator.next()) found.push(iterator.text());
-      return found;
-    };
-    assert.deepEqual(walk(dictionary.range()), sorted);
-    assert.deepEqual(
-      walk(dictionary.prefix("ab")),
-      sorted.filter((term) => term.startsWith("ab")),
-    );
-    const [from, to] = [sorted[37]!, sorted[200]!];
-    assert.deepEqual(walk(dictionary.range(from, to)), sorted.slice(37, 200));
-    assert.deepEqual(
-      walk(dictionary.range(from, to, { fromExclusive: true, toInclusive: true })),
-      sorted.slice(38, 201),
-    );
-  });
-
-  test("turns terms to ordinals and back", () => {
-    for (const [ordinal, term] of sorted.entries()) {
-      assert.equal(dictionary.ordOf(term), ordinal);
-      assert.equal(Buffer.from(dictionary.lookup(ordinal)).toString(), term);
-    }
-    assert.equal(dictionary.ordOf(""), -1);
-    assert.equal(dictionary.ordOf("\u{10ffff}"), -sorted.length - 1);
   });
 });
 

@@ -20,6 +20,12 @@ import { ScanWalk, TermWalk, type WalkedTerms } from "./term-walk.ts";
 /** Documents of the rarer term of a pair from which on the kernel looks for both; fewer are walked sooner. */
 const NEAR_DOCS = 256;
 
+/** Terms whose blocks are remembered: those of some searches. */
+const KNOWN_TERMS = 64;
+
+/** Longest term of these, units of UTF-16. */
+const MAX_KNOWN_LENGTH = 64;
+
 /** The terms of one field of one segment. */
 export class Dictionary implements TermDictionary {
   readonly size: number;
@@ -28,6 +34,8 @@ export class Dictionary implements TermDictionary {
   readonly #docCount: number;
   readonly #pages: DictionaryPages;
   readonly #terms: WalkedTerms;
+  /** Blocks in which terms were looked for, found or not: a search asks for a term several times, and comes again. */
+  readonly #known = new Map<string, number>();
 
   constructor(file: SegmentFile, entry: DictionaryEntry, docCount: number, norms: () => Uint8Array | null) {
     this.size = entry.size;
@@ -39,14 +47,14 @@ export class Dictionary implements TermDictionary {
   }
 
   find(term: string | Uint8Array): TermInfo | null {
-    const walk = this.#seek(toBytes(term));
+    const walk = this.#seek(term);
     if (walk === null) return null;
     return { ordinal: walk.ordinal, docFreq: walk.docFreq, totalTermFreq: walk.totalTermFreq };
   }
 
   /** Documents with `term`, or null. */
   postings(term: string | Uint8Array, options?: PostingsOptions): PostingsCursor | null {
-    const walk = this.#seek(toBytes(term));
+    const walk = this.#seek(term);
     return walk === null || walk.docFreq === 0 ? null : walk.postings(options);
   }
 
@@ -76,7 +84,7 @@ export class Dictionary implements TermDictionary {
    */
   near(first: string, second: string, distance: number): Bitset | null | undefined {
     const kernel = searchKernel();
-    const [a, b] = [this.#seek(toBytes(first)), this.#seek(toBytes(second))];
+    const [a, b] = [this.#seek(first), this.#seek(second)];
     if (a === null || b === null || a.docFreq === 0 || b.docFreq === 0) return null;
     if (kernel === null || !this.#entry.positions || Math.min(a.docFreq, b.docFreq) < NEAR_DOCS)
       return undefined;
@@ -146,15 +154,28 @@ export class Dictionary implements TermDictionary {
     }
   }
 
-  #seek(term: Uint8Array): TermWalk | null {
+  #seek(term: string | Uint8Array): TermWalk | null {
+    const bytes = toBytes(term);
     const walk = this.#walk();
-    walk.toBlock(this.#blockOf(term));
+    walk.toBlock(this.#remembered(term, bytes));
     for (let step = 0; step < TERMS_PER_BLOCK && walk.next(); step++) {
-      const order = walk.compare(term);
+      const order = walk.compare(bytes);
       if (order === 0) return walk;
       if (order > 0) return null;
     }
     return null;
+  }
+
+  /** The block in which a term would be. */
+  #remembered(term: string | Uint8Array, bytes: Uint8Array): number {
+    if (typeof term !== "string" || term.length > MAX_KNOWN_LENGTH) return this.#blockOf(bytes);
+    const known = this.#known.get(term);
+    if (known !== undefined) return known;
+    // The oldest one goes, used or not: this must cost next to nothing.
+    if (this.#known.size >= KNOWN_TERMS) this.#known.delete(this.#known.keys().next().value!);
+    const block = this.#blockOf(bytes);
+    this.#known.set(term, block);
+    return block;
   }
 
   /** Puts `walk` before the first term at or behind `term`. */

@@ -1,7 +1,7 @@
 /** Reads postings (see postings-writer.ts) block by block; nothing is decoded that isn't asked for. */
 
 import { searchKernel } from "../kernel/search-kernel.ts";
-import { NO_MORE_DOCS, POSTINGS_BLOCK, type PostingsCursor } from "../searcher.ts";
+import { type ImpactBound, NO_MORE_DOCS, POSTINGS_BLOCK, type PostingsCursor } from "../searcher.ts";
 import { unpackAscending, unpackWords } from "./bit-packing.ts";
 import { Bitset } from "./bitset.ts";
 import { ByteReader, grown, readU32 } from "./byte-buffer.ts";
@@ -9,6 +9,8 @@ import { BLOCK_HEADER_BYTES, IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
 
 /** Documents of a term from which on the kernel makes a set of them: it copies the set in and out. */
 const KERNEL_POSTINGS = 4096;
+
+const NOTHING = new Int32Array(0);
 
 /** What a dictionary says about a term's postings. */
 export interface PostingsData {
@@ -34,9 +36,10 @@ export class BlockPostingsCursor implements PostingsCursor {
   readonly #positionBytes: Uint8Array;
   readonly #docCount: number;
   readonly #blockCount: number;
-  readonly #docs = new Int32Array(POSTINGS_BLOCK);
-  readonly #freqs = new Int32Array(POSTINGS_BLOCK);
-  #positions = new Int32Array(0);
+  /** Made for the first block: of many terms only the impacts are looked at. */
+  #docs = NOTHING;
+  #freqs = NOTHING;
+  #positions = NOTHING;
   /** Block in memory; #blockCount: the tail. */
   #block = -1;
   #size = 0;
@@ -44,7 +47,7 @@ export class BlockPostingsCursor implements PostingsCursor {
   #hasFreqs = false;
   #impactBlock = 0;
   /** Positions of the block in #blockPositions; those of document #positionIndex start at #positionStart. */
-  #blockPositions = new Int32Array(0);
+  #blockPositions = NOTHING;
   #positionsBlock = -1;
   #positionIndex = 0;
   #positionStart = 0;
@@ -153,7 +156,36 @@ export class BlockPostingsCursor implements PostingsCursor {
 
   seekImpact(target: number): void {
     if (target <= this.impactEnd) return;
-    const block = this.#findBlock(target, this.#impactBlock);
+    this.#openImpact(this.#findBlock(target, this.#impactBlock));
+  }
+
+  seekUseful(target: number, bound: ImpactBound): number {
+    const first = target <= this.impactEnd ? this.#impactBlock : this.#findBlock(target, this.#impactBlock);
+    const block = this.#findUseful(first, bound.leastFreqs, bound);
+    this.#openImpact(block);
+    if (block === this.#blockCount && !this.#isTailUseful(bound)) return NO_MORE_DOCS;
+    return block === first ? target : this.#lastDoc(block - 1) + 1;
+  }
+
+  /** First block at or behind `from` that passes, #blockCount where none does: nearly all that a search by score does. */
+  #findUseful(from: number, leastFreqs: Uint16Array, bound: ImpactBound): number {
+    const bytes = this.#bytes;
+    for (let block = from; block < this.#blockCount; block++) {
+      const at = block * BLOCK_HEADER_BYTES + 14;
+      const norm = bytes[at + 1]!;
+      const least = leastFreqs[norm]!;
+      if (bytes[at]! >= (least === 0 ? bound.find(norm) : least)) return block;
+    }
+    return this.#blockCount;
+  }
+
+  #isTailUseful(bound: ImpactBound): boolean {
+    if (this.docFreq % POSTINGS_BLOCK === 0) return false;
+    return Math.min(this.impactMaxFreq, IMPACT_FREQ_LIMIT) >= bound.find(this.impactMinNorm);
+  }
+
+  /** Makes a block, or the tail, the impact window. */
+  #openImpact(block: number): void {
     this.#impactBlock = block;
     if (block < this.#blockCount) {
       const header = block * BLOCK_HEADER_BYTES;
@@ -200,6 +232,10 @@ export class BlockPostingsCursor implements PostingsCursor {
     this.#hasFreqs = false;
     this.#size = 0;
     if (block > this.#blockCount) return false;
+    if (this.#docs.length === 0) {
+      this.#docs = new Int32Array(POSTINGS_BLOCK);
+      this.#freqs = new Int32Array(POSTINGS_BLOCK);
+    }
     if (block === this.#blockCount) return this.#loadTail();
     const header = block * BLOCK_HEADER_BYTES;
     const at = this.#blockCount * BLOCK_HEADER_BYTES + readU32(this.#bytes, header + 4);

@@ -1,7 +1,8 @@
 /** Postings of a term that one document has: they lie in the dictionary. */
 
-import { NO_MORE_DOCS, type PostingsCursor } from "../searcher.ts";
+import { type ImpactBound, NO_MORE_DOCS, type PostingsCursor } from "../searcher.ts";
 import { Bitset } from "./bitset.ts";
+import { IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
 
 /** What a dictionary says of the term. */
 export interface SinglePosting {
@@ -66,5 +67,11 @@ export class SinglePostingsCursor implements PostingsCursor {
 
   seekImpact(): void {
     this.impactEnd = NO_MORE_DOCS;
+  }
+
+  seekUseful(target: number, bound: ImpactBound): number {
+    this.seekImpact();
+    const { doc, freq, norm } = this.#posting;
+    return target <= doc && Math.min(freq, IMPACT_FREQ_LIMIT) >= bound.find(norm) ? target : NO_MORE_DOCS;
   }
 }

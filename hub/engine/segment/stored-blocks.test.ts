@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type StoredBlock, StoredBlocks } from "./stored-blocks.ts";
+import { roundTrip } from "./round-trip.test-support.ts";
+import { StoredReader, StoredWriter } from "./stored.ts";
+import { type StoredBlock, StoredBlocks, storedBlocks } from "./stored-blocks.ts";
 
 function block(sizeBytes: number): StoredBlock {
   return { documents: new Uint8Array(sizeBytes), ends: new Uint32Array(0) };
@@ -35,4 +37,23 @@ test("an owner that is gone leaves nothing", () => {
   assert.equal(blocks.sizeBytes, 50);
   assert.equal(blocks.get(gone, 0), undefined);
   assert.notEqual(blocks.get(other, 0), undefined);
+});
+
+test("neighbouring blocks that are read once in a while stay, many in order don't", () => {
+  const documents = Array.from({ length: 400 }, (_, doc) => Buffer.from(`${doc}:${"x".repeat(100)}`));
+  const writer = new StoredWriter(1000, "lz4");
+  for (const document of documents) writer.add(document);
+  const [file, entry] = roundTrip((out) => writer.finish(out));
+  const before = storedBlocks().sizeBytes;
+  const some = new StoredReader(file, entry);
+  for (const doc of [0, 15, 0, 15]) some.get(doc);
+  const held = storedBlocks().sizeBytes - before;
+  const all = new StoredReader(file, entry);
+  for (const [doc, document] of documents.entries()) assert.deepEqual(Buffer.from(all.get(doc)), document);
+  const heldOfAll = storedBlocks().sizeBytes - before - held;
+  assert.ok(held >= 2000, `${held} bytes of two blocks`);
+  assert.ok(heldOfAll < 10_000, `${heldOfAll} bytes of forty blocks`);
+  some.close();
+  all.close();
+  assert.equal(storedBlocks().sizeBytes, before);
 });

@@ -9,6 +9,9 @@ import { MAX_LZ4_BYTES, packLz4, unpackLz4 } from "./lz4.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
 import { type StoredBlock, storedBlocks } from "./stored-blocks.ts";
 
+/** Blocks that are kept though they were read one behind the other. */
+const KEPT_IN_ORDER = 4;
+
 /** Where the blocks of a stored column are. */
 export interface StoredEntry {
   /** Per block: first document u32, offset in `data` u32. */
@@ -117,12 +120,14 @@ export class StoredWriter implements StoredBuffer {
   }
 }
 
-/** Reads stored bytes. The block used last stays unpacked, others that were jumped to while there is room for them. */
+/** Reads stored bytes. The block used last stays unpacked, others while there is room for them, unless many are read in order. */
 export class StoredReader {
   readonly #file: SegmentFile;
   readonly #entry: StoredEntry;
   readonly #index: Uint8Array;
   #number = -1;
+  /** Blocks that were read one behind the other until now. */
+  #inOrder = 0;
   #block: StoredBlock = { documents: new Uint8Array(0), ends: new Uint32Array(0) };
 
   constructor(file: SegmentFile, entry: StoredEntry) {
@@ -146,12 +151,12 @@ export class StoredReader {
   }
 
   #open(number: number): void {
-    // Who reads one block after the other, as merges do, doesn't come back.
-    const isJump = number !== this.#number + 1;
+    this.#inOrder = number === this.#number + 1 ? this.#inOrder + 1 : 0;
     const known = storedBlocks().get(this, number);
     this.#block = known ?? this.#unpacked(number);
     this.#number = number;
-    if (known === undefined && isJump) storedBlocks().put(this, number, this.#block);
+    // Hits may well stand in neighbouring blocks; who reads many in order, as merges do, doesn't come back.
+    if (known === undefined && this.#inOrder <= KEPT_IN_ORDER) storedBlocks().put(this, number, this.#block);
   }
 
   #unpacked(number: number): StoredBlock {

@@ -108,14 +108,17 @@ function keyText(term: string | Uint8Array): unknown {
   return typeof term === "string" ? term : [...term];
 }
 
+const NOTHING = new Int32Array(0);
+
 /** Reads postings a block at a time; blocks that can't reach the smallest useful score are skipped unread. */
 export class TermScorer extends Scorer {
   readonly cost: number;
   readonly #cursor: PostingsCursor;
   readonly #similarity: Bm25 | null;
   override readonly norms: Uint8Array | null;
-  readonly #docs = new Int32Array(POSTINGS_BLOCK);
-  readonly #freqs = new Int32Array(POSTINGS_BLOCK);
+  /** Made for the first block: where no document scores enough none is read. */
+  #docs = NOTHING;
+  #freqs = NOTHING;
   #length = 0;
   #at = -1;
   #minScore = 0;
@@ -190,25 +193,13 @@ export class TermScorer extends Scorer {
     if (this.doc === NO_MORE_DOCS) return false;
     if (this.#minScore > 0 && this.#similarity !== null) {
       const from = this.#length === 0 ? 0 : this.#docs[this.#length - 1]! + 1;
-      const target = this.#firstUseful(from);
+      const target = this.#cursor.seekUseful(from, this.#similarity.above(this.#minScore));
       if (target !== from) return this.#jump(target);
     }
+    this.#makeRoom();
     this.#length = this.#cursor.nextBlock(this.#docs, this.#similarity === null ? null : this.#freqs);
     this.#at = 0;
     return this.#length > 0;
-  }
-
-  /** Returns the first document at or behind `from` whose block may hold a useful score. */
-  #firstUseful(from: number): number {
-    let target = from;
-    while (target < NO_MORE_DOCS) {
-      this.#cursor.seekImpact(target);
-      const best = this.#similarity!.score(this.#cursor.impactMaxFreq, this.#cursor.impactMinNorm);
-      if (best > this.#minScore) return target;
-      if (this.#cursor.impactEnd >= NO_MORE_DOCS - 1) return NO_MORE_DOCS;
-      target = this.#cursor.impactEnd + 1;
-    }
-    return NO_MORE_DOCS;
   }
 
   #jump(target: number): boolean {
@@ -217,9 +208,16 @@ export class TermScorer extends Scorer {
     if (target >= NO_MORE_DOCS) return false;
     const doc = this.#cursor.advance(target);
     if (doc === NO_MORE_DOCS) return false;
+    this.#makeRoom();
     this.#docs[0] = doc;
     this.#freqs[0] = this.#similarity === null ? 1 : this.#cursor.freq;
     this.#length = 1;
     return true;
+  }
+
+  #makeRoom(): void {
+    if (this.#docs.length > 0) return;
+    this.#docs = new Int32Array(POSTINGS_BLOCK);
+    this.#freqs = new Int32Array(POSTINGS_BLOCK);
   }
 }
