@@ -1,6 +1,6 @@
 /** Counts the lines a rule is about: now, or for each interval of the past. */
 
-import { QUERY_TYPES } from "#hub/search/queries/all.ts";
+import { QUERIES_BY_NAME } from "#hub/search/queries/all.ts";
 import { QueryParser } from "#hub/search/query-parser.ts";
 import { DEFAULT_LIMITS, type SearchShard, searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
@@ -95,5 +95,5 @@ export class AlertSearch {
 /** Throws request_invalid where the query can't be read. */
 export function checkQuery(query: string): void {
   if (query.trim() === "") return;
-  new QueryParser(QUERY_TYPES).parse({ query_string: { query, default_operator: "AND", lenient: true } });
+  new QueryParser(QUERIES_BY_NAME).parse({ query_string: { query, default_operator: "AND", lenient: true } });
 }

@@ -46,11 +46,10 @@ export class QueryParser {
   /** Characters that a regular expression may have. */
   readonly maxRegexLength: number;
 
-  constructor(types: readonly QueryType[], limits?: Pick<SearchLimits, "maxRegexLength">) {
+  /** `types`: by their names and aliases. */
+  constructor(types: ReadonlyMap<string, QueryType>, limits?: Pick<SearchLimits, "maxRegexLength">) {
     this.maxRegexLength = limits?.maxRegexLength ?? MAX_REGEX_LENGTH;
-    this.#types = new Map(
-      types.flatMap((type) => [type.name, ...(type.aliases ?? [])].map((name) => [name, type])),
-    );
+    this.#types = types;
   }
 
   /** Queries with a `_name`, of all that were parsed so far. */

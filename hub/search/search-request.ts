@@ -4,14 +4,14 @@ import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { AggregationTree } from "./aggregations/aggregation.ts";
 import { AggregationParser } from "./aggregations/aggregation-parser.ts";
-import { AGGREGATION_TYPES } from "./aggregations/all.ts";
-import { PIPELINE_TYPES } from "./aggregations/pipeline/all.ts";
+import { AGGREGATIONS_BY_NAME } from "./aggregations/all.ts";
+import { PIPELINES_BY_NAME } from "./aggregations/pipeline/all.ts";
 import { warnDeprecated } from "./deprecation.ts";
 import { type FetchOptions, parseFetch } from "./fetch/fetch-request.ts";
 import { describe, isObject, type JsonObject, objectOf } from "./json.ts";
 import { AllNode } from "./nodes/documents.ts";
 import { anything, flag, integer, list, number, object, readOptions, text } from "./options.ts";
-import { QUERY_TYPES } from "./queries/all.ts";
+import { QUERIES_BY_NAME } from "./queries/all.ts";
 import type { Query, SearchLimits } from "./query.ts";
 import { QueryParser } from "./query-parser.ts";
 import { parseRescore, type Rescore } from "./rescore.ts";
@@ -99,7 +99,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     if (value === undefined || (isObject(value) && Object.keys(value).length === 0)) continue;
     throw new AppError("not_offered", `[${name}] can't be used: ${reason}`);
   }
-  const queries = new QueryParser(QUERY_TYPES, limits);
+  const queries = new QueryParser(QUERIES_BY_NAME, limits);
   const from = options.from ?? 0;
   const size = options.size ?? DEFAULT_SIZE;
   checkWindow(from, size, limits);
@@ -126,7 +126,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     trackTotalHits: readTrackTotal(options.track_total_hits),
     terminateAfter: options.terminate_after ?? 0,
     timeoutMs: readTimeout(options.timeout),
-    aggregations: new AggregationParser(AGGREGATION_TYPES, PIPELINE_TYPES, queries).parse(
+    aggregations: new AggregationParser(AGGREGATIONS_BY_NAME, PIPELINES_BY_NAME, queries).parse(
       options.aggs ?? options.aggregations,
     ),
     fetch: parseFetch(options, queries, limits.maxColumnFields),
@@ -145,7 +145,7 @@ export function parseQueryBody(body: JsonObject): Query {
   const query = body["query"];
   if (query === undefined || query === null || (isObject(query) && Object.keys(query).length === 0))
     return new AllNode();
-  return new QueryParser(QUERY_TYPES).parse(query);
+  return new QueryParser(QUERIES_BY_NAME).parse(query);
 }
 
 function checkKeys(body: JsonObject): void {

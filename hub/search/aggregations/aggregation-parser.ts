@@ -64,9 +64,14 @@ export class AggregationParser {
   readonly #queries: QueryParser;
   #count = 0;
 
-  constructor(types: readonly AggregationType[], pipelines: readonly PipelineType[], queries: QueryParser) {
-    this.#types = new Map(types.map((type) => [type.name, type]));
-    this.#pipelines = new Map(pipelines.map((type) => [type.name, type]));
+  /** `types`, `pipelines`: by their names. */
+  constructor(
+    types: ReadonlyMap<string, AggregationType>,
+    pipelines: ReadonlyMap<string, PipelineType>,
+    queries: QueryParser,
+  ) {
+    this.#types = types;
+    this.#pipelines = pipelines;
     this.#queries = queries;
   }
 

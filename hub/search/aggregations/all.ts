@@ -67,3 +67,8 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   valueCount,
   weightedAvg,
 ];
+
+/** By their names. */
+export const AGGREGATIONS_BY_NAME: ReadonlyMap<string, AggregationType> = new Map(
+  AGGREGATION_TYPES.map((type) => [type.name, type]),
+);

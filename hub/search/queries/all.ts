@@ -64,3 +64,8 @@ export const QUERY_TYPES: readonly QueryType[] = [
   wildcard,
   wrapper,
 ];
+
+/** By their names and aliases. */
+export const QUERIES_BY_NAME: ReadonlyMap<string, QueryType> = new Map(
+  QUERY_TYPES.flatMap((type) => [type.name, ...(type.aliases ?? [])].map((name) => [name, type])),
+);

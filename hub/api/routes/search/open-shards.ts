@@ -6,7 +6,7 @@ import type { IndexInfo, ResolveOptions } from "#hub/api/ports.ts";
 import { isTrue } from "#hub/api/scalars.ts";
 import { anyOf } from "#hub/search/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/nodes/documents.ts";
-import { QUERY_TYPES } from "#hub/search/queries/all.ts";
+import { QUERIES_BY_NAME } from "#hub/search/queries/all.ts";
 import { DEFAULT_MAX_TERMS_COUNT, type Query } from "#hub/search/query.ts";
 import { QueryParser } from "#hub/search/query-parser.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
@@ -77,7 +77,7 @@ function filterOf(
   if (aliases === undefined) return undefined;
   const filters = aliases.map((name) => index.aliases[name]?.filter);
   if (filters.length === 0 || filters.includes(undefined)) return undefined;
-  return anyOf(filters.map((filter) => new QueryParser(QUERY_TYPES).parse(filter)));
+  return anyOf(filters.map((filter) => new QueryParser(QUERIES_BY_NAME).parse(filter)));
 }
 
 /** Returns the aliases through which an expression means an index; undefined where it means the index itself. */

@@ -5,4 +5,7 @@ import { PARENT_TYPES } from "./parents.ts";
 import type { PipelineType } from "./pipeline-type.ts";
 import { SIBLING_TYPES } from "./siblings.ts";
 
-export const PIPELINE_TYPES: readonly PipelineType[] = [...PARENT_TYPES, ...SIBLING_TYPES, bucketSort];
+/** By their names. */
+export const PIPELINES_BY_NAME: ReadonlyMap<string, PipelineType> = new Map(
+  [...PARENT_TYPES, ...SIBLING_TYPES, bucketSort].map((type) => [type.name, type]),
+);
