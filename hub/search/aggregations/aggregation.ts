@@ -1,8 +1,9 @@
 /**
  * Aggregations in three steps: a collector per shard sees the matching documents in batches and keeps the state of
- * every bucket; states of shards are merged; the merged state is rendered. States are JSON-able.
+ * every bucket; states of shards are merged; the merged state is rendered. States are data, or make it when it is asked for.
  */
 
+import { totalmem } from "node:os";
 import { COLUMN_BLOCK, type KeywordColumn, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { docsOfBlock, expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
@@ -75,26 +76,46 @@ export interface NamedAggregation {
 /** States of a tree, by name. */
 export type TreeState = Readonly<Record<string, unknown>>;
 
-/** Buckets that one shard collects at most: about 100 bytes each. */
+/** Buckets that one shard collects at most, about 100 bytes each, and the share of the memory that they may take. */
 const MAX_COLLECTED = 4_000_000;
+const BUCKET_BYTES = 100;
+const MEMORY_SHARE = 1 / 5;
 
 /** Buckets of an answer from which on 7.x refuses it. */
 const SOFT_LIMIT = 10_000;
 
 /** Counts the buckets that a shard's collectors make. */
 export class CollectBudget {
+  readonly #limit: number;
   #buckets = 0;
+
+  constructor(limit = collectedAtMost()) {
+    this.#limit = limit;
+  }
 
   /** Throws memory_limit. */
   add(buckets = 1): void {
     this.#buckets += buckets;
-    if (this.#buckets > MAX_COLLECTED) {
+    if (this.#buckets > this.#limit) {
       throw new AppError(
         "memory_limit",
-        `the aggregation needs more than ${MAX_COLLECTED} buckets in one shard; narrow the query, or use fewer or coarser buckets`,
+        `the aggregation needs more than ${this.#limit} buckets in one shard; narrow the query, or use fewer or coarser buckets`,
       );
     }
   }
+}
+
+let ofProcess: number | undefined;
+
+/** Returns how many buckets this process (its control group) has the memory for. To ask the system takes its time. */
+function collectedAtMost(): number {
+  return (ofProcess ??= reckoned());
+}
+
+function reckoned(): number {
+  const constrained = process.constrainedMemory();
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(MAX_COLLECTED, Math.floor((memory * MEMORY_SHARE) / BUCKET_BYTES));
 }
 
 /** Counts the buckets of an answer. */

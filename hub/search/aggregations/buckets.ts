@@ -10,6 +10,7 @@ import {
   TreeCollector,
   type TreeState,
 } from "./aggregation.ts";
+import type { CollectedTerms } from "./first-terms.ts";
 
 /** Pairs gathered before they are passed on. */
 const PAIRS = 4096;
@@ -121,6 +122,21 @@ export class BucketCollector {
     counts.set(this.#counts);
     this.#counts = counts;
   }
+}
+
+/** Buckets of an owner, as `keys` has them, for cutTerms. */
+export function collectedTerms<Key extends string | number>(
+  keys: ReadonlyMap<Key, number>,
+  buckets: BucketCollector,
+): CollectedTerms {
+  const names = [...keys.keys()];
+  const numbers = Int32Array.from(keys.values());
+  return {
+    length: numbers.length,
+    count: (at) => buckets.count(numbers[at]!),
+    key: (at) => names[at]!,
+    below: (at) => buckets.below(numbers[at]!),
+  };
 }
 
 /** Returns the owner that all of a batch share, or -1. */

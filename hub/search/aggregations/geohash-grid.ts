@@ -9,10 +9,17 @@ import { RAW } from "../value-format.ts";
 import type { Aggregation, BucketBudget, CollectBudget, Collector } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { readOrder } from "./bucket-order.ts";
-import { BucketCollector, KeyTable } from "./buckets.ts";
+import { BucketCollector, collectedTerms, KeyTable } from "./buckets.ts";
 import { requireField } from "./field-option.ts";
 import { PointValues } from "./geo-point-field.ts";
-import { cutTerms, mergeTerms, renderTerms, type TermsShape, type TermsState } from "./terms-state.ts";
+import {
+  cutTerms,
+  mergeTerms,
+  renderTerms,
+  type TermsShape,
+  type TermsState,
+  textState,
+} from "./terms-state.ts";
 
 const OPTIONS = {
   field: text("field of points", undefined),
@@ -79,12 +86,7 @@ class GeohashGrid implements Aggregation<TermsState> {
         buckets.flush();
       },
       state(owner) {
-        const found = [...keys.of(owner)].map(([key, bucket]) => ({
-          key,
-          count: buckets.count(bucket),
-          below: buckets.below(bucket),
-        }));
-        return { ...cutTerms(found, shape, shape.size), kind: "text", format: RAW };
+        return textState(cutTerms(collectedTerms(keys.of(owner), buckets), shape, shape.size));
       },
     };
   }

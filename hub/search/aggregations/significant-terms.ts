@@ -173,20 +173,17 @@ class Significant implements Aggregation<SignificantState> {
       .filter(({ count }) => count >= minDocCount)
       .map((bucket) => {
         const known = background.get(bucket.key) ?? 0;
-        return {
-          ...bucket,
-          known,
-          score: heuristic({ inSet: bucket.count, setSize, inAll: known, allSize }),
-        };
+        const score = heuristic({ inSet: bucket.count, setSize, inAll: known, allSize });
+        return { bucket, known, score };
       })
       .filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1))
+      .sort((a, b) => b.score - a.score || (a.bucket.key < b.bucket.key ? -1 : 1))
       .slice(0, size);
     budget.add(scored.length);
     return {
       doc_count: setSize,
       bg_count: allSize,
-      buckets: scored.map(({ key, count, known, score, below: state }) => {
+      buckets: scored.map(({ bucket: { key, count, below: state }, known, score }) => {
         const printed = typeof key === "number" ? printValue(terms.format, key) : undefined;
         return {
           key,

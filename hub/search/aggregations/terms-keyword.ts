@@ -1,5 +1,6 @@
 /** Collects `terms` of keywords and addresses, by ordinal within a segment and by text over segments. */
 
+import { toBytes } from "#hub/engine/bytes.ts";
 import {
   COLUMN_BLOCK,
   type KeywordColumn,
@@ -9,10 +10,20 @@ import {
 import { grown } from "#hub/engine/segment/byte-buffer.ts";
 import type { SegmentRun } from "../collect/set-blocks.ts";
 import { KeywordValues } from "../columns.ts";
-import { RAW, type ValueFormat } from "../value-format.ts";
+import type { SearchControl } from "../control.ts";
 import type { Collector } from "./aggregation.ts";
-import { BucketCollector, KeyTable, onlyOwner } from "./buckets.ts";
-import { cutTerms, type TermsContext, type TermsState } from "./terms-state.ts";
+import { BucketCollector, onlyOwner } from "./buckets.ts";
+import type { CollectedTerms } from "./first-terms.ts";
+import { NumberKeys } from "./number-keys.ts";
+import { TermTable } from "./term-table.ts";
+import {
+  atOnce,
+  cutTermsSlowly,
+  type TermsContext,
+  type TermsState,
+  textState,
+  withPauses,
+} from "./terms-state.ts";
 
 /** Marks an ordinal whose bucket isn't known yet, and one that the filter leaves out. */
 const UNKNOWN = -1;
@@ -27,6 +38,12 @@ const MAX_DIRECT = 1_000_000;
 /** Values of a segment up to which documents are passed on by ordinal: there is a sum for each. */
 const MAX_PASSED = 16_384;
 
+/** Values of a segment up to which documents are counted by ordinal first. */
+const MAX_COUNTED = 65_536;
+
+/** Values between two pauses: well below a millisecond. */
+const STEP_VALUES = 512;
+
 /** Documents that are handed on at a time. */
 const PAIRS = 2048;
 
@@ -35,10 +52,9 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #path: string;
   readonly #missing: string | undefined;
   readonly #values = new KeywordValues();
-  /** Texts of all segments, by the numbers that stand for them here. */
-  readonly #texts: string[] = [];
-  readonly #numbers = new Map<string, number>();
-  readonly #keys: KeyTable<number>;
+  /** Values of all segments, by the numbers that stand for them here. */
+  readonly #terms: TermTable;
+  readonly #keys: NumberKeys;
   readonly #buckets: BucketCollector;
   #column: KeywordColumn | null = null;
   #docCount = 0;
@@ -50,6 +66,8 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #direct: Int32Array = new Int32Array(0);
   readonly #pairDocs = new Int32Array(PAIRS);
   readonly #pairBuckets = new Int32Array(PAIRS);
+  /** See Collector.finish. */
+  #finished: TermsState | undefined;
   /** Documents by owner and ordinal that aren't in buckets yet: number owner * cardinality + ordinal. */
   #counts: Int32Array = new Int32Array(0);
 
@@ -57,7 +75,8 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     this.#context = context;
     this.#path = path;
     this.#missing = missing;
-    this.#keys = new KeyTable(context.budget);
+    this.#terms = new TermTable(context.budget);
+    this.#keys = new NumberKeys(context.budget);
     this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
   }
 
@@ -70,19 +89,26 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     const cardinality = this.#column?.cardinality ?? 0;
     this.#byOrdinal = new Int32Array(cardinality).fill(UNKNOWN);
     this.#direct = new Int32Array(0);
-    this.#counts = new Int32Array(cardinality);
+    this.#counts = new Int32Array(this.#countsByOrdinal ? cardinality : 0);
     this.#buckets.segment(segment);
   }
 
   /** Adds documents of the first owner by the ordinals of the open segment. */
   addCounts(counts: Int32Array): void {
+    this.#counts = grown(this.#counts, counts.length);
     for (let ordinal = 0; ordinal < counts.length; ordinal++) this.#counts[ordinal]! += counts[ordinal]!;
+  }
+
+  /** Whether documents of the open segment are counted by ordinal first: of many the look-up behind that takes long. */
+  get #countsByOrdinal(): boolean {
+    return (this.#column?.cardinality ?? 0) <= MAX_COUNTED;
   }
 
   collect(docs: Int32Array, owners: Int32Array, length: number): void {
     const count = this.#values.read(docs, length);
     const { ordinals, places } = this.#values;
-    if (this.#buckets.onlyCounts && this.#missing === undefined && onlyOwner(owners, length) === 0) {
+    const onlyCounts = this.#buckets.onlyCounts && this.#missing === undefined && this.#countsByOrdinal;
+    if (onlyCounts && onlyOwner(owners, length) === 0) {
       // Fast path: nothing below, so documents are counted by ordinal and looked up once per segment.
       for (let at = 0; at < count; at++) if (ordinals[at]! >= 0) this.#counts[ordinals[at]!]!++;
       return;
@@ -118,6 +144,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   collectRun(run: SegmentRun, owner: number): boolean {
     const column = this.#column;
     if (column === null || column.multiValued || this.#missing !== undefined) return false;
+    if (!this.#countsByOrdinal) return false;
     if (!this.#buckets.onlyCounts && !this.#canPassBy(run, column)) return false;
     const end = (owner + 1) * column.cardinality;
     if (end > MAX_COUNTS) return false;
@@ -134,16 +161,28 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     return column.cardinality <= fewest && this.#buckets.takesBy(column);
   }
 
+  async finish(control: SearchControl): Promise<void> {
+    this.#finished = await withPauses(this.#state(0), control);
+  }
+
   state(owner: number): TermsState {
+    return (owner === 0 ? this.#finished : undefined) ?? atOnce(this.#state(owner));
+  }
+
+  *#state(owner: number): Generator<void, TermsState> {
     const { shape, shardSize } = this.#context;
     this.#settle();
-    if (shape.minDocCount === 0) this.#addAll(owner);
-    const buckets = [...this.#keys.of(owner)].map(([number, bucket]) => ({
-      key: this.#texts[number]!,
-      count: this.#buckets.count(bucket),
-      below: this.#buckets.below(bucket),
-    }));
-    return { ...cutTerms(buckets, shape, shardSize), kind: "text", format: RAW };
+    if (shape.minDocCount === 0) yield* this.#addAll(owner);
+    const terms = this.#terms;
+    const { keys, buckets } = this.#keys.of(owner);
+    const collected: CollectedTerms = {
+      length: keys.length,
+      count: (at) => this.#buckets.count(buckets[at]!),
+      key: (at) => terms.text(keys[at]!),
+      compareKeys: (a, b) => terms.compare(keys[a]!, keys[b]!),
+      below: (at) => this.#buckets.below(buckets[at]!),
+    };
+    return textState(yield* cutTermsSlowly(collected, shape, shardSize));
   }
 
   /** Moves the counts by ordinal of the open segment to the buckets of their owners. */
@@ -160,7 +199,8 @@ export class KeywordTermsCollector implements Collector<TermsState> {
 
   #bucket(owner: number, ordinal: number): number {
     if (ordinal < 0) {
-      return this.#missing === undefined ? LEFT_OUT : this.#keys.bucket(owner, this.#number(this.#missing));
+      if (this.#missing === undefined) return LEFT_OUT;
+      return this.#keys.bucket(owner, this.#terms.number(toBytes(this.#missing)));
     }
     const bucket = this.#lookUp(owner, ordinal);
     const { cardinality } = this.#column!;
@@ -178,74 +218,31 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     let number = this.#byOrdinal[ordinal]!;
     if (number === UNKNOWN) {
       this.#reader ??= this.#column!.reader();
-      const text = this.#reader.text(ordinal);
-      number = this.#context.filter?.(text) === false ? LEFT_OUT : this.#number(text);
+      number = this.#number(this.#reader, ordinal, this.#column!.kind);
       this.#byOrdinal[ordinal] = number;
     }
     return number === LEFT_OUT ? LEFT_OUT : this.#keys.bucket(owner, number);
   }
 
-  #number(text: string): number {
-    let number = this.#numbers.get(text);
-    if (number === undefined) {
-      number = this.#texts.push(text) - 1;
-      this.#numbers.set(text, number);
-    }
-    return number;
+  /** The number of a value, or LEFT_OUT. */
+  #number(reader: TermReader, ordinal: number, kind: KeywordColumn["kind"]): number {
+    const { filter } = this.#context;
+    if (filter?.(reader.text(ordinal)) === false) return LEFT_OUT;
+    // Addresses stand in the order of their texts.
+    return this.#terms.number(kind === "ip" ? toBytes(reader.text(ordinal)) : reader.bytes(ordinal));
   }
 
   /** With min_doc_count 0 values that no matching document has get buckets too. */
-  #addAll(owner: number): void {
+  *#addAll(owner: number): Generator<void> {
     for (const segment of this.#context.shard.searcher.segments) {
       const column = segment.keywordColumn(this.#path);
-      const reader = column?.reader();
-      for (let ordinal = 0; ordinal < (column?.cardinality ?? 0); ordinal++) {
-        const text = reader!.text(ordinal);
-        if (this.#context.filter?.(text) !== false) this.#keys.bucket(owner, this.#number(text));
+      if (column === null) continue;
+      const reader = column.reader();
+      for (let ordinal = 0; ordinal < column.cardinality; ordinal++) {
+        if (ordinal % STEP_VALUES === STEP_VALUES - 1) yield;
+        const number = this.#number(reader, ordinal, column.kind);
+        if (number !== LEFT_OUT) this.#keys.bucket(owner, number);
       }
     }
-  }
-}
-
-/** Collects `terms` where every document has the same value. */
-export class ConstantTermCollector implements Collector<TermsState> {
-  readonly #context: TermsContext;
-  readonly #value: string | number;
-  readonly #format: ValueFormat;
-  readonly #keys: KeyTable<string | number>;
-  readonly #buckets: BucketCollector;
-
-  constructor(context: TermsContext, value: string | number, format: ValueFormat = RAW) {
-    this.#context = context;
-    this.#format = format;
-    this.#value = value;
-    this.#keys = new KeyTable(context.budget);
-    this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
-  }
-
-  segment(segment: SegmentReader): void {
-    this.#buckets.segment(segment);
-  }
-
-  collect(docs: Int32Array, owners: Int32Array, length: number): void {
-    if (this.#context.filter?.(String(this.#value)) === false) return;
-    for (let at = 0; at < length; at++)
-      this.#buckets.add(docs[at]!, this.#keys.bucket(owners[at]!, this.#value));
-    this.#buckets.flush();
-  }
-
-  state(owner: number): TermsState {
-    const buckets = [...this.#keys.of(owner)].map(([key, bucket]) => ({
-      key,
-      count: this.#buckets.count(bucket),
-      below: this.#buckets.below(bucket),
-    }));
-    return {
-      buckets,
-      others: 0,
-      errorBound: 0,
-      kind: typeof this.#value === "string" ? "text" : "long",
-      format: this.#format,
-    };
   }
 }

@@ -7,12 +7,18 @@ import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
 import type { SegmentRun } from "../collect/set-blocks.ts";
 import { KeywordValues } from "../columns.ts";
 import type { SearchControl } from "../control.ts";
-import { RAW } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
 import { onlyOwner } from "./buckets.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { type MergeOrder, mergeCounts, mergeOrder } from "./terms-merge.ts";
-import { handedOn, type TermsContext, type TermsState } from "./terms-state.ts";
+import {
+  atOnce,
+  handedOn,
+  type TermsContext,
+  type TermsState,
+  textState,
+  withPauses,
+} from "./terms-state.ts";
 
 /** Values of all segments from which on they are many. */
 const MANY = 50_000;
@@ -102,25 +108,14 @@ class ManyTermsCollector implements Collector<TermsState> {
   }
 
   async finish(control: SearchControl): Promise<void> {
-    if (this.#few !== undefined) return;
-    const steps = this.#merge();
-    for (let step = steps.next(); ; step = steps.next()) {
-      if (step.done === true) {
-        this.#merged = { ...step.value, kind: "text", format: RAW };
-        return;
-      }
-      if (control.isDue) await control.pause();
-    }
+    if (this.#few === undefined) this.#merged = textState(await withPauses(this.#merge(), control));
+    else await this.#few.finish(control);
   }
 
   state(owner: number): TermsState {
     if (this.#few !== undefined) return this.#few.state(owner);
-    if (owner !== 0) return { buckets: [], others: 0, errorBound: 0, kind: "text", format: RAW };
-    if (this.#merged !== undefined) return this.#merged;
-    const steps = this.#merge();
-    let step = steps.next();
-    while (step.done !== true) step = steps.next();
-    return { ...step.value, kind: "text", format: RAW };
+    if (owner !== 0) return textState({ buckets: [], others: 0, errorBound: 0 });
+    return this.#merged ?? textState(atOnce(this.#merge()));
   }
 
   #merge(): ReturnType<typeof mergeCounts> {

@@ -1,8 +1,9 @@
 /** Buckets of `terms`: merged over shards, ordered, cut to size, rendered. */
 
+import type { SearchControl } from "../control.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
-import { printValue, type ValueFormat } from "../value-format.ts";
+import { printValue, RAW, type ValueFormat } from "../value-format.ts";
 import {
   type AggregationTree,
   type BucketBudget,
@@ -11,7 +12,8 @@ import {
   renderTree,
   type TreeState,
 } from "./aggregation.ts";
-import { type BucketOrder, compareBuckets } from "./bucket-order.ts";
+import type { BucketOrder } from "./bucket-order.ts";
+import { type CollectedTerms, firstTerms } from "./first-terms.ts";
 import type { TermFilter } from "./terms-filter.ts";
 
 export interface TermBucket {
@@ -21,7 +23,7 @@ export interface TermBucket {
   readonly below: TreeState;
 }
 
-/** JSON-able. */
+/** Of many buckets what is below them is made when it is asked for. */
 export interface TermsState {
   readonly buckets: readonly TermBucket[];
   /** Documents of buckets that were cut off. */
@@ -53,72 +55,139 @@ export interface TermsContext {
 /** Buckets a shard hands on at least, so that merged counts stay exact for all but huge sets. */
 const MIN_HANDED_ON = 10_000;
 
+/** Buckets up to which what is below them is made at once: the state is data then, which can be kept. */
+const MAX_MADE = 1000;
+
 /** Returns how many buckets a shard hands on. */
 export function handedOn(shardSize: number): number {
   return Math.max(shardSize, MIN_HANDED_ON);
 }
 
+/** What a shard hands on of its buckets. */
+type HandedOn = Pick<TermsState, "buckets" | "others" | "errorBound">;
+
+/** The state of terms that are text. */
+export function textState(handed: HandedOn): TermsState {
+  return { ...handed, kind: "text", format: RAW };
+}
+
 /** Keeps the first buckets of a shard. */
-export function cutTerms(
-  buckets: TermBucket[],
+export function cutTerms(terms: CollectedTerms, shape: TermsShape, shardSize: number): HandedOn {
+  return atOnce(cutTermsSlowly(terms, shape, shardSize));
+}
+
+/** Like cutTerms; pauses may be made at each step. */
+export function* cutTermsSlowly(
+  terms: CollectedTerms,
   shape: TermsShape,
   shardSize: number,
-): Pick<TermsState, "buckets" | "others" | "errorBound"> {
+): Generator<void, HandedOn> {
   const keep = handedOn(shardSize);
-  if (buckets.length <= keep) return { buckets, others: 0, errorBound: 0 };
-  const all = buckets.reduce((total, { count }) => total + count, 0);
-  const kept = firstBuckets(buckets, shape, keep);
+  if (terms.length <= keep) {
+    const buckets = Array.from({ length: terms.length }, (_, at) => bucketOf(terms, at, shape));
+    return { buckets, others: 0, errorBound: 0 };
+  }
+  let others = 0;
+  for (let at = 0; at < terms.length; at++) others += terms.count(at);
+  const kept = yield* firstTerms(terms, shape, keep);
+  for (const at of kept) others -= terms.count(at);
   return {
-    buckets: kept,
-    others: all - kept.reduce((total, { count }) => total + count, 0),
-    errorBound: isMostFrequent(shape) ? kept.at(-1)!.count : 0,
+    buckets: Array.from(kept, (at) => bucketOf(terms, at, shape)),
+    others,
+    errorBound: isMostFrequent(shape) ? terms.count(kept.at(-1)!) : 0,
   };
+}
+
+/** Runs steps to their end, with pauses. Throws cancelled. */
+export async function withPauses<T>(steps: Generator<void, T>, control: SearchControl): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (control.isDue) await control.pause();
+  }
+}
+
+/** Runs steps to their end. */
+export function atOnce<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }
 
 function isMostFrequent({ order: [first] }: TermsShape): boolean {
   return first?.by === "count" && first.descending;
 }
 
-/** The first `count` buckets in their order. `buckets` is reordered. */
-function firstBuckets(buckets: TermBucket[], shape: TermsShape, count: number): TermBucket[] {
-  const compare = compareBuckets(shape.order, shape.below);
-  if (buckets.length <= count || !isMostFrequent(shape)) return buckets.sort(compare).slice(0, count);
-  // Only those as frequent as the last one wanted have to be told apart by the rest of the order.
-  const counts = Float64Array.from(buckets, (bucket) => bucket.count).sort();
-  const least = counts[counts.length - count]!;
-  return buckets
-    .filter((bucket) => bucket.count >= least)
-    .sort(compare)
-    .slice(0, count);
+function bucketOf(terms: CollectedTerms, at: number, { below }: TermsShape): TermBucket {
+  const [key, count] = [terms.key(at), terms.count(at)];
+  if (below.size === 0) return { key, count, below: {} };
+  // Most of many are never shown.
+  return terms.length > MAX_MADE
+    ? new LateBucket(key, count, () => terms.below(at))
+    : { key, count, below: terms.below(at) };
+}
+
+/** A bucket that makes what is below it when it is asked for. */
+class LateBucket implements TermBucket {
+  readonly key: string | number;
+  readonly count: number;
+  readonly #make: () => TreeState;
+  #below: TreeState | undefined;
+
+  constructor(key: string | number, count: number, make: () => TreeState) {
+    this.key = key;
+    this.count = count;
+    this.#make = make;
+  }
+
+  get below(): TreeState {
+    return (this.#below ??= this.#make());
+  }
+}
+
+/** The first `count` buckets in their order. */
+function firstBuckets(buckets: readonly TermBucket[], shape: TermsShape, count: number): TermBucket[] {
+  const terms = {
+    length: buckets.length,
+    count: (at: number) => buckets[at]!.count,
+    key: (at: number) => buckets[at]!.key,
+    below: (at: number) => buckets[at]!.below,
+  };
+  return Array.from(atOnce(firstTerms(terms, shape, count)), (at) => buckets[at]!);
 }
 
 /** Merges states of shards. */
 export function mergeTerms(states: readonly TermsState[], below: AggregationTree): TermsState {
   if (states.length === 1) return states[0]!;
   const byKey = new Map<string | number, TermBucket[]>();
-  for (const bucket of states.flatMap((state) => state.buckets)) {
-    const same = byKey.get(bucket.key);
-    if (same === undefined) byKey.set(bucket.key, [bucket]);
-    else same.push(bucket);
+  for (const { buckets } of states) {
+    for (const bucket of buckets) {
+      const same = byKey.get(bucket.key);
+      if (same === undefined) byKey.set(bucket.key, [bucket]);
+      else same.push(bucket);
+    }
   }
   const known = states.find((state) => state.kind !== "unmapped") ?? states[0]!;
   return {
-    buckets: [...byKey.values()].map((same) => ({
-      key: same[0]!.key,
-      count: same.reduce((total, bucket) => total + bucket.count, 0),
-      below:
-        same.length === 1
-          ? same[0]!.below
-          : mergeTree(
-              below,
-              same.map((bucket) => bucket.below),
-            ),
-    })),
+    buckets: Array.from(byKey.values(), (same) => mergeBuckets(same, below)),
     others: states.reduce((total, state) => total + state.others, 0),
     errorBound: states.reduce((total, state) => total + state.errorBound, 0),
     kind: known.kind,
     format: known.format,
   };
+}
+
+function mergeBuckets(same: readonly TermBucket[], below: AggregationTree): TermBucket {
+  const [first] = same;
+  if (same.length === 1) return first!;
+  const count = same.reduce((total, bucket) => total + bucket.count, 0);
+  return new LateBucket(first!.key, count, () =>
+    mergeTree(
+      below,
+      same.map((bucket) => bucket.below),
+    ),
+  );
 }
 
 /** Renders the first `size` buckets. */

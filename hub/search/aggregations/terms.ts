@@ -15,8 +15,8 @@ import type { Aggregation, BucketBudget, CollectBudget, Collector } from "./aggr
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { checkOrder, readOrder } from "./bucket-order.ts";
 import { missingNumber, requireField } from "./field-option.ts";
+import { ConstantTermCollector } from "./terms-constant.ts";
 import { type TermReading, termFilter } from "./terms-filter.ts";
-import { ConstantTermCollector } from "./terms-keyword.ts";
 import { keywordTerms } from "./terms-many.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
 import {

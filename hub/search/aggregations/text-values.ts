@@ -6,11 +6,10 @@ import { sourcePath, valuesAt } from "../fetch/source-values.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
 import { RawJson } from "../raw-json.ts";
-import { RAW } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
-import { BucketCollector, KeyTable } from "./buckets.ts";
+import { BucketCollector, collectedTerms, KeyTable } from "./buckets.ts";
 import type { DuplicateWords } from "./duplicate-words.ts";
-import { cutTerms, type TermsContext, type TermsState } from "./terms-state.ts";
+import { cutTerms, type TermsContext, type TermsState, textState } from "./terms-state.ts";
 
 /** UTF-16 units of a value that are looked at. */
 const MAX_ANALYZED = 100_000;
@@ -70,11 +69,6 @@ export class TextTermsCollector implements Collector<TermsState> {
 
   state(owner: number): TermsState {
     const { shape, shardSize } = this.#context;
-    const buckets = [...this.#keys.of(owner)].map(([key, bucket]) => ({
-      key,
-      count: this.#buckets.count(bucket),
-      below: this.#buckets.below(bucket),
-    }));
-    return { ...cutTerms(buckets, shape, shardSize), kind: "text", format: RAW };
+    return textState(cutTerms(collectedTerms(this.#keys.of(owner), this.#buckets), shape, shardSize));
   }
 }
