@@ -5,11 +5,11 @@ import type { Analysis } from "../analysis/analysis.ts";
 import { dynamicProperties } from "./dynamic.ts";
 import { type DynamicTemplate, parseTemplates, wildcard } from "./dynamic-templates.ts";
 import type { Field } from "./field.ts";
+import { mergeObject } from "./merge-object.ts";
 import {
   EMPTY_ROOT,
   isObjectNode,
   type MappingNode,
-  mergeObject,
   type ObjectKind,
   type ObjectNode,
   printObject,
