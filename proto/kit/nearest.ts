@@ -11,6 +11,8 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
   for (const candidate of all) {
+    // So many letters have to be added or left out at least.
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {
       best = candidate;
@@ -28,14 +30,17 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
 
 /** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  const row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
+    // What stood to the left above.
+    let corner = row[0]!;
+    row[0] = i;
     for (let j = 1; j <= b.length; j++) {
-      const substitution = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substitution, row[j]! + 1, next[j - 1]! + 1));
+      const above = row[j]!;
+      const substitution = corner + (a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1);
+      row[j] = Math.min(substitution, above + 1, row[j - 1]! + 1);
+      corner = above;
     }
-    row = next;
   }
   return row[b.length]!;
 }
