@@ -26,7 +26,7 @@ import { readingOf, termsField } from "./terms.ts";
 import { termFilter } from "./terms-filter.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
-import { mergeTerms, type TermsContext, type TermsState } from "./terms-state.ts";
+import { atOnce, mergeTerms, type TermsContext, type TermsState, withPauses } from "./terms-state.ts";
 import { TextTermsCollector } from "./text-values.ts";
 
 const OPTIONS = {
@@ -137,16 +137,32 @@ class Significant implements Aggregation<SignificantState> {
     const copies = this.#options.withoutCopies ? new DuplicateWords() : undefined;
     const inner = collectorOf(field, context, copies);
     const sizes: number[] = [];
+    const stateOf = (
+      owner: number,
+      terms: TermsState,
+      inAll: SignificantState["inAll"],
+    ): SignificantState => ({
+      terms,
+      setSize: sizes[owner] ?? 0,
+      allSize,
+      inAll,
+    });
+    let finished: SignificantState | undefined;
     return {
       segment: (segment) => inner.segment(segment),
       collect(docs, owners, length) {
         for (let at = 0; at < length; at++) sizes[owners[at]!] = (sizes[owners[at]!] ?? 0) + 1;
         inner.collect(docs, owners, length);
       },
+      finish: async (control) => {
+        await inner.finish?.(control);
+        const terms = inner.state(0);
+        finished = stateOf(0, terms, await withPauses(this.#inAll(shard, field, terms), control));
+      },
       state: (owner) => {
+        if (owner === 0 && finished !== undefined) return finished;
         const terms = inner.state(owner);
-        const inAll = terms.buckets.map(({ key }) => [key, this.#inAll(shard, field, key)] as const);
-        return { terms, setSize: sizes[owner] ?? 0, allSize, inAll };
+        return stateOf(owner, terms, atOnce(this.#inAll(shard, field, terms)));
       },
     };
   }
@@ -223,8 +239,22 @@ class Significant implements Aggregation<SignificantState> {
     };
   }
 
+  /** Documents of all by the values of `terms`. Pauses may be made at each step. */
+  *#inAll(
+    shard: ShardContext,
+    field: Field,
+    { buckets }: TermsState,
+  ): Generator<void, [key: string | number, count: number][]> {
+    const inAll: [string | number, number][] = [];
+    for (const { key } of buckets) {
+      inAll.push([key, this.#countOfAll(shard, field, key)]);
+      yield;
+    }
+    return inAll;
+  }
+
   /** Documents of all with a value; those deleted may count until their segments are merged. */
-  #inAll(shard: ShardContext, field: Field, key: string | number): number {
+  #countOfAll(shard: ShardContext, field: Field, key: string | number): number {
     const { background } = this.#options;
     if (background === undefined && (field.type === "text" || field.type === "keyword"))
       return shard.docFreq(field.path, String(key));
