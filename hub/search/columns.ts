@@ -43,15 +43,19 @@ export function isNumeric(field: Field): boolean {
   );
 }
 
+const NO_NUMBERS = new Float64Array(0);
+const NO_PLACES = new Int32Array(0);
+
 /** Reads a numeric column for batches of ascending documents. */
 export class NumericValues {
   /** Values of the last `read`. */
-  values = new Float64Array(COLUMN_BLOCK);
+  values: Float64Array = NO_NUMBERS;
   /** For each value the index of its document in the batch. */
-  places = new Int32Array(COLUMN_BLOCK);
+  places: Int32Array = NO_PLACES;
   readonly #missing: number | undefined;
-  readonly #block = new Float64Array(COLUMN_BLOCK);
-  readonly #mask = new Uint32Array(COLUMN_BLOCK / 32);
+  /** Made when a block is decoded. */
+  #block: Float64Array = NO_NUMBERS;
+  #mask = new Uint32Array(0);
   readonly #many: number[] = [];
   #column: NumericColumn | null = null;
   #loaded = -1;
@@ -111,10 +115,10 @@ export class NumericValues {
     const column = this.#column!;
     if (!(column.blockMin(block) <= column.blockMax(block))) return 0;
     this.#ensure(COLUMN_BLOCK);
+    if (this.#mask.length === 0) this.#mask = new Uint32Array(COLUMN_BLOCK / 32);
     const isWhole = loadBlock(run, block, this.#mask) === docsOfBlock(run, block);
     if (isWhole && column.presence === null) return column.decodeBlock(block, this.values);
-    const docs = column.decodeBlock(block, this.#block);
-    this.#loaded = block;
+    const docs = this.#decode(column, block);
     let count = 0;
     for (let slot = 0; slot < docs; slot++) {
       const value = this.#block[slot]!;
@@ -133,10 +137,7 @@ export class NumericValues {
       let end = at + 1;
       while (end < length && docs[end]! < base + COLUMN_BLOCK && docs[end]! >= base) end++;
       const dense = block === this.#loaded || end - at >= DENSE;
-      if (dense && block !== this.#loaded) {
-        column.decodeBlock(block, this.#block);
-        this.#loaded = block;
-      }
+      if (dense && block !== this.#loaded) this.#decode(column, block);
       for (; at < end; at++) {
         let value = dense ? this.#block[docs[at]! - base]! : column.first(docs[at]!);
         if (Number.isNaN(value)) {
@@ -148,6 +149,12 @@ export class NumericValues {
       }
     }
     return count;
+  }
+
+  #decode(column: NumericColumn, block: number): number {
+    if (this.#block.length === 0) this.#block = new Float64Array(COLUMN_BLOCK);
+    this.#loaded = block;
+    return column.decodeBlock(block, this.#block);
   }
 
   #readMany(column: NumericColumn, docs: Int32Array, length: number): number {
@@ -191,10 +198,11 @@ export class NumericValues {
 /** Reads ordinals of a keyword column for batches of ascending documents. */
 export class KeywordValues {
   /** Ordinals of the last `read`; -1 stands for a document without a value. */
-  ordinals = new Int32Array(COLUMN_BLOCK);
+  ordinals: Int32Array = NO_PLACES;
   /** For each ordinal the index of its document in the batch. */
-  places = new Int32Array(COLUMN_BLOCK);
-  readonly #block = new Int32Array(COLUMN_BLOCK);
+  places: Int32Array = NO_PLACES;
+  /** Made when a block is decoded. */
+  #block: Int32Array = NO_PLACES;
   readonly #many: number[] = [];
   #column: KeywordColumn | null = null;
   #loaded = -1;
@@ -228,6 +236,7 @@ export class KeywordValues {
       while (end < length && docs[end]! < base + COLUMN_BLOCK && docs[end]! >= base) end++;
       const dense = block === this.#loaded || end - at >= DENSE;
       if (dense && block !== this.#loaded) {
+        if (this.#block.length === 0) this.#block = new Int32Array(COLUMN_BLOCK);
         column.decodeBlock(block, this.#block);
         this.#loaded = block;
       }

@@ -1,6 +1,7 @@
 /** Buckets of collectors: keys by owner, counts, and the documents passed on to what is below. */
 
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import { grown } from "#hub/engine/segment/byte-buffer.ts";
 import { countRun, type SegmentRun } from "../collect/set-blocks.ts";
 import type { ShardContext } from "../query.ts";
 import {
@@ -14,13 +15,15 @@ import type { CollectedTerms } from "./first-terms.ts";
 
 /** Pairs gathered before they are passed on. */
 const PAIRS = 4096;
+/** Pairs that there is room for at first. */
+const FIRST_PAIRS = 64;
 
 /** Counts documents of buckets and passes them to the aggregations below. */
 export class BucketCollector {
   readonly #below: TreeCollector;
   #counts = new Float64Array(16);
-  readonly #docs = new Int32Array(PAIRS);
-  readonly #buckets = new Int32Array(PAIRS);
+  #docs = new Int32Array(0);
+  #buckets = new Int32Array(0);
   #length = 0;
 
   constructor(below: AggregationTree, shard: ShardContext, budget: CollectBudget) {
@@ -36,7 +39,7 @@ export class BucketCollector {
     if (bucket >= this.#counts.length) this.#grow(bucket);
     this.#counts[bucket]!++;
     if (this.#below.isEmpty) return;
-    if (this.#length === PAIRS) this.flush();
+    if (this.#length === this.#docs.length) this.#makeRoom();
     this.#docs[this.#length] = doc;
     this.#buckets[this.#length++] = bucket;
   }
@@ -48,6 +51,7 @@ export class BucketCollector {
     this.flush();
     for (let at = 0; at < length; at += PAIRS) {
       const part = Math.min(PAIRS, length - at);
+      this.#buckets = grown(this.#buckets, part);
       this.#buckets.fill(bucket, 0, part);
       this.#below.collect(at === 0 ? docs : docs.subarray(at), this.#buckets, part);
     }
@@ -115,6 +119,16 @@ export class BucketCollector {
 
   below(bucket: number): TreeState {
     return this.#below.state(bucket);
+  }
+
+  /** Makes room for a pair: more as long as there are few, as most collectors see few. */
+  #makeRoom(): void {
+    if (this.#length >= PAIRS) {
+      this.flush();
+      return;
+    }
+    this.#docs = grown(this.#docs, Math.min(PAIRS, Math.max(FIRST_PAIRS, 4 * this.#length)));
+    this.#buckets = grown(this.#buckets, this.#docs.length);
   }
 
   #grow(bucket: number): void {

@@ -1,6 +1,7 @@
 /** `histogram`: numbers in intervals of one width. */
 
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher.ts";
+import { grown } from "#hub/engine/segment/byte-buffer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { countMask, expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
@@ -141,8 +142,8 @@ export class HistogramCollector implements Collector<HistogramState> {
   /** Documents of a block that no bucket has got yet. */
   readonly #left = new Uint32Array(COLUMN_BLOCK / 32);
   readonly #wanted = new Uint32Array(COLUMN_BLOCK / 32);
-  readonly #docs = new Int32Array(COLUMN_BLOCK);
-  readonly #owners = new Int32Array(COLUMN_BLOCK);
+  #docs = new Int32Array(0);
+  #owners = new Int32Array(0);
 
   constructor(
     context: HistogramContext,
@@ -259,6 +260,8 @@ export class HistogramCollector implements Collector<HistogramState> {
   #mixed(run: SegmentRun, block: number, owner: number): void {
     const count = loadBlock(run, block, this.#wanted);
     if (count === 0 || this.collectBlock(block, this.#wanted, count, owner)) return;
+    this.#docs = grown(this.#docs, count);
+    this.#owners = grown(this.#owners, count);
     expandMask(block, this.#wanted, count, this.#docs);
     this.#owners.fill(owner, 0, count);
     this.collect(this.#docs, this.#owners, count);

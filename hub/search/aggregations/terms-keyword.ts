@@ -64,8 +64,8 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #byOrdinal: Int32Array = new Int32Array(0);
   /** Buckets by owner and ordinal: number owner * cardinality + ordinal. */
   #direct: Int32Array = new Int32Array(0);
-  readonly #pairDocs = new Int32Array(PAIRS);
-  readonly #pairBuckets = new Int32Array(PAIRS);
+  #pairDocs = new Int32Array(0);
+  #pairBuckets = new Int32Array(0);
   /** See Collector.finish. */
   #finished: TermsState | undefined;
   /** Documents by owner and ordinal that aren't in buckets yet: number owner * cardinality + ordinal. */
@@ -120,6 +120,9 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #pair(docs: Int32Array, owners: Int32Array, ordinals: Int32Array, places: Int32Array, count: number): void {
     const cardinality = this.#column?.cardinality ?? 0;
     let length = 0;
+    const room = Math.min(PAIRS, count);
+    this.#pairDocs = grown(this.#pairDocs, room);
+    this.#pairBuckets = grown(this.#pairBuckets, room);
     for (let at = 0; at < count; at++) {
       const place = places[at]!;
       const ordinal = ordinals[at]!;
@@ -129,7 +132,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       if (bucket < 0) continue;
       this.#pairDocs[length] = docs[place]!;
       this.#pairBuckets[length++] = bucket;
-      if (length < PAIRS) continue;
+      if (length < room) continue;
       this.#buckets.addEach(this.#pairDocs, this.#pairBuckets, length);
       length = 0;
     }

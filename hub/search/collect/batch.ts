@@ -3,18 +3,21 @@
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
 import type { Scorer } from "../query.ts";
 
-/** Documents of a batch. */
-export const BATCH = 1024;
+/** Documents of a batch at most: those of a column block. */
+export const BATCH = COLUMN_BLOCK;
 
 export class Batch {
-  readonly docs = new Int32Array(BATCH);
+  readonly docs: Int32Array;
   /** Null where they aren't asked for. */
   readonly scores: Float32Array | null;
   /** Documents of the batch. */
   length = 0;
 
-  constructor(withScores: boolean) {
-    this.scores = withScores ? new Float32Array(BATCH) : null;
+  /** `segments`: those that it takes documents of; small ones need no room for more than they have. */
+  constructor(withScores: boolean, segments: readonly SegmentReader[]) {
+    const most = Math.min(BATCH, Math.max(1, ...segments.map(({ docCount }) => docCount)));
+    this.docs = new Int32Array(most);
+    this.scores = withScores ? new Float32Array(most) : null;
   }
 
   /** Takes the following documents; false behind the last. */

@@ -17,7 +17,7 @@ import { NO_MORE_DOCS, type Query, type Scorer, type ShardContext, type Weight }
 import type { SearchRequest } from "../search-request.ts";
 import { bindSort, type KeySource } from "../sort/shard-sort.ts";
 import type { SortKey } from "../sort/sort-request.ts";
-import { BATCH, Batch } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import type { RankedHit } from "./ranked-hit.ts";
 import { countRun, SetBlocks } from "./set-blocks.ts";
 import { collectSetHits } from "./set-hits.ts";
@@ -80,7 +80,8 @@ class Collection {
   readonly #needScores: boolean;
   readonly #counts: boolean;
   readonly #batch: Batch;
-  readonly #owners = new Int32Array(BATCH);
+  /** All documents are the first owner's. */
+  readonly #owners: Int32Array;
   #post: Scorer | null = null;
   /** Blocks of the open segment that were collected before the others. */
   #visited: ReadonlySet<number> = NOTHING;
@@ -98,7 +99,8 @@ class Collection {
     const sortsByScore = keys.some((key) => key.kind === "score");
     this.#needScores =
       (options.limit > 0 && (sortsByScore || request.trackScores)) || request.minScore !== undefined;
-    this.#batch = new Batch(this.#needScores);
+    this.#batch = new Batch(this.#needScores, shard.searcher.segments);
+    this.#owners = new Int32Array(this.#batch.docs.length);
     const { filter } = options;
     const query =
       filter === undefined ? request.query : new BooleanNode({ must: [request.query], filter: [filter] });
@@ -277,7 +279,7 @@ class Collection {
     const all: Query = new AllNode();
     const scorer = all.weight(this.#shard, { scores: false, boost: 1 }).scorer(segment);
     if (scorer === null) return;
-    const batch = new Batch(false);
+    const batch = new Batch(false, [segment]);
     while (batch.take(scorer)) {
       batch.keepLive(segment);
       this.#global.collect(batch.docs, this.#owners, batch.length);

@@ -10,6 +10,8 @@ import type { RankedHit } from "./ranked-hit.ts";
 /** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
 const FIRST_BLOCKS = 8;
 
+const NOTHING = new Float64Array(0);
+
 /** The hit behind which hits begin, for search_after and scrolls. */
 export interface After {
   readonly ranks: readonly Rank[];
@@ -31,7 +33,8 @@ export interface TopHitsOptions {
 
 export class TopHits {
   readonly #options: TopHitsOptions;
-  readonly #columns: readonly Float64Array[];
+  /** Keys of the batch at hand, each as long as the longest batch so far. */
+  readonly #columns: Float64Array[];
   #hits: RankedHit[] = [];
   #segment: SegmentReader | undefined;
   #order = -1;
@@ -44,7 +47,7 @@ export class TopHits {
 
   constructor(options: TopHitsOptions) {
     this.#options = options;
-    this.#columns = options.sources.map(() => new Float64Array(BATCH));
+    this.#columns = options.sources.map(() => NOTHING);
   }
 
   /** Hits to keep. */
@@ -74,6 +77,7 @@ export class TopHits {
   collect(docs: Int32Array, scores: Float32Array | null, length: number): void {
     const queue = this.#queue;
     if (queue === undefined) return;
+    if (length > this.#columns[0]!.length) this.#makeRoom(length);
     const first = this.#columns[0]!;
     for (let key = 0; key < this.#keys.length; key++) {
       this.#keys[key]!.load(docs, scores, length, this.#columns[key]!);
@@ -158,6 +162,11 @@ export class TopHits {
   finish(): RankedHit[] {
     this.#settle();
     return this.#hits;
+  }
+
+  /** Many a collector never sees more than a document at a time: those of the buckets of `top_hits`. */
+  #makeRoom(length: number): void {
+    for (const key of this.#columns.keys()) this.#columns[key] = new Float64Array(length);
   }
 
   #isBehind(doc: number, at: number): boolean {
