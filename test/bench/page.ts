@@ -129,6 +129,7 @@ async function openDiscover(browser: Browser, url: string): Promise<Page> {
   await opened.goto(url);
   await opened.locator("tr-event-table .row").first().waitFor();
   await opened.waitForLoadState("networkidle");
+  await opened.evaluate(`customElements.whenDefined("tr-event-details").then(() => true)`);
   return opened;
 }
 
