@@ -1,5 +1,6 @@
 /** The hub's connection to NATS: it is kept for ever, and tells when it is gone and back. */
 
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import {
   connect,
@@ -235,11 +236,14 @@ function authentication(target: NatsTarget): NodeConnectionOptions {
   };
 }
 
-/** Our own server, reached by an address that its certificate needn't name: nobody else has that certificate's key. */
+/**
+ * Our own server, reached by an address that its certificate needn't name: nobody else has that certificate's key. What
+ * stands behind it in the file is an authority, which has signed others too.
+ */
 function pinned(path: string): NonNullable<NodeConnectionOptions["tls"]> {
   const options = {
     get ca(): string {
-      return readFileSync(path, "utf8");
+      return new X509Certificate(readFileSync(path)).toString();
     },
     allowPartialTrustChain: true,
     checkServerIdentity: () => undefined,

@@ -1,0 +1,30 @@
+/**
+ * Trust in a hub of this very machine: it shows the certificate that its settings name, and is reached by an address
+ * that the certificate needn't name.
+ */
+
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { checkServerIdentity, getCACertificates, type PeerCertificate } from "node:tls";
+
+/** Options of a TLS client; the names are those of node:tls. */
+export interface OwnCertificateTrust {
+  readonly ca: string[];
+  readonly allowPartialTrustChain: true;
+  readonly checkServerIdentity: (host: string, certificate: PeerCertificate) => Error | undefined;
+}
+
+/**
+ * Returns options by which a client takes the first certificate of the PEM file at `path` under any name, since nobody
+ * else has its key, and every other one as the system's authorities say. Of the file's chain only that first one is
+ * trusted: an authority in it has signed others too. Throws where the file can't be read or holds no certificate.
+ */
+export function trustOwnCertificate(path: string): OwnCertificateTrust {
+  const own = new X509Certificate(readFileSync(path));
+  return {
+    ca: [...getCACertificates("default"), own.toString()],
+    allowPartialTrustChain: true,
+    checkServerIdentity: (host, certificate) =>
+      own.raw.equals(certificate.raw) ? undefined : checkServerIdentity(host, certificate),
+  };
+}
