@@ -11,6 +11,7 @@ import { StreamStore } from "#hub/journal/stream-store.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/folder-lock.ts";
+import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
 import { Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -49,6 +50,7 @@ async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycl
   const token = settings["nats.token"];
   if (servers.length > 0) return { servers, ...(token !== "" && { token }) };
   const folder = resolve(settings["path.data"]);
+  if (!FolderLock.isHeld(folder, "hub")) checkFolderOwner(folder, "tailrace-hub");
   mkdirSync(folder, { recursive: true, mode: 0o750 });
   const lock = lockUnlessRunning(folder);
   if (lock === undefined) return ownTarget(runningServer(folder), serverTls(settings));

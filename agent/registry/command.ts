@@ -4,6 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { systemTellsBirth } from "#agent/harvester/identity.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { convertStates, readFilebeatRegistry } from "./filebeat.ts";
 import { type FileRow, newerRow, parseRow } from "./row.ts";
@@ -91,6 +92,7 @@ async function withStore<T>(
   log: Logger,
   work: (database: Database, rows: Map<string, FileRow>) => Promise<T>,
 ): Promise<T> {
+  checkFolderOwner(folder, "tailrace-agent");
   const { database, entries } = await openStore(folder, log);
   try {
     const rows = new Map<string, FileRow>();

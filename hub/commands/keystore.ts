@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { AppError } from "#proto/kit/errors.ts";
+import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { loadHubSettings } from "../config.ts";
 import { Keystore } from "../keystore.ts";
@@ -38,6 +39,7 @@ export async function runKeystoreCommand(command: KeystoreCommand, env: NodeJS.P
   const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, env);
   const folder = resolve(settings["path.data"]);
   const { action, names } = command;
+  if (action !== "list") checkFolderOwner(folder, "tailrace-hub");
   if (action === "create") {
     await Keystore.create(folder, env);
     return `an empty keystore was made in ${folder}\n`;
