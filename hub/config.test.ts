@@ -1,10 +1,29 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { settingsReference } from "./config.ts";
+import { Workspace } from "#test/harness/workspace.ts";
+import { loadHubSettings, settingsReference } from "./config.ts";
 
 test("the written settings are what the schema says; `tailrace-hub --print-settings > docs/settings.md` writes them", () => {
   const written = readFileSync(join(import.meta.dirname, "../docs/settings.md"), "utf8");
   assert.equal(written, settingsReference());
+});
+
+test("what an installation says of settings and data holds where the command line and the file say nothing", (t) => {
+  const file = new Workspace(t).path("hub.yml");
+  writeFileSync(file, "http.port: 1\n");
+  const env = { TAILRACE_HUB_CONFIG: file, TAILRACE_HUB_DATA: "/var/lib/x" };
+  const load = (given: { file?: string; overrides?: string[] }, variables: NodeJS.ProcessEnv = env) => {
+    const settings = loadHubSettings({ file: given.file, overrides: given.overrides ?? [] }, variables);
+    return [settings["http.port"], settings["path.data"]];
+  };
+  assert.deepEqual(load({}), [1, "/var/lib/x"]);
+  assert.deepEqual(load({ overrides: ["path.data=/srv", "http.port=2"] }), [2, "/srv"]);
+  assert.deepEqual(
+    load({}, { TAILRACE_HUB_CONFIG: `${file}.none` }),
+    [9_200, "./data"],
+    "a file that isn't there",
+  );
+  assert.throws(() => load({ file: `${file}.none` }), { message: /there is no such file/ });
 });

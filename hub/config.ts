@@ -1,5 +1,6 @@
 /** Settings of a hub: one schema, printed by `--print-settings`, filled from hub.yml, the environment and `-E`. */
 
+import { existsSync } from "node:fs";
 import { type Static, Type } from "typebox";
 import { authProperties } from "#hub/auth/settings.ts";
 import {
@@ -136,19 +137,34 @@ export function settingsReference(): string {
   return `# hub.yml\n\nKeys are written dotted or nested. ${names.join(" ")}\n\n${describeSettings(hubSchema)}`;
 }
 
+/** What the launcher of a package says: where settings and data are that the command line doesn't name. */
+export const CONFIG_VARIABLE = "TAILRACE_HUB_CONFIG";
+export const DATA_VARIABLE = "TAILRACE_HUB_DATA";
+
 export interface HubArguments {
-  /** Path of hub.yml, or undefined for defaults alone. */
+  /** Path of hub.yml, or undefined for that of the installation, if there is one. */
   readonly file: string | undefined;
   /** "key=value" of each -E. */
   readonly overrides: readonly string[];
 }
 
+/** Returns the settings file that is read where the command line names `file`; undefined: defaults alone. */
+export function settingsFile(file: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+  if (file !== undefined) return file;
+  const installed = env[CONFIG_VARIABLE] ?? "";
+  return installed !== "" && existsSync(installed) ? installed : undefined;
+}
+
 /** Reads and checks the settings. Throws settings_invalid or usage_invalid naming file, line, key and the nearest name. */
 export function loadHubSettings({ file, overrides }: HubArguments, env: NodeJS.ProcessEnv): HubSettings {
-  const entries: Entries = file === undefined ? new Map() : readSettingsFile(file, hubSchema, env);
+  const path = settingsFile(file, env);
+  const entries: Entries = path === undefined ? new Map() : readSettingsFile(path, hubSchema, env);
   for (const override of overrides) {
     const [key, entry] = parseOverride(override, env);
     entries.set(key, entry);
   }
+  const data = env[DATA_VARIABLE] ?? "";
+  if (data !== "" && !entries.has("path.data"))
+    entries.set("path.data", { value: data, place: DATA_VARIABLE });
   return checkSettings(hubSchema, entries, ALIASES);
 }

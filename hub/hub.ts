@@ -1,5 +1,6 @@
 /** A hub: makes its parts, gives each its neighbours, starts them in order and stops them in reverse. */
 
+import { resolve } from "node:path";
 import { checkAuthSettings } from "#hub/auth/settings.ts";
 import { Journal } from "#hub/journal/journal.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -16,7 +17,9 @@ import type { Shards } from "./engine-wiring.ts";
 import { journalOptions } from "./journal-options.ts";
 import { readMachineFacts } from "./machine-facts.ts";
 import type { OpenedAccess } from "./open-access.ts";
+import { writeReach } from "./reach.ts";
 import type { Servers } from "./servers.ts";
+import { shownAddresses } from "./shown-addresses.ts";
 import { checkRestored } from "./snapshot/restore.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
@@ -81,6 +84,11 @@ export class Hub implements Component {
     return { ...this.#servers!.addresses, nats: url, token_file: tokenFile };
   }
 
+  /** Returns where people and programs of other machines find the interfaces. Valid after `start`. */
+  shownAddresses(): Pick<HubAddresses, "http" | "dashboard"> {
+    return shownAddresses(this.#options.settings, this.#servers!.addresses);
+  }
+
   /** Returns the one-time address that makes the first administrator, or null where nobody needs it. Valid after `start`. */
   async setupLink(): Promise<string | null> {
     return (await this.#opened?.setupLink()) ?? null;
@@ -119,6 +127,17 @@ export class Hub implements Component {
     this.#opened = opened;
     for (const [name, part] of parts) await this.#run(name, part);
     this.#servers = servers;
+    this.#noteReach(servers.addresses);
+  }
+
+  /** Commands find the hub without it where they are told its address. */
+  #noteReach(addresses: Servers["addresses"]): void {
+    const { settings, log } = this.#options;
+    try {
+      writeReach(resolve(settings["path.data"]), settings, addresses);
+    } catch (err) {
+      log.warn({ err }, "where the hub is reached can't be noted for commands; name its address to them");
+    }
   }
 
   #run(name: string, component: Component): Promise<void> {

@@ -120,7 +120,8 @@ export async function shownVariables(
   return { ...ownVariables(env), ...Object.fromEntries(names.map((name) => [name, `<${name}>`])) };
 }
 
-function ownVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+/** Returns the variables of the environment that pipelines may name. */
+export function ownVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const own = Object.entries(env).filter(
     ([name, value]) => value !== undefined && !name.startsWith("TAILRACE_"),
   );
@@ -142,7 +143,11 @@ function readEntries(path: string): Entries | undefined {
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
+    if (systemCode(error) !== "EACCES") throw error;
+    const remedy = "run the command as the user of the hub (sudo -u tailrace-hub …)";
+    throw new AppError("file_unreadable", `${path} may not be read by this user; ${remedy}`, {
+      cause: error,
+    });
   }
   try {
     const { version, entries } = JSON.parse(text) as { version?: unknown; entries?: unknown };

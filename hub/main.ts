@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
-import { HELP, type HubCommand, parseHubCommand } from "./cli.ts";
-import type { AgentCommand, ClientCommand, UserCommand } from "./commands/admin-arguments.ts";
+import { type HubCommand, parseHubCommand } from "./cli.ts";
+import type { AdminCommand } from "./commands/admin.ts";
+import { helpText } from "./commands/help.ts";
 import { runJournalCommand } from "./commands/journal.ts";
 import type { KeystoreCommand } from "./commands/keystore.ts";
 import { type PipelineCommand, runPipelineCommand } from "./commands/pipeline.ts";
@@ -21,7 +22,7 @@ const SETTLED_MS = 2_000;
 
 async function main(): Promise<void> {
   const command = parseHubCommand(process.argv.slice(2));
-  if (command.name === "help") process.stdout.write(HELP);
+  if (command.name === "help") process.stdout.write(helpText(command.words, process.env));
   else if (command.name === "version") process.stdout.write(`tailrace-hub ${version()}\n`);
   else if (command.name === "print-settings") process.stdout.write(settingsReference());
   else if (command.name === "print-schema") process.stdout.write(`${JSON.stringify(hubSchema, null, 2)}\n`);
@@ -33,11 +34,14 @@ async function main(): Promise<void> {
   else if (command.name === "journal") process.stdout.write(await runJournalCommand(command, process.env));
   else if (command.name === "snapshot") await snapshot(command);
   else if (command.name === "keystore") await keystore(command);
-  else if (command.name === "user" || command.name === "client" || command.name === "agent")
-    await administer(command);
+  else if (isAdministration(command)) await administer(command);
 }
 
-async function administer(command: UserCommand | ClientCommand | AgentCommand): Promise<void> {
+function isAdministration(command: HubCommand): command is AdminCommand {
+  return ["user", "api-key", "client", "agent"].includes(command.name);
+}
+
+async function administer(command: AdminCommand): Promise<void> {
   const { runAdminCommand } = await import("./commands/admin.ts");
   process.stdout.write(await runAdminCommand(command, commandLog()));
 }
@@ -95,10 +99,11 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   process.on("SIGINT", stop);
   await hub.start();
   service.ready();
-  log.info(hub.addresses(), "the hub works");
+  const shown = hub.shownAddresses();
+  log.info({ ...hub.addresses(), ...shown }, "the hub works");
   const link = await hub.setupLink();
   if (command.readyJson)
-    process.stdout.write(`${JSON.stringify({ ready: true, ...hub.addresses(), pid: process.pid })}\n`);
+    process.stdout.write(`${JSON.stringify({ ready: true, ...hub.addresses(), shown, pid: process.pid })}\n`);
   if (link !== null)
     process.stdout.write(
       `Nobody can sign in yet. Make the first administrator, once and within a day, at\n  ${link}\n`,

@@ -1,9 +1,10 @@
-/** Accounts, clients and agents straight on the state, for the command line: no vault is opened and nothing runs. */
+/** Accounts, API keys, clients and agents straight on the state, for the command line: no vault is opened and nothing runs. */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { Accounts } from "./accounts.ts";
 import { AgentCredentials } from "./agents.ts";
+import { ApiKeys } from "./api-keys.ts";
 import type { AuditSink } from "./audit.ts";
 import { Passwords } from "./passwords.ts";
 import { Clients } from "./provider/clients.ts";
@@ -12,6 +13,7 @@ import { TokenFamilies } from "./provider/families.ts";
 
 export interface Stores {
   readonly accounts: Accounts;
+  readonly apiKeys: ApiKeys;
   readonly clients: Clients;
   readonly agents: AgentCredentials;
   /** Removes an account and what was allowed in its name; its sessions end with it. Throws not_found, request_invalid. */
@@ -28,6 +30,7 @@ export function openStores(bucket: StateBucket, clock: Clock, audit: AuditSink):
   const clients = new Clients(store, families, audit, () => ({ redirectUri: "", scope: "", secret: "" }));
   return {
     accounts,
+    apiKeys: new ApiKeys(store, audit),
     clients,
     agents: new AgentCredentials(store, audit),
     removeAccount: async (name, actor) => {

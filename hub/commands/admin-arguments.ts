@@ -1,10 +1,12 @@
-/** Command lines of `user`, `client` and `agent`: what was asked, or what to write instead. */
+/** Command lines of `user`, `api-key`, `client` and `agent`: what was asked, or what to write instead. */
 
 import { isRole, ROLES, type Role } from "#hub/auth/principal.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
+import { parseDuration } from "#proto/kit/units.ts";
 import { overridesOf, PLACE_OPTIONS, type PlaceValues, parseOptions, usageError } from "./arguments.ts";
 
 const USER_ACTIONS = ["add", "passwd", "list", "remove"] as const;
+const API_KEY_ACTIONS = ["add", "list", "revoke"] as const;
 const CLIENT_ACTIONS = ["add", "list", "rotate", "remove"] as const;
 const AGENT_ACTIONS = ["add", "invite", "list", "revoke"] as const;
 const KINDS = ["confidential", "public", "resource_server"] as const;
@@ -23,6 +25,17 @@ export type UserCommand = Place & {
   readonly subject: string;
   readonly role: Role;
   readonly indices: readonly string[];
+};
+
+export type ApiKeyCommand = Place & {
+  readonly name: "api-key";
+  readonly action: (typeof API_KEY_ACTIONS)[number];
+  /** The key's name for `add`, its id for `revoke`; empty for `list`. */
+  readonly subject: string;
+  readonly role: Role;
+  readonly indices: readonly string[];
+  /** Its life: "90d"; empty: no end. */
+  readonly expiresIn: string;
 };
 
 export type ClientCommand = Place & {
@@ -47,18 +60,26 @@ export type AgentCommand = Place & {
 };
 
 const COMMON_OPTIONS = { ...PLACE_OPTIONS, json: { type: "boolean" } } as const;
+/** What an account or a key may do. */
+const REACH_OPTIONS = {
+  ...COMMON_OPTIONS,
+  role: { type: "string" },
+  index: { type: "string", multiple: true },
+} as const;
 
 /** Returns the command of the arguments behind `user`. Throws usage_invalid. */
 export function parseUserCommand(args: readonly string[]): UserCommand {
-  const { values, positionals } = parseOptions(args, {
-    ...COMMON_OPTIONS,
-    role: { type: "string" },
-    index: { type: "string", multiple: true },
-  });
-  const { role = "viewer", index = ["*"] } = values;
-  if (!isRole(role)) throw usageError(`--role ${role}: choose ${ROLES.join(", ")}`);
+  const { values, positionals } = parseOptions(args, REACH_OPTIONS);
   const { action, subject } = actionOf("user", USER_ACTIONS, positionals, "NAME");
-  return { name: "user", action, subject, role, indices: index, ...placeOf(values) };
+  return { name: "user", action, subject, ...reachOf(values), ...placeOf(values) };
+}
+
+/** Returns the command of the arguments behind `api-key`. Throws usage_invalid. */
+export function parseApiKeyCommand(args: readonly string[]): ApiKeyCommand {
+  const { values, positionals } = parseOptions(args, { ...REACH_OPTIONS, expires: { type: "string" } });
+  const { action, subject } = actionOf("api-key", API_KEY_ACTIONS, positionals, "NAME or ID");
+  const expiresIn = durationText(values.expires);
+  return { name: "api-key", action, subject, expiresIn, ...reachOf(values), ...placeOf(values) };
 }
 
 /** Returns the command of the arguments behind `client`. Throws usage_invalid. */
@@ -91,8 +112,34 @@ export function parseAgentCommand(args: readonly string[]): AgentCommand {
     expires: { type: "string" },
   });
   const { action, subject } = actionOf("agent", AGENT_ACTIONS, positionals, "NAME");
-  const { id = "", expires = "" } = values;
-  return { name: "agent", action, subject, agentId: id, expiresIn: expires, ...placeOf(values) };
+  const { id = "", expires } = values;
+  return {
+    name: "agent",
+    action,
+    subject,
+    agentId: id,
+    expiresIn: durationText(expires),
+    ...placeOf(values),
+  };
+}
+
+function reachOf(values: { readonly role?: string | undefined; readonly index?: string[] | undefined }): {
+  readonly role: Role;
+  readonly indices: readonly string[];
+} {
+  const { role = "viewer", index = ["*"] } = values;
+  if (!isRole(role)) throw usageError(`--role ${role}: choose ${ROLES.join(", ")}`);
+  return { role, indices: index };
+}
+
+/** Returns the text of --expires, empty where it isn't given. */
+function durationText(text = ""): string {
+  try {
+    if (text !== "") parseDuration(text);
+    return text;
+  } catch (error) {
+    throw usageError(`--expires ${text}: write a time such as 1h, 24h or 90d`, error);
+  }
 }
 
 function actionOf<A extends string>(
@@ -103,7 +150,8 @@ function actionOf<A extends string>(
 ): { readonly action: A; readonly subject: string } {
   const action = actions.find((each) => each === given);
   if (action === undefined) {
-    throw usageError(`${command} ${given}: choose ${actions.join(", ")}${didYouMean(given, [...actions])}`);
+    const what = given === "" ? `${command} what?` : `${command} ${given}`;
+    throw usageError(`${what} choose ${actions.join(", ")}${didYouMean(given, [...actions])}`);
   }
   const isAlone = action === "list" || action === "invite";
   if (isAlone && subject !== "") throw usageError(`"${subject}" is one argument too many`);

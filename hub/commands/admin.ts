@@ -1,28 +1,29 @@
-/** `tailrace-hub user …`, `client …` and `agent …`: accounts, OAuth clients and agents' credentials from a terminal. */
+/** `tailrace-hub user …`, `api-key …`, `client …` and `agent …`: accounts, API keys, OAuth clients and agents' credentials from a terminal. */
 
-import { hostname } from "node:os";
 import { enrolCommand } from "#hub/auth/agent-routes.ts";
 import { openStores, type Stores } from "#hub/auth/stores.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { certificateFingerprint } from "../agent-access.ts";
-import { type HubSettings, loadHubSettings } from "../config.ts";
+import type { HubSettings } from "../config.ts";
 import { AUTH_BUCKET } from "../open-access.ts";
+import { loadCommandSettings } from "../reach.ts";
+import { shownAddresses } from "../shown-addresses.ts";
 import { withState } from "../state-session.ts";
-import type { AgentCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
+import type { AgentCommand, ApiKeyCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { readPassword } from "./password-prompt.ts";
+import { addressOf } from "./running-hub.ts";
 import { table } from "./table.ts";
 
 /** Who did it, in the log. */
 const ACTOR = "command line";
 
+export type AdminCommand = UserCommand | ApiKeyCommand | ClientCommand | AgentCommand;
+
 /** Does the command and returns what to print. Throws AppErrors with the remedy. */
-export async function runAdminCommand(
-  command: UserCommand | ClientCommand | AgentCommand,
-  log: Logger,
-): Promise<string> {
-  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, process.env);
+export async function runAdminCommand(command: AdminCommand, log: Logger): Promise<string> {
+  const settings = loadCommandSettings({ file: command.config, overrides: command.overrides }, process.env);
   const needsPassword = command.name === "user" && ["add", "passwd"].includes(command.action);
   const password = needsPassword ? await readPassword(command.subject) : "";
   return withState(settings, log, AUTH_BUCKET, async (bucket) => {
@@ -41,13 +42,15 @@ interface Answer {
 
 function answerOf(
   stores: Stores,
-  command: UserCommand | ClientCommand | AgentCommand,
+  command: AdminCommand,
   password: string,
   settings: HubSettings,
 ): Promise<Answer> {
   switch (command.name) {
     case "user":
       return onUsers(stores, command, password);
+    case "api-key":
+      return onApiKeys(stores, command);
     case "client":
       return onClients(stores, command);
     case "agent":
@@ -75,6 +78,36 @@ async function onUsers(
       const all = await accounts.list();
       const rows = all.map((each) => [each.name, each.role, each.indices.join(",")]);
       return { data: all, text: table(["NAME", "ROLE", "INDICES"], rows) };
+    }
+  }
+}
+
+async function onApiKeys(
+  { apiKeys }: Stores,
+  { action, subject, role, indices, expiresIn }: ApiKeyCommand,
+): Promise<Answer> {
+  switch (action) {
+    case "add": {
+      const end = expiresIn === "" ? {} : { expiresAt: systemClock.now() + parseDuration(expiresIn) };
+      const { key, view } = await apiKeys.issue({ name: subject, role, indices, ...end }, ACTOR);
+      return {
+        data: { ...view, key },
+        text: `id   ${view.id}\nkey  ${key}  (shown this once; commands of a terminal take it from TAILRACE_API_KEY)\n`,
+      };
+    }
+    case "revoke":
+      await apiKeys.revoke(subject, ACTOR);
+      return { data: {}, text: `API key ${subject} was revoked\n` };
+    case "list": {
+      const all = await apiKeys.list();
+      const rows = all.map((each) => [
+        each.id,
+        each.name,
+        each.role,
+        each.indices.join(","),
+        each.expiresAt === null ? "never" : new Date(each.expiresAt).toISOString(),
+      ]);
+      return { data: all, text: table(["ID", "NAME", "ROLE", "INDICES", "ENDS"], rows) };
     }
   }
 }
@@ -137,13 +170,12 @@ async function onAgents(
   }
 }
 
-/** Where the dashboard is by the settings alone; a running hub on a port of the system's choice is asked by its page. */
+/** Where the agent's machine finds the dashboard. */
 function dashboardUrl(settings: HubSettings): string {
-  if (settings["public.url"] !== "") return settings["public.url"];
-  const host = settings["dashboard.host"] || settings["network.host"];
-  const scheme = settings["tls.certificate"] === "" ? "http" : "https";
-  const name = host === "0.0.0.0" || host === "::" ? hostname() : host;
-  return `${scheme}://${name.includes(":") ? `[${name}]` : name}:${settings["dashboard.port"]}`;
+  return shownAddresses(settings, {
+    http: addressOf(settings, "http"),
+    dashboard: addressOf(settings, "dashboard"),
+  }).dashboard;
 }
 
 function credentials(clientId: string, clientSecret: string | undefined): Answer {

@@ -1,8 +1,8 @@
 /** `tailrace-hub journal`: how full the log's streams are, and what the agents have not sent yet. */
 
-import { loadHubSettings } from "../config.ts";
+import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
-import { addressOf, askHub, printable } from "./running-hub.ts";
+import { addressOf, askedHub, askHub, printable } from "./running-hub.ts";
 import { table } from "./table.ts";
 
 export interface JournalCommand {
@@ -46,10 +46,11 @@ export function parseJournalCommand(args: readonly string[]): JournalCommand {
 
 /** Asks the hub and returns the tables. Throws unavailable, unauthenticated, forbidden. */
 export async function runJournalCommand(command: JournalCommand, env: NodeJS.ProcessEnv): Promise<string> {
-  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, env);
+  const settings = loadCommandSettings({ file: command.config, overrides: command.overrides }, env);
   const dashboard = addressOf(settings, "dashboard");
-  const { streams } = await askHub<{ streams: Record<string, Stream> }>(`${dashboard}/api/status`, env);
-  const agents = await askHub<Agent[]>(`${dashboard}/api/agents`, env);
+  const hub = askedHub(settings, env);
+  const { streams } = await askHub<{ streams: Record<string, Stream> }>(`${dashboard}/api/status`, hub);
+  const agents = await askHub<Agent[]>(`${dashboard}/api/agents`, hub);
   if (command.json) return `${JSON.stringify({ streams, agents })}\n`;
   return `${streamTable(streams)}\n${agentTable(agents)}`;
 }

@@ -5,10 +5,10 @@ import { join, relative, resolve } from "node:path";
 import { readConfigs, readText } from "#hub/pipeline/definitions/pipeline-files.ts";
 import type { Variables } from "#hub/pipeline/language/variables.ts";
 import type { PipelineFile } from "#hub/pipeline/runtime/worker-protocol.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { loadHubSettings } from "../config.ts";
-import { pipelineVariables } from "../keystore.ts";
+import { ownVariables, pipelineVariables } from "../keystore.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 
 const OPTIONS = {
@@ -106,12 +106,35 @@ export async function runPipelineCommand(
   environment: NodeJS.ProcessEnv,
 ): Promise<CommandOutcome> {
   if (command.action === "plugins") return plugins(command.plugin);
-  const { file, overrides } = { file: command.place?.config, overrides: command.place?.overrides ?? [] };
-  const folder = resolve(loadHubSettings({ file, overrides }, environment)["path.data"]);
-  const env = await pipelineVariables(folder, environment);
-  if (command.action === "check") return check(readAll(command.files), env);
-  if (command.action === "run") return runSample(command, env);
-  return test(command, env);
+  const { variables, remark } = await variablesOf(command, environment);
+  const outcome = await runOn(command, variables);
+  return { ...outcome, complaints: remark + outcome.complaints };
+}
+
+function runOn(
+  command: Exclude<PipelineCommand, { action: "plugins" }>,
+  variables: Variables,
+): Promise<CommandOutcome> {
+  if (command.action === "check") return check(readAll(command.files), variables);
+  if (command.action === "run") return runSample(command, variables);
+  return test(command, variables);
+}
+
+/** A hub that nobody named, and whose secrets this user may not read, is no reason not to look at a pipeline. */
+async function variablesOf(
+  { place }: PipelineCommand,
+  environment: NodeJS.ProcessEnv,
+): Promise<{ readonly variables: Variables; readonly remark: string }> {
+  try {
+    const given = { file: place?.config, overrides: place?.overrides ?? [] };
+    const folder = resolve(loadHubSettings(given, environment)["path.data"]);
+    return { variables: await pipelineVariables(folder, environment), remark: "" };
+  } catch (error) {
+    const isDenied = error instanceof AppError && systemCode(error.cause) === "EACCES";
+    if (place !== undefined || !isDenied) throw error;
+    const remark = `without the secrets of this machine's hub: ${error.message}\n`;
+    return { variables: ownVariables(environment), remark };
+  }
 }
 
 async function check(files: readonly PipelineFile[], env: Variables): Promise<CommandOutcome> {

@@ -1,17 +1,32 @@
 /** What commands ask of a hub that runs: its addresses on this machine, requests with the user's key, words for people. */
 
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { type JsonAnswer, requestJson } from "#proto/kit/json-request.ts";
+import { type OwnCertificateTrust, trustOwnCertificate } from "#proto/kit/own-certificate.ts";
 import type { HubSettings } from "../config.ts";
+import { isEverywhere } from "../shown-addresses.ts";
 
 /** Holds an API key or access token; on the command line others would see it. */
 export const KEY_VARIABLE = "TAILRACE_API_KEY";
 
 const TIMEOUT_MS = 60_000;
 
+/** A hub as a command asks it. */
+export interface AskedHub {
+  readonly env: NodeJS.ProcessEnv;
+  /** By the certificate that its settings name; undefined without TLS, and where this user may not read it. */
+  readonly trust: OwnCertificateTrust | undefined;
+}
+
+/** Returns the hub of `settings` for a user with the environment `env`. */
+export function askedHub(settings: HubSettings, env: NodeJS.ProcessEnv): AskedHub {
+  return { env, trust: trustOf(settings["tls.certificate"]) };
+}
+
 /** Returns where a hub with these settings serves this machine, without a slash at the end. */
 export function addressOf(settings: HubSettings, part: "http" | "dashboard"): string {
   const host = settings[`${part}.host`] || settings["network.host"];
-  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  const name = isEverywhere(host) ? "127.0.0.1" : host;
   const scheme = settings["tls.certificate"] === "" ? "http" : "https";
   return `${scheme}://${name.includes(":") ? `[${name}]` : name}:${settings[`${part}.port`]}`;
 }
@@ -23,33 +38,40 @@ export function credentials(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /** Asks for JSON, with POST where there is a body. Throws unavailable, unauthenticated, forbidden, request_invalid. */
-export async function askHub<T>(url: string, env: NodeJS.ProcessEnv, body?: unknown): Promise<T> {
-  const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-  let response: Response;
+export async function askHub<T>(url: string, { env, trust }: AskedHub, body?: unknown): Promise<T> {
+  let answer: JsonAnswer;
   try {
-    response = await fetch(url, {
-      ...post,
-      headers: { ...credentials(env), ...(body !== undefined && { "content-type": "application/json" }) },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
+    answer = await requestJson(url, { headers: credentials(env), body, timeoutMs: TIMEOUT_MS, trust });
   } catch (cause) {
     throw unreachable(url, cause);
   }
-  if (response.ok) return (await response.json()) as T;
-  throw refusal(response.status, await reasonOf(response));
+  if (answer.status < 300 && answer.body !== null) return answer.body as T;
+  throw refusal(answer.status, reasonOf(answer));
 }
 
 /** Returns the error for a hub that doesn't answer at `url`. */
 export function unreachable(url: string, cause: unknown): AppError {
-  if (isCertificateFault(cause)) {
+  const { host } = new URL(url);
+  const code = systemCode(cause);
+  const message = (cause as Error).message;
+  const say = (text: string): AppError => new AppError("unavailable", text, { cause });
+  if (/CERT|SELF_SIGNED|VERIFY|ALTNAME/.test(code)) {
     const remedy =
-      "name it in NODE_EXTRA_CA_CERTS=FILE, and an address it is for with -E http.host=… -E dashboard.host=…";
-    return new AppError("unavailable", `the certificate of ${new URL(url).host} isn't trusted; ${remedy}`, {
-      cause,
-    });
+      "name the hub's settings with -c hub.yml, whose tls.certificate is trusted, or its authority in NODE_EXTRA_CA_CERTS=FILE";
+    return say(`the certificate of ${host} isn't trusted (${message}); ${remedy}`);
   }
-  const remedy = "start the hub, or name its address with -c hub.yml, -E http.port=… or -E dashboard.port=…";
-  return new AppError("unavailable", `no hub answers at ${new URL(url).host}; ${remedy}`, { cause });
+  // A listener that speaks TLS alone ends the connection, or says so in bytes that are no HTTP.
+  if (/^(http|ws):/.test(url) && /ECONNRESET|HPE_|EPIPE/.test(code))
+    return say(
+      `what listens at ${host} speaks no plain HTTP; where the hub has TLS, name its settings with -c hub.yml or its data with --path.data DIR`,
+    );
+  if (/EPROTO|ERR_SSL/.test(code))
+    return say(`what listens at ${host} speaks no TLS; name the settings the hub runs with: -c hub.yml`);
+  if (code === "ECONNREFUSED" || code === "")
+    return say(
+      `no hub answers at ${host}; start the hub, or name its data with --path.data DIR, its settings with -c hub.yml or its address with -E http.port=… and -E dashboard.port=…`,
+    );
+  return say(`no hub answers at ${host}: ${message}; name the settings it runs with: -c hub.yml`);
 }
 
 /** Returns the error for an answer with `status`. */
@@ -69,15 +91,16 @@ export function printable(text: string): string {
 }
 
 /** Both interfaces name a reason, in places of their own. */
-async function reasonOf(response: Response): Promise<string> {
-  const answer = (await response.json().catch(() => ({}))) as {
-    error?: { reason?: string; message?: string };
-  };
-  return answer.error?.reason ?? answer.error?.message ?? `status ${response.status}`;
+function reasonOf({ status, body }: JsonAnswer): string {
+  const { error } = (body ?? {}) as { error?: { reason?: string; message?: string } };
+  return error?.reason ?? error?.message ?? `status ${status}`;
 }
 
-/** fetch hides the reason in a cause, a WebSocket gives it as it is. */
-function isCertificateFault(error: unknown): boolean {
-  const code = systemCode((error as { cause?: unknown }).cause) || systemCode(error);
-  return /CERT|SELF_SIGNED|VERIFY|ALTNAME/.test(code);
+/** A certificate that this user may not read is checked like that of any other hub. */
+function trustOf(certificate: string): OwnCertificateTrust | undefined {
+  try {
+    return certificate === "" ? undefined : trustOwnCertificate(certificate);
+  } catch {
+    return undefined;
+  }
 }

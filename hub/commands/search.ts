@@ -1,9 +1,10 @@
 /** `tailrace-hub search 'QUERY'`: lines of the logs on a terminal, asked of the search interface. */
 
 import { parseDuration } from "#proto/kit/units.ts";
-import { type HubSettings, loadHubSettings } from "../config.ts";
+import type { HubSettings } from "../config.ts";
+import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
-import { addressOf, askHub, printable } from "./running-hub.ts";
+import { addressOf, askedHub, askHub, printable } from "./running-hub.ts";
 
 export interface SearchCommand {
   readonly name: "search";
@@ -63,7 +64,7 @@ export async function runSearchCommand(
   env: NodeJS.ProcessEnv,
   nowMs: number,
 ): Promise<string> {
-  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, env);
+  const settings = loadCommandSettings({ file: command.config, overrides: command.overrides }, env);
   const lines = await newestLines(command, new Date(nowMs - command.sinceMs), settings, env);
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -79,7 +80,7 @@ export async function newestLines(
   if (from !== undefined) filter.push({ range: { "@timestamp": { gte: from.toISOString() } } });
   const sort = [{ "@timestamp": { order: "desc", unmapped_type: "date" } }];
   const url = `${addressOf(settings, "http")}/${encodeURIComponent(index)}/_search?ignore_unavailable=true`;
-  const answer = await askHub<{ hits: { hits: Hit[] } }>(url, env, {
+  const answer = await askHub<{ hits: { hits: Hit[] } }>(url, askedHub(settings, env), {
     size,
     sort,
     query: { bool: { filter } },

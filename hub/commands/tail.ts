@@ -15,9 +15,17 @@ import {
   type TailGap,
   type TailRows,
 } from "#proto/live.ts";
-import { loadHubSettings } from "../config.ts";
+import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
-import { addressOf, credentials, printable, refusal, unreachable } from "./running-hub.ts";
+import {
+  type AskedHub,
+  addressOf,
+  askedHub,
+  credentials,
+  printable,
+  refusal,
+  unreachable,
+} from "./running-hub.ts";
 import { newestLines } from "./search.ts";
 
 export interface TailCommand {
@@ -82,14 +90,14 @@ export async function runTailCommand(
   output: TailOutput,
   signal: AbortSignal,
 ): Promise<void> {
-  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, env);
+  const settings = loadCommandSettings({ file: command.config, overrides: command.overrides }, env);
   const url = `${addressOf(settings, "dashboard").replace(/^http/, "ws")}${LIVE_PATH}`;
   const { last, ...wanted } = command;
   if (last > 0) {
     const stored = await newestLines({ ...wanted, size: last }, undefined, settings, env);
     for (const line of stored) output.line(line);
   }
-  const tail = new Tail(command, url, credentials(env), output);
+  const tail = new Tail(command, url, askedHub(settings, env), output);
   const backoff = new Backoff(RETRY);
   while (!signal.aborted) {
     const opened = await tail.run(signal);
@@ -103,24 +111,25 @@ export async function runTailCommand(
 class Tail {
   readonly #command: TailCommand;
   readonly #url: string;
-  readonly #headers: Record<string, string>;
+  readonly #hub: AskedHub;
   readonly #output: TailOutput;
   #cursor: Cursor | undefined;
   /** Whether it worked before: then a hub that is away comes back. */
   #worked = false;
   #unused = START_CREDIT_ROWS;
 
-  constructor(command: TailCommand, url: string, headers: Record<string, string>, output: TailOutput) {
+  constructor(command: TailCommand, url: string, hub: AskedHub, output: TailOutput) {
     this.#command = command;
     this.#url = url;
-    this.#headers = headers;
+    this.#hub = hub;
     this.#output = output;
   }
 
   /** Runs one connection to its end; resolves with whether it opened. */
   run(signal: AbortSignal): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    const socket = new WebSocket(this.#url, LIVE_PROTOCOL, { headers: this.#headers });
+    const { env, trust } = this.#hub;
+    const socket = new WebSocket(this.#url, LIVE_PROTOCOL, { headers: credentials(env), ...trust });
     const send = (message: ClientMessage): void => socket.send(JSON.stringify(message));
     const end = (): void => socket.close();
     signal.addEventListener("abort", end, { once: true });

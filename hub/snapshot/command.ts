@@ -4,9 +4,11 @@ import { resolve } from "node:path";
 import { type BlobStore, DirectoryBlobs } from "#hub/journal/blob-store.ts";
 import { S3Blobs } from "#hub/journal/s3-blobs.ts";
 import { StreamArchive } from "#hub/journal/stream-archive.ts";
+import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { usageError } from "../commands/arguments.ts";
 import { type HubSettings, loadHubSettings } from "../config.ts";
+import { loadCommandSettings } from "../reach.ts";
 import { withConnection } from "../state-session.ts";
 import type { SnapshotCommand } from "./arguments.ts";
 import { readSnapshot, snapshotNames } from "./contents.ts";
@@ -31,9 +33,10 @@ export async function runSnapshotCommand(
     for (const name of await snapshotNames(store)) say(name);
     return;
   }
-  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, process.env);
-  if (command.action === "create") await create(command, settings, store, { log, version });
-  else await restore(command, settings, store, log);
+  const place = { file: command.config, overrides: command.overrides };
+  if (command.action === "create")
+    await create(command, loadCommandSettings(place, process.env), store, { log, version });
+  else await restore(command, loadHubSettings(place, process.env), store, log);
 }
 
 async function create(
@@ -73,6 +76,7 @@ async function restore(
   if (name === undefined) throw usageError(`${store.address} holds no snapshot`);
   const folder = resolve(settings["path.data"]);
   checkEmpty(folder);
+  checkFolderOwner(folder, "tailrace-hub");
   const options = { snapshot: await readSnapshot(store, name), store, folder, progress: say };
   await restoreFiles(options);
   await withConnection(settings, log, (connection) => restoreStreams(options, new StreamArchive(connection)));

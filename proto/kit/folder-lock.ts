@@ -40,6 +40,12 @@ export class FolderLock {
     }
   }
 
+  /** Returns whether a process that runs, this one or another, holds the lock `name` of `folder`. */
+  static isHeld(folder: string, name: string): boolean {
+    const holder = readHolder(join(folder, `${name}.lock`));
+    return holder !== undefined && isRunning(holder);
+  }
+
   release(): void {
     rmSync(this.#path, { force: true });
   }
