@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -27,6 +35,14 @@ writeFileSync(bad, "shipper.inputs:\n  - type: log\n    paths: [/a]\nnmae: x\n",
 
 for (const [args, status, stdout, stderr] of [
   [["--help"], 0, /usage: tailrace-agent \[run\] -c agent\.yml/, /^$/],
+  [
+    ["registry", "reset", "--help"],
+    0,
+    /usage: tailrace-agent registry .*example: tailrace-agent registry/s,
+    /^$/,
+  ],
+  [["help", "enroll"], 0, /--ca-fingerprint SHA256/, /^$/],
+  [["rnu", "--help"], 2, /^$/, /did you mean "run"\?/],
   [["--version"], 0, /^tailrace-agent 0\.1\.0 \(shipper 6\.5\.0\), node v2[4-9]/, /^$/],
   [["--print-schema"], 0, /"harvester_limit"/, /^$/],
   [["test", "config", "-c", good], 0, /settings are right: 1 inputs, output pipeline/, /^$/],
@@ -56,6 +72,20 @@ for (const [args, status, stdout, stderr] of [
     );
   });
 }
+
+test("settings and data are where the installation says, unless the command line does", async () => {
+  const env = { TAILRACE_AGENT_CONFIG: good, TAILRACE_AGENT_DATA: join(folder, "lib") };
+  const said: string[] = [];
+  const terminal = {
+    print: (text: string) => void said.push(text),
+    warn: (text: string) => void said.push(text),
+  };
+  assert.equal(await main(["registry"], env, terminal), 0);
+  assert.deepEqual([said.join(""), existsSync(join(folder, "lib/registry"))], ["0 files\n", true]);
+  assert.equal(await main(["run", "--help"], env, terminal), 0);
+  assert.match(said.at(-1)!, new RegExp(`default: ${good}\\).*default: ${folder}/lib\\)`, "s"));
+  assert.equal(await main(["test", "config", "-c", bad], env, terminal), 2);
+});
 
 test("the launcher is found through a link, keeps its process id, and ends with 0 on SIGTERM while the hub is away", async () => {
   const link = join(folder, "agent-link");

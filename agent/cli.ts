@@ -5,13 +5,14 @@ import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { Agent } from "./agent.ts";
-import { HELP, type Options, parseOptions } from "./command-line.ts";
+import { type Options, parseOptions } from "./command-line.ts";
 import { checkOutput } from "./commands/check-output.ts";
 import { enroll } from "./commands/enroll.ts";
 import { fullSchema, settingsReference } from "./commands/reference.ts";
 import { registryCommand } from "./commands/registry.ts";
 import { setup } from "./commands/setup.ts";
-import { type AgentSettings, loadSettings } from "./config.ts";
+import { type AgentSettings, installedDataFolder, loadSettings } from "./config.ts";
+import { helpText } from "./help.ts";
 import { Reloader } from "./reload.ts";
 import { PROCESS_TERMINAL, type Terminal } from "./terminal.ts";
 import { SHIPPER_VERSION, VERSION } from "./version.ts";
@@ -28,14 +29,14 @@ export async function main(
   terminal: Terminal = PROCESS_TERMINAL,
 ): Promise<number> {
   try {
-    const text = information(args);
+    const text = information(args, env);
     if (text !== null) {
       terminal.print(text);
       return DONE;
     }
-    const options = parseOptions(args);
+    const options = parseOptions(args, env);
     if (options.command === "enroll") {
-      terminal.print(await enrollAgent(options));
+      terminal.print(await enrollAgent(options, env));
       return DONE;
     }
     const load = (): AgentSettings => loadSettings({ ...options, path: options.config, env });
@@ -47,8 +48,8 @@ export async function main(
 }
 
 /** Returns what is asked for where no command is: help, versions, references. */
-function information(args: readonly string[]): string | null {
-  if (args.includes("-h") || args.includes("--help") || args[0] === "help") return HELP;
+function information(args: readonly string[], env: NodeJS.ProcessEnv): string | null {
+  if (args.includes("-h") || args.includes("--help") || args[0] === "help") return helpText(args, env);
   if (args.includes("--version"))
     return `tailrace-agent ${VERSION} (shipper ${SHIPPER_VERSION}), node ${process.version}\n`;
   if (args.includes("--print-schema")) return `${JSON.stringify(fullSchema(), null, 2)}\n`;
@@ -121,12 +122,16 @@ async function test(what: string, settings: AgentSettings, terminal: Terminal): 
   return findings.every(({ ok }) => ok);
 }
 
-async function enrollAgent({ argument, operand, values }: Options): Promise<string> {
+async function enrollAgent(
+  { argument, operand, config, values }: Options,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
   if (operand === "") throw new AppError("usage_invalid", "write enroll URL TOKEN");
   return await enroll({
     url: argument,
     token: operand,
-    configPath: values.config ?? "agent.yml",
+    configPath: config,
+    dataFolder: installedDataFolder(env),
     name: values.name ?? "",
     fingerprint: values["ca-fingerprint"] ?? "",
     force: values.force ?? false,

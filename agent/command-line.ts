@@ -3,48 +3,13 @@
 import { parseArgs } from "node:util";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { VERSION } from "./version.ts";
+import { usualSettingsFile } from "./config.ts";
 
-const COMMANDS = ["run", "test", "registry", "setup", "enroll"];
+/** All there are. */
+export const COMMANDS = ["run", "test", "registry", "setup", "enroll"];
 /** Commands with a word after them, and those with two. */
 const WITH_ARGUMENT = ["test", "registry", "enroll"];
 const WITH_OPERAND = ["registry", "enroll"];
-
-/** What `--help` prints. */
-export const HELP = `tailrace-agent ${VERSION}: ships log lines to a Tailrace hub, none lost.
-
-usage: tailrace-agent [run] -c agent.yml     read and ship until SIGTERM or Ctrl-C
-       tailrace-agent test config            check the settings and end
-       tailrace-agent test output            check that the output can be reached
-       tailrace-agent enroll URL TOKEN       make this machine an agent of the hub at URL; writes agent.yml
-       tailrace-agent setup                  load index template and searches through the dashboard
-       tailrace-agent registry [--json]      show how far each file is sent and committed
-       tailrace-agent registry export        print it in a form that import takes
-       tailrace-agent registry import PATH   take over an export, or a registry of Filebeat 6 or 7
-       tailrace-agent registry reset FILE    forget a file, by path or key: it is read from its start
-       tailrace-agent --print-schema         print the settings' schema as JSON
-       tailrace-agent --print-settings       print the settings reference as Markdown
-       tailrace-agent --version
-
-options:
-  -c, --config FILE       settings file (default: agent.yml)
-  -E KEY=VALUE            set one setting, for example -E output.pipeline.servers='["nats://hub:4222"]'
-      --path.data DIR     folder of the registry, as -E path.data=DIR
-      --strict.perms=false  accept a settings file that other users own or may write
-      --name NAME         enroll: name of the agent (default: the host's)
-      --ca-fingerprint SHA256  enroll: the hub's certificate or its authority's, where no system authority signed it
-      --force             enroll: replace settings that are there
-      --ready-json        print {"ready":true,...} on standard output once it runs
-  -h, --help
-
-The smallest agent.yml:
-  shipper.inputs:
-    - type: log
-      paths: ["/var/log/*.log"]
-  output.pipeline.servers: ["nats://hub.example:4222"]
-
-exit status: 0 done, 1 failed, 2 wrong usage or settings
-`;
 
 /** A command with its options. */
 export interface Options {
@@ -52,6 +17,7 @@ export interface Options {
   readonly argument: string;
   /** Further words, for `registry`. */
   readonly operand: string;
+  /** Settings file. */
   readonly config: string;
   readonly overrides: readonly string[];
   readonly strictPermissions: boolean;
@@ -62,7 +28,7 @@ export interface Options {
 }
 
 /** Reads the command line. Throws usage_invalid. */
-export function parseOptions(args: readonly string[]): Options {
+export function parseOptions(args: readonly string[], env: NodeJS.ProcessEnv): Options {
   let parsed: ReturnType<typeof parse>;
   try {
     parsed = parse(args);
@@ -94,7 +60,7 @@ export function parseOptions(args: readonly string[]): Options {
     command,
     argument,
     operand,
-    config: values.config ?? "agent.yml",
+    config: values.config ?? usualSettingsFile(env),
     overrides: [
       ...(values.E ?? []),
       ...(pathData === undefined ? [] : [`path.data=${JSON.stringify(pathData)}`]),

@@ -67,6 +67,20 @@ const BATCH_BYTES_HIGHEST = 1_024 * 1_024;
 const FIELDS_BYTES_MAX = 64 * 1_024;
 const OTHERS_WRITE = 0o022;
 
+/** What the launcher of a package says: where settings and data are that the command line doesn't name. */
+const CONFIG_VARIABLE = "TAILRACE_AGENT_CONFIG";
+const DATA_VARIABLE = "TAILRACE_AGENT_DATA";
+
+/** Returns the settings file where the command line names none. */
+export function usualSettingsFile(env: NodeJS.ProcessEnv): string {
+  return env[CONFIG_VARIABLE] || "agent.yml";
+}
+
+/** Returns the data folder of this installation; undefined where the settings alone say it. */
+export function installedDataFolder(env: NodeJS.ProcessEnv): string | undefined {
+  return env[DATA_VARIABLE] || undefined;
+}
+
 /** Reads and checks the settings. Throws settings_invalid or usage_invalid with the place. */
 export function loadSettings(options: ConfigOptions): AgentSettings {
   if (options.strictPermissions) checkPermissions(options.path);
@@ -75,6 +89,9 @@ export function loadSettings(options: ConfigOptions): AgentSettings {
     const [key, entry] = parseOverride(text, options.env);
     entries.set(key, entry);
   }
+  const data = installedDataFolder(options.env);
+  if (data !== undefined && !entries.has("path.data"))
+    entries.set("path.data", { value: data, place: DATA_VARIABLE });
   return checkAgentSettings(entries);
 }
 

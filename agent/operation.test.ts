@@ -207,6 +207,9 @@ test("enrolment writes settings and a key that only its owner may read, and noth
   assert.ok(!existsSync(join(place, "agent.nkey")));
   assert.match(await enroll(options), /enrolled as web-1.*tailrace-agent -c /s);
   await assert.rejects(enroll(options), /is there already; --force/);
+  const installed = { ...options, configPath: join(place, "installed.yml"), dataFolder: join(place, "lib") };
+  assert.match(await enroll(installed), /systemctl enable --now tailrace-agent/);
+  assert.match(readFileSync(installed.configPath, "utf8"), new RegExp(`^path\\.data: "${place}/lib"$`, "m"));
   server.close();
   const seed = readFileSync(join(place, "agent.nkey"), "utf8").trim();
   assert.equal(nkeys.fromSeed(new TextEncoder().encode(seed)).getPublicKey(), asked.at(-1)?.["public_key"]);

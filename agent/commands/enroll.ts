@@ -3,12 +3,13 @@
  * half together with the one-time token; the private half never leaves the machine.
  */
 
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { AppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files.ts";
+import { foreignOwner } from "#proto/kit/folder-owner.ts";
 import { type HubAnswer, HubClient } from "./hub-client.ts";
 
 export interface EnrollOptions {
@@ -23,6 +24,8 @@ export interface EnrollOptions {
   readonly fingerprint: string;
   /** True: settings that are there are replaced. */
   readonly force: boolean;
+  /** Folder of the registry where the installation has one; else it is beside the settings. */
+  readonly dataFolder?: string | undefined;
 }
 
 /** Answer of the hub. */
@@ -37,6 +40,8 @@ interface Enrolment {
 
 const PATH = "/api/agents/enroll";
 const SECRET_MODE = 0o600;
+/** Of a service's user, who must read what root wrote; never changes it. */
+const SERVICE_MODE = 0o640;
 /** Beside the settings. */
 const DATA_FOLDER = "data";
 
@@ -66,17 +71,33 @@ export async function enroll(options: EnrollOptions): Promise<string> {
   }
   const caFile = enrolment.ca === "" ? null : join(folder, "hub-ca.pem");
   if (caFile !== null) writeFileAtomic(caFile, enrolment.ca, 0o644);
-  writeFileAtomic(config, settingsOf(enrolment, options, { folder, seedFile, caFile }), SECRET_MODE);
+  const dataFolder = dataFolderOf(options);
+  writeFileAtomic(config, settingsOf(enrolment, options, { dataFolder, seedFile, caFile }), SECRET_MODE);
+  shareWithService(dataFolder, [config, seedFile]);
   return `enrolled as ${enrolment.name}; settings are in ${config}
 next: look at shipper.inputs there, then start it:
-  tailrace-agent -c ${config}
+  ${options.dataFolder === undefined ? `tailrace-agent -c ${config}` : "sudo systemctl enable --now tailrace-agent"}
 `;
+}
+
+function dataFolderOf({ dataFolder, configPath }: EnrollOptions): string {
+  return dataFolder ?? join(dirname(resolve(configPath)), DATA_FOLDER);
+}
+
+/** Where root enrols an agent that is run as a user of its own, that user's group may read the files. */
+function shareWithService(dataFolder: string, files: readonly string[]): void {
+  const service = foreignOwner(dataFolder);
+  if (service === undefined) return;
+  for (const file of files) {
+    chownSync(file, 0, service.gid);
+    chmodSync(file, SERVICE_MODE);
+  }
 }
 
 async function ask(options: EnrollOptions, publicKey: string): Promise<Enrolment> {
   const client = new HubClient({ url: options.url, fingerprint: options.fingerprint });
   const name = options.name === "" ? hostname() : options.name;
-  const known = knownId(join(dirname(resolve(options.configPath)), DATA_FOLDER));
+  const known = knownId(dataFolderOf(options));
   const answer = await client.send("POST", PATH, {
     token: options.token,
     name,
@@ -109,7 +130,7 @@ function refusal(url: string, { status, message }: HubAnswer): AppError {
 }
 
 interface Files {
-  readonly folder: string;
+  readonly dataFolder: string;
   readonly seedFile: string;
   readonly caFile: string | null;
 }
@@ -130,6 +151,6 @@ output.pipeline:
   nkey_seed_file: ${JSON.stringify(files.seedFile)}
 ${files.caFile === null ? "" : `  tls.ca: ${JSON.stringify(files.caFile)}\n`}
 setup.dashboard.host: ${JSON.stringify(url.startsWith("https:") ? url : host)}
-path.data: ${JSON.stringify(join(files.folder, DATA_FOLDER))}
+path.data: ${JSON.stringify(files.dataFolder)}
 `;
 }

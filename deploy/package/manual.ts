@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type Part, ROOT } from "./project.ts";
+import { installedPlaces, type Part, ROOT } from "./project.ts";
 
 const PURPOSES: Readonly<Record<Part, string>> = {
   agent: "ships the log lines of a machine to a Tailrace hub",
@@ -12,9 +12,15 @@ const PURPOSES: Readonly<Record<Part, string>> = {
 
 /** Returns the page of a part, section 8, gzipped as dpkg wants it. Throws where the program says nothing. */
 export function manualPage(part: Part, version: string): Uint8Array {
+  const { config, data } = installedPlaces(part);
   const { stdout, status, stderr } = spawnSync(process.execPath, [join(ROOT, part, "main.ts"), "--help"], {
     cwd: ROOT,
     encoding: "utf8",
+    env: {
+      ...process.env,
+      [`TAILRACE_${part.toUpperCase()}_CONFIG`]: config,
+      [`TAILRACE_${part.toUpperCase()}_DATA`]: data,
+    },
   });
   if (status !== 0 || stdout === "") throw new Error(`tailrace-${part} --help failed: ${stderr}`);
   return gzipSync(manualText(part, version, stdout), { level: 9 });
@@ -23,6 +29,7 @@ export function manualPage(part: Part, version: string): Uint8Array {
 /** Returns the page's source in roff. */
 export function manualText(part: Part, version: string, help: string): string {
   const name = `tailrace-${part}`;
+  const { config, data } = installedPlaces(part);
   return [
     `.TH ${name.toUpperCase()} 8 "" "Tailrace ${version}" "System administration"`,
     ".SH NAME",
@@ -33,10 +40,10 @@ export function manualText(part: Part, version: string, help: string): string {
     ".fi",
     ".SH FILES",
     ".TP",
-    `.I /etc/tailrace/${part}.yml`,
+    `.I ${config}`,
     "settings",
     ".TP",
-    `.I /var/lib/${name}`,
+    `.I ${data}`,
     "state",
     ".SH SEE ALSO",
     `.BR tailrace-${part === "hub" ? "agent" : "hub"} (8)`,

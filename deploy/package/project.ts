@@ -12,6 +12,11 @@ export type Part = "agent" | "hub";
 
 export const PARTS: readonly Part[] = ["agent", "hub"];
 
+/** Returns where an installed part has its settings and its data. */
+export function installedPlaces(part: Part): { readonly config: string; readonly data: string } {
+  return { config: `/etc/tailrace/${part}.yml`, data: `/var/lib/tailrace-${part}` };
+}
+
 /** Names of processors: Node's, which packages of npm use, and Debian's. */
 export const DEBIAN_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 

@@ -20,7 +20,7 @@ import { manualPage } from "./manual.ts";
 import { billOfMaterials } from "./materials.ts";
 import { ADDON_FILE } from "./native-addon.ts";
 import { bundledPackages, reachable, readLock, runtimeFiles, thirdPartyNotices } from "./packages.ts";
-import { nodeFolder, nodeVersion, type Part, projectVersion, ROOT } from "./project.ts";
+import { installedPlaces, nodeFolder, nodeVersion, type Part, projectVersion, ROOT } from "./project.ts";
 
 export interface TreeOptions {
   readonly part: Part;
@@ -83,9 +83,19 @@ function isOfOtherPlatform(file: string, arch: string): boolean {
 function launcher(out: string, library: string, part: Part, main: string): void {
   const text = readFileSync(join(ROOT, part, "bin", `tailrace-${part}`), "utf8");
   if (!text.includes("main.ts")) throw new Error(`${part}/bin/tailrace-${part} starts no main.ts`);
-  put(out, `${library}/${part}/bin/tailrace-${part}`, text.replaceAll("main.ts", main), PROGRAM_MODE);
+  const started = text.lastIndexOf("\nexec ") + 1;
+  const installed = text.slice(0, started) + placesOf(part) + text.slice(started);
+  put(out, `${library}/${part}/bin/tailrace-${part}`, installed.replaceAll("main.ts", main), PROGRAM_MODE);
   mkdirSync(join(out, "usr/bin"), { recursive: true });
   symlinkSync(`../lib/tailrace-${part}/${part}/bin/tailrace-${part}`, join(out, `usr/bin/tailrace-${part}`));
+}
+
+/** Commands that are told nothing else work with the service's settings and data. */
+function placesOf(part: Part): string {
+  const { config, data } = installedPlaces(part);
+  const names = [`TAILRACE_${part.toUpperCase()}_CONFIG`, `TAILRACE_${part.toUpperCase()}_DATA`];
+  const [first = "", second = ""] = names;
+  return `: "\${${first}=${config}}" "\${${second}=${data}}"\nexport ${first} ${second}\n`;
 }
 
 function stageNode({ out, arch, node }: TreeOptions, library: string): void {

@@ -78,6 +78,14 @@ for (const part of ["agent", "hub"] as const) {
       assert.equal(status, 0, said);
       assert.ok(said.startsWith(`${name} ${version}`), said);
     });
+
+    test("works with the settings and data of its service, unless told otherwise", () => {
+      const program = join(tree, "usr/bin", name);
+      const help = run(program, ["--help"], { cwd: "/", env: environment() }).said;
+      assert.ok(help.includes(`/etc/tailrace/${part}.yml`) && help.includes(`/var/lib/${name})`), help);
+      const chosen = { ...environment(), [`TAILRACE_${part.toUpperCase()}_DATA`]: "/srv/own" };
+      assert.match(run(program, ["--help"], { cwd: "/", env: chosen }).said, /default: \/srv\/own\)/);
+    });
   });
 }
 
