@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import "./agent-details.ts";
+import { cardTableStyles } from "../components/card-table.ts";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
 import { icon } from "../components/icons.ts";
@@ -55,6 +56,7 @@ export class AgentsPage extends LitElement {
         background: var(--level-error);
       }
     `,
+    cardTableStyles,
   ];
 
   readonly #rates = new AgentRates();
@@ -116,28 +118,51 @@ export class AgentsPage extends LitElement {
         @input=${(event: Event) => {
           this._search = (event.currentTarget as HTMLInputElement).value;
         }} /></div>
-      <div class="table" tabindex="0" role="region" aria-label=${msg("Agents")}><table>
-        <thead><tr><th scope="col">${msg("Agent")}</th><th scope="col">${msg("Health")}</th><th scope="col">${msg("Inputs")}</th>
-          <th scope="col" class="number">${msg("Lines/s")}</th><th scope="col" class="number">${msg("Behind")}</th><th scope="col" class="number">${msg("Files")}</th>
-          <th scope="col" class="number">${msg("Memory")}</th><th scope="col">${msg("Last heard of")}</th><th scope="col">${msg("Version")}</th><th scope="col">${msg("Host")}</th></tr></thead>
-        <tbody>${agents.map((agent) => this.#row(agent))}</tbody></table></div>`;
+      <div class="table cards" tabindex="0" role="region" aria-label=${msg("Agents")}><table role="table">
+        <thead role="rowgroup"><tr role="row">${columns().map(({ title, isNumber }) => html`<th scope="col" role="columnheader" class=${isNumber ? "number" : ""}>${title}</th>`)}</tr></thead>
+        <tbody role="rowgroup">${agents.map((agent) => this.#row(agent))}</tbody></table></div>`;
   }
 
   #row(agent: FleetAgent): TemplateResult {
-    const errors = agent.inputs.reduce((sum, input) => sum + input.errors, 0);
-    return html`<tr>
-      <td><a class="name" href="#/agents?id=${agent.id}">${agent.name}</a></td>
-      <td><span class="badge ${healthLook(agent.health)}">${healthText(agent.health)}</span> <span class="muted">${agent.reason}</span></td>
-      <td>${agent.inputs.map(({ type }) => type).join(", ")}${errors > 0 ? html` <b>${msg(str`${formatCount(errors)} errors`)}</b>` : nothing}</td>
-      <td class="number">${formatShort(this.#rates.linesPerSecond(agent.id))}</td>
-      <td class="number">${formatBytes(agent.lagBytes)}</td>
-      <td class="number">${formatCount(agent.openFiles)}</td>
-      <td class="number">${formatBytes(agent.rssBytes)}</td>
-      <td>${formatAgo(agent.lastSeenMs, Date.now())}</td>
-      <td>${agent.version}</td>
-      <td>${agent.host}</td>
+    const [name, ...others] = columns();
+    return html`<tr role="row">
+      <td role="cell">${name!.view(agent, this.#rates)}</td>
+      ${others.map(({ title, isNumber, view }) => html`<td role="cell" class=${isNumber ? "number" : ""} data-label=${title}>${view(agent, this.#rates)}</td>`)}
     </tr>`;
   }
+}
+
+interface Column {
+  readonly title: string;
+  readonly isNumber: boolean;
+  readonly view: (agent: FleetAgent, rates: AgentRates) => TemplateResult | string;
+}
+
+/** Returns the columns of the fleet, the agent's name first. */
+function columns(): readonly Column[] {
+  const text = (title: string, view: Column["view"]): Column => ({ title, isNumber: false, view });
+  const number = (title: string, view: Column["view"]): Column => ({ title, isNumber: true, view });
+  return [
+    text(msg("Agent"), ({ id, name }) => html`<a class="name" href="#/agents?id=${id}">${name}</a>`),
+    text(
+      msg("Health"),
+      ({ health, reason }) =>
+        html`<span class="badge ${healthLook(health)}">${healthText(health)}</span> <span class="muted">${reason}</span>`,
+    ),
+    text(msg("Inputs"), inputsView),
+    number(msg("Lines/s"), ({ id }, rates) => formatShort(rates.linesPerSecond(id))),
+    number(msg("Behind"), ({ lagBytes }) => formatBytes(lagBytes)),
+    number(msg("Files"), ({ openFiles }) => formatCount(openFiles)),
+    number(msg("Memory"), ({ rssBytes }) => formatBytes(rssBytes)),
+    text(msg("Last heard of"), ({ lastSeenMs }) => formatAgo(lastSeenMs, Date.now())),
+    text(msg("Version"), ({ version }) => version),
+    text(msg("Host"), ({ host }) => host),
+  ];
+}
+
+function inputsView({ inputs }: FleetAgent): TemplateResult {
+  const errors = inputs.reduce((sum, input) => sum + input.errors, 0);
+  return html`${inputs.map(({ type }) => type).join(", ")}${errors > 0 ? html` <b>${msg(str`${formatCount(errors)} errors`)}</b>` : nothing}`;
 }
 
 /** A square for each agent, in the colour of its health. */

@@ -34,9 +34,6 @@ import "./discover-tools.ts";
 import { emptyView, footerText, statusView } from "./discover-views.ts";
 import { surroundingsOf } from "./surroundings.ts";
 
-/** Around the newest line of an empty range. */
-const NEWEST_MARGIN_MS = 15 * 60_000;
-
 export class DiscoverResults extends LitElement {
   static override properties = {
     state: { attribute: false },
@@ -150,7 +147,7 @@ export class DiscoverResults extends LitElement {
         <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} @tr-zoom=${this.#onZoom}></tr-histogram>
       </div>
       ${this.#status()}${this._isFinding ? this.#findBar() : nothing}
-      ${isEmpty ? emptyView(model.newestMs, (newestMs) => this.#jumpTo(newestMs)) : nothing}
+      ${isEmpty ? emptyView(model, this.state.query, (change) => this.#go(change)) : nothing}
       ${this.#tableView()}
     `;
   }
@@ -225,10 +222,6 @@ export class DiscoverResults extends LitElement {
   #zoomOut(): void {
     const { range } = this.model;
     if (range !== undefined) this.#go({ range: moveRange(range, 0, 2) });
-  }
-
-  #jumpTo(newestMs: number): void {
-    this.#go({ range: absoluteRange(newestMs - NEWEST_MARGIN_MS, newestMs + 1_000) });
   }
 
   #toggleFields(): void {

@@ -3,9 +3,14 @@
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { type IconName, icon } from "../components/icons.ts";
-import type { FieldFilter } from "../services/discover-state.ts";
+import type { DiscoverState, FieldFilter } from "../services/discover-state.ts";
 import { formatAgo, formatCount } from "../services/format.ts";
+import { type MissingField, missingField } from "../services/query-check.ts";
+import { absoluteRange, type TimeRange } from "../services/time-range.ts";
 import type { DiscoverModel } from "./discover-model.ts";
+
+/** Around the newest line of an empty range. */
+const NEWEST_MARGIN_MS = 15 * 60_000;
 
 /** Returns the filters; each can be turned off and removed. */
 export function pillsView(
@@ -30,15 +35,39 @@ function filterText({ field, value, exclude }: FieldFilter): string {
   return exclude ? msg(str`not ${field}: ${value}`) : `${field}: ${value}`;
 }
 
-/** Returns what to do where the range is empty. */
-export function emptyView(newestMs: number | undefined, onJump: (newestMs: number) => void): TemplateResult {
+/** Returns what to do where the range is empty; `go` changes what is searched for. */
+export function emptyView(
+  { fields, newestMs }: DiscoverModel,
+  query: string,
+  go: (change: Partial<DiscoverState>) => void,
+): TemplateResult {
+  const missing = fields === undefined || fields.size === 0 ? undefined : missingField(query, fields);
+  if (missing !== undefined && newestMs === undefined) return missingFieldView(missing, query, go);
   const advice =
     newestMs === undefined
       ? html`<p>${msg("Nothing matches at any time. Look at the query, the filters and the index, or at")}
           <a href="#/status">${msg("Health")}</a> ${msg("whether lines arrive at all.")}</p>`
       : html`<p>${msg(str`The newest line that matches is from ${formatAgo(newestMs, Date.now())}.`)}</p>
-          <button class="primary" @click=${() => onJump(newestMs)}>${icon("end")}${msg("Jump to the newest data")}</button>`;
+          <button class="primary" @click=${() => go({ range: rangeAround(newestMs) })}>${icon("end")}${msg("Jump to the newest data")}</button>`;
   return html`<div class="empty"><h2>${msg("No lines in this time range")}</h2>${advice}</div>`;
+}
+
+function rangeAround(newestMs: number): TimeRange {
+  return absoluteRange(newestMs - NEWEST_MARGIN_MS, newestMs + 1_000);
+}
+
+/** A mistyped field finds nothing, without a fault of the hub's. */
+function missingFieldView(
+  { name, nearest, from }: MissingField,
+  query: string,
+  go: (change: Partial<DiscoverState>) => void,
+): TemplateResult {
+  const heading = html`<h2>${msg(str`No line has a field ${name}.`)}</h2>`;
+  if (nearest === undefined)
+    return html`<div class="empty">${heading}<p>${msg("Choose one of the fields at the left.")}</p></div>`;
+  const meant = query.slice(0, from) + nearest + query.slice(from + name.length);
+  return html`<div class="empty">${heading}
+    <button class="primary" @click=${() => go({ query: meant })}>${icon("search")}${msg(str`Did you mean ${nearest}?`)}</button></div>`;
 }
 
 export interface StatusOptions {

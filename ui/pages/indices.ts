@@ -2,6 +2,7 @@
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { cardTableStyles } from "../components/card-table.ts";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
 import { icon } from "../components/icons.ts";
@@ -65,6 +66,7 @@ export class IndicesPage extends LitElement {
         font-weight: 400;
       }
     `,
+    cardTableStyles,
   ];
 
   readonly #admin = new IndexAdmin(new SearchClient());
@@ -134,15 +136,15 @@ export class IndicesPage extends LitElement {
 
   #table(rows: readonly IndexRow[]): TemplateResult {
     const largest = Math.max(1, ...rows.map(({ sizeBytes }) => sizeBytes));
-    return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Indices")}><table>
-      <thead><tr>${COLUMNS.map((column) => this.#header(column))}</tr></thead>
-      <tbody>${rows.map((row) => rowView(row, largest))}</tbody>
+    return html`<div class="table cards" tabindex="0" role="region" aria-label=${msg("Indices")}><table role="table">
+      <thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => this.#header(column))}</tr></thead>
+      <tbody role="rowgroup">${rows.map((row) => rowView(row, largest))}</tbody>
     </table></div>`;
   }
 
   #header({ key, title, isNumber }: Column): TemplateResult {
     const order = this._isDescending ? "descending" : "ascending";
-    return html`<th scope="col" class=${isNumber ? "number" : ""} aria-sort=${this._sort === key ? order : "none"}>
+    return html`<th scope="col" role="columnheader" class=${isNumber ? "number" : ""} aria-sort=${this._sort === key ? order : "none"}>
       <button @click=${() => this.#sortBy(key)}>${title}</button></th>`;
   }
 
@@ -173,13 +175,14 @@ export class IndicesPage extends LitElement {
 
 function rowView(row: IndexRow, largest: number): TemplateResult {
   const { name, health, isOpen, docs, deleted, sizeBytes, shards, replicas, createdMs } = row;
-  return html`<tr>
-    <td><a class="name" href="#/indices?${new URLSearchParams({ index: name })}">${name}</a></td>
-    <td><span class="badge ${isOpen ? health : ""}">${isOpen ? health : msg("closed")}</span></td>
-    <td class="number">${formatCount(docs)}${deleted > 0 ? html` <span class="muted">− ${formatCount(deleted)}</span>` : nothing}</td>
-    <td class="number">${formatBytes(sizeBytes)}<span class="size" data-share=${Math.round((sizeBytes / largest) * 100)}></span></td>
-    <td class="number">${shards}${replicas > 0 ? ` × ${replicas + 1}` : ""}</td>
-    <td>${createdMs === 0 ? "–" : formatMoment(createdMs)}</td>
+  const [, healthTitle, docsTitle, sizeTitle, shardsTitle, createdTitle] = COLUMNS.map(({ title }) => title);
+  return html`<tr role="row">
+    <td role="cell"><a class="name" href="#/indices?${new URLSearchParams({ index: name })}">${name}</a></td>
+    <td role="cell" data-label=${healthTitle}><span class="badge ${isOpen ? health : ""}">${isOpen ? health : msg("closed")}</span></td>
+    <td role="cell" data-label=${docsTitle} class="number">${formatCount(docs)}${deleted > 0 ? html` <span class="muted">− ${formatCount(deleted)}</span>` : nothing}</td>
+    <td role="cell" data-label=${sizeTitle} class="number">${formatBytes(sizeBytes)}<span class="size" data-share=${Math.round((sizeBytes / largest) * 100)}></span></td>
+    <td role="cell" data-label=${shardsTitle} class="number">${shards}${replicas > 0 ? ` × ${replicas + 1}` : ""}</td>
+    <td role="cell" data-label=${createdTitle}>${createdMs === 0 ? "–" : formatMoment(createdMs)}</td>
   </tr>`;
 }
 

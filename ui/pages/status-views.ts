@@ -107,25 +107,28 @@ export function identityView(status: Facts): TemplateResult {
 /** Returns the streams with how full they are; nothing where the hub tells none. */
 export function streamsView(streams: unknown): TemplateResult | typeof nothing {
   if (!isFacts(streams)) return nothing;
-  return html`<h2>${msg("Streams")}</h2><div class="table" tabindex="0" role="region" aria-label=${msg("Streams")}><table>
-    <thead><tr><th scope="col">${msg("Stream")}</th><th scope="col" class="number">${msg("Messages")}</th><th scope="col" class="number" title=${msg("Messages that the slowest reader has before it")}>${msg("Behind")}</th><th scope="col" class="number">${msg("Size")}</th><th scope="col">${msg("Filled")}</th></tr></thead>
-    <tbody>${Object.entries(streams).map(([name, stream]) => streamRow(name, isFacts(stream) ? stream : {}))}</tbody>
+  const rows = Object.entries(streams).map(([name, stream]) =>
+    streamRow(name, isFacts(stream) ? stream : {}),
+  );
+  return html`<h2>${msg("Streams")}</h2><div class="table cards" tabindex="0" role="region" aria-label=${msg("Streams")}><table role="table">
+    <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">${msg("Stream")}</th><th scope="col" role="columnheader" class="number">${msg("Messages")}</th><th scope="col" role="columnheader" class="number" title=${msg("Messages that the slowest reader has before it")}>${msg("Behind")}</th><th scope="col" role="columnheader" class="number">${msg("Size")}</th><th scope="col" role="columnheader">${msg("Filled")}</th></tr></thead>
+    <tbody role="rowgroup">${rows}</tbody>
   </table></div>`;
 }
 
 function streamRow(name: string, stream: Facts): TemplateResult {
   const [title, meaning] = STREAMS[name] ?? [words(name), ""];
-  const label = html`<td><b>${title}</b> <span class="muted">${meaning}</span></td>`;
+  const label = html`<td role="cell"><b>${title}</b> <span class="muted">${meaning}</span></td>`;
   const fault = valueText(stream["error"]);
   if (fault !== "")
-    return html`<tr>${label}<td colspan="4"><span class="badge failed">${fault}</span></td></tr>`;
+    return html`<tr role="row">${label}<td role="cell" colspan="4"><span class="badge failed">${fault}</span></td></tr>`;
   const fill = Number(stream["fill"] ?? 0) || 0;
   const state = fill >= FILL_FAILED ? "failed" : fill >= FILL_WARNING ? "warning" : "";
-  return html`<tr>${label}
-    <td class="number">${factText("count", stream["messages"])}</td>
-    <td class="number">${name === "dead_letters" ? "–" : factText("count", stream["behind"])}</td>
-    <td class="number">${msg(str`${factText("bytes", stream["bytes"])} of ${factText("bytes", stream["max_bytes"])}`)}</td>
-    <td><span class="fill ${state}"><i data-share=${Math.min(100, fill * 100)}></i></span>${formatShare(fill)}${state === "" ? nothing : html` <b>${msg("nearly full")}</b>`}</td></tr>`;
+  return html`<tr role="row">${label}
+    <td role="cell" class="number" data-label=${msg("Messages")}>${factText("count", stream["messages"])}</td>
+    <td role="cell" class="number" data-label=${msg("Behind")}>${name === "dead_letters" ? "–" : factText("count", stream["behind"])}</td>
+    <td role="cell" class="number" data-label=${msg("Size")}>${msg(str`${factText("bytes", stream["bytes"])} of ${factText("bytes", stream["max_bytes"])}`)}</td>
+    <td role="cell" data-label=${msg("Filled")}><span class="fill ${state}"><i data-share=${Math.min(100, fill * 100)}></i></span>${formatShare(fill)}${state === "" ? nothing : html` <b>${msg("nearly full")}</b>`}</td></tr>`;
 }
 
 /** Returns the pipelines; a fact of one that isn't its name is shown beside it. */

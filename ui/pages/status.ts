@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { cardTableStyles } from "../components/card-table.ts";
 import { faultView } from "../components/fault-view.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
 import { icon } from "../components/icons.ts";
@@ -17,7 +18,7 @@ import { agentsView, factsView, identityView, pipelinesView, streamsView } from 
 const REFRESH_MS = 5_000;
 
 export class StatusPage extends LitElement {
-  static override styles = [controls, notices, pageStyles, statusStyles];
+  static override styles = [controls, notices, pageStyles, statusStyles, cardTableStyles];
 
   readonly #facts = new Refreshing(this, askFacts, REFRESH_MS);
 

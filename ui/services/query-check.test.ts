@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFields } from "./fields.ts";
-import { checkFields, checkQuery } from "./query-check.ts";
+import { checkFields, checkQuery, missingField } from "./query-check.ts";
 
 const RIGHT = [
   "",
@@ -67,4 +67,7 @@ test("a field that no index has is named, with the one that was meant", () => {
   assert.match(checkFields("log.levle:error", fields)!.hint, /log\.level/);
   assert.match(checkFields("a level:error", fields)!.hint, /log\.level/);
   assert.deepEqual(checkFields("a nosuchthing:1", fields)?.from, 2);
+  assert.deepEqual(missingField("a level:error", fields), { name: "level", nearest: "log.level", from: 2 });
+  assert.equal(missingField("levle:error", fields)?.nearest, "log.level");
+  assert.equal(missingField("a log.level:error", fields), undefined);
 });

@@ -40,22 +40,33 @@ export function checkQuery(query: string): QueryFault | undefined {
   return checkOrder(tokens);
 }
 
-/** Returns a fault for the first field of a query that no index has, with the name that was likely meant. */
-export function checkFields(query: string, fields: FieldCatalogue): QueryFault | undefined {
+/** A field of a query that no index has. */
+export interface MissingField {
+  readonly name: string;
+  /** The field that was likely meant. */
+  readonly nearest: string | undefined;
+  /** Where the name stands in the query. */
+  readonly from: number;
+}
+
+/** Returns the first field of a query that no index has. */
+export function missingField(query: string, fields: FieldCatalogue): MissingField | undefined {
   for (const match of query.matchAll(/(?<![^\s(!+-])([\w@][\w.@-]*):(?!\/\/)/g)) {
     const name = match[1]!;
     if (name.startsWith("_") || fields.has(name) || isKnownBranch(name, fields)) continue;
-    const near = nearestName(name, fields);
-    const hint =
-      near === undefined ? msg("Choose one of the fields at the left.") : msg(str`Did you mean ${near}?`);
-    return {
-      message: msg(str`No line has a field ${name}.`),
-      hint,
-      from: match.index,
-      to: match.index + name.length,
-    };
+    return { name, nearest: nearestName(name, fields), from: match.index };
   }
   return undefined;
+}
+
+/** Returns a fault for the first field of a query that no index has, with the name that was likely meant. */
+export function checkFields(query: string, fields: FieldCatalogue): QueryFault | undefined {
+  const missing = missingField(query, fields);
+  if (missing === undefined) return undefined;
+  const { name, nearest, from } = missing;
+  const hint =
+    nearest === undefined ? msg("Choose one of the fields at the left.") : msg(str`Did you mean ${nearest}?`);
+  return { message: msg(str`No line has a field ${name}.`), hint, from, to: from + name.length };
 }
 
 function readToken(query: string, from: number): Token | QueryFault {
@@ -179,10 +190,9 @@ function nearestName(name: string, fields: FieldCatalogue): string | undefined {
   let nearest: string | undefined;
   let best = MAX_DISTANCE + 1;
   for (const known of fields.keys()) {
-    const distance = Math.min(
-      distanceOf(wanted, known.toLowerCase()),
-      known.endsWith(`.${wanted}`) ? 1 : Number.POSITIVE_INFINITY,
-    );
+    const whole = known.toLowerCase();
+    const last = whole.slice(whole.lastIndexOf(".") + 1);
+    const distance = Math.min(distanceOf(wanted, whole), Math.max(1, distanceOf(wanted, last)));
     if (distance >= best) continue;
     best = distance;
     nearest = known;
