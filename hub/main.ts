@@ -1,6 +1,7 @@
 /** Entry of the hub process: command line in, exit status out. */
 
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
@@ -12,7 +13,8 @@ import type { KeystoreCommand } from "./commands/keystore.ts";
 import { type PipelineCommand, runPipelineCommand } from "./commands/pipeline.ts";
 import { runSearchCommand } from "./commands/search.ts";
 import { runTailCommand, type TailCommand } from "./commands/tail.ts";
-import { hubSchema, loadHubSettings, settingsReference } from "./config.ts";
+import { type HubSettings, hubSchema, loadHubSettings, settingsReference } from "./config.ts";
+import type { Hub } from "./hub.ts";
 import type { SnapshotCommand } from "./snapshot/arguments.ts";
 
 const EXIT_FAILED = 1;
@@ -99,11 +101,9 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   process.on("SIGINT", stop);
   await hub.start();
   service.ready();
-  const shown = hub.shownAddresses();
-  log.info({ ...hub.addresses(), ...shown }, "the hub works");
+  log.info({ ...hub.addresses(), ...hub.shownAddresses() }, "the hub works");
   const link = await hub.setupLink();
-  if (command.readyJson)
-    process.stdout.write(`${JSON.stringify({ ready: true, ...hub.addresses(), shown, pid: process.pid })}\n`);
+  if (command.readyJson) process.stdout.write(`${JSON.stringify(readiness(settings, hub))}\n`);
   if (link !== null)
     process.stdout.write(
       `Nobody can sign in yet. Make the first administrator, once and within a day, at\n  ${link}\n`,
@@ -113,6 +113,18 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   clearTimeout(settled);
   await service.stop();
   log.info("hub stopped");
+}
+
+/** For programs that start a hub: local addresses, those that people write, and the certificate to trust. */
+function readiness(settings: HubSettings, hub: Hub): object {
+  const certificate = settings["tls.certificate"];
+  return {
+    ready: true,
+    ...hub.addresses(),
+    shown: hub.shownAddresses(),
+    certificate: certificate === "" ? "" : resolve(certificate),
+    pid: process.pid,
+  };
 }
 
 /**

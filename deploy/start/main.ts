@@ -44,8 +44,8 @@ async function main(words: readonly string[]): Promise<void> {
   process.on("SIGTERM", () => void stack.stop());
   const hub = await stack.startHub();
   if (hub !== undefined) {
-    say(`dashboard         ${hub.dashboard}`);
-    say(`search interface  ${hub.http}`);
+    say(`dashboard         ${hub.shown.dashboard}`);
+    say(`search interface  ${hub.shown.http}`);
     await follow(hub, stack, sources);
   }
   await stack.ended;

@@ -1,6 +1,8 @@
 /** How far `npm start` is, and where to look at what it has read. */
 
 import { systemClock } from "#proto/kit/clock.ts";
+import { requestJson } from "#proto/kit/json-request.ts";
+import { trustOwnCertificate } from "#proto/kit/own-certificate.ts";
 import type { Sources } from "./sources.ts";
 import type { AgentReady, HubReady, Stack } from "./stack.ts";
 import { endProgress, progress, say } from "./terminal.ts";
@@ -10,6 +12,7 @@ interface TimeRange {
   readonly last: Date;
 }
 
+const TIMEOUT_MS = 30_000;
 const POLL_MS = 250;
 /** This many polls with hardly any news mean that all there was is searchable: two seconds, a refresh and a scan. */
 const QUIET_POLLS = 8;
@@ -26,19 +29,21 @@ const PAST_MS = 86_400_000;
 /** Starts the agent and shows how many lines are searchable until all that was there is; says where to look. */
 export async function follow(hub: HubReady, stack: Stack, sources: Sources): Promise<void> {
   const isOpen = !(await asksForSignIn(hub));
-  const before = isOpen ? await documents(hub) : 0;
+  const before = isOpen ? await documents(hub, "") : 0;
   const agent = stack.stopping ? undefined : await stack.startAgent(hub, sources);
   if (agent === undefined) return;
+  const dashboard = hub.shown.dashboard;
   if (!isOpen) {
-    say(`sign in to look at them: ${hub.dashboard}/`);
+    say(`sign in to look at them: ${dashboard}/`);
     return;
   }
   if (before > 0) say(`${lines(before)} of earlier starts are kept here too`);
+  const { query } = sources;
   let linked = false;
   let last = 0;
   for (let quiet = 0, polls = 0; quiet < (last === 0 ? EMPTY_POLLS : QUIET_POLLS); polls++) {
     if (stack.stopping) return;
-    const count = await documents(hub);
+    const count = await documents(hub, query);
     const isCalm = count - last <= BUSY_LINES && ((await lagBytes(agent)) ?? Infinity) < BUSY_BYTES;
     quiet = isCalm ? quiet + 1 : 0;
     last = count;
@@ -46,27 +51,30 @@ export async function follow(hub: HubReady, stack: Stack, sources: Sources): Pro
     if (polls === LINK_POLLS && count > 0) {
       linked = true;
       endProgress();
-      await sayWhere(hub, "reading goes on; what is there already:");
+      await sayWhere(hub, query, "reading goes on; what is there already:");
     }
     await systemClock.sleep(POLL_MS);
   }
   endProgress();
-  if (last === 0) say(`nothing to read so far; new lines appear here: ${hub.dashboard}/#/live`);
+  if (last === 0) say(`nothing to read so far; new lines appear here: ${dashboard}/#/live`);
   else if (linked) say(`all ${lines(last)} are searchable; Ctrl-C stops`);
-  else await sayWhere(hub, `${lines(last)} to look at here:`);
+  else await sayWhere(hub, query, `${lines(last)} to look at here:`);
 }
 
-async function sayWhere(hub: HubReady, words: string): Promise<void> {
-  const range = await timeRange(hub);
+/** The link shows the lines of the files that were named, beside which others may be kept. */
+async function sayWhere(hub: HubReady, query: string, words: string): Promise<void> {
+  const { dashboard } = hub.shown;
+  const range = await timeRange(hub, query);
   if (range === undefined) {
-    say(`${words} ${hub.dashboard}/`);
+    say(`${words} ${dashboard}/`);
     return;
   }
   const from = new Date(Math.floor(range.first.getTime() / 1000) * 1000).toISOString();
   const isPast = systemClock.now() - range.last.getTime() > PAST_MS;
   const to = isPast ? new Date(range.last.getTime() + 1000).toISOString() : "now";
-  say(`${words} ${hub.dashboard}/#/discover?from=${from}&to=${to}`);
-  say(`new lines as they are written:  ${hub.dashboard}/#/live   (Ctrl-C stops)`);
+  const only = query === "" ? "" : `q=${encodeURIComponent(query)}&`;
+  say(`${words} ${dashboard}/#/discover?${only}from=${from}&to=${to}`);
+  say(`new lines as they are written:  ${dashboard}/#/live   (Ctrl-C stops)`);
 }
 
 function lines(count: number): string {
@@ -76,7 +84,7 @@ function lines(count: number): string {
 /** Returns true where `auth.mode` is required: then only people who sign in may count lines. */
 async function asksForSignIn(hub: HubReady): Promise<boolean> {
   try {
-    return (await fetch(`${hub.http}/`)).status === 401;
+    return (await request(hub, "/")).status === 401;
   } catch {
     return false;
   }
@@ -93,32 +101,37 @@ async function lagBytes(agent: AgentReady): Promise<number | undefined> {
   }
 }
 
-async function documents(hub: HubReady): Promise<number> {
-  const answer = await ask<{ count: number }>(`${hub.http}/logs-*/_count`);
+async function documents(hub: HubReady, query: string): Promise<number> {
+  const answer = await ask<{ count: number }>(hub, "/logs-*/_count", { query: clauseOf(query) });
   return answer?.count ?? 0;
 }
 
 /** Returns the first and last time of what is indexed. */
-async function timeRange(hub: HubReady): Promise<TimeRange | undefined> {
+async function timeRange(hub: HubReady, query: string): Promise<TimeRange | undefined> {
   const aggs = { first: { min: { field: "@timestamp" } }, last: { max: { field: "@timestamp" } } };
   const answer = await ask<{
     aggregations?: { first: { value: number | null }; last: { value: number | null } };
-  }>(`${hub.http}/logs-*/_search`, { size: 0, aggs });
+  }>(hub, "/logs-*/_search", { size: 0, query: clauseOf(query), aggs });
   const first = answer?.aggregations?.first.value;
   const last = answer?.aggregations?.last.value;
   if (typeof first !== "number" || typeof last !== "number") return undefined;
   return { first: new Date(first), last: new Date(last) };
 }
 
-async function ask<T>(url: string, body?: unknown): Promise<T | undefined> {
-  const post =
-    body === undefined
-      ? {}
-      : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+function clauseOf(query: string): object {
+  return query === "" ? { match_all: {} } : { query_string: { query } };
+}
+
+async function ask<T>(hub: HubReady, path: string, body: unknown): Promise<T | undefined> {
   try {
-    const response = await fetch(url, post);
-    return response.ok ? ((await response.json()) as T) : undefined;
+    const { status, body: answer } = await request(hub, path, body);
+    return status === 200 ? (answer as T) : undefined;
   } catch {
     return undefined;
   }
+}
+
+function request({ http, certificate }: HubReady, path: string, body?: unknown) {
+  const trust = certificate === "" ? undefined : trustOwnCertificate(certificate);
+  return requestJson(`${http}${path}`, { body, timeoutMs: TIMEOUT_MS, trust });
 }

@@ -11,6 +11,8 @@ export interface Sources {
   readonly journal: boolean;
   /** What to say of the choice. */
   readonly notes: readonly string[];
+  /** What finds the lines of the files named, in the syntax of query_string; empty: every line. */
+  readonly query: string;
 }
 
 /** What is read where nothing is named: text logs people look at first. */
@@ -24,6 +26,7 @@ const MACHINE_LOGS = [
 /** Where these are, a syslog daemon writes down what is in the journal. */
 const SYSLOG_FILES = ["/var/log/syslog", "/var/log/messages"];
 const JOURNALS = ["/run/log/journal", "/var/log/journal"];
+const GLOB = /[*?[{]/;
 /** Unreadable files that are named. */
 const MOST_NAMED = 3;
 
@@ -48,7 +51,7 @@ function machineSources(): Sources {
       `${unreadable.length} more can't be read by this user (${names}); "sudo usermod -aG adm $USER" and a new sign-in let you`,
     );
   }
-  return { paths: readable, journal, notes };
+  return { paths: readable, journal, notes, query: "" };
 }
 
 function namedSources(words: readonly string[]): Sources {
@@ -68,7 +71,23 @@ function namedSources(words: readonly string[]): Sources {
   if (readable.length === 0 && waiting.length === 0)
     throw usageError(`${notes.join("\n  ")}\n  nothing is left to read`);
   notes.unshift(`reading ${count(readable.length, "file")}`);
-  return { paths: words.map((word) => resolve(word)), journal: false, notes };
+  const paths = words.map((word) => resolve(word));
+  return { paths, journal: false, notes, query: queryOf(paths) };
+}
+
+/** Returns the query for lines of files and globs, absolute. */
+function queryOf(paths: readonly string[]): string {
+  const terms = paths.map((path) => (existsSync(path) || !GLOB.test(path) ? quoted(path) : wildcardOf(path)));
+  return `log.file.path:${terms.length === 1 ? terms[0] : `(${terms.join(" OR ")})`}`;
+}
+
+function quoted(path: string): string {
+  return `"${path.replaceAll(/["\\]/g, "\\$&")}"`;
+}
+
+/** A term with the wildcards there are, * and ?, which stand for alternatives and classes of characters too. */
+function wildcardOf(glob: string): string {
+  return glob.replaceAll(/\{[^}]*\}|\[[^\]]*\]|\*+/g, "*").replaceAll(/[\\/+\-=&|!(){}[\]^"~:\s]/g, "\\$&");
 }
 
 /** Returns the files that a word of the command line means. Throws usage_invalid. */
@@ -80,7 +99,7 @@ function filesOf(word: string): string[] {
       throw usageError(`${word} is a folder; name its files: npm start -- '${join(word, "*.log")}'`);
     return [word];
   }
-  if (!/[*?[{]/.test(word)) throw usageError(`there is no file ${word}`);
+  if (!GLOB.test(word)) throw usageError(`there is no file ${word}`);
   return globSync(word).filter(isFile);
 }
 

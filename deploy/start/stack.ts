@@ -1,7 +1,8 @@
 /** The processes of `npm start`: hub first, then agent; stopped the other way round. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,6 +14,10 @@ export interface HubReady {
   readonly dashboard: string;
   readonly nats: string;
   readonly token_file: string;
+  /** Where people find both. */
+  readonly shown: { readonly http: string; readonly dashboard: string };
+  /** PEM file of the certificate that the hub shows; empty where it does no TLS. */
+  readonly certificate: string;
 }
 
 export interface AgentReady {
@@ -67,6 +72,7 @@ export class Stack {
       "shipper.inputs": JSON.stringify(inputs),
       "output.pipeline.servers": JSON.stringify([hub.nats]),
       "output.pipeline.token_file": hub.token_file,
+      ...(isSelfSigned(hub.certificate) && { "output.pipeline.tls.ca": hub.certificate }),
       "path.data": join(this.#data, "agent"),
       "status.port": String((await isFree(AGENT_STATUS_PORT)) ? AGENT_STATUS_PORT : 0),
     };
@@ -126,6 +132,13 @@ function readiness<Ready>(child: ChildProcess): Promise<Ready | undefined> {
   });
   lines.once("close", () => resolve(undefined));
   return promise;
+}
+
+/** Others are known by the system's authorities. */
+function isSelfSigned(path: string): boolean {
+  if (path === "") return false;
+  const certificate = new X509Certificate(readFileSync(path));
+  return certificate.checkIssued(certificate);
 }
 
 function hasEnded(child: ChildProcess): boolean {

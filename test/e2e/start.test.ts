@@ -7,6 +7,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
+import { issueOwnCertificate } from "#test/harness/certificates.ts";
 import { count } from "#test/harness/search.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -24,11 +25,10 @@ test("npm start reads the file named, says where to look, and goes on there the 
 
   const first = start(workspace, file);
   const search = await first.said(/search interface\s+(http:\S+)/);
-  assert.match(
-    await first.said(/(http:\S+discover\S*)/),
-    /2015-05-17/,
-    "the link opens the time of the lines",
-  );
+  const link = await first.said(/(http:\S+discover\S*)/);
+  assert.match(link, /2015-05-17/, "the link opens the time of the lines");
+  const query = new URLSearchParams(link.split("?")[1]).get("q");
+  assert.equal(query, `log.file.path:"${file}"`, "the link shows the file named alone");
   await until("100 lines", async () => (await count(search)) === 100);
   assert.equal(await first.interrupt(), 0);
 
@@ -63,6 +63,25 @@ test("npm start prints the link for the first administrator where people must si
   assert.equal((await fetch(link)).status, 200);
   await started.said(/(sign in to look at them)/);
   assert.equal(await started.interrupt(), 0);
+});
+
+test("npm start counts the lines of the files named alone, over TLS too", async (t) => {
+  const workspace = new Workspace(t);
+  const { certificate, key } = issueOwnCertificate(workspace.folder, "hub", ["localhost", "127.0.0.1"]);
+  writeFileSync(
+    workspace.path("data", "hub.yml"),
+    `${FREE_PORTS}tls.certificate: ${certificate}\ntls.key: ${key}\n`,
+  );
+  const [file, other] = [workspace.path("logs", "a b.log"), workspace.path("logs", "other.log")];
+  writeFileSync(other, LINE.repeat(10));
+  const first = start(workspace, other);
+  await first.said(/(10 lines to look at here)/);
+  assert.equal(await first.interrupt(), 0);
+  writeFileSync(file, LINE.repeat(7));
+  const second = start(workspace, workspace.path("logs", "a*.log"));
+  await second.said(/(10 lines of earlier starts)/);
+  assert.match(await second.said(/(7 lines to look at here.*)/), /https:\S+discover/);
+  assert.equal(await second.interrupt(), 0);
 });
 
 test("npm start names a file that isn't there", async (t) => {

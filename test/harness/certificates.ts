@@ -19,6 +19,29 @@ export function makeAuthority(folder: string, name = "ca"): CertificateFiles {
   return files;
 }
 
+/** Makes a self-signed `<name>.pem` for `hosts` (DNS names and addresses), as for a first try. */
+export function issueOwnCertificate(
+  folder: string,
+  name: string,
+  hosts: readonly string[],
+): CertificateFiles {
+  const files = filesOf(folder, name);
+  const names = `subjectAltName=${namesOf(hosts)}`;
+  openssl([
+    "req",
+    "-x509",
+    ...NEW_KEY,
+    "-days",
+    DAYS,
+    "-subj",
+    `/CN=${name}`,
+    "-addext",
+    names,
+    ...outputs(files),
+  ]);
+  return files;
+}
+
 /** Makes `<name>.pem` for `hosts` (DNS names and addresses), issued by `authority`. */
 export function issueCertificate(
   folder: string,
@@ -29,8 +52,7 @@ export function issueCertificate(
   const files = filesOf(folder, name);
   const request = join(folder, `${name}.csr`);
   const extensions = join(folder, `${name}.ext`);
-  const names = hosts.map((host) => `${/^[\d.]+$|:/.test(host) ? "IP" : "DNS"}:${host}`);
-  writeFileSync(extensions, `subjectAltName=${names.join(",")}\n`);
+  writeFileSync(extensions, `subjectAltName=${namesOf(hosts)}\n`);
   openssl(["req", ...NEW_KEY, "-subj", `/CN=${name}`, "-keyout", files.key, "-out", request]);
   const by = ["-CA", authority.certificate, "-CAkey", authority.key, "-CAcreateserial"];
   openssl([
@@ -50,6 +72,10 @@ export function issueCertificate(
 }
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+function namesOf(hosts: readonly string[]): string {
+  return hosts.map((host) => `${/^[\d.]+$|:/.test(host) ? "IP" : "DNS"}:${host}`).join(",");
+}
 
 function filesOf(folder: string, name: string): CertificateFiles {
   return { certificate: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
