@@ -125,7 +125,10 @@ export const SETTINGS_SCHEMA = Type.Object(
       description: "Port of /health and /metrics; 0: one the system chooses.",
     }),
     "status.enabled": Type.Boolean({ default: true, description: "Offer /health and /metrics." }),
-    "path.data": Type.String({ default: "./data/agent", description: "Folder of the registry." }),
+    "path.data": Type.String({
+      default: "./data/agent",
+      description: "Folder of the registry; in an installed package the default is /var/lib/tailrace-agent.",
+    }),
     "logging.level": Type.Union(
       [Type.Literal("error"), Type.Literal("warn"), Type.Literal("info"), Type.Literal("debug")],
       {

@@ -58,7 +58,10 @@ export const hubSchema = Type.Object(
       "how often the hub records its own figures while its dashboard Health of the hub is there, which setup brings; 0s: never",
     ),
     "monitoring.keep": text("7d", 'what is kept of these figures: an age, a size or both, as in "7d 1gb"'),
-    "path.data": text("./data", "folder of everything the hub keeps"),
+    "path.data": text(
+      "./data",
+      "folder of everything the hub keeps; in an installed package the default is /var/lib/tailrace-hub",
+    ),
     "path.config": list(
       ["pipelines/*.conf"],
       "files of the main pipeline, as globs; a folder stands for its files",
@@ -90,7 +93,8 @@ export const hubSchema = Type.Object(
       minimum: 1,
       maximum: 65536,
       default: 125,
-      description: "events a batch holds before it is passed on; pipeline.batch.size is the same setting",
+      description:
+        "events a batch holds before it is passed on; the name is spelled as in existing settings files, pipeline.batch.size is the same setting",
     }),
     "pipeline.batch.delay": Type.Integer({
       minimum: 0,
