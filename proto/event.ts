@@ -3,6 +3,7 @@
 import { isoText } from "#proto/codec/iso-text.ts";
 import { isRawJson, type JsonObject } from "#proto/codec/json.ts";
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
+import { FieldConflict, member, put, take, withoutHoles } from "./event-members.ts";
 import type { FieldReference } from "./field-reference.ts";
 
 /** A point in time as a field's value. */
@@ -23,33 +24,32 @@ export class Timestamp {
   }
 }
 
-/** A value stands where a container was to be: `[a][b]` set while `a` is text. */
-export class FieldConflict extends Error {}
-
 /** Tag of an event whose `@timestamp` was no time; the value then stands in `_@timestamp`. */
 const TIMESTAMP_FAILURE_TAG = "_timestampparsefailure";
 
 const TIMESTAMP = "@timestamp";
 const TAGS = "tags";
 
-/**
- * Events of at most so many fields are made anew where one is removed: an object of which something was deleted takes twice
- * as long to be written as JSON. With more fields an object is of that slow kind anyway.
- */
-const REBUILT_MEMBERS = 64;
-
 const ENCODER = new TextEncoder();
 const ISO = new IsoTime(new LocalTime());
 
 export class Event {
-  fields: JsonObject;
   metadata: JsonObject;
   /** A cancelled event goes no further. */
   cancelled = false;
+  /** A field that was removed is `undefined` in it: an object of which a member is deleted is a slow one from then on. */
+  #fields: JsonObject;
+  #hasHoles = false;
+  /** Members that other events have as well; one that is asked for or changed becomes a copy of its own before. */
+  readonly #shared: Readonly<JsonObject> | undefined;
 
-  /** Takes `fields` over; `timeMs` is its time where it has none, ms since 1970-01-01 UTC. */
-  constructor(fields: JsonObject, timeMs: number) {
-    this.fields = fields;
+  /**
+   * Takes `fields` over; `timeMs` is its time where it has none, ms since 1970-01-01 UTC. Objects that are the same member of
+   * `shared` are other events' too and aren't changed.
+   */
+  constructor(fields: JsonObject, timeMs: number, shared?: Readonly<JsonObject>) {
+    this.#fields = fields;
+    this.#shared = shared;
     this.metadata = {};
     if (Object.hasOwn(fields, "@metadata")) {
       if (isObject(fields["@metadata"])) this.metadata = fields["@metadata"];
@@ -60,21 +60,40 @@ export class Event {
     else if (!(time instanceof Timestamp)) this.#coerceTime(time, timeMs);
   }
 
+  /** What the event consists of, without metadata. */
+  get fields(): JsonObject {
+    for (const name in this.#shared) this.#own(name);
+    if (this.#hasHoles) this.fields = withoutHoles(this.#fields);
+    return this.#fields;
+  }
+
+  set fields(fields: JsonObject) {
+    this.#fields = fields;
+    this.#hasHoles = false;
+  }
+
+  /** `fields` for who changes nothing, and passes over members that are `undefined`: they aren't there. */
+  get rawFields(): Readonly<JsonObject> {
+    return this.#fields;
+  }
+
   /** ms since 1970-01-01 UTC. */
   get timeMs(): number {
-    const time = this.fields[TIMESTAMP];
+    const time = this.#fields[TIMESTAMP];
     return time instanceof Timestamp ? time.ms : 0;
   }
 
   /** Returns the value, or undefined where there is none. */
   get(reference: FieldReference): unknown {
-    const { path } = reference;
-    let at: unknown = reference.inMetadata ? this.metadata : this.fields;
+    const { path, inMetadata } = reference;
+    if (path.length === 1 && !inMetadata) return this.#field(path[0]!);
+    let at: unknown = inMetadata ? this.metadata : this.#fields;
     for (let depth = 0; depth < path.length; depth++) {
       if (at === null || typeof at !== "object") return undefined;
       at = member(at, path[depth]!);
     }
-    return at;
+    const isOwn = inMetadata || at === null || typeof at !== "object" || !this.#own(path[0]!);
+    return isOwn ? at : this.get(reference);
   }
 
   /** Returns true where there is a value, null too. */
@@ -89,11 +108,13 @@ export class Event {
       this.metadata = isObject(value) ? value : {};
       return;
     }
-    if (!inMetadata && path.length === 1 && path[0] === TIMESTAMP && !(value instanceof Timestamp)) {
-      this.#coerceTime(value, this.timeMs);
+    if (!inMetadata && path.length === 1) {
+      if (path[0] === TIMESTAMP && !(value instanceof Timestamp)) this.#coerceTime(value, this.timeMs);
+      else put(this.#fields, path[0]!, value);
       return;
     }
-    let at: object = inMetadata ? this.metadata : this.fields;
+    if (!inMetadata) this.#own(path[0]!);
+    let at: object = inMetadata ? this.metadata : this.#fields;
     for (let depth = 0; depth < path.length - 1; depth++) {
       const next = member(at, path[depth]!);
       if (next !== null && typeof next === "object" && !(next instanceof Timestamp)) {
@@ -118,7 +139,8 @@ export class Event {
       return before;
     }
     if (path.length === 1 && !reference.inMetadata) return this.#removeField(path[0]!);
-    let at: unknown = reference.inMetadata ? this.metadata : this.fields;
+    if (!reference.inMetadata) this.#own(path[0]!);
+    let at: unknown = reference.inMetadata ? this.metadata : this.#fields;
     for (let depth = 0; depth < path.length - 1; depth++) {
       if (at === null || typeof at !== "object") return undefined;
       at = member(at, path[depth]!);
@@ -129,15 +151,23 @@ export class Event {
 
   /** Adds a tag unless the event has it. A `tags` that is neither text nor a list becomes `_tags`. */
   tag(name: string): void {
-    const tags = this.fields[TAGS];
+    const fields = this.#fields;
+    const tags = fields[TAGS];
     if (Array.isArray(tags)) {
       if (!tags.includes(name)) tags.push(name);
     } else if (typeof tags === "string" && tags !== "") {
-      if (tags !== name) this.fields[TAGS] = [tags, name];
+      if (tags !== name) fields[TAGS] = [tags, name];
     } else {
-      if (isObject(tags)) this.fields["_tags"] = tags;
-      this.fields[TAGS] = [name];
+      if (isObject(tags)) fields["_tags"] = tags;
+      fields[TAGS] = [name];
     }
+  }
+
+  /** Adds tags even where the event has them, as a filter that is run twice shows. */
+  addTags(names: readonly string[]): void {
+    const tags = this.#fields[TAGS];
+    const before: unknown[] = Array.isArray(tags) ? tags : tags === undefined || tags === null ? [] : [tags];
+    this.#fields[TAGS] = [...before, ...names];
   }
 
   /** Ends the event's way. */
@@ -154,7 +184,7 @@ export class Event {
 
   /** Returns the event as JSON, without metadata. */
   toJson(): string {
-    const { fields } = this;
+    const fields = this.#fields;
     const time = fields[TIMESTAMP];
     if (!(time instanceof Timestamp)) return JSON.stringify(fields);
     // Asking an object for its JSON takes the engine longer than writing all other fields.
@@ -166,21 +196,37 @@ export class Event {
     }
   }
 
+  /** Fast path of `get`: nothing but functions and `__proto__` is there without being somebody's own. */
+  #field(name: string): unknown {
+    const value = this.#fields[name];
+    if (typeof value !== "object" && typeof value !== "function") return value;
+    if (!Object.hasOwn(this.#fields, name)) return undefined;
+    if (this.#shared === undefined) return value;
+    this.#own(name);
+    return this.#fields[name];
+  }
+
+  /** Makes a member this event's own; returns true where it wasn't. */
+  #own(name: string): boolean {
+    const shared = this.#shared?.[name];
+    if (shared === undefined || this.#fields[name] !== shared) return false;
+    this.#fields[name] = copyValue(shared);
+    return typeof shared === "object";
+  }
+
   #removeField(name: string): unknown {
-    const value = member(this.fields, name);
-    const names = Object.keys(this.fields);
-    if (value === undefined || names.length > REBUILT_MEMBERS) return take(this.fields, name);
-    const rest: JsonObject = {};
-    for (const each of names) if (each !== name) put(rest, each, this.fields[each]);
-    this.fields = rest;
+    const value = this.#field(name);
+    if (value === undefined) return undefined;
+    put(this.#fields, name, undefined);
+    this.#hasHoles = true;
     return value;
   }
 
   #coerceTime(value: unknown, fallbackMs: number): void {
     const timeMs = typeof value === "string" ? isoMs(value) : undefined;
-    this.fields[TIMESTAMP] = new Timestamp(timeMs ?? fallbackMs);
+    this.#fields[TIMESTAMP] = new Timestamp(timeMs ?? fallbackMs);
     if (timeMs !== undefined) return;
-    this.fields["_@timestamp"] = value;
+    this.#fields["_@timestamp"] = value;
     this.tag(TIMESTAMP_FAILURE_TAG);
   }
 }
@@ -223,43 +269,6 @@ export function valueText(value: unknown): string {
     default:
       return "";
   }
-}
-
-function member(container: object, key: string): unknown {
-  if (Array.isArray(container)) {
-    const index = listIndex(container, key);
-    return index < 0 ? undefined : container[index];
-  }
-  return Object.hasOwn(container, key) ? (container as JsonObject)[key] : undefined;
-}
-
-/** Sets a member by its literal name; `__proto__` is a name like any other. */
-function put(container: object, key: string, value: unknown): void {
-  if (Array.isArray(container)) {
-    const index = /^[0-9]{1,6}$/.test(key) ? Number(key) : listIndex(container, key);
-    if (index < 0) throw new FieldConflict(`[${key}] is no place in a list`);
-    while (container.length < index) container.push(null);
-    container[index] = value;
-  } else if (key === "__proto__") {
-    Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true });
-  } else {
-    (container as JsonObject)[key] = value;
-  }
-}
-
-function take(container: object, key: string): unknown {
-  const value = member(container, key);
-  if (value === undefined) return undefined;
-  if (Array.isArray(container)) container.splice(listIndex(container, key), 1);
-  else delete (container as JsonObject)[key];
-  return value;
-}
-
-/** Returns the place that `key` names in a list, -1 counting from the end; -1 for none. */
-function listIndex(list: readonly unknown[], key: string): number {
-  if (!/^-?[0-9]{1,9}$/.test(key)) return -1;
-  const index = Number(key) < 0 ? list.length + Number(key) : Number(key);
-  return index >= 0 && index < list.length ? index : -1;
 }
 
 function isoMs(text: string): number | undefined {

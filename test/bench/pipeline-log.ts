@@ -4,7 +4,7 @@ import { DocumentSink as HubSink } from "#hub/cluster/document-sink.ts";
 import { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import { Journal } from "#hub/journal/journal.ts";
 import { logPort, rawSource } from "#hub/log-routes.ts";
-import type { DocumentSink, ProcessedDocument, RawSource, SourceRange } from "#hub/pipeline/runtime/ports.ts";
+import type { DocumentSink, RawSource } from "#hub/pipeline/runtime/ports.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -38,20 +38,28 @@ export class CountingSink implements DocumentSink {
     this.#next = next;
   }
 
-  async write(
-    origin: Parameters<DocumentSink["write"]>[0],
-    sources: readonly SourceRange[],
-    documents: readonly ProcessedDocument[],
-  ): Promise<Position> {
+  async write(...[origin, sources, documents]: Parameters<DocumentSink["write"]>): Promise<Position> {
     const position = await this.#next?.write(origin, sources, documents);
-    this.count += documents.length;
-    for (const { count, resolve } of this.#waiting) if (this.count >= count) resolve();
-    return position ?? { incarnation: 1, sequence: ++this.#sequence };
+    return this.#counted(documents.length, position);
+  }
+
+  /** The quick way, as a hub has it. */
+  async append(
+    ...[origin, sources, documents]: Parameters<NonNullable<DocumentSink["append"]>>
+  ): Promise<Position | null> {
+    const position = await this.#next?.append?.(origin, sources, documents);
+    return position === null ? null : this.#counted(documents.ends.length, position);
   }
 
   /** Resolves when so many documents were written. */
   reached(count: number): Promise<void> {
     return new Promise((resolve) => this.#waiting.push({ count, resolve }));
+  }
+
+  #counted(documents: number, position: Position | undefined): Position {
+    this.count += documents;
+    for (const { count, resolve } of this.#waiting) if (this.count >= count) resolve();
+    return position ?? { incarnation: 1, sequence: ++this.#sequence };
   }
 }
 

@@ -40,6 +40,7 @@ function accessLogCodec(name: string, pattern: string, description: string): Cod
       const utf8 = toUtf8(charset);
       const patterns = grokPatterns(ecs_compatibility !== "disabled");
       const expression = compileGrok(`^%{${pattern}}`, { patterns, namedCapturesOnly: true });
+      const captures = expression.captureReader();
       const plain = plainCodec.create({ charset: "UTF-8" });
       const readLine = (bytes: Uint8Array, timeMs: number): Event => {
         const [event = new Event({}, timeMs)] = plain.decode(bytes, timeMs);
@@ -49,7 +50,7 @@ function accessLogCodec(name: string, pattern: string, description: string): Cod
           event.tag(FAILURE_TAG);
           return event;
         }
-        expression.visit(match, (capture, value) => setCapture(event, capture, value));
+        captures.visit(match, (capture, value) => setCapture(event, capture, value));
         takeTime(event);
         return event;
       };

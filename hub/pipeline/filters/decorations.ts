@@ -43,13 +43,7 @@ export function compileDecorations(decorations: DecorationOptions): ((event: Eve
     steps.push((event) => event.remove(fieldReference(format(event))));
   }
   const added = decorations.add_tag.map(compileFormat);
-  if (added.length > 0)
-    steps.push((event) =>
-      addTags(
-        event,
-        added.map((format) => format(event)),
-      ),
-    );
+  if (added.length > 0) steps.push((event) => event.addTags(added.map((format) => format(event))));
   const removed = decorations.remove_tag.map(compileFormat);
   if (removed.length > 0)
     steps.push((event) =>
@@ -74,15 +68,6 @@ function addField(name: Format, values: readonly Format[]): (event: Event) => vo
       else event.set(reference, Array.isArray(before) ? [...before, value] : [before, value]);
     }
   };
-}
-
-/** Adds tags even where the event has them, as a filter that is run twice shows. */
-function addTags(event: Event, names: readonly string[]): void {
-  const tags = event.fields["tags"];
-  event.fields["tags"] = [
-    ...(Array.isArray(tags) ? tags : tags === undefined || tags === null ? [] : [tags]),
-    ...names,
-  ];
 }
 
 function removeTags(event: Event, names: readonly string[]): void {

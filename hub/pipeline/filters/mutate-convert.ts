@@ -1,6 +1,7 @@
 /** Part of mutate that changes the kind of values. */
 
-import { FieldConflict, isObject, valueText } from "#proto/event.ts";
+import { isObject, valueText } from "#proto/event.ts";
+import { FieldConflict } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { FilterContext } from "./filter.ts";
 import type { Mutation } from "./mutate.ts";

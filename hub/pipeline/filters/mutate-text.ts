@@ -1,6 +1,6 @@
 /** Parts of mutate that rewrite texts; a list has each of its texts rewritten. */
 
-import { FieldConflict } from "#proto/event.ts";
+import { FieldConflict } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";

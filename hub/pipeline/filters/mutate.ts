@@ -1,7 +1,8 @@
 /** Filter mutate: changes fields. Its parts run in a fixed order, whatever order they are written in. */
 
 import type { Static, Type } from "typebox";
-import { type Event, FieldConflict } from "#proto/event.ts";
+import type { Event } from "#proto/event.ts";
+import { FieldConflict } from "#proto/event-members.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
 import { convertParts } from "./mutate-convert.ts";
 import { structureParts } from "./mutate-structure.ts";

@@ -1,7 +1,8 @@
 /** Filter urldecode: resolves %XX escapes. */
 
 import { isUtf8 } from "node:buffer";
-import { FieldConflict, isObject } from "#proto/event.ts";
+import { isObject } from "#proto/event.ts";
+import { FieldConflict } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { defineFilter } from "./filter.ts";
 import { flag, list, oneOf, options, text } from "./option-types.ts";

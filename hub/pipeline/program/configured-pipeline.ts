@@ -1,24 +1,22 @@
 /** A pipeline as its files say it: each line becomes an event, goes through the filters and to the outputs. */
 
 import { createHash } from "node:crypto";
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
-import { LineCutter } from "#proto/codec/lines.ts";
-import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
-import { valueShape } from "#proto/codec/value-shape.ts";
-import { copyValue, Event, isObject } from "#proto/event.ts";
+import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { type CommonFields, commonFields } from "../default/shared-fields.ts";
+import { commonFields } from "../default/shared-fields.ts";
 import { pipelineError } from "../language/diagnostics.ts";
 import type { SourceText } from "../language/source-text.ts";
 import type { Variables } from "../language/variables.ts";
 import type { DocumentTarget } from "../outputs/output.ts";
 import { DailyIndex } from "../runtime/daily-index.ts";
 import { DocumentIds } from "../runtime/document-id.ts";
+import { EventJson } from "../runtime/event-json.ts";
 import type { DocumentPacker } from "../runtime/packed-documents.ts";
 import { RECORDS_PER_OFFSET } from "../runtime/packed-records.ts";
 import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
 import type { EcsCompatibility } from "../runtime/worker-protocol.ts";
 import { type Compiled, compilePipeline } from "./compile.ts";
+import { takeEvents } from "./message-events.ts";
 import type { PluginFigure } from "./plugin-figures.ts";
 import type { ProgramEvents } from "./program.ts";
 import type { RegexpGuard } from "./regexp-guard.ts";
@@ -52,6 +50,12 @@ interface Lineage extends Arrival {
   /** Results so far. */
   children: number;
   ended: number;
+}
+
+/** Where the documents of a message go. */
+interface Documents {
+  readonly out: DocumentPacker;
+  readonly json: EventJson;
 }
 
 /** A place is a message's sequence with room for so many events. */
@@ -102,20 +106,31 @@ export class ConfiguredPipeline implements MessageProcessor {
   process(message: RawMessage, out: DocumentPacker): void {
     const common = commonFields(message, this.#options.clock.now());
     const ids = new DocumentIds(message.sourceKey, this.#options.id);
-    if (message.events.length > 0) this.#processEvents(message, common, ids, out);
-    else this.#processLines(message, common, ids, out);
+    const documents = { out, json: new EventJson(out.json, common.object) };
+    let before: Lineage | undefined;
+    takeEvents(message, common, out.counts, (event, number, offset) => {
+      this.#place = message.sequence * EVENTS_PER_MESSAGE + Math.min(number, EVENTS_PER_MESSAGE - 1);
+      // Several events of one payload share its offset; their results are counted on.
+      const children = before?.offset === offset ? before.children : 0;
+      before = { number, offset, idOf: (child) => ids.of(offset, child), children, ended: 0 };
+      this.#enter(event, before, documents);
+    });
   }
 
   /** Lets filters that keep events make what is due. */
   flush(out: DocumentPacker): void {
     const { id: pipelineId } = this.#options;
+    const documents = { out, json: new EventJson(out.json) };
     this.#compiled.program.flush((_, plugin, key) => {
       const idOf = (child: number): string =>
         createHash("sha256")
           .update(JSON.stringify([pipelineId, plugin, key, child]))
           .digest()
           .toString("base64url", 0, 15);
-      return this.#collect({ number: 0, offset: 0, idOf, isRepeatable: true, children: 0, ended: 0 }, out);
+      return this.#collect(
+        { number: 0, offset: 0, idOf, isRepeatable: true, children: 0, ended: 0 },
+        documents,
+      );
     });
   }
 
@@ -130,66 +145,19 @@ export class ConfiguredPipeline implements MessageProcessor {
     return this.#compiled.program.figures.take();
   }
 
-  #processLines(message: RawMessage, common: CommonFields, ids: DocumentIds, out: DocumentPacker): void {
-    const lines = new LineCutter(message);
-    while (lines.next()) {
-      const fields = lineFields(message.data.subarray(lines.start, lines.end), common, out);
-      const log = fields["log"] as JsonObject;
-      log["offset"] = lines.offset;
-      if (lines.continued || lines.open) {
-        log["flags"] = [...(lines.continued ? ["continued"] : []), ...(lines.open ? ["open"] : [])];
-      }
-      const { index: number, offset } = lines;
-      this.#enter(
-        message,
-        new Event(fields, message.readTimeMs),
-        {
-          number,
-          offset,
-          idOf: (child) => ids.of(offset, child),
-          children: 0,
-          ended: 0,
-        },
-        out,
-      );
-    }
-    out.counts.emptyLines += lines.emptyLines;
-    out.counts.nulBytes += lines.nulBytes;
-  }
-
-  #processEvents(message: RawMessage, common: CommonFields, ids: DocumentIds, out: DocumentPacker): void {
-    let before: Lineage | undefined;
-    for (const [number, { offset: place, message: text, fieldsJson, timeMs }] of message.events.entries()) {
-      const offset = place ?? 0;
-      if (!message.ranges.some(([from, to]) => offset >= from && offset < to)) continue;
-      const fields = lineFields(text ?? new Uint8Array(), common, out);
-      if (text === undefined || text === null || text.length === 0) delete fields["message"];
-      if (message.pipelineId === "" || message.path !== "") (fields["log"] as JsonObject)["offset"] = offset;
-      else if (message.path === "") delete fields["log"];
-      const own = fieldsJson?.length ? parseJsonObject(decodeText(fieldsJson)) : undefined;
-      if (own !== undefined) mergeFields(fields, own);
-      const event = new Event(fields, timeMs ? timeMs : message.readTimeMs);
-      // Several events of one payload share its offset; their results are counted on.
-      const children = before?.offset === offset ? before.children : 0;
-      before = { number, offset, idOf: (child) => ids.of(offset, child), children, ended: 0 };
-      this.#enter(message, event, before, out);
-    }
-  }
-
-  #enter(message: RawMessage, event: Event, lineage: Lineage, out: DocumentPacker): void {
-    this.#place = message.sequence * EVENTS_PER_MESSAGE + Math.min(lineage.number, EVENTS_PER_MESSAGE - 1);
-    out.counts.events++;
-    this.#compiled.program.run(event, this.#collect(lineage, out));
-    if (lineage.ended === 0) out.counts.dropped++;
+  #enter(event: Event, lineage: Lineage, documents: Documents): void {
+    const { counts } = documents.out;
+    counts.events++;
+    this.#compiled.program.run(event, this.#collect(lineage, documents));
+    if (lineage.ended === 0) counts.dropped++;
   }
 
   /** Returns who takes the results of one event. */
-  #collect(lineage: Lineage, out: DocumentPacker): ProgramEvents {
+  #collect(lineage: Lineage, { out, json }: Documents): ProgramEvents {
     const { outputs } = this.#compiled;
     const { number, offset } = lineage;
     const keep = (each: Event, { index, id, action }: DocumentTarget): void => {
-      out.json.text(each.toJson());
-      const shape = valueShape(each.fields);
+      const shape = json.write(each.rawFields);
       const own = lineage.idOf(lineage.children++);
       if (id !== "") out.add(index, id, number, offset, each.timeMs, action ?? "index", shape);
       else out.add(index, own, number, offset, each.timeMs, lineage.isRepeatable ? "index" : "append", shape);
@@ -239,34 +207,4 @@ export class ConfiguredPipeline implements MessageProcessor {
 
 function reject(event: Event, offset: number, plugin: string, reason: string, out: DocumentPacker): void {
   out.rejected.push({ offset, reason, plugin, event: Buffer.from(event.toJson()) });
-}
-
-/** Returns the fields of a new event; each event gets objects of its own, as filters change them. */
-function lineFields(bytes: Uint8Array, common: CommonFields, out: DocumentPacker): JsonObject {
-  const valid = toValidUtf8(bytes);
-  const tags = [...common.tagList];
-  if (valid !== bytes) {
-    out.counts.invalidUtf8++;
-    tags.push(INVALID_UTF8_TAG);
-  }
-  const fields = copyValue(common.object) as JsonObject;
-  fields["message"] = decodeText(valid);
-  fields["log"] = common.path === "" ? {} : { file: { path: common.path } };
-  if (tags.length > 0) fields["tags"] = tags;
-  return fields;
-}
-
-/** Merges an event's own fields into those of its source: objects member by member, tags joined, else its own win. */
-function mergeFields(into: JsonObject, own: JsonObject): void {
-  for (const [name, value] of Object.entries(own)) {
-    const before = into[name];
-    if (name === "tags" && Array.isArray(before) && Array.isArray(value)) {
-      into[name] = [...new Set([...before, ...value])];
-    } else if (isObject(before) && isObject(value)) {
-      mergeFields(before, value);
-    } else {
-      // A name like __proto__ is a field like any other.
-      Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
-    }
-  }
 }

@@ -42,7 +42,7 @@ export function debugGrok({ pattern, text, definitions, ecs }: GrokQuestion): Gr
     const match = regexp.expression(text).exec(text);
     if (match === null) return undefined;
     const fields: { name: string; value: string }[] = [];
-    regexp.visit(match, (name, value) => fields.push({ name, value }));
+    regexp.captureReader().visit(match, (name, value) => fields.push({ name, value }));
     return {
       matched: part === pattern,
       start: match.index,

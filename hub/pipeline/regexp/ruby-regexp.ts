@@ -3,6 +3,7 @@
  * back-reference, names by number, captures in a repetition found again in what the repetition took.
  */
 
+import { type Capture, CaptureReader, type Captures, type Repetition } from "./capture-reader.ts";
 import { parseRegexp } from "./regexp-parser.ts";
 import { hasCapture, RegexpFault, type RegexpNode } from "./regexp-tree.ts";
 import { beginsWithAnything, holdsLiterals, requiredLiterals } from "./required-literals.ts";
@@ -16,20 +17,6 @@ export interface RubyRegexpOptions {
   readonly unnamedCapture?: boolean;
 }
 
-/** A group that captures under `name`: number in the match. */
-interface Capture {
-  readonly name: string;
-  readonly group: number;
-}
-
-/** A repetition that holds captures; JavaScript forgets them at each round, Ruby keeps the last. */
-interface Repetition {
-  /** Group of all that was repeated. */
-  readonly group: number;
-  /** One round. */
-  readonly inner: RubyRegexp;
-}
-
 interface Emitted {
   readonly source: string;
   readonly captures: readonly Capture[];
@@ -37,12 +24,9 @@ interface Emitted {
   readonly unicode: boolean;
 }
 
-/** Called for each capture that took part, in the order of the expression. */
-export type CaptureVisitor = (name: string, value: string) => void;
-
-export class RubyRegexp {
-  readonly #captures: readonly Capture[];
-  readonly #repetitions: readonly Repetition[];
+export class RubyRegexp implements Captures {
+  readonly captures: readonly Capture[];
+  readonly repetitions: readonly Repetition[];
   readonly #flags: string;
   readonly #literals: readonly string[];
   /** For subjects of one line: there ^ and $ are the subject's ends, which the engine knows how to use. */
@@ -55,15 +39,15 @@ export class RubyRegexp {
     // The engine would try `.*` anew from each character of a text that doesn't match.
     const anchor = (source: string): string =>
       options.dotAll === true && !sticky && beginsWithAnything(tree) ? `^(?:${source})` : source;
-    this.#captures = emitted.captures;
-    this.#repetitions = emitted.repetitions;
+    this.captures = emitted.captures;
+    this.repetitions = emitted.repetitions;
     this.#flags = (options.dotAll ? "s" : "") + (emitted.unicode ? "u" : "") + (sticky ? "y" : "");
     this.#literals = requiredLiterals(tree);
     this.#oneLine = compile(anchor(emitted.source), this.#flags);
     this.#lines = anchor(new Emitter(options, "(?<![^\\n])", "(?![^\\n])").emit(tree).source);
   }
 
-  /** The expression that fits `subject`. Its groups are those that `visit` knows. */
+  /** The expression that fits `subject`. Its groups are those of `captures`. */
   expression(subject: string): RegExp {
     if (!subject.includes("\n")) return this.#oneLine;
     this.#manyLines ??= compile(this.#lines, this.#flags);
@@ -75,42 +59,14 @@ export class RubyRegexp {
     return holdsLiterals(subject, this.#literals);
   }
 
-  /** Names of all captures, in their order. */
-  get names(): readonly string[] {
-    return [
-      ...this.#captures.map(({ name }) => name),
-      ...this.#repetitions.flatMap(({ inner }) => inner.names),
-    ];
-  }
-
   /** JavaScript source for subjects of any number of lines. */
   get source(): string {
     return this.#lines;
   }
 
-  /** Tells the captures of a match that `expression` gave. */
-  visit(match: RegExpExecArray, visitor: CaptureVisitor): void {
-    for (const { name, group } of this.#captures) {
-      const value = match[group];
-      if (value !== undefined) visitor(name, value);
-    }
-    for (const { group, inner } of this.#repetitions) {
-      const value = match[group];
-      if (value !== undefined && value !== "") inner.#visitLast(value, visitor);
-    }
-  }
-
-  /** Tells the captures of the last round in which each took part. */
-  #visitLast(text: string, visitor: CaptureVisitor): void {
-    const last = new Map<string, string>();
-    const expression = this.expression(text);
-    expression.lastIndex = 0;
-    while (expression.lastIndex < text.length) {
-      const match = expression.exec(text);
-      if (match === null || match[0] === "") break;
-      this.visit(match, (name, value) => last.set(name, value));
-    }
-    for (const [name, value] of last) visitor(name, value);
+  /** Returns what reads the captures of the matches that `expression` gave, by name. */
+  captureReader(): CaptureReader<string> {
+    return new CaptureReader(this, (name) => name);
   }
 }
 

@@ -20,24 +20,31 @@ export const MAX_ESCAPED_BYTES = 6;
 /** Up to this length a loop copies faster than the call of the runtime's copy. */
 const LOOP_BYTES = 32;
 
+/** Up to this length a loop writes text faster than the call of the runtime's encoder. */
+const SHORT_TEXT = 24;
+
+const QUOTE = 0x22;
 const HEX = "0123456789abcdef";
 const ENCODER = new TextEncoder();
 
-/** `bytes` up to `at` is what was written. Callers reserve before they write. */
+/** What JSON writes in another way: escapes, and halves of characters. */
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** `bytes` up to `at` is what was written. Callers reserve before they write, unless a method makes the room itself. */
 export class JsonWriter {
-  bytes: Uint8Array<ArrayBuffer>;
+  bytes: Buffer<ArrayBuffer>;
   at = 0;
 
   /** `capacity`: first size of the buffer, bytes. */
   constructor(capacity: number) {
-    this.bytes = new Uint8Array(capacity);
+    this.bytes = Buffer.from(new ArrayBuffer(capacity));
   }
 
   /** Makes room for `count` further bytes. */
   reserve(count: number): void {
     const needed = this.at + count;
     if (needed <= this.bytes.length) return;
-    this.bytes = new Uint8Array(this.bytes.buffer.transfer(Math.max(needed, this.bytes.length * 2)));
+    this.bytes = Buffer.from(this.bytes.buffer.transfer(Math.max(needed, this.bytes.length * 2)));
   }
 
   /** Copies bytes that are JSON already. */
@@ -78,6 +85,39 @@ export class JsonWriter {
     this.at = at;
   }
 
+  /** Writes a byte; makes the room itself. */
+  byte(value: number): void {
+    this.reserve(1);
+    this.bytes[this.at++] = value;
+  }
+
+  /** Writes a text as a JSON string, as JSON.stringify does; makes the room itself. */
+  string(text: string): void {
+    if (text.length > SHORT_TEXT ? ESCAPED.test(text) : !this.#short(text)) this.text(JSON.stringify(text));
+    else if (text.length > SHORT_TEXT) {
+      this.reserve(text.length * 3 + 2);
+      this.bytes[this.at++] = QUOTE;
+      this.at += this.bytes.write(text, this.at);
+      this.bytes[this.at++] = QUOTE;
+    }
+  }
+
+  /** Writes a short text; false, and nothing is written, where one of its characters isn't a byte that stays as it is. */
+  #short(text: string): boolean {
+    this.reserve(SHORT_TEXT + 2);
+    const { bytes } = this;
+    let { at } = this;
+    bytes[at++] = QUOTE;
+    for (let place = 0; place < text.length; place++) {
+      const code = text.charCodeAt(place);
+      if (code >= 0x80 || ESCAPES[code] !== 0) return false;
+      bytes[at++] = code;
+    }
+    bytes[at++] = QUOTE;
+    this.at = at;
+    return true;
+  }
+
   /** Writes an integer from 0 to 2^53. Takes up to 16 bytes. */
   integer(value: number): void {
     let digits = 1;
@@ -94,7 +134,7 @@ export class JsonWriter {
   /** Writes text that is JSON already; makes the room itself. */
   text(json: string): void {
     this.reserve(json.length * 3);
-    this.at += ENCODER.encodeInto(json, this.bytes.subarray(this.at)).written;
+    this.at += this.bytes.write(json, this.at);
   }
 }
 

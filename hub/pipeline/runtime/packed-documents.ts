@@ -37,7 +37,7 @@ export interface PackedDocuments {
   readonly actions: Uint8Array<ArrayBuffer>;
   /** `@timestamp` of each, ms since 1970-01-01 UTC. */
   readonly timesMs: Float64Array<ArrayBuffer>;
-  /** Shape of each, as jsonShape or valueShape gives it: asked here, the main thread needn't look into documents it knows. */
+  /** Shape of each, as jsonShape or EventJson gives it: asked here, the main thread needn't look into documents it knows. */
   readonly shapes: Float64Array<ArrayBuffer>;
   readonly rejected: readonly RejectedEvent[];
   /** What the writers of outputs get. */
@@ -116,7 +116,7 @@ export class DocumentPacker {
   /**
    * Ends the document whose JSON was written since the last call. `eventNumber` is the place of its line in the
    * message: ordinals follow it with room for children, so that a redo that drops other lines keeps them. `shape`: of
-   * the document, by jsonShape or valueShape, where it is known.
+   * the document, by jsonShape or EventJson, where it is known.
    */
   add(
     index: string,

@@ -5,6 +5,7 @@ import { join, matchesGlob } from "node:path";
 import type { Static } from "typebox";
 import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { RegexpTimeout } from "#hub/pipeline/program/regexp-guard.ts";
+import { CaptureReader } from "#hub/pipeline/regexp/capture-reader.ts";
 import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
@@ -49,7 +50,7 @@ interface CaptureTarget {
 
 interface Expression {
   readonly regexp: RubyRegexp;
-  readonly targets: ReadonlyMap<string, CaptureTarget>;
+  readonly captures: CaptureReader<CaptureTarget>;
 }
 
 interface FieldMatch {
@@ -111,12 +112,12 @@ class Attempt {
 
   #matchText(subject: string, expressions: readonly Expression[]): boolean {
     let matched = false;
-    for (const { regexp, targets } of expressions) {
+    for (const { regexp, captures } of expressions) {
       if (!regexp.mayMatch(subject)) continue;
       const match = this.#exec(regexp.expression(subject), subject);
       if (match === null) continue;
       matched = true;
-      regexp.visit(match, (name, value) => this.#capture(targets.get(name)!, value));
+      captures.visit(match, (target, text) => this.#capture(target, text));
       if (this.#values.break_on_match) break;
     }
     return matched;
@@ -149,7 +150,7 @@ function compileMatches(values: Options, context: FilterContext): FieldMatch[] {
   for (const [name, pattern] of Object.entries(values.pattern_definitions)) patterns.set(name, pattern);
   const compile = (expression: string): Expression => {
     const regexp = compileGrok(expression, { patterns, namedCapturesOnly: values.named_captures_only });
-    return { regexp, targets: new Map(regexp.names.map((name) => [name, captureTarget(name, values)])) };
+    return { regexp, captures: new CaptureReader(regexp, captureTargets(values)) };
   };
   const matches: FieldMatch[] = [];
   for (const [field, expressions] of Object.entries(values.match)) {
@@ -173,6 +174,16 @@ function warnOfOpenReferences(expressions: unknown, context: FilterContext): voi
     if (open === undefined) continue;
     context.report("warning", "match", `"${open}" is never closed`, `write: ${open}}`);
   }
+}
+
+/** Returns what makes one target of each name. */
+function captureTargets(values: Options): (name: string) => CaptureTarget {
+  const targets = new Map<string, CaptureTarget>();
+  return (name) => {
+    const target = targets.get(name) ?? captureTarget(name, values);
+    targets.set(name, target);
+    return target;
+  };
 }
 
 /** `name` is "field" or "field:type". */

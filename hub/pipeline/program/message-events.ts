@@ -1,0 +1,97 @@
+/** The events of a message of the log: its lines, or those that the agent or an input cut, with what all have in common. */
+
+import { isAscii } from "node:buffer";
+import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { LineCutter } from "#proto/codec/lines.ts";
+import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
+import { copyValue, Event, isObject } from "#proto/event.ts";
+import type { CommonFields } from "../default/shared-fields.ts";
+import type { PackCounts } from "../runtime/packed-documents.ts";
+import type { RawMessage } from "../runtime/raw-message.ts";
+
+/** Takes an event, its number in the message and its offset in the source. */
+export type TakeEvent = (event: Event, number: number, offset: number) => void;
+
+/** Gives `take` the events within the ranges of `message`, in their order; what befell its lines goes into `counts`. */
+export function takeEvents(
+  message: RawMessage,
+  common: CommonFields,
+  counts: PackCounts,
+  take: TakeEvent,
+): void {
+  if (message.events.length > 0) takeCutEvents(message, common, counts, take);
+  else takeLines(message, common, counts, take);
+}
+
+function takeLines(message: RawMessage, common: CommonFields, counts: PackCounts, take: TakeEvent): void {
+  const { data, readTimeMs } = message;
+  const textOf = textReader(data);
+  const lines = new LineCutter(message);
+  while (lines.next()) {
+    const { index, offset, continued, open } = lines;
+    const text = textOf(lines.start, lines.end);
+    const log: JsonObject = common.path === "" ? { offset } : { file: { path: common.path }, offset };
+    if (continued || open) log["flags"] = [...(continued ? ["continued"] : []), ...(open ? ["open"] : [])];
+    const isFaulty = text === undefined;
+    const fields: JsonObject = {
+      ...common.object,
+      message: text ?? decodeText(data.subarray(lines.start, lines.end)),
+      log,
+    };
+    addTags(fields, common, isFaulty, counts);
+    take(new Event(fields, readTimeMs, common.object), index, offset);
+  }
+  counts.emptyLines += lines.emptyLines;
+  counts.nulBytes += lines.nulBytes;
+}
+
+/** Returns what gives the text of a part of `data`, or undefined where that is no UTF-8. */
+function textReader(data: Uint8Array): (start: number, end: number) => string | undefined {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+  // Fast path: nearly all logs are.
+  if (isAscii(bytes)) return (start, end) => bytes.toString("latin1", start, end);
+  return (start, end) => {
+    const part = bytes.subarray(start, end);
+    return toValidUtf8(part) === part ? decodeText(part) : undefined;
+  };
+}
+
+function takeCutEvents(message: RawMessage, common: CommonFields, counts: PackCounts, take: TakeEvent): void {
+  const { events, ranges, path, pipelineId, readTimeMs } = message;
+  for (const [number, { offset: place, message: text, fieldsJson, timeMs }] of events.entries()) {
+    const offset = place ?? 0;
+    if (!ranges.some(([from, to]) => offset >= from && offset < to)) continue;
+    const bytes = text ?? new Uint8Array();
+    const valid = toValidUtf8(bytes);
+    const own = fieldsJson?.length ? parseJsonObject(decodeText(fieldsJson)) : undefined;
+    const fields: JsonObject = { ...common.object };
+    if (bytes.length > 0) fields["message"] = decodeText(valid);
+    if (path !== "") fields["log"] = { file: { path }, offset };
+    else if (pipelineId === "") fields["log"] = { offset };
+    addTags(fields, common, valid !== bytes, counts);
+    const merged = own === undefined ? fields : mergeFields(copyValue(fields) as JsonObject, own);
+    take(new Event(merged, timeMs ? timeMs : readTimeMs, common.object), number, offset);
+  }
+}
+
+function addTags(fields: JsonObject, { tagList }: CommonFields, isFaulty: boolean, counts: PackCounts): void {
+  if (isFaulty) counts.invalidUtf8++;
+  if (isFaulty || tagList.length > 0)
+    fields["tags"] = isFaulty ? [...tagList, INVALID_UTF8_TAG] : [...tagList];
+}
+
+/** Merges an event's own fields into those of its source: objects member by member, tags joined, else its own win. */
+function mergeFields(into: JsonObject, own: JsonObject): JsonObject {
+  for (const [name, value] of Object.entries(own)) {
+    const before = into[name];
+    if (name === "tags" && Array.isArray(before) && Array.isArray(value)) {
+      into[name] = [...new Set([...before, ...value])];
+    } else if (isObject(before) && isObject(value)) {
+      mergeFields(before, value);
+    } else {
+      // A name like __proto__ is a field like any other.
+      Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+    }
+  }
+  return into;
+}

@@ -1,0 +1,75 @@
+/** Reads the captures out of a match, each told by what its name stands for to who asks. */
+
+/** A group that captures under `name`: number in the match. */
+export interface Capture {
+  readonly name: string;
+  readonly group: number;
+}
+
+/** A repetition that holds captures; JavaScript forgets them at each round, Ruby keeps the last. */
+export interface Repetition {
+  /** Group of all that was repeated. */
+  readonly group: number;
+  /** One round. */
+  readonly inner: Captures;
+}
+
+/** What captures: an expression, or one round of a repetition within one. */
+export interface Captures {
+  readonly captures: readonly Capture[];
+  readonly repetitions: readonly Repetition[];
+  /** The expression that fits `subject`. */
+  expression(subject: string): RegExp;
+}
+
+/** Called for each capture that took part, in the order of the expression. */
+export type CaptureVisitor<T> = (target: T, value: string) => void;
+
+interface Round<T> {
+  readonly group: number;
+  readonly inner: Captures;
+  readonly reader: CaptureReader<T>;
+}
+
+export class CaptureReader<T> {
+  readonly #groups: readonly number[];
+  readonly #targets: readonly T[];
+  readonly #rounds: readonly Round<T>[];
+
+  /** `targetOf`: what stands for a name; the same for the same name. */
+  constructor({ captures, repetitions }: Captures, targetOf: (name: string) => T) {
+    this.#groups = captures.map(({ group }) => group);
+    this.#targets = captures.map(({ name }) => targetOf(name));
+    this.#rounds = repetitions.map(({ group, inner }) => ({
+      group,
+      inner,
+      reader: new CaptureReader(inner, targetOf),
+    }));
+  }
+
+  /** Tells the captures of a match that the expression gave. */
+  visit(match: RegExpExecArray, visitor: CaptureVisitor<T>): void {
+    const groups = this.#groups;
+    for (let place = 0; place < groups.length; place++) {
+      const value = match[groups[place]!];
+      if (value !== undefined) visitor(this.#targets[place]!, value);
+    }
+    for (const { group, inner, reader } of this.#rounds) {
+      const value = match[group];
+      if (value !== undefined && value !== "") reader.#visitLast(value, inner, visitor);
+    }
+  }
+
+  /** Tells the captures of the last round in which each took part. */
+  #visitLast(text: string, captures: Captures, visitor: CaptureVisitor<T>): void {
+    const last = new Map<T, string>();
+    const expression = captures.expression(text);
+    expression.lastIndex = 0;
+    while (expression.lastIndex < text.length) {
+      const match = expression.exec(text);
+      if (match === null || match[0] === "") break;
+      this.visit(match, (target, value) => last.set(target, value));
+    }
+    for (const [target, value] of last) visitor(target, value);
+  }
+}

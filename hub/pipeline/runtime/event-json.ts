@@ -1,0 +1,139 @@
+/** Events as JSON bytes, with the shape of each, found on the way. */
+
+import { isoText } from "#proto/codec/iso-text.ts";
+import { isRawJson, type JsonObject } from "#proto/codec/json.ts";
+import { Timestamp } from "#proto/event.ts";
+import { END, LIST, NULL, OBJECT, SCALAR, type ShapePlace, ShapeTree, type Step } from "./event-shape.ts";
+import { JsonWriter } from "./json-writer.ts";
+
+/** Of an integer below 2^53. */
+const MAX_DIGITS = 16;
+
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+/** One for the thread: what its events look like. */
+const TREE = new ShapeTree();
+
+/** A member that many events have. */
+interface SharedMember {
+  readonly json: Uint8Array;
+  readonly shape: number;
+}
+
+/** Writes events into `json`. */
+export class EventJson {
+  readonly #json: JsonWriter;
+  readonly #shared: Readonly<JsonObject>;
+  readonly #sharedMembers = new Map<string, SharedMember>();
+  #place: ShapePlace = TREE.root;
+
+  /** `shared`: objects that many events have as members; nobody changes them. */
+  constructor(json: JsonWriter, shared: Readonly<JsonObject> = {}) {
+    this.#json = json;
+    this.#shared = shared;
+  }
+
+  /**
+   * Writes what JSON.stringify makes of `fields` and returns its shape, a number below 2^53 that no other shape has: equal for equal names in equal order with values of the same kinds (object, array, null, other); a list of plain
+   * values has one shape however many there are.
+   */
+  write(fields: Readonly<JsonObject>): number {
+    this.#place = TREE.root;
+    this.#members(fields);
+    return this.#place.number;
+  }
+
+  #members(object: Readonly<JsonObject>): void {
+    const json = this.#json;
+    json.byte(OPENING_BRACE);
+    // The first name is written without its comma.
+    let from = 1;
+    for (const name in object) {
+      const value = object[name];
+      // JSON leaves them out.
+      if (value === undefined || typeof value === "function" || typeof value === "symbol") continue;
+      this.#place = this.#place.after(name);
+      const key = this.#place.json;
+      json.reserve(key.length);
+      json.copy(key, from, key.length);
+      from = 0;
+      if (typeof value === "string") json.string(value);
+      else if (typeof value === "object" && value !== null && value === this.#shared[name])
+        this.#sharedMember(name, value);
+      else this.#value(value, SCALAR);
+    }
+    json.byte(CLOSING_BRACE);
+  }
+
+  /** Writes a value and returns its kind; `before`: kind of the item before it in a list. */
+  #value(value: unknown, before: Step | undefined): Step {
+    if (value !== null && typeof value === "object") return this.#object(value, before);
+    if (typeof value === "string") this.#json.string(value);
+    else if (typeof value === "number" && Number.isFinite(value)) this.#number(value);
+    else if (typeof value === "boolean") this.#json.text(value ? "true" : "false");
+    else {
+      this.#json.text(typeof value === "bigint" ? JSON.stringify(value) : "null");
+      return this.#step(NULL);
+    }
+    return before === SCALAR ? SCALAR : this.#step(SCALAR);
+  }
+
+  #sharedMember(name: string, value: object): void {
+    let member = this.#sharedMembers.get(name);
+    if (member === undefined) {
+      const json = new JsonWriter(256);
+      const alone = new EventJson(json);
+      alone.#value(value, undefined);
+      member = { json: json.bytes.subarray(0, json.at), shape: alone.#place.number };
+      this.#sharedMembers.set(name, member);
+    }
+    this.#json.reserve(member.json.length);
+    this.#json.raw(member.json);
+    this.#step(member.shape);
+  }
+
+  #number(value: number): void {
+    if (value >= 0 && Number.isSafeInteger(value)) {
+      this.#json.reserve(MAX_DIGITS);
+      this.#json.integer(value);
+    } else this.#json.text(String(value));
+  }
+
+  #object(value: object, before: Step | undefined): Step {
+    if (Array.isArray(value)) return this.#list(value);
+    if (value instanceof Timestamp) return this.#value(isoText(value.ms), before);
+    const isPlain = Object.getPrototypeOf(value) === Object.prototype;
+    if (!isPlain && (isRawJson(value) || "toJSON" in value)) {
+      this.#json.text(JSON.stringify(value));
+      return before === SCALAR ? SCALAR : this.#step(SCALAR);
+    }
+    this.#step(OBJECT);
+    // Of others than plain ones only what is their own.
+    this.#members((isPlain ? value : { ...value }) as JsonObject);
+    this.#step(END);
+    return OBJECT;
+  }
+
+  #list(list: readonly unknown[]): Step {
+    const json = this.#json;
+    this.#step(LIST);
+    json.byte(OPENING_BRACKET);
+    let last: Step | undefined;
+    for (let place = 0; place < list.length; place++) {
+      if (place > 0) json.byte(COMMA);
+      last = this.#value(list[place], last);
+    }
+    json.byte(CLOSING_BRACKET);
+    this.#step(END);
+    return LIST;
+  }
+
+  #step(step: Step): Step {
+    this.#place = this.#place.after(step);
+    return step;
+  }
+}
