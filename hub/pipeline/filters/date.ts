@@ -3,10 +3,10 @@
 import { Timestamp, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
-import { findTimeZone, fixedOffset, type TimeZone } from "#proto/kit/time-zone.ts";
+import { findTimeZone, type TimeZone } from "#proto/kit/time-zone.ts";
 import { defineFilter, type FilterContext } from "./filter.ts";
 import { list, optional, options, text } from "./option-types.ts";
-import { compileTimeParser } from "./time-parser.ts";
+import { compileTimeParser, offsetOf } from "./time-parser.ts";
 
 /** Returns ms since 1970-01-01 UTC, or undefined where the text doesn't fit. */
 type DateParser = (value: string, zone: TimeZone, nowMs: number) => number | undefined;
@@ -163,5 +163,5 @@ function parseIso(value: string, zone: TimeZone): number | undefined {
   ) {
     return undefined;
   }
-  return offset === undefined ? zone.toUtc(civil) : civil - fixedOffset(offset)!;
+  return offset === undefined ? zone.toUtc(civil) : civil - offsetOf(offset)!;
 }

@@ -17,9 +17,8 @@ export type Conversion = (value: unknown) => unknown;
 export const conversions: Readonly<Record<string, Conversion>> = {
   string: (value) => valueText(value),
   integer: (value) =>
-    typeof value === "boolean" ? Number(value) : toInteger(valueText(value).replaceAll(",", "")),
-  float: (value) =>
-    typeof value === "boolean" ? Number(value) : toFloat(valueText(value).replaceAll(",", "")),
+    typeof value === "boolean" ? Number(value) : toInteger(withoutCommas(valueText(value))),
+  float: (value) => (typeof value === "boolean" ? Number(value) : toFloat(withoutCommas(valueText(value)))),
   integer_eu: (value) =>
     typeof value === "string" ? toInteger(european(value)) : toInteger(String(Number(value))),
   float_eu: (value) => (typeof value === "string" ? toFloat(european(value)) : Number(value)),
@@ -53,6 +52,19 @@ export function convertParts(
   });
 }
 
+function withoutCommas(text: string): string {
+  return text.includes(",") ? text.replaceAll(",", "") : text;
+}
+
+/** Fast path: nearly all texts that are to be integers are; up to 15 digits are exact. */
+function isDigits(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x30 || code > 0x39) return false;
+  }
+  return text !== "" && text.length <= 15;
+}
+
 /** "1.234,5" is 1234.5. */
 function european(text: string): string {
   return text.replaceAll(".", "").replace(",", ".");
@@ -60,6 +72,7 @@ function european(text: string): string {
 
 /** As Ruby's to_i: the digits at the start, 0 without any. */
 function toInteger(text: string): number {
+  if (isDigits(text)) return Number(text);
   const number = /^\s*[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?/i.exec(text)?.[0];
   return number === undefined ? 0 : Math.trunc(Number(number)) + 0;
 }

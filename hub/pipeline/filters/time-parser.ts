@@ -3,6 +3,10 @@
 import { type PatternToken, parseTimePattern } from "#proto/codec/time-pattern.ts";
 import { findTimeZone, fixedOffset, type TimeZone } from "#proto/kit/time-zone.ts";
 
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
 /** What a text said. Fields that it didn't say stay undefined. */
 interface TimeFields {
   year: number | undefined;
@@ -75,18 +79,27 @@ export function compileTimeParser(pattern: string, locale: string): TimeParser {
 function finish(fields: TimeFields, nowMs: number): ParsedTime | undefined {
   const { month, day, minute, second, millisecond, isPm, offsetMs } = fields;
   const hour = isPm === undefined ? fields.hour : (fields.hour % 12) + (isPm ? 12 : 0);
-  const year = fields.year ?? guessYear(month, nowMs);
-  const civilMs = Date.UTC(year, month - 1, day, hour === 24 ? 0 : hour, minute, second, millisecond);
-  const isReal = month >= 1 && month <= 12 && day >= 1 && hour <= 24 && minute < 60 && second < 60;
-  if (!isReal || new Date(civilMs).getUTCDate() !== day) return undefined;
-  if (fields.zone === undefined) return { civilMs: inYear(civilMs, year), offsetMs, zone: undefined };
+  const dayMs = startOfDay(fields.year ?? guessYear(month, nowMs), month, day);
+  if (dayMs === undefined || hour > 24 || minute >= 60 || second >= 60) return undefined;
+  const civilMs =
+    dayMs + (hour === 24 ? 0 : hour) * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS + millisecond;
+  if (fields.zone === undefined) return { civilMs, offsetMs, zone: undefined };
   const zone = findTimeZone(ZONE_NAMES[fields.zone] ?? fields.zone);
   return zone === undefined ? undefined : { civilMs, offsetMs: undefined, zone };
 }
 
-/** Date.UTC takes the years 0..99 for 1900..1999. */
-function inYear(ms: number, year: number): number {
-  return year >= 0 && year < 100 ? new Date(ms).setUTCFullYear(year) : ms;
+/** The last day asked for: events that follow one another mostly share it. */
+const lastDay = { year: Number.NaN, month: 0, day: 0, ms: undefined as number | undefined };
+
+/** Returns ms since 1970-01-01 of a civil day's start; undefined where there is no such day. */
+function startOfDay(year: number, month: number, day: number): number | undefined {
+  if (lastDay.day === day && lastDay.month === month && lastDay.year === year) return lastDay.ms;
+  // Date.UTC takes the years 0..99 for 1900..1999.
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const isReal = month >= 1 && month <= 12 && day >= 1 && date.getUTCDate() === day;
+  Object.assign(lastDay, { year, month, day, ms: isReal ? date.getTime() : undefined });
+  return lastDay.ms;
 }
 
 /** December read in January was last year's, January read in December is next year's. */
@@ -199,24 +212,42 @@ function nameReader(
   const all = names.flatMap((ways, index) => ways.map((way) => [way.toLowerCase(), index] as const));
   all.sort((a, b) => b[0].length - a[0].length);
   const longest = all[0]?.[0].length ?? 0;
+  const find = remembered((part: string) => {
+    const lower = part.toLowerCase();
+    return all.find(([name]) => lower.startsWith(name));
+  });
   return (text, at, fields) => {
-    const rest = text.slice(at, at + longest).toLowerCase();
-    for (const [name, index] of all) {
-      if (!rest.startsWith(name)) continue;
-      set(fields, index);
-      return at + name.length;
-    }
-    return -1;
+    const found = find(text.slice(at, at + longest));
+    if (found === undefined) return -1;
+    const [name, index] = found;
+    set(fields, index);
+    return at + name.length;
   };
 }
 
+/** Returns ms of "Z", "+01:00" and the like, as fixedOffset does. */
+export const offsetOf = remembered(fixedOffset);
+
 const readOffset: FieldReader = (text, at, fields) => {
   const length = text[at] === "Z" ? 1 : text[at + 3] === ":" ? 6 : 5;
-  const offset = fixedOffset(text.slice(at, at + length));
+  const offset = offsetOf(text.slice(at, at + length));
   if (offset === undefined) return -1;
   fields.offsetMs = offset;
   return at + length;
 };
+
+/** Keeps the last answer: times that follow one another mostly have the same month and offset. */
+function remembered<T>(answer: (text: string) => T): (text: string) => T {
+  let last: string | undefined;
+  let known: T;
+  return (text) => {
+    if (text !== last) {
+      known = answer(text);
+      last = text;
+    }
+    return known;
+  };
+}
 
 const readZoneName: FieldReader = (text, at, fields) => {
   const name = /^[A-Za-z][A-Za-z0-9_+/-]*|^[+-]\d{2}:?\d{2}/.exec(text.slice(at, at + 48))?.[0];
