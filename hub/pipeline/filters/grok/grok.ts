@@ -41,6 +41,9 @@ const OPTIONS = options({
 
 type Options = Static<typeof OPTIONS>;
 
+/** Behind a text that didn't match so many are looked at first; where all match, that would cost more than it saves. */
+const WARY = 32;
+
 /** Where a capture goes. */
 interface CaptureTarget {
   readonly reference: FieldReference;
@@ -50,6 +53,8 @@ interface CaptureTarget {
 
 interface Expression {
   readonly regexp: RubyRegexp;
+  /** Texts that are still looked at for what every match holds before it is tried. */
+  wary: number;
   readonly captures: CaptureReader<CaptureTarget>;
 }
 
@@ -112,9 +117,11 @@ class Attempt {
 
   #matchText(subject: string, expressions: readonly Expression[]): boolean {
     let matched = false;
-    for (const { regexp, captures } of expressions) {
-      if (!regexp.mayMatch(subject)) continue;
+    for (const expression of expressions) {
+      const { regexp, captures } = expression;
+      if (expression.wary > 0 && !regexp.mayMatch(subject)) continue;
       const match = this.#exec(regexp.expression(subject), subject);
+      expression.wary = match === null ? WARY : Math.max(0, expression.wary - 1);
       if (match === null) continue;
       matched = true;
       captures.visit(match, (target, text) => this.#capture(target, text));
@@ -150,7 +157,7 @@ function compileMatches(values: Options, context: FilterContext): FieldMatch[] {
   for (const [name, pattern] of Object.entries(values.pattern_definitions)) patterns.set(name, pattern);
   const compile = (expression: string): Expression => {
     const regexp = compileGrok(expression, { patterns, namedCapturesOnly: values.named_captures_only });
-    return { regexp, captures: new CaptureReader(regexp, captureTargets(values)) };
+    return { regexp, wary: WARY, captures: new CaptureReader(regexp, captureTargets(values)) };
   };
   const matches: FieldMatch[] = [];
   for (const [field, expressions] of Object.entries(values.match)) {
