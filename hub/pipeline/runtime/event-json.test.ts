@@ -41,12 +41,15 @@ const SHAPES: readonly (readonly JsonObject[])[] = [
 
 const TEXTS = ["", "a", "é", "\u{1f600}", "\ud800", '"', "\\", "\n\u0000\u001f", "\u007f", "\u2028"];
 
+const NUMBERS = [0, -0, 1, -1, 1.5, 1e21, 2 ** 53, 2 ** 53 - 1, Number.NaN, Number.NEGATIVE_INFINITY];
+const OTHERS = [true, false, null, undefined, () => 1, Symbol("a"), new Date(5), Object.create(null)];
+
 /** What JSON writes in many ways. */
 const VALUES: readonly unknown[] = [
   ...TEXTS,
   ...TEXTS.map((text) => `${"long ".repeat(8)}${text}${text} and on`),
-  ...[0, -0, 1, -1, 1.5, 1e21, 2 ** 53, 2 ** 53 - 1, Number.NaN, Number.NEGATIVE_INFINITY],
-  ...[true, false, null, undefined, () => 1, Symbol("a"), new Date(5), Object.create(null)],
+  ...NUMBERS,
+  ...OTHERS,
   new Timestamp(1_234_567),
   raw("1e400"),
   [undefined, () => 1, [], [[1, { a: [] }]], null, "a", 1],

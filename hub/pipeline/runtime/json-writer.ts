@@ -27,8 +27,8 @@ const QUOTE = 0x22;
 const HEX = "0123456789abcdef";
 const ENCODER = new TextEncoder();
 
-/** What JSON writes in another way: escapes, and halves of characters. */
-const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+/** What JSON writes in another way: control characters, quotes, backslashes; characters of two halves are looked into. */
+const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 /** `bytes` up to `at` is what was written. Callers reserve before they write, unless a method makes the room itself. */
 export class JsonWriter {
