@@ -52,6 +52,11 @@ export class Status implements Component {
     };
     gauge("tailrace_agent_open_files", "Files held open.", ({ files }) => files);
     gauge(
+      "tailrace_agent_waiting_files",
+      "Files with something to read that wait for a place among the open ones.",
+      ({ waitingFiles }) => waitingFiles ?? 0,
+    );
+    gauge(
       "tailrace_agent_lag_bytes",
       "Bytes known that no acknowledgement covers.",
       ({ lagBytes }) => lagBytes,

@@ -16,16 +16,16 @@ export interface CloseOptions {
 /** What the decision depends on besides the file. */
 export interface CloseFacts {
   readonly nowMs: number;
-  /** True where so many files are open that some must go. */
-  readonly pressed: boolean;
+  /** Set where a file must go to make room for another: how long it is kept after it was active last, ms. */
+  readonly pressedAfterMs: number | null;
   /** True where the last line of a rotated file has waited long enough to be taken as it is. */
   readonly final: boolean;
 }
 
 export type CloseReason = "removed" | "renamed" | "eof" | "timeout" | "inactive" | "pressure";
 
-/** Files are kept at least this long under pressure, so that they don't open and close in turns. */
-const PRESSURE_INACTIVE_MS = 1_000;
+/** A file that is written to all the time gives way after this time, or those that wait would never be read. */
+const TURN_MS = 5_000;
 
 /**
  * Returns why `harvester` may be closed now, or null. Except for the time limit, which people must ask for,
@@ -39,19 +39,21 @@ export function closeReason(
   facts: CloseFacts,
 ): CloseReason | null {
   const inactiveMs = facts.nowMs - harvester.activeMs;
-  if (options.closeTimeoutMs > 0 && facts.nowMs - harvester.openedMs > options.closeTimeoutMs)
-    return "timeout";
+  const openMs = facts.nowMs - harvester.openedMs;
+  const pressed = facts.pressedAfterMs !== null;
+  if (options.closeTimeoutMs > 0 && openMs > options.closeTimeoutMs) return "timeout";
   if (!harvester.atEnd || !harvester.idle) return null;
   if (harvester.deleted) {
     if (options.closeRemoved) return "removed";
-    const safe = harvester.committed || facts.pressed;
+    const safe = harvester.committed || pressed;
     return facts.final && harvester.complete && safe ? "removed" : null;
   }
   if (harvester.movedAway && options.closeRenamed) return "renamed";
   if (options.closeEof || (harvester.isArchive && harvester.complete)) return "eof";
-  if (facts.pressed && inactiveMs > PRESSURE_INACTIVE_MS && !harvester.movedAway) return "pressure";
+  const hadTurn = pressed && (inactiveMs > facts.pressedAfterMs || openMs > TURN_MS);
+  if (hadTurn && !harvester.movedAway) return "pressure";
   if (inactiveMs <= options.closeInactiveMs) return null;
-  return harvester.committed || facts.pressed ? "inactive" : null;
+  return harvester.committed || pressed ? "inactive" : null;
 }
 
 /** Returns true where a file may be deleted: whole, committed, quiet for `deleteAfterMs`, and still the file at its path. */

@@ -80,6 +80,7 @@ export class FileReading {
     const to = progress.offset + end - start;
     if (progress.isRecorded(to)) return true;
     this.#growHead(buffer, start, end);
+    this.sizeAtEnd = -1; // what was read isn't sent
     return false;
   }
 

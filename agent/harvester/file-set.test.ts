@@ -89,6 +89,68 @@ test("with a limit of open files all of them get their turn", async (t) => {
   assert.deepEqual(b.text.trim().split("\n").sort(), ["0", "1", "2", "3", "4", "5", "6"]);
 });
 
+test("files that wait for a place are opened without another search, in their order", async (t) => {
+  const b = await bench(t, { harvesterLimit: 2 });
+  const names = ["0", "1", "2", "3", "4", "5", "6"];
+  for (const name of names) writeFileSync(b.path(`${name}.log`), `${name}\n`);
+  await b.scan();
+  while (b.context.output.sent.length < names.length) {
+    assert.equal(b.files.state().waitingFiles, names.length - b.context.output.sent.length);
+    const { length } = b.context.output.sent;
+    b.context.clock.ms += 200;
+    await b.context.output.until(
+      () => b.context.output.sent.length >= length + 2 || b.context.output.sent.length === names.length,
+    );
+    assert.ok(b.files.state().files <= 2);
+  }
+  assert.deepEqual(b.text.trim().split("\n").sort(), names);
+  assert.equal(b.files.state().waitingFiles, 0);
+});
+
+test("a file that is written to all the time gives way to those that wait", async (t) => {
+  const b = await bench(t, { harvesterLimit: 1 });
+  writeFileSync(b.path("hot.log"), "hot\n");
+  await b.scan();
+  writeFileSync(b.path("cold.log"), "cold\n");
+  for (let round = 0; round < 60; round++) {
+    appendFileSync(b.path("hot.log"), "hot\n");
+    await b.scan();
+    b.context.clock.ms += 99;
+  }
+  await b.context.output.until(() => b.text.includes("cold"));
+  appendFileSync(b.path("hot.log"), "last\n");
+  await b.scan();
+  b.context.clock.ms += 200;
+  await b.context.output.until(() => b.text.includes("last"));
+  assert.equal(b.text.match(/hot/g)?.length, 61);
+});
+
+test("a file is not closed before what waits for the registry is sent", async (t) => {
+  const b = await bench(t, { closeEof: true });
+  const written = Promise.withResolvers<void>();
+  t.mock.method(b.context.registry, "checkpoint", () => written.promise, { times: 1 });
+  writeFileSync(b.path("a.log"), "1\n");
+  await b.search();
+  while (b.context.output.slots.available < 4 || !b.files.busy) await turn();
+  await b.search();
+  written.resolve();
+  await b.scan();
+  await b.scan();
+  assert.deepEqual([b.text, b.files.state().files], ["1\n", 0]);
+});
+
+test("a file rewritten with as many bytes while it is closed is read again", async (t) => {
+  const b = await bench(t, { closeEof: true });
+  writeFileSync(b.path("a.log"), "1\n");
+  await b.search();
+  while (b.files.busy) await turn();
+  writeFileSync(b.path("a.log"), "2\n");
+  utimesSync(b.path("a.log"), 1, 1);
+  await b.scan();
+  await b.scan();
+  assert.equal(b.text, "1\n2\n");
+});
+
 test("tail_files reads a file that a hint names before the second search from its start", async (t) => {
   const b = await bench(t, { tailFiles: true });
   writeFileSync(b.path("old.log"), "old\n");

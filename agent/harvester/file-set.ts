@@ -14,9 +14,11 @@ import { Notices } from "./notices.ts";
 import { Oblivion } from "./oblivion.ts";
 import { OpenFiles, type OpenFilesOptions } from "./open-files.ts";
 import { adoptOrphans } from "./orphans.ts";
+import { displayPath, type RawPath } from "./path.ts";
 import { type Found, isExhaustion, type ScanResult } from "./scanner.ts";
 import { lstatOrNull, statOrNull } from "./stats.ts";
 import { Succession } from "./succession.ts";
+import { WaitingFiles } from "./waiting-files.ts";
 
 export interface FileSetOptions
   extends OpenFilesOptions,
@@ -36,6 +38,7 @@ export class FileSet {
   readonly #oblivion: Oblivion;
   readonly #index = new FileIndex();
   readonly #open: OpenFiles;
+  readonly #waiting: WaitingFiles;
   /** Number of the scan under way or of the last one, and of the last one that ended. */
   #scan = 0;
   #scanEnded = 0;
@@ -46,6 +49,11 @@ export class FileSet {
     const notices = new Notices(context.log);
     this.#report = new FileReport(context, notices);
     this.#open = new OpenFiles(options, context, this.#report);
+    this.#waiting = new WaitingFiles({
+      makePlaces: (wanted) => this.#open.closeWhatMay(wanted),
+      hasPlace: () => this.#open.hasPlace(),
+      open: (entry, path) => this.#openWaiting(entry, path),
+    });
     const { registry, tellsBirth, clock } = context;
     this.#succession = options.joinsRotated
       ? new Succession({ inputId: context.id, registry, index: this.#index, tellsBirth, clock })
@@ -75,7 +83,7 @@ export class FileSet {
   }
 
   state(): InputState {
-    return this.#open.state();
+    return { ...this.#open.state(), waitingFiles: this.#waiting.count };
   }
 
   /** Returns the files that are known or couldn't be read. */
@@ -89,6 +97,7 @@ export class FileSet {
 
   /** Ends reading. Files stay open until `close`, so that acknowledgements still find their rows. */
   async stop(): Promise<void> {
+    this.#waiting.stop();
     await Promise.all([this.#open.stop(), this.#opener.stop()]);
   }
 
@@ -114,7 +123,6 @@ export class FileSet {
   /** A scan begins; what it finds comes to `take`. */
   beginScan(): void {
     this.#scan++;
-    this.#open.beginSearch();
   }
 
   /** Takes a file that the scan found: opens it where it is new or has grown. */
@@ -129,7 +137,7 @@ export class FileSet {
     if (complete && !this.#orphansAdopted) this.#adoptOrphans();
     if (complete) this.#handleMissing(this.#scan);
     this.#succession?.giveTo(this.#open.harvesters(), (harvester) => this.#open.wake(harvester));
-    this.#open.closeWhatMay();
+    this.#open.closeWhatMay(Math.max(this.#waiting.count, this.#open.excess));
     this.#oblivion.cleanInactive();
   }
 
@@ -179,10 +187,13 @@ export class FileSet {
     if (harvester.observe(stat)) this.#open.wake(harvester);
   }
 
-  /** Opens a closed file where there may be something to read. */
+  /** Opens a closed file where there may be something to read, now or when it has its turn. */
   #consider(entry: Entry, found: Found): void {
     if (!this.#opener.worthOpening(entry, found)) return;
-    if (!this.#open.hasPlace()) return;
+    if (!this.#open.hasPlace()) {
+      this.#waiting.add(entry, found.raw);
+      return;
+    }
     try {
       const harvester = this.#opener.open(entry, found, this.#open.harvesters(), this.#scanEnded === 0);
       if (harvester === null) return;
@@ -190,9 +201,20 @@ export class FileSet {
       harvester.observe(found.stat);
       this.#open.wake(harvester);
     } catch (error) {
-      if (isExhaustion(error)) this.#exhausted();
+      if (isExhaustion(error)) {
+        this.#exhausted();
+        this.#waiting.add(entry, found.raw);
+      }
       if (systemCode(error) !== "ENOENT") this.#report.failed(found.path, error);
     }
+  }
+
+  /** Opens a file that has its turn; another one that has its path by now is taken for itself. */
+  #openWaiting(entry: Entry, raw: RawPath): void {
+    const held = this.#opener.waiting(entry);
+    const stat = held === null ? statOrNull(raw) : null;
+    if (held !== null && entry.harvester === null) this.#consider(entry, held);
+    else if (stat?.isFile()) this.#inspect({ raw, path: displayPath(raw), stat }, this.#scan);
   }
 
   #exhausted(): void {

@@ -97,15 +97,19 @@ export class Harvester {
     return this.idle && this.row.committed >= this.offset;
   }
 
-  /** True where the last read found the end of the file, and no event there waits for its time. */
+  /**
+   * True where the last read found the end of the file, nothing has changed in it since that began, and no event
+   * there waits for its time.
+   */
   get atEnd(): boolean {
+    if (this.#hasNews || this.#busy || this.#events?.isPending === true) return false;
     const { sizeAtEnd } = this.#reading;
-    return sizeAtEnd >= 0 && sizeAtEnd >= this.#seen.size && this.#events?.isPending !== true;
+    return sizeAtEnd >= 0 && sizeAtEnd >= this.#seen.size;
   }
 
   /** True where all of the file, as it was seen last, was read and is acknowledged: it isn't truncated either. */
   get quiet(): boolean {
-    return !this.#hasNews && this.idle && this.atEnd && this.#seen.size >= this.offset;
+    return this.idle && this.atEnd && this.#seen.size >= this.offset;
   }
 
   /** Time until the event at the file's end counts as whole, ms. */
@@ -195,7 +199,9 @@ export class Harvester {
     this.#closed = true;
     const { fd, archive, nowMs, onChange } = this.#options;
     const stat = fstatSync(fd);
-    if (stat.size === this.#reading.sizeAtEnd && this.idle && this.#events?.isPending !== true) {
+    // What was written since the last read may be as long as what was there before.
+    const isUnchanged = stat.size === this.#reading.sizeAtEnd && stat.mtimeMs === this.#seen.mtimeMs;
+    if (isUnchanged && this.atEnd && this.idle) {
       const { size, mtimeMs } = archive ?? stat;
       this.row.size = size;
       this.row.mtimeMs = mtimeMs;

@@ -18,6 +18,11 @@ export interface OpenFilesOptions extends CloseOptions {
   readonly quietMs: number;
 }
 
+/** Files that wait for places cost at most so many openings a second. */
+const OPENINGS_PER_SECOND = 2_000;
+/** Where few may be open, their lines still share a batch. */
+const PRESSED_LEAST_MS = 100;
+
 export class OpenFiles {
   readonly #options: OpenFilesOptions;
   readonly #context: InputContext;
@@ -25,7 +30,6 @@ export class OpenFiles {
   readonly #entries = new Map<Harvester, Entry>();
   readonly #limit: OpenLimit;
   readonly #pump: Pump;
-  #crowded = false;
 
   constructor(options: OpenFilesOptions, context: InputContext, report: FileReport) {
     this.#options = options;
@@ -65,25 +69,22 @@ export class OpenFiles {
     return this.#report.state([...this.#entries.keys()]);
   }
 
+  /** Files that must be closed, as the system has fewer descriptors than are open. */
+  get excess(): number {
+    return Math.max(0, this.#entries.size - this.#limit.systemFiles);
+  }
+
   harvesters(): IterableIterator<Harvester> {
     return this.#entries.keys();
   }
 
-  /** Returns true where another file may be opened; otherwise one that may is closed at the end of the search. */
+  /** Returns true where another file may be opened. */
   hasPlace(): boolean {
-    const hasPlace = this.#entries.size < this.#limit.files;
-    this.#crowded ||= !hasPlace;
-    return hasPlace;
-  }
-
-  /** A search begins: whether files wait for a place shows anew. */
-  beginSearch(): void {
-    this.#crowded = false;
+    return this.#entries.size < this.#limit.files;
   }
 
   /** Notes that the system gave no descriptor. */
   exhausted(): void {
-    this.#crowded = true;
     this.#limit.lower(this.#entries.size);
   }
 
@@ -117,17 +118,24 @@ export class OpenFiles {
     if (changed || (this.#isFinal(harvester) && !harvester.complete)) this.#pump.wake(harvester);
   }
 
-  /** Closes, and deletes, what may be. */
-  closeWhatMay(): void {
+  /** Closes, and deletes, what may be; up to `wanted` files only because others wait for their places. */
+  closeWhatMay(wanted: number): void {
     const nowMs = this.#context.clock.monotonic();
-    const pressed = this.#crowded || this.#entries.size >= this.#limit.systemFiles;
+    const { closeInactiveMs } = this.#options;
+    const turnMs = Math.min(
+      closeInactiveMs,
+      Math.max(PRESSED_LEAST_MS, (this.#limit.files * 1_000) / OPENINGS_PER_SECOND),
+    );
+    let left = wanted;
     for (const harvester of this.#entries.keys()) {
       const final = this.#isFinal(harvester);
-      const reason = closeReason(harvester, this.#options, { nowMs, pressed, final });
+      const facts = { nowMs, final, pressedAfterMs: left > 0 ? turnMs : null };
+      const reason = closeReason(harvester, this.#options, facts);
       if (mayDelete(harvester, this.#options.deleteAfterMs, nowMs)) this.#delete(harvester);
       if (reason === null) continue;
       this.#context.log.debug({ path: harvester.path, reason }, "file closed");
       this.#close(harvester);
+      left--;
     }
   }
 

@@ -24,12 +24,12 @@ export class OpenLimit {
     this.#clock = clock;
   }
 
-  /** Files that may be open. */
+  /** Files that may be open: one at least, or none would ever be read. */
   get files(): number {
-    return Math.min(this.#settingsFiles, this.systemFiles);
+    return Math.max(1, Math.min(this.#settingsFiles, this.systemFiles));
   }
 
-  /** Files that may be open, whatever the settings say. */
+  /** Files that the system allows, whatever the settings say; 0 where it has no descriptor to spare. */
   get systemFiles(): number {
     const { files, untilMs } = this.#allowed;
     return this.#clock.monotonic() < untilMs ? files : OPEN_FILES_MAX;
@@ -40,7 +40,7 @@ export class OpenLimit {
    * either, and no file would ever make room for another.
    */
   lower(open: number): void {
-    const files = Math.max(1, open - DESCRIPTORS_SPARED);
+    const files = Math.max(0, open - DESCRIPTORS_SPARED);
     this.#allowed = { files, untilMs: this.#clock.monotonic() + DESCRIPTORS_AGAIN_MS };
   }
 }

@@ -42,6 +42,8 @@ export interface InputContext {
 /** What an input tells of itself. */
 export interface InputState {
   readonly files: number;
+  /** Files with something to read that wait for others to be closed; undefined where there are no files. */
+  readonly waitingFiles?: number;
   readonly linesRead: number;
   readonly bytesRead: number;
   /** Bytes known that no acknowledgement covers. */
