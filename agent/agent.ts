@@ -11,6 +11,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { StatusServer } from "#proto/kit/status-server.ts";
 import { inboxPrefix } from "#proto/subjects.ts";
 import type { AgentSettings, InputSettings } from "./config.ts";
+import { isNear } from "./harvester/descriptor-reader.ts";
 import { systemTellsBirth } from "./harvester/identity.ts";
 import type { InputContext } from "./inputs/input.ts";
 import { type InputMetrics, inputMetrics } from "./inputs/metrics.ts";
@@ -224,6 +225,7 @@ export class Agent implements Component {
       dataFolder: this.#settings.pathData,
       isOwnFile: this.#isOwnFile,
       tellsBirth: this.#tellsBirth,
+      isNear,
       onEnd: () => {
         this.#endedInputs.add(id);
         if (this.#inputs.every((each) => this.#endedInputs.has(each.id))) this.#ended.resolve();

@@ -4,13 +4,17 @@
  * wait for their turn.
  */
 
+import type { Stats } from "node:fs";
 import type { Harvester } from "./harvester.ts";
-import { birthMsOf } from "./identity.ts";
+import { birthMsOf, inodeKey } from "./identity.ts";
 
 /** A file that some scan has found. */
 export interface Entry {
-  /** "<dev>-<inode>". */
+  /** See `inodeKey`. */
   readonly inode: string;
+  /** The same in numbers. */
+  readonly dev: number;
+  readonly ino: number;
   /** With the inode it names the file; NaN for one the registry knows and no scan has found. */
   readonly birthtimeMs: number;
   path: string;
@@ -39,6 +43,12 @@ export class FileIndex {
   /** Returns the file that has an inode now. */
   get(inode: string): Entry | undefined {
     return this.#entries.get(inode);
+  }
+
+  /** Returns the file that a stat is of; found without its inode's text where that is the one that had the path before. */
+  find(path: string, { dev, ino }: Pick<Stats, "dev" | "ino">): Entry | undefined {
+    const before = this.#byPath.get(path);
+    return before?.ino === ino && before.dev === dev ? before : this.#entries.get(inodeKey(dev, ino));
   }
 
   atPath(path: string): Entry | undefined {
@@ -77,9 +87,11 @@ export class FileIndex {
 
   /** Notes the path under which a file was found. */
   move(entry: Entry, path: string): void {
-    if (entry.path !== path) this.#unlink(entry);
-    entry.path = path;
-    this.#byPath.set(path, entry);
+    if (entry.path !== path) {
+      this.#unlink(entry);
+      entry.path = path; // a text of its own each search would have to be collected
+    }
+    if (this.#byPath.get(path) !== entry) this.#byPath.set(path, entry);
   }
 
   remove(entry: Entry): void {
@@ -105,8 +117,11 @@ export function bornAt(key: string, birthtimeMs: number): boolean {
 
 /** Returns an entry for a file just found, or known from the registry. */
 export function newEntry(inode: string, birthtimeMs: number, path: string, key: string, scan: number): Entry {
+  const [dev = "", ino = ""] = inode.split("-");
   return {
     inode,
+    dev: Number.parseInt(dev, 16),
+    ino: Number.parseInt(ino, 16),
     birthtimeMs,
     path,
     size: 0,

@@ -11,7 +11,7 @@ import type { Entry, FileIndex } from "./file-index.ts";
 import { Harvester } from "./harvester.ts";
 import type { EventCutting } from "./harvester-options.ts";
 import { HeldFiles } from "./held-files.ts";
-import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey } from "./identity.ts";
+import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey, inodeOf } from "./identity.ts";
 import type { Notices } from "./notices.ts";
 import type { Found } from "./scanner.ts";
 import { Scratch } from "./scratch.ts";
@@ -182,7 +182,7 @@ export class FileOpener {
   }
 
   #createHarvester({ key, path, fd, archive }: Candidate, row: FileRow): Harvester {
-    const { id, output, registry, clock, metrics } = this.#context;
+    const { id, output, registry, clock, metrics, isNear, dataFolder } = this.#context;
     const { inputType, fieldsOf } = this.#options;
     const fieldsJson = fieldsOf?.(path) ?? this.#context.fieldsJson;
     return new Harvester({
@@ -190,6 +190,7 @@ export class FileOpener {
       path,
       fd,
       archive,
+      near: isNear(archive === null ? path : dataFolder),
       row,
       maxLineBytes: this.#options.maxBytes,
       output,
@@ -290,9 +291,4 @@ export class FileOpener {
     const offset = this.#options.tailFiles && firstScan && !this.#hadRows ? size : 0;
     return newRow(id, path, offset, clock.now());
   }
-}
-
-/** Returns "<dev>-<inode>" of a file key. */
-export function inodeOf(key: string): string {
-  return key.slice(0, key.lastIndexOf("-"));
 }

@@ -6,10 +6,10 @@
 import { readSync } from "node:fs";
 import type { Batch, Channel } from "#agent/outputs/output.ts";
 import type { SourceId } from "#agent/registry/row.ts";
+import { DescriptorReader } from "./descriptor-reader.ts";
 import type { HarvesterOptions } from "./harvester-options.ts";
 import { ANCHOR_BYTES, anchorOf, fits, HEAD_BYTES, readHead, sameHead } from "./identity.ts";
 import type { Progress } from "./progress.ts";
-import { readFully } from "./read-fully.ts";
 
 /** What keeps bytes that were read from being used. */
 export type Obstacle = "nothing" | "rewritten" | "unrecorded";
@@ -30,11 +30,13 @@ export class FileReading {
   sizeAtEnd = -1;
   /** When a block was sent last, on the monotonic clock. */
   sentMs = Number.NEGATIVE_INFINITY;
+  readonly #reader: DescriptorReader;
   #channel: Channel | undefined;
   #channelOf: SourceId | undefined;
 
   constructor(options: HarvesterOptions, progress: Progress) {
     this.options = options;
+    this.#reader = new DescriptorReader(options.fd, options.near);
     this.progress = progress;
   }
 
@@ -58,7 +60,7 @@ export class FileReading {
     const { progress } = this;
     const { offset } = progress;
     const before = Math.min(ANCHOR_BYTES, offset);
-    const length = await readFully(this.options.fd, buffer, start - before, before + room, offset - before);
+    const length = await this.#reader.read(buffer, start - before, before + room, offset - before);
     if (offset !== progress.offset) return "nothing"; // a rewind came in between, and wakes the file
     const isKnown = length >= before && this.#fits(buffer, start);
     if (!isKnown || !this.#hasHead(buffer, start - before, start - before + length)) {

@@ -210,7 +210,7 @@ test("records, archives, links, folders and empty files are not read", async (t)
 });
 
 test("a rewind in the middle of a read begins the read again, in the same generation", async (t) => {
-  const b = await bench(t, {}, { confirmsCommits: true });
+  const b = await bench(t, {}, { confirmsCommits: true, near: false });
   writeFileSync(b.path("a.log"), LONG);
   await b.scan();
   appendFileSync(b.path("a.log"), "more\n");

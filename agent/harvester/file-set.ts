@@ -6,10 +6,10 @@
 import type { FileState, InputContext, InputState } from "#agent/inputs/input.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 import { type Entry, FileIndex, isFile, newEntry } from "./file-index.ts";
-import { FileOpener, type FileOpenerOptions, inodeOf } from "./file-opener.ts";
+import { FileOpener, type FileOpenerOptions } from "./file-opener.ts";
 import { FileReport } from "./file-report.ts";
 import { fileStates } from "./file-states.ts";
-import { inodeKey } from "./identity.ts";
+import { inodeKey, inodeOf } from "./identity.ts";
 import { Notices } from "./notices.ts";
 import { Oblivion } from "./oblivion.ts";
 import { OpenFiles, type OpenFilesOptions } from "./open-files.ts";
@@ -125,6 +125,11 @@ export class FileSet {
     this.#scan++;
   }
 
+  /** Returns true for a path under which the scan under way found a file. */
+  hasFound(path: string): boolean {
+    return this.#index.atPath(path)?.scan === this.#scan;
+  }
+
   /** Takes a file that the scan found: opens it where it is new or has grown. */
   take(found: Found): void {
     this.#inspect(found, this.#scan);
@@ -156,14 +161,13 @@ export class FileSet {
 
   #inspect(found: Found, scan: number): void {
     const { stat, path } = found;
-    const inode = inodeKey(stat.dev, stat.ino);
     const birthtimeMs = this.#context.tellsBirth ? stat.birthtimeMs : 0;
-    const known = this.#index.get(inode);
+    const known = this.#index.find(path, stat);
     if (known !== undefined && known.birthtimeMs === birthtimeMs) {
       this.#revisit(known, found, scan);
       return;
     }
-    const entry = newEntry(inode, birthtimeMs, path, "", scan);
+    const entry = newEntry(inodeKey(stat.dev, stat.ino), birthtimeMs, path, "", scan);
     entry.size = stat.size;
     this.#index.add(entry);
     this.#consider(entry, found);

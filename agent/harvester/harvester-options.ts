@@ -28,6 +28,8 @@ export interface HarvesterOptions {
   readonly fd: number;
   /** The file on disk where `fd` is its unpacked content: it never changes. */
   readonly archive: ArchiveStat | null;
+  /** True where the file lies on a disk of this machine. */
+  readonly near: boolean;
   readonly row: FileRow;
   /** `max_bytes`: longest line that is kept whole. */
   readonly maxLineBytes: number;

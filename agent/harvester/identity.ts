@@ -17,6 +17,9 @@ export const HEAD_BYTES = 1_024;
 /** About 50 ms of changes to a file, more than a tick of any file system's clock that has one. */
 const PROBE_TRIES = 5_000;
 
+/** Hexadecimal digits of 2^53. */
+const ROUNDED_DIGITS = 14;
+
 /** Bits of a hash that are kept, as characters of base64url: 132. */
 const HASH_LENGTH = 22;
 
@@ -60,9 +63,16 @@ export function fileInode(key: string): bigint {
   return BigInt(`0x${key.split("-")[1] ?? "0"}`);
 }
 
-/** Returns the part of a file key that a cheap stat gives as well: "<dev>-<inode>". Inodes above 2^53 are rounded. */
+/** Returns what a cheap stat tells of a file's identity: "<dev>-<inode>". Inodes above 2^53 are rounded. */
 export function inodeKey(dev: number, ino: number): string {
   return `${dev.toString(16)}-${ino.toString(16)}`;
+}
+
+/** Returns the `inodeKey` of a file key. */
+export function inodeOf(key: string): string {
+  const [dev = "", inode = ""] = key.split("-");
+  if (inode.length < ROUNDED_DIGITS) return `${dev}-${inode}`;
+  return inodeKey(Number.parseInt(dev, 16), Number(fileInode(key)));
 }
 
 /** Returns the fingerprint of bytes `start` to `end` of `buffer`. */

@@ -4,8 +4,7 @@ import { readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Registry } from "#agent/registry/registry.ts";
 import { bornAt, type Entry, type FileIndex, isFile, newEntry } from "./file-index.ts";
-import { inodeOf } from "./file-opener.ts";
-import { inodeKey } from "./identity.ts";
+import { inodeKey, inodeOf } from "./identity.ts";
 import type { Found } from "./scanner.ts";
 import { statOrNull } from "./stats.ts";
 

@@ -3,6 +3,7 @@
  * that writes little is read again only after the linger time, so that its lines share a batch.
  */
 
+import { setImmediate as rest } from "node:timers/promises";
 import type { Slot, SlotPool } from "#agent/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Harvester } from "./harvester.ts";
@@ -22,6 +23,9 @@ export interface PumpOptions {
 
 /** Wait after a failed read; a stale network file system comes back or doesn't, hurry is of no use. */
 const ERROR_WAIT_MS = 1_000;
+
+/** Reads that need no thread but the loop's own follow each other for so long; others have the loop then. */
+const TURNS_MS = 5;
 
 export class Pump {
   readonly #options: PumpOptions;
@@ -85,7 +89,13 @@ export class Pump {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
+    let rested = performance.now();
     while (!signal.aborted) {
+      if (performance.now() - rested > TURNS_MS) {
+        await rest();
+        rested = performance.now();
+        continue;
+      }
       if (this.#ready.size === 0) {
         await new Promise<void>((resolve) => (this.#rouse = resolve));
         continue;

@@ -15,7 +15,7 @@ import {
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
-import { inodeOf } from "./file-opener.ts";
+import { inodeOf } from "./identity.ts";
 import { bench, DEFAULTS, LONG } from "./testing.ts";
 
 test("the unfinished last line of a rotated file is sent when nobody has written for a while", async (t) => {

@@ -27,11 +27,16 @@ symlinkSync("../top.log", join(root, "x/link.log"));
 
 /** Scans and returns what was found. */
 async function findAll(
-  options: Omit<ScanOptions, "onFound">,
+  options: Omit<ScanOptions, "onFound" | "wasFound">,
 ): Promise<{ found: Found[]; complete: boolean }> {
   const found: Found[] = [];
-  const onFound = (each: Found): void => void found.push(each);
-  const { complete } = await scan({ ...options, onFound }, new AbortController().signal);
+  const paths = new Set<string>();
+  const onFound = (each: Found): void => {
+    found.push(each);
+    paths.add(each.path);
+  };
+  const wasFound = (path: string): boolean => paths.has(path);
+  const { complete } = await scan({ ...options, onFound, wasFound }, new AbortController().signal);
   return { found, complete };
 }
 

@@ -35,8 +35,10 @@ export interface ScanOptions {
   /** True where symbolic links are followed. */
   readonly symlinks: boolean;
   readonly exclude: (path: string) => boolean;
-  /** Told of each file once; nothing is kept, as ten thousand of them would stay in memory until the end. */
+  /** Told of each file; nothing is kept, as ten thousand of them would stay in memory until the end. */
   readonly onFound: (found: Found) => void;
+  /** Returns true for a path that this scan has told of: another pattern means it too. */
+  readonly wasFound: (path: string) => boolean;
 }
 
 /** Stats between two turns of the event loop: about 2 ms. */
@@ -72,13 +74,20 @@ export function threadCpuMs(): number {
   return (user + system) / 1_000;
 }
 
+/** What is in a folder. Most are files, of which the name says all; ten thousand objects would outlive the young. */
+interface Listing {
+  readonly files: readonly RawPath[];
+  readonly others: readonly Dirent<string>[];
+}
+
+const EMPTY: Listing = { files: [], others: [] };
+
 class Walk {
   readonly #options: ScanOptions;
-  readonly #found = new Set<string>();
   readonly #folders = new Set<string>();
   readonly #skipped = new Map<string, string>();
   /** What was listed last: ** asks for the files of a folder and for its folders, one after the other. */
-  #listed: { readonly folder: RawPath; readonly entries: readonly Dirent<string>[] } | undefined;
+  #listed: { readonly folder: RawPath; readonly listing: Listing } | undefined;
   #complete = true;
   #exhausted = false;
   #steps = 0;
@@ -118,18 +127,24 @@ class Walk {
     const here = this.#enter(folder, depth, above);
     if (here === null) return;
     if (part.kind === "folders") yield* this.#descend(folder, segments, at + 1, depth, above);
-    for (const entry of this.#list(folder)) {
+    const isLast = at === segments.length - 1;
+    const { files, others } = this.#list(folder);
+    for (const name of part.kind === "match" && isLast ? files : []) {
+      if (!matchesName(part, displayPath(name))) continue;
+      this.#file(joinPath(folder, name), null);
+      if (++this.#steps % SLICE === 0) yield;
+    }
+    for (const entry of others) {
       const name = entry.name as RawPath;
+      const display = displayPath(name);
+      const path = joinPath(folder, name);
+      const isFolder = entry.isDirectory() || entry.isSymbolicLink();
       if (part.kind === "folders") {
-        if (displayPath(name).startsWith(".")) continue;
-        if (entry.isDirectory() || (entry.isSymbolicLink() && this.#options.symlinks)) {
-          yield* this.#descend(joinPath(folder, name), segments, at, depth + 1, here);
-        }
-      } else if (matchesName(part, displayPath(name))) {
-        const path = joinPath(folder, name);
-        if (at === segments.length - 1) this.#file(path, entry);
-        else if (entry.isDirectory() || entry.isSymbolicLink())
-          yield* this.#descend(path, segments, at + 1, depth + 1, here);
+        const isFollowed = entry.isDirectory() || (entry.isSymbolicLink() && this.#options.symlinks);
+        if (isFollowed && !display.startsWith(".")) yield* this.#descend(path, segments, at, depth + 1, here);
+      } else if (matchesName(part, display)) {
+        if (isLast) this.#file(path, entry);
+        else if (isFolder) yield* this.#descend(path, segments, at + 1, depth + 1, here);
         if (++this.#steps % SLICE === 0) yield;
       }
     }
@@ -156,24 +171,21 @@ class Walk {
     }
   }
 
-  /** Takes what matches a whole pattern, where it is a file. */
-  #file(path: RawPath, entry: Dirent<string> | Stats): void {
+  /** Takes what matches a whole pattern, where it is a file. `entry`: null where that is known. */
+  #file(path: RawPath, entry: Dirent<string> | Stats | null): void {
     const display = displayPath(path);
-    if (this.#options.exclude(display) || this.#found.has(display)) return;
-    if (entry.isDirectory()) return;
-    const link = entry.isSymbolicLink();
-    if (link && !this.#options.symlinks)
-      this.#skip(display, "symbolic link; set symlinks: true to follow it");
-    else if (!link && !entry.isFile()) this.#skip(display, "no regular file");
+    const { exclude, wasFound, symlinks } = this.#options;
+    if (exclude(display) || wasFound(display) || entry?.isDirectory() === true) return;
+    const link = entry?.isSymbolicLink() === true;
+    if (link && !symlinks) this.#skip(display, "symbolic link; set symlinks: true to follow it");
+    else if (entry !== null && !link && !entry.isFile()) this.#skip(display, "no regular file");
     else this.#statFile(path, display);
   }
 
   #statFile(path: RawPath, display: string): void {
     try {
       const stat = statSync(path);
-      if (!stat.isFile()) return;
-      this.#found.add(display);
-      this.#options.onFound({ raw: path, path: display, stat });
+      if (stat.isFile()) this.#options.onFound({ raw: path, path: display, stat });
     } catch (error) {
       this.#trouble(path, error);
     }
@@ -200,20 +212,22 @@ class Walk {
     return null;
   }
 
-  #list(folder: RawPath): readonly Dirent<string>[] {
-    if (this.#listed?.folder !== folder) this.#listed = { folder, entries: this.#read(folder) };
-    return this.#listed.entries;
+  #list(folder: RawPath): Listing {
+    if (this.#listed?.folder !== folder) this.#listed = { folder, listing: this.#read(folder) };
+    return this.#listed.listing;
   }
 
-  #read(folder: RawPath): readonly Dirent<string>[] {
+  #read(folder: RawPath): Listing {
     try {
       const entries = readdirSync(folder, { withFileTypes: true });
-      if (typeof folder === "string" && !entries.some(({ name }) => name.includes("\ufffd"))) return entries;
+      if (typeof folder === "string" && !entries.some(({ name }) => name.includes("\ufffd")))
+        return listingOf(entries);
       // Slow path: a name that is no UTF-8 must be kept as bytes or the file can't be opened.
-      return readdirSync(folder, { withFileTypes: true, encoding: "buffer" }).map(asTextWherePossible);
+      const raw = readdirSync(folder, { withFileTypes: true, encoding: "buffer" });
+      return listingOf(raw.map(asTextWherePossible));
     } catch (error) {
       this.#trouble(folder, error);
-      return [];
+      return EMPTY;
     }
   }
 
@@ -229,6 +243,16 @@ class Walk {
   #skip(path: string, reason: string): void {
     if (this.#skipped.size < SKIPPED_KEPT) this.#skipped.set(path, reason);
   }
+}
+
+function listingOf(entries: readonly Dirent<string>[]): Listing {
+  const files: RawPath[] = [];
+  const others: Dirent<string>[] = [];
+  for (const entry of entries) {
+    if (entry.isFile()) files.push(entry.name);
+    else others.push(entry);
+  }
+  return { files, others };
 }
 
 function asTextWherePossible(entry: Dirent<Buffer>): Dirent<string> {

@@ -6,9 +6,8 @@ import type { TestContext as NodeTest } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { type TestContext, type TestContextOptions, testContext } from "#agent/inputs/testing.ts";
 import type { FileRow } from "#agent/registry/row.ts";
-import { inodeOf } from "./file-opener.ts";
 import { FileSet, type FileSetOptions } from "./file-set.ts";
-import { fileKey } from "./identity.ts";
+import { fileKey, inodeOf } from "./identity.ts";
 import { compilePattern } from "./pattern.ts";
 import { type Found, scan } from "./scanner.ts";
 
@@ -69,8 +68,9 @@ export class Bench {
   async search(): Promise<void> {
     const patterns = compilePattern(this.pattern);
     const onFound = (found: Found): void => this.files.take(found);
+    const wasFound = (path: string): boolean => this.files.hasFound(path);
     this.files.beginScan();
-    const options = { patterns, symlinks: false, exclude: () => false, onFound };
+    const options = { patterns, symlinks: false, exclude: () => false, onFound, wasFound };
     this.files.endScan(await scan(options, new AbortController().signal));
   }
 

@@ -180,9 +180,17 @@ export class FileInput implements Input {
   /** Searches for files once; returns the processor time it took, ms. */
   async scan(): Promise<number> {
     const { signal } = this.#stop;
-    const options = { patterns: this.#patterns, symlinks: this.#symlinks, exclude: this.#exclude };
     this.#files.beginScan();
-    const result = await scan({ ...options, onFound: (found) => this.#files.take(found) }, signal);
+    const result = await scan(
+      {
+        patterns: this.#patterns,
+        symlinks: this.#symlinks,
+        exclude: this.#exclude,
+        onFound: (found) => this.#files.take(found),
+        wasFound: (path) => this.#files.hasFound(path),
+      },
+      signal,
+    );
     if (signal.aborted) return result.cpuMs;
     const before = threadCpuMs();
     this.#files.endScan(result);

@@ -35,6 +35,8 @@ export interface InputContext {
   readonly isOwnFile: (file: { readonly dev: number; readonly ino: number }, path: string) => boolean;
   /** False where the system doesn't tell when files were made. */
   readonly tellsBirth: boolean;
+  /** Returns true where a path lies on a disk of this machine, of which reads may be waited for. */
+  readonly isNear: (path: string) => boolean;
   /** Ends the agent in order: for inputs that come to an end themselves. */
   readonly onEnd: () => void;
 }

@@ -116,6 +116,8 @@ export interface TestContextOptions {
   readonly batchBytes?: number;
   readonly slots?: number;
   readonly tellsBirth?: boolean;
+  /** False: files seem to be on another machine. */
+  readonly near?: boolean;
   readonly folder?: string;
 }
 
@@ -141,6 +143,7 @@ export async function testContext(options: TestContextOptions = {}): Promise<Tes
     dataFolder: join(folder, "registry"),
     isOwnFile: () => false,
     tellsBirth: options.tellsBirth ?? true,
+    isNear: () => options.near ?? true,
     onEnd: () => undefined,
     folder,
     async dispose() {

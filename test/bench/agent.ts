@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 import { AgentRun, type AgentRunOptions } from "./agent-run.ts";
-import type { Benchmark, BenchmarkContext, Result, Target } from "./benchmark.ts";
+import {
+  type Benchmark,
+  type BenchmarkContext,
+  type Case,
+  measureCases,
+  type Result,
+  type Target,
+} from "./benchmark.ts";
 import { readLinesPerCpuSecond } from "./reference.ts";
 
 const LINES = 1_500_000;
@@ -29,15 +36,19 @@ const WAYS: readonly (Pick<AgentRunOptions, "input" | "settings"> & {
   { name: "zstd", target: 1_000_000, settings: { "output.pipeline.compression": "zstd" } },
 ];
 
+const CASES: readonly Case[] = [
+  ...WAYS.map((way) => ({
+    name: way.name,
+    measure: (context: BenchmarkContext) => measureWay(context, way),
+  })),
+  { name: "idle files", measure: measureIdle },
+  { name: "backlog", measure: measureBacklog },
+];
+
 export const agent: Benchmark = {
   name: "agent",
   about: "file → PubAck: lines of 200 bytes per CPU-second, 10,000 idle files, 1 GB over 1,000 files; memory",
-  async run(context) {
-    const results: Result[] = [];
-    for (const way of WAYS) results.push(...(await measureWay(context, way)));
-    results.push(...(await measureIdle(context)), ...(await measureBacklog(context)));
-    return results;
-  },
+  run: (context) => measureCases(CASES, context),
 };
 
 async function measureWay(

@@ -4,13 +4,32 @@ import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { keeps, percentile } from "./benchmark.ts";
+import { type BenchmarkContext, keeps, measureCases, percentile } from "./benchmark.ts";
 import { fts5LinesPerCpuSecond, readLinesPerCpuSecond } from "./reference.ts";
 
 test("a value keeps its target or it doesn't", () => {
   assert.equal(keeps(150, { atMost: 150 }), true);
   assert.equal(keeps(151, { atMost: 150 }), false);
   assert.equal(keeps(54.9, { atLeast: 55 }), false);
+});
+
+test("a case that fails says so beside the results of the others", async (t) => {
+  const context: BenchmarkContext = {
+    workspace: new Workspace(t),
+    scale: 1,
+    docs: undefined,
+    keep: undefined,
+    only: "",
+    progress: () => undefined,
+  };
+  const one = { case: "one", value: 1, unit: "x", reference: null };
+  const cases = [
+    { name: "two", measure: () => Promise.reject(new Error("did not come true")) },
+    { name: "one", measure: () => Promise.resolve([one]) },
+  ];
+  const [failed, measured, ...more] = await measureCases(cases, context);
+  assert.deepEqual([failed?.case, failed?.failure, measured, more], ["two", "did not come true", one, []]);
+  assert.deepEqual(await measureCases(cases, { ...context, only: "on" }), [one]);
 });
 
 test("percentiles are values that were measured", () => {

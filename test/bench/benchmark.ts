@@ -13,6 +13,14 @@ export interface Result {
   readonly reference: { readonly name: string; readonly value: number } | null;
   /** What it has to be on an idle machine; undefined: nothing was promised. */
   readonly target?: Target;
+  /** Why there is no value; undefined where there is one. */
+  readonly failure?: string;
+}
+
+/** A part of a benchmark that can be measured by itself. */
+export interface Case {
+  readonly name: string;
+  readonly measure: (context: BenchmarkContext) => Promise<readonly Result[]>;
 }
 
 /** A bound that belongs to what is measured. */
@@ -44,6 +52,21 @@ export interface Benchmark {
   /** One line for the list. */
   readonly about: string;
   run(context: BenchmarkContext): Promise<Result[]>;
+}
+
+/** Measures the cases that are meant, one after the other. One that fails says so and keeps no other from its result. */
+export async function measureCases(cases: readonly Case[], context: BenchmarkContext): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const { name, measure } of cases) {
+    if (!name.includes(context.only)) continue;
+    try {
+      results.push(...(await measure(context)));
+    } catch (error) {
+      const failure = (error as Error).message;
+      results.push({ case: name, value: Number.NaN, unit: "", reference: null, failure });
+    }
+  }
+  return results;
 }
 
 /** Returns the value at the share `p` (0..1) of `values`, by nearest rank; NaN of none. */

@@ -1,7 +1,8 @@
 /**
  * `npm run bench -- NAME [--json] [--scale 0.1] [--docs N] [--keep FOLDER] [--only TEXT]`: measures and prints
  * `{name, machine, results: [{case, value, unit, reference, ratio}]}`, and where a case has a target whether it
- * `passed`. Without a name it lists the benchmarks.
+ * `passed`; a case that couldn't be measured has its `failure`, and the exit status is 1. Without a name it lists the
+ * benchmarks.
  */
 
 import { cpus, release, totalmem } from "node:os";
@@ -59,6 +60,7 @@ async function measure(benchmark: Benchmark): Promise<void> {
     });
     if (values.json) print(benchmark.name, results);
     else for (const result of results) process.stdout.write(`${readable(result)}\n`);
+    if (results.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
   } finally {
     await workspace.close();
   }
@@ -70,6 +72,7 @@ function print(benchmark: string, results: readonly Result[]): void {
     reference: result.reference === null ? null : result.reference.value,
     referenceName: result.reference?.name ?? null,
     ratio: ratio(result),
+    ...(result.failure === undefined ? {} : { passed: false }),
     ...(result.target === undefined ? {} : { passed: keeps(result.value, result.target) }),
   }));
   const machine = {
@@ -89,6 +92,7 @@ function ratio({ value, reference }: Result): number | null {
 }
 
 function readable(result: Result): string {
+  if (result.failure !== undefined) return `${result.case.padEnd(32)} FAIL: ${result.failure}`;
   const beside =
     result.reference === null
       ? ""

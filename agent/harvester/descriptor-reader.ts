@@ -1,0 +1,80 @@
+/**
+ * Reads at places of an open file. A block that the system has in memory is there in 30 µs, and asking a thread of the
+ * pool for it takes as long again; so files of a near disk are read in the loop's own thread while that is quick. A
+ * disk that lets the loop wait, or a network, is read by the pool.
+ */
+
+import { read as readCallback, readSync, statfsSync } from "node:fs";
+import type { RawPath } from "./path.ts";
+
+/** A read that takes longer went to the disk itself, or to one that is busy, ms. */
+const SLOW_MS = 5;
+/** Reads by the pool after a slow one: together they take far longer than the next one in the loop's thread. */
+const POOLED_READS = 64;
+
+/**
+ * `f_type` of file systems on disks and in memory of this machine (statfs(2), linux/magic.h): ext2 to ext4, xfs,
+ * btrfs, f2fs, zfs, overlay, tmpfs, ramfs.
+ */
+const NEAR_TYPES: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x794c7630, 0x01021994, 0x858458f6,
+]);
+
+/** Returns true where a path lies on a disk or in memory of this machine; false where that can't be told. */
+export function isNear(path: RawPath): boolean {
+  try {
+    return NEAR_TYPES.has(statfsSync(path).type);
+  } catch {
+    return false;
+  }
+}
+
+export class DescriptorReader {
+  readonly #fd: number;
+  readonly #near: boolean;
+  #pooledLeft = 0;
+
+  constructor(fd: number, near: boolean) {
+    this.#fd = fd;
+    this.#near = near;
+  }
+
+  /**
+   * Reads `length` bytes at `position` into `buffer` from `at` on; fewer only at the file's end. Throws the system's
+   * error.
+   */
+  async read(buffer: Buffer, at: number, length: number, position: number): Promise<number> {
+    let done = 0;
+    while (done < length) {
+      const bytes = await this.#once(buffer, at + done, length - done, position + done);
+      if (bytes === 0) break;
+      done += bytes;
+    }
+    return done;
+  }
+
+  #once(buffer: Buffer, at: number, length: number, position: number): number | Promise<number> {
+    if (!this.#near || this.#pooledLeft > 0) {
+      this.#pooledLeft--;
+      return readByPool(this.#fd, buffer, at, length, position);
+    }
+    const beganMs = performance.now();
+    const bytes = readSync(this.#fd, buffer, at, length, position);
+    if (performance.now() - beganMs > SLOW_MS) this.#pooledLeft = POOLED_READS;
+    return bytes;
+  }
+}
+
+function readByPool(
+  fd: number,
+  buffer: Buffer,
+  at: number,
+  length: number,
+  position: number,
+): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  readCallback(fd, buffer, at, length, position, (error, bytes) =>
+    error === null ? resolve(bytes) : reject(error),
+  );
+  return promise;
+}
