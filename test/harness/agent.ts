@@ -111,6 +111,9 @@ export async function addRaw(nats: NatsConnection): Promise<void> {
   });
 }
 
+/** Questions on their way to the server at the same time: one after the other, ten thousand messages take 10 s. */
+const ASKED_AT_ONCE = 100;
+
 /** A message of RAW, decoded; `data` uncompressed. */
 export interface RawMessage {
   readonly sequence: number;
@@ -123,15 +126,21 @@ export async function readRaw(nats: NatsConnection): Promise<RawMessage[]> {
   const manager = await jetstreamManager(nats);
   const { state } = await manager.streams.info(RAW_STREAM);
   const messages: RawMessage[] = [];
-  for (let sequence = Math.max(1, state.first_seq); sequence <= state.last_seq; sequence++) {
-    const message = await manager.streams.getMessage(RAW_STREAM, { seq: sequence });
-    if (message === null) continue;
-    const batch = LogBatch.decode(message.data);
-    const bytes = Buffer.from(batch.block?.data ?? []);
-    const data = batch.block?.compression === Compression.ZSTD ? zstdDecompressSync(bytes) : bytes;
-    messages.push({ sequence, batch, data });
+  for (let from = Math.max(1, state.first_seq); from <= state.last_seq; from += ASKED_AT_ONCE) {
+    const count = Math.min(ASKED_AT_ONCE, state.last_seq - from + 1);
+    const sequences = Array.from({ length: count }, (_, at) => from + at);
+    const found = await Promise.all(sequences.map((seq) => manager.streams.getMessage(RAW_STREAM, { seq })));
+    for (const [at, message] of found.entries())
+      if (message !== null) messages.push(decode(sequences[at]!, message.data));
   }
   return messages;
+}
+
+function decode(sequence: number, message: Uint8Array): RawMessage {
+  const batch = LogBatch.decode(message);
+  const bytes = Buffer.from(batch.block?.data ?? []);
+  const data = batch.block?.compression === Compression.ZSTD ? zstdDecompressSync(bytes) : bytes;
+  return { sequence, batch, data };
 }
 
 /** Returns the bytes of each "<file_key>/<generation>", put together by offset; throws where a gap is. */
