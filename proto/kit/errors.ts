@@ -76,7 +76,11 @@ export class AppError extends Error {
   readonly data: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    const { stackTraceLimit } = Error;
+    // Where in the program a request was refused says nothing, and to note it takes longer than most refusals.
+    if (CATALOGUE[code].status < 500) Error.stackTraceLimit = 0;
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "AppError";
     this.code = code;
     this.detail = options.detail;
