@@ -19,7 +19,7 @@ const ANY_FREQ = 0x7fff_ffff;
 export class Bm25 {
   readonly #weight: number;
   /** k1 · (1 - b + b · length / average) by norm byte. */
-  readonly #lengthFactor = new Float32Array(256);
+  readonly #lengthFactor: Float32Array;
   /** What `above` was asked for last: the same for many blocks, and for segments behind each other. */
   #above: ScoreBound | undefined;
 
@@ -28,10 +28,7 @@ export class Bm25 {
    */
   constructor(idf: number, averageLength: number, boost: number) {
     this.#weight = Math.fround(Math.fround(idf) * boost * (K1 + 1));
-    for (let norm = 0; norm < 256; norm++) {
-      this.#lengthFactor[norm] =
-        averageLength > 0 ? K1 * (1 - B + (B * normToLength(norm)) / averageLength) : K1;
-    }
+    this.#lengthFactor = lengthFactors(averageLength);
   }
 
   /** Score of `freq` occurrences in a field with this norm byte. */
@@ -44,6 +41,23 @@ export class Bm25 {
     if (this.#above?.minScore !== minScore) this.#above = new ScoreBound(this, minScore);
     return this.#above;
   }
+}
+
+/** Tables that are remembered: those of the fields of some searches. */
+const KNOWN_TABLES = 16;
+
+const tables = new Map<number, Float32Array>();
+
+/** k1 · (1 - b + b · length / average) by norm byte, not to be changed: all terms of a field have the same. */
+function lengthFactors(averageLength: number): Float32Array {
+  const known = tables.get(averageLength);
+  if (known !== undefined) return known;
+  const table = new Float32Array(256);
+  for (let norm = 0; norm < 256; norm++)
+    table[norm] = averageLength > 0 ? K1 * (1 - B + (B * normToLength(norm)) / averageLength) : K1;
+  if (tables.size >= KNOWN_TABLES) tables.delete(tables.keys().next().value!);
+  tables.set(averageLength, table);
+  return table;
 }
 
 /** See Bm25.above. Scores grow with freq. */

@@ -92,7 +92,13 @@ export class TermWalk implements TermIterator {
   }
 
   compare(term: Uint8Array): number {
-    return compareBytes(this.view(), term);
+    const own = this.#term;
+    const length = Math.min(this.#length, term.length);
+    for (let at = 0; at < length; at++) {
+      const difference = own[at]! - term[at]!;
+      if (difference !== 0) return difference;
+    }
+    return this.#length - term.length;
   }
 
   term(): Uint8Array {

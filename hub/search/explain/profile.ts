@@ -4,7 +4,7 @@
  */
 
 import type { AggregationTree } from "../aggregations/aggregation.ts";
-import { BATCH } from "../collect/batch.ts";
+import { Batch } from "../collect/batch.ts";
 import { type CollectOptions, collectShard } from "../collect/collect-shard.ts";
 import type { SearchControl } from "../control.ts";
 import type { JsonObject } from "../json.ts";
@@ -81,8 +81,7 @@ interface Breakdown {
 
 /** Walks the documents of a query; times in nanoseconds. */
 async function walk(query: Query, shard: ShardContext, control: SearchControl): Promise<Breakdown> {
-  const docs = new Int32Array(BATCH);
-  const scores = new Float32Array(BATCH);
+  const { docs, scores } = new Batch(true, shard.searcher.segments);
   let start = performance.now();
   const weight = query.weight(shard, { scores: true, boost: 1 });
   const weightMs = performance.now() - start;

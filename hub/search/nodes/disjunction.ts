@@ -34,9 +34,9 @@ export class DisjunctionScorer extends Scorer {
   readonly #scores: boolean;
   /** Share of the scores below the best one; undefined: all are added. */
   readonly #tieBreaker: number | undefined;
-  readonly #sum = new Float64Array(WINDOW);
-  readonly #best = new Float64Array(WINDOW);
-  readonly #matches = new Uint16Array(WINDOW);
+  readonly #sum: Float64Array;
+  readonly #best: Float64Array;
+  readonly #matches: Uint16Array;
   #base = 0;
   #end = 0;
   #minScore = 0;
@@ -68,6 +68,10 @@ export class DisjunctionScorer extends Scorer {
       scorers.every(({ norms }) => norms !== null && norms === scorers[0]!.norms);
     this.#minimum = minimum;
     this.#docCount = docCount;
+    const window = Math.min(WINDOW, docCount);
+    this.#sum = new Float64Array(window);
+    this.#best = new Float64Array(window);
+    this.#matches = new Uint16Array(window);
     this.#scores = scores;
     this.#tieBreaker = tieBreaker;
     this.cost = scorers.reduce((total, scorer) => total + scorer.cost, 0);
