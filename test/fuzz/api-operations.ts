@@ -14,8 +14,8 @@ export interface Operation {
 /** Makes an operation; `name`: what stands for an index, encoded. */
 type MakeOperation = (random: Random, name: string) => Operation;
 
-/** One in so many operations changes something that has to reach a disk, or waits. */
-const DEAR_SHARE = 12;
+/** One in so many operations changes something that has to reach a disk, or waits: of a long run still ten thousands. */
+const DEAR_SHARE = 40;
 
 /** An operation with a body that would do. */
 export function operation(random: Random): Operation {

@@ -8,10 +8,16 @@ import { METHODS, NAMES, ODD_VALUES, PARAMETERS, TYPES } from "./api-values.ts";
 /** Odd values that can stand in an address. */
 const ODD_TEXTS = ODD_VALUES.filter((odd) => odd !== "\ud800" && typeof odd !== "object");
 
+/** One in so many bodies is left as it would do. */
+const WHOLE_SHARE = 8;
+
 /** Makes a request, broken in one way or several. */
 export function malformedRequest(random: Random): PlainRequest {
   const { method, path, body, lines = false } = operation(random);
-  const broken = random.oneIn(4) ? body : mutated(body, random);
+  let broken = body;
+  if (!random.oneIn(WHOLE_SHARE))
+    do broken = mutated(broken, random);
+    while (random.oneIn(3));
   let text = "";
   if (broken !== undefined) {
     text =

@@ -38,6 +38,8 @@ export class PipelinedHttp {
   #socket: Socket;
   #waiting: Waiting[] = [];
   #received: Buffer = Buffer.alloc(0);
+  /** Requests that go out with the next write. */
+  #unsent = "";
   #closed = false;
 
   /** `answerMs`: no answer may take longer. */
@@ -79,6 +81,7 @@ export class PipelinedHttp {
   #reconnect(socket: Socket): void {
     if (this.#closed || socket !== this.#socket) return;
     this.#received = Buffer.alloc(0);
+    this.#unsent = "";
     this.#socket = this.#connect();
     for (const { request } of this.#waiting) this.#write(request);
   }
@@ -86,7 +89,14 @@ export class PipelinedHttp {
   #write({ method, path, headers, body }: PlainRequest): void {
     let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}:${this.#port}\r\n`;
     for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;
-    this.#socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    // What is asked in one turn goes out at once.
+    if (this.#unsent === "") queueMicrotask(() => this.#flush());
+    this.#unsent += `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  }
+
+  #flush(): void {
+    this.#socket.write(this.#unsent);
+    this.#unsent = "";
   }
 
   #take(chunk: Buffer): void {
