@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { suite, test } from "node:test";
+import { apply, contents, DELETE, INDEX, openShard, operation, withFolder } from "./shard.test-support.ts";
+
+suite("durability of a shard", () => {
+  test("a second opening is refused while the first lasts", () =>
+    withFolder((folder) => {
+      const shard = openShard(folder);
+      assert.throws(() => openShard(folder), { code: "data_locked" });
+      shard.close();
+      openShard(folder).close();
+    }));
+
+  test("what wasn't committed is read again from the log and comes to the same", () =>
+    withFolder((folder) => {
+      const first = openShard(folder);
+      apply(first, 1, operation(INDEX, "a", { n: 1 }), operation(INDEX, "b", {}));
+      first.commit();
+      apply(first, 2, operation(DELETE, "a"), operation(INDEX, "b", { n: 2 }));
+      first.refresh();
+      first.close();
+      const second = openShard(folder);
+      assert.deepEqual(second.position, { incarnation: 1, sequence: 1 });
+      assert.equal(apply(second, 1, operation(INDEX, "a", { n: 5 })), null);
+      const results = apply(second, 2, operation(DELETE, "a"), operation(INDEX, "b", { n: 2 }))!;
+      assert.deepEqual(
+        results.map(({ result, version }) => [result, version]),
+        [
+          ["deleted", 2],
+          ["updated", 2],
+        ],
+      );
+      second.commit();
+      second.close();
+      const third = openShard(folder);
+      assert.deepEqual([...contents(third.searcher())], [["b", '{"n":2}']]);
+      // The deletion is remembered: its version goes on.
+      assert.equal(apply(third, 3, operation(INDEX, "a", {}))![0]!.version, 3);
+      third.close();
+    }));
+
+  test("files that nothing needs are removed", () =>
+    withFolder(async (folder) => {
+      const shard = openShard(folder);
+      for (let sequence = 1; sequence <= 20; sequence++) {
+        apply(shard, sequence, operation(INDEX, `d${sequence}`, {}), operation(DELETE, `d${sequence - 1}`));
+        shard.commit();
+      }
+      await shard.forceMerge(1);
+      for (let extra = 21; extra <= 23; extra++) {
+        apply(shard, extra, operation(INDEX, "x", { n: extra }));
+        shard.commit();
+      }
+      const files = readdirSync(folder).filter((name) => !name.startsWith("manifest"));
+      assert.ok(files.length <= 8, files.join(" "));
+      assert.equal(readdirSync(folder).filter((name) => name.startsWith("manifest")).length, 2);
+      assert.deepEqual([...contents(shard.searcher()).keys()].sort(), ["d20"]);
+      shard.close();
+    }));
+});
