@@ -1,6 +1,7 @@
 /** Figures of a shard. */
 
 import type { ShardDocuments } from "./shard-documents.ts";
+import type { ShardSegment } from "./shard-segment.ts";
 
 export interface ShardStats {
   /** Live documents. */
@@ -20,19 +21,22 @@ export function statsOf({ segments, buffer }: ShardDocuments, writtenMs: number)
   let live = 0;
   let all = 0;
   let bytes = 0;
-  let uncommitted = 0;
   for (const entry of segments) {
     live += entry.liveCount;
     all += entry.segment.docCount;
     bytes += entry.segment.sizeBytes;
-    uncommitted += entry.uncommittedBytes;
   }
   return {
     docs: live + (buffer?.liveCount ?? 0),
     deleted: all - live + (buffer === null ? 0 : buffer.docCount - buffer.liveCount),
     bytes,
     segments: segments.length,
-    memoryBytes: uncommitted + (buffer?.sizeBytes ?? 0),
+    memoryBytes: uncommittedBytesOf(segments) + (buffer?.sizeBytes ?? 0),
     writtenMs,
   };
+}
+
+/** Bytes of sealed segments that aren't on disk. */
+export function uncommittedBytesOf(segments: readonly ShardSegment[]): number {
+  return segments.reduce((total, entry) => total + entry.uncommittedBytes, 0);
 }

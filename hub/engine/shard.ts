@@ -12,19 +12,18 @@ import { comparePositions, type Position } from "#proto/position.ts";
 import { DocBatchView } from "./doc-batch-view.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ItemResult } from "./item-result.ts";
-import type { Kernel } from "./kernel/kernel.ts";
 import { MANIFEST_VERSION, type Manifest, manifestTimeMs } from "./manifest.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { ShardMerges } from "./merge/shard-merges.ts";
 import { type LostSegment, type Recovered, recover } from "./recovery.ts";
 import { Repeats } from "./repeats.ts";
 import type { Searcher } from "./searcher.ts";
-import type { SnapshotReader } from "./segment/reader.ts";
-import type { SegmentBuffer } from "./segment/segment-buffer.ts";
 import { ShardCommits } from "./shard-commits.ts";
-import { type DocumentsState, type ShardDocument, ShardDocuments } from "./shard-documents.ts";
-import { type ShardStats, statsOf } from "./shard-stats.ts";
+import { type DocumentsOptions, type ShardDocument, ShardDocuments } from "./shard-documents.ts";
+import type { ShardSegment } from "./shard-segment.ts";
+import { type ShardStats, statsOf, uncommittedBytesOf } from "./shard-stats.ts";
 import { Tombstones } from "./tombstones.ts";
+import { VisibleSegments } from "./visible-segments.ts";
 
 /** A buffer of so many bytes or documents becomes a segment: its hash table still fits the processor's caches. */
 const BUFFER_BYTES = 32 * 1024 * 1024;
@@ -33,15 +32,12 @@ const BUFFER_DOCS = 100_000;
 /** Sealed bytes in memory at which `apply` commits of its own accord, when the owner doesn't. */
 const UNCOMMITTED_BYTES = 128 * 1024 * 1024;
 
-export interface ShardOptions {
+export interface ShardOptions extends DocumentsOptions {
   /** Name of the index, for messages. */
   readonly index: string;
-  readonly mapping: Mapping;
   readonly log: Logger;
   /** Size of a buffer at which it becomes a segment, for tests. */
   readonly bufferDocs?: number;
-  /** Null: everything is done in TypeScript. Default: the kernel of the thread, where it is built. */
-  readonly kernel?: Kernel | null;
 }
 
 /** See the file's comment. */
@@ -58,8 +54,7 @@ export class Shard {
   #position: Position;
   #repairUntil: Position | null;
   readonly #commits: ShardCommits;
-  /** What searchers see; its segments are retained. */
-  #visible: readonly SnapshotReader[] = [];
+  readonly #visible = new VisibleSegments();
   readonly #merges: ShardMerges;
   #writtenMs: number;
   #changed = false;
@@ -79,14 +74,14 @@ export class Shard {
     this.#commits = new ShardCommits(folder, options.index, generation);
     this.#writtenMs = manifest === null ? Date.now() : manifestTimeMs(folder, manifest);
     this.#repeats = new Repeats(manifest?.repeats);
-    const state: DocumentsState = {
+    const state = {
       segments: recovered.segments,
       tombstones: new Tombstones(manifest?.tombstones),
       nextSegment: manifest?.nextSegment ?? 1,
       nextSeqNo: manifest?.nextSeqNo ?? 0,
     };
     this.#documents = new ShardDocuments(state, options, recovered.position);
-    this.#merges = new ShardMerges(folder, this.#documents, (inputs) => {
+    this.#merges = new ShardMerges(folder, this.#documents, options.kernel !== null, (inputs) => {
       for (const entry of inputs) this.#commits.retire(entry);
       this.#changed = true;
     });
@@ -154,9 +149,8 @@ export class Shard {
       this.#writtenMs = Date.now();
       return results;
     } catch (error) {
-      // Half a message may be in the buffer: only the committed state is whole.
-      this.#failure = toAppError(error);
-      throw this.#failure;
+      // Half a message may be in the buffer.
+      throw this.#fail(error);
     }
   }
 
@@ -164,33 +158,13 @@ export class Shard {
   refresh(): boolean {
     if (this.#closed) return false;
     this.#seal();
-    const visible = this.#documents.segments
-      .filter((entry) => entry.liveCount > 0)
-      .map((entry) => entry.snapshot());
-    const before = this.#visible;
-    if (visible.length === before.length && visible.every((reader, index) => reader === before[index]))
-      return false;
-    for (const reader of visible) reader.segment.retain();
-    this.#visible = visible;
-    for (const reader of before) reader.segment.release();
-    return true;
+    return this.#visible.show(this.#documents.segments);
   }
 
   /** A snapshot as of the last refresh; its `close` must be called. */
   searcher(): Searcher {
     this.#checkUsable();
-    const readers = this.#visible;
-    for (const reader of readers) reader.segment.retain();
-    let isOpen = true;
-    return {
-      segments: readers,
-      mapping: this.#documents.mapping,
-      totalDocs: readers.reduce((total, reader) => total + reader.liveCount, 0),
-      close() {
-        if (isOpen) for (const reader of readers) reader.segment.release();
-        isOpen = false;
-      },
-    };
+    return this.#visible.searcher(this.#documents.mapping);
   }
 
   /** Reads a document in real time, refreshed or not; null where there is none. */
@@ -243,9 +217,8 @@ export class Shard {
     if (this.#closed) return;
     this.#closed = true;
     this.#merges.close();
-    for (const reader of this.#visible) reader.segment.release();
+    this.#visible.close();
     for (const entry of this.#documents.segments) entry.segment.release();
-    this.#visible = [];
     this.#documents.segments = [];
     this.#documents.dropBuffer();
     this.#unlock();
@@ -275,18 +248,16 @@ export class Shard {
 
   #limitMemory(): void {
     const { buffer } = this.#documents;
-    if (buffer !== null && this.#isFull(buffer)) this.#seal();
-    const uncommitted = this.#documents.segments.reduce((total, entry) => total + entry.uncommittedBytes, 0);
-    if (uncommitted >= UNCOMMITTED_BYTES) this.commit();
+    const { docCount = 0, sizeBytes = 0, fields } = buffer ?? {};
+    if (docCount >= this.#bufferDocs || sizeBytes >= BUFFER_BYTES || fields?.isTight) this.#seal();
+    if (uncommittedBytesOf(this.#documents.segments) >= UNCOMMITTED_BYTES) this.commit();
   }
 
   #dropDeadSegments(): void {
-    const dead = this.#documents.segments.filter(
-      (entry) => entry.liveCount === 0 && !this.#merges.uses(entry),
-    );
-    for (const entry of dead) this.#commits.retire(entry);
-    if (dead.length > 0)
-      this.#documents.segments = this.#documents.segments.filter((entry) => !dead.includes(entry));
+    const isDead = (entry: ShardSegment) => entry.liveCount === 0 && !this.#merges.uses(entry);
+    const { segments } = this.#documents;
+    for (const entry of segments.filter(isDead)) this.#commits.retire(entry);
+    if (segments.some(isDead)) this.#documents.segments = segments.filter((entry) => !isDead(entry));
   }
 
   #manifest(generation: number): Manifest {
@@ -304,19 +275,19 @@ export class Shard {
     };
   }
 
-  #isFull({ docCount, fields, sizeBytes }: SegmentBuffer): boolean {
-    return docCount >= this.#bufferDocs || sizeBytes >= BUFFER_BYTES || fields.isTight;
-  }
-
   /** Makes a segment in memory of what was applied last. */
   #seal(): void {
     try {
       this.#documents.seal();
     } catch (error) {
-      // The position says that the buffer's documents are there: only the committed state is whole.
-      this.#failure = toAppError(error);
-      throw this.#failure;
+      // The position says that the buffer's documents are there.
+      throw this.#fail(error);
     }
+  }
+
+  /** Only the committed state is whole from now on. */
+  #fail(error: unknown): AppError {
+    return (this.#failure = toAppError(error));
   }
 
   #checkUsable(): void {

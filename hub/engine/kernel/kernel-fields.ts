@@ -13,6 +13,7 @@ import type { SegmentFileWriter } from "../segment/segment-file.ts";
 import * as at from "./assembly/layout.ts";
 import type { Kernel } from "./kernel.ts";
 import { KernelField } from "./kernel-field.ts";
+import { KernelSeal } from "./kernel-seal.ts";
 import { KernelStored } from "./kernel-stored.ts";
 
 /** Slots of a new hash table: small, since most buffers of an idle hub stay small. */
@@ -20,9 +21,6 @@ const FIRST_SLOTS = 2048;
 
 /** Buffers of the pool's structure. */
 const POOL_BUFFERS = [at.POOL_TABLE, at.POOL_TERMS, at.POOL_TEXT];
-
-/** Buffers of a seal's structure. */
-const SEAL_BUFFERS = [at.SEAL_BLOCKS, at.SEAL_INDEX, at.SEAL_POSTINGS, at.SEAL_ENDS, at.SEAL_OCCURRENCES];
 
 /** Share of the limit that must be free for a new buffer: those that are open must be able to grow. */
 const FREE_FOR_NEW = 0.5;
@@ -142,37 +140,23 @@ export class KernelFields implements BufferedFields {
   }
 
   #sealTerms(file: SegmentFileWriter, field: KernelField, idsAt: number, count: number): DictionaryEntry {
-    const { kernel } = this;
-    const sealAt = kernel.allocateZeroed(at.SEAL_BYTES);
+    const { functions } = this.kernel;
     const isText = field.field.type === "text";
     const positions = isText && field.field.positions;
-    const kept = positions ? at.KEEP_POSITIONS : isText ? at.KEEP_FREQS : at.KEEP_DOCS;
-    kernel.setWord(sealAt + at.SEAL_KEPT, kept);
-    if (isText) kernel.functions.gatherWords(field.fieldAt, sealAt, count);
-    else if (field.field.index) kernel.functions.gatherValues(field.fieldAt, sealAt, count);
-    else kernel.functions.gatherNothing(sealAt, count);
-    if (field.field.norms) {
-      kernel.setWord(sealAt + at.SEAL_NORMS, kernel.word(field.fieldAt + at.FIELD_NORMS + at.BUFFER_AT));
-    }
-    const start = file.length;
+    const seal = new KernelSeal(
+      this.kernel,
+      positions ? at.KEEP_POSITIONS : isText ? at.KEEP_FREQS : at.KEEP_DOCS,
+    );
+    if (isText) functions.gatherWords(field.fieldAt, seal.sealAt, count);
+    else if (field.field.index) functions.gatherValues(field.fieldAt, seal.sealAt, count);
+    else functions.gatherNothing(seal.sealAt, count);
+    if (field.field.norms) seal.setNorms(this.kernel.start(field.fieldAt + at.FIELD_NORMS));
     for (let done = 0; done < count; ) {
-      done = kernel.functions.addTerms(this.poolAt, sealAt, idsAt, done, count);
-      const postings = kernel.view(sealAt + at.SEAL_POSTINGS);
-      file.write(postings);
-      kernel.setWord(sealAt + at.SEAL_FLUSHED, kernel.word(sealAt + at.SEAL_FLUSHED) + postings.length);
-      kernel.setLength(sealAt + at.SEAL_POSTINGS, 0);
+      done = functions.addTerms(this.poolAt, seal.sealAt, idsAt, done, count);
+      seal.flush(file);
     }
-    const entry: DictionaryEntry = {
-      size: kernel.word(sealAt + at.SEAL_SIZE),
-      postings: [start, kernel.word(sealAt + at.SEAL_FLUSHED)],
-      blocks: file.write(kernel.view(sealAt + at.SEAL_BLOCKS)),
-      index: file.write(kernel.view(sealAt + at.SEAL_INDEX)),
-      positions,
-      sumTotalTermFreq: kernel.float(sealAt + at.SEAL_TOTAL_TERM_FREQ),
-      sumDocFreq: kernel.float(sealAt + at.SEAL_DOC_FREQ),
-    };
-    for (const buffer of SEAL_BUFFERS) kernel.free(sealAt + buffer);
-    kernel.memory.release(sealAt, at.SEAL_BYTES);
+    const entry = seal.finish(file);
+    seal.release();
     return entry;
   }
 }

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { DocumentWriter } from "../document/document-writer.ts";
 import type { Mapping } from "../mapping/mapping.ts";
+import { type LiveSegment, numberDocuments } from "../merge/merge-input.ts";
+import { mergeSegments } from "../merge/merge-segments.ts";
 import type { Random } from "../random.test-support.ts";
 import type { BufferedFields } from "../segment/buffered-fields.ts";
 import { SegmentBuffer } from "../segment/segment-buffer.ts";
@@ -47,6 +49,19 @@ export function sealed(
   writer.release();
   fields.release();
   return { outcomes, segment: SegmentFile.ofMemory("test", sink.buffer.view().slice()) };
+}
+
+/** Merges segments to memory, by the kernel and by its twin. */
+export function mergedBoth(segments: readonly LiveSegment[]): {
+  readonly byKernel: SegmentFile;
+  readonly byTwin: SegmentFile;
+} {
+  const [byKernel, byTwin] = [true, false].map((usesKernel) => {
+    const sink = new MemorySink();
+    for (const _ of mergeSegments(numberDocuments(segments), sink, usesKernel));
+    return SegmentFile.ofMemory("merged", sink.buffer.view().slice());
+  });
+  return { byKernel: byKernel!, byTwin: byTwin! };
 }
 
 /** Compares two segments section by section; the index of ids has a random seed and is left out. */

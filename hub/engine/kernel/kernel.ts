@@ -58,6 +58,7 @@ export interface KernelFunctions extends SearchFunctions {
   gatherValues(fieldAt: number, sealAt: number, terms: number): void;
   gatherNothing(sealAt: number, terms: number): void;
   addTerms(poolAt: number, sealAt: number, idsAt: number, from: number, count: number): number;
+  mergeTerms(walksAt: number, count: number, sealAt: number, budget: number): number;
   hashName(nameAt: number, length: number): number;
   addPoint(fieldAt: number, doc: number, latitude: number, longitude: number): void;
   writeDocuments(poolAt: number, rootAt: number, runsAt: number, count: number, doc: number): number;

@@ -3,11 +3,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { comparePositions } from "#proto/position.ts";
-import { Bitset } from "../segment/bitset.ts";
 import { Segment } from "../segment/segment.ts";
 import { FileSink, SegmentFile } from "../segment/segment-file.ts";
 import { ShardSegment, segmentFileName } from "../shard-segment.ts";
-import { type MergeInput, mergeSegments } from "./merge-segments.ts";
+import { type MergeInput, numberDocuments } from "./merge-input.ts";
+import { mergeSegments } from "./merge-segments.ts";
 
 /** How long a slice works before it lets others go on. */
 const SLICE_MS = 5;
@@ -18,20 +18,22 @@ export class MergeTask {
   readonly #name: string;
   readonly #path: string;
   readonly #sink: FileSink;
-  readonly #merging: MergeInput[];
+  readonly #merging: readonly MergeInput[];
   readonly #work: Generator<void, void>;
 
-  constructor(folder: string, name: string, inputs: readonly ShardSegment[]) {
+  /** `usesKernel`: false merges in TypeScript. */
+  constructor(folder: string, name: string, inputs: readonly ShardSegment[], usesKernel: boolean) {
     this.inputs = inputs;
     this.#name = name;
     this.#path = join(folder, segmentFileName(name));
     this.#sink = new FileSink(this.#path);
-    this.#merging = inputs.map((entry) => ({
-      segment: entry.segment.retain(),
-      live: entry.liveDocs?.clone() ?? Bitset.full(entry.segment.docCount),
-      newDocs: new Int32Array(entry.segment.docCount).fill(-1),
-    }));
-    this.#work = mergeSegments(this.#merging, this.#sink);
+    this.#merging = numberDocuments(
+      inputs.map(({ segment, liveDocs }) => ({
+        segment: segment.retain(),
+        live: liveDocs?.clone() ?? null,
+      })),
+    );
+    this.#work = mergeSegments(this.#merging, this.#sink, usesKernel);
   }
 
   uses(entry: ShardSegment): boolean {
@@ -70,6 +72,7 @@ export class MergeTask {
 
   /** Gives up and removes what was written. */
   abandon(): void {
+    this.#work.return();
     this.#sink.abandon();
     rmSync(this.#path, { force: true });
     this.#releaseInputs();

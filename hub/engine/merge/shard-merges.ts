@@ -17,14 +17,21 @@ export interface MergedSegments {
 export class ShardMerges {
   readonly #folder: string;
   readonly #documents: MergedSegments;
+  readonly #usesKernel: boolean;
   readonly #merged: (inputs: readonly ShardSegment[]) => void;
   #task: MergeTask | null = null;
   #isClosed = false;
 
-  /** `merged` takes the segments in whose place another one is now. */
-  constructor(folder: string, documents: MergedSegments, merged: (inputs: readonly ShardSegment[]) => void) {
+  /** `usesKernel`: false merges in TypeScript. `merged` takes the segments in whose place another one is now. */
+  constructor(
+    folder: string,
+    documents: MergedSegments,
+    usesKernel: boolean,
+    merged: (inputs: readonly ShardSegment[]) => void,
+  ) {
     this.#folder = folder;
     this.#documents = documents;
+    this.#usesKernel = usesKernel;
     this.#merged = merged;
   }
 
@@ -58,7 +65,7 @@ export class ShardMerges {
   }
 
   #start(inputs: readonly ShardSegment[]): MergeTask {
-    this.#task = new MergeTask(this.#folder, this.#documents.newName(), inputs);
+    this.#task = new MergeTask(this.#folder, this.#documents.newName(), inputs, this.#usesKernel);
     return this.#task;
   }
 

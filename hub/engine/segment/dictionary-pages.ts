@@ -54,6 +54,11 @@ export class DictionaryPages {
     return this.#file.read(this.#entry.blocks, start, length, length <= room.length ? room : undefined);
   }
 
+  /** Bytes from the start of a block to that of another, which may be the one behind the last. */
+  distance(from: number, to: number): number {
+    return this.#startOf(to) - this.#startOf(from);
+  }
+
   /** Where a block begins within its page. */
   placeOf(block: number, page: DictionaryPage): number {
     return this.#startOf(block) - page.start;

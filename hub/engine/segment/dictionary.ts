@@ -13,6 +13,7 @@ import type {
 import { Bitset } from "./bitset.ts";
 import { ByteReader } from "./byte-buffer.ts";
 import { DictionaryPages } from "./dictionary-pages.ts";
+import { DictionaryWindows } from "./dictionary-windows.ts";
 import { type DictionaryEntry, TERMS_PER_BLOCK } from "./dictionary-writer.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { ScanWalk, TermWalk, type WalkedTerms } from "./term-walk.ts";
@@ -64,6 +65,11 @@ export class Dictionary implements TermDictionary {
     walk.bound(to === undefined ? null : toBytes(to), options.toInclusive ?? false);
     if (from !== undefined) this.#position(walk, toBytes(from), options.fromExclusive ?? false);
     return walk;
+  }
+
+  /** All of it from the start, for merges. */
+  windows(postingsBytes?: number): DictionaryWindows {
+    return new DictionaryWindows(this.#file, this.#entry, this.#pages, postingsBytes);
   }
 
   prefix(prefix: string | Uint8Array): TermIterator {

@@ -135,13 +135,23 @@ export class Segment {
     return new BlockColumn(this.#file, entry, this.docCount, this.presence(field) ?? null);
   }
 
+  /** What is kept of each document whatever its fields are, for merges. */
+  documentColumn(part: "version" | "seqNo"): BlockColumn {
+    return new BlockColumn(this.#file, this.#directory[part], this.docCount, null);
+  }
+
+  /** All stored bytes, block by block, for merges. */
+  stored(part: "source" | "ids"): StoredReader {
+    return new StoredReader(this.#file, this.#directory[part]);
+  }
+
   source(doc: number): Uint8Array {
-    this.#parts.source ??= new StoredReader(this.#file, this.#directory.source);
+    this.#parts.source ??= this.stored("source");
     return this.#parts.source.get(doc);
   }
 
   idBytes(doc: number): Uint8Array {
-    this.#parts.ids ??= new StoredReader(this.#file, this.#directory.ids);
+    this.#parts.ids ??= this.stored("ids");
     return this.#parts.ids.get(doc);
   }
 
@@ -151,12 +161,12 @@ export class Segment {
   }
 
   version(doc: number): number {
-    this.#parts.version ??= new BlockColumn(this.#file, this.#directory.version, this.docCount, null);
+    this.#parts.version ??= this.documentColumn("version");
     return this.#parts.version.first(doc);
   }
 
   seqNo(doc: number): number {
-    this.#parts.seqNo ??= new BlockColumn(this.#file, this.#directory.seqNo, this.docCount, null);
+    this.#parts.seqNo ??= this.documentColumn("seqNo");
     return this.#parts.seqNo.first(doc);
   }
 

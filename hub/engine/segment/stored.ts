@@ -87,6 +87,32 @@ export class StoredWriter implements StoredBuffer {
       this.add(run.bytes, run.sourceStart(index), run.sourceStop(index));
   }
 
+  /** Adds the documents of an unpacked block. */
+  addAll({ documents, ends }: StoredBlock): void {
+    let from = 0;
+    let before = 0;
+    for (let index = 0; index < ends.length; index++) {
+      const end = ends[index]!;
+      this.#lengths.varint(end - before);
+      before = end;
+      this.#nextDoc++;
+      if (this.#block.length + end - from < this.#blockBytes) continue;
+      this.#block.append(documents, from, end);
+      from = end;
+      this.#close();
+    }
+    this.#block.append(documents, from, before);
+  }
+
+  /** Adds the documents of a packed block as it is, behind a block of those at hand. */
+  addPacked(packed: Uint8Array, docs: number): void {
+    if (this.#nextDoc > this.#firstDoc) this.#close();
+    this.#startBlock();
+    this.#put(packed);
+    this.#nextDoc += docs;
+    this.#firstDoc = this.#nextDoc;
+  }
+
   get(doc: number): Uint8Array {
     if (doc < this.#firstDoc) return readStored(this.#index.view(), this.#data.view(), doc);
     return documentOf(this.#lengths.view(), 0, this.#block.view(), doc - this.#firstDoc);
@@ -105,18 +131,25 @@ export class StoredWriter implements StoredBuffer {
     raw.u32(this.#lengths.length);
     raw.append(this.#lengths.view());
     raw.append(this.#block.view());
-    this.#index.u32(this.#firstDoc);
-    if (this.#file === undefined) {
-      this.#index.u32(this.#data.length);
-    } else {
-      this.#index.u32(this.#file.length - this.#start);
-      this.#data.clear();
-    }
+    this.#startBlock();
+    if (this.#file !== undefined) this.#data.clear();
     pack(raw.view(), this.#packing, this.#data);
     this.#file?.write(this.#data.view());
     this.#lengths.clear();
     this.#block.clear();
     this.#firstDoc = this.#nextDoc;
+  }
+
+  /** Notes where the block that follows begins. */
+  #startBlock(): void {
+    this.#index.u32(this.#firstDoc);
+    this.#index.u32(this.#file === undefined ? this.#data.length : this.#file.length - this.#start);
+  }
+
+  /** Writes a packed block. */
+  #put(packed: Uint8Array): void {
+    if (this.#file === undefined) this.#data.append(packed);
+    else this.#file.write(packed);
   }
 }
 
@@ -145,6 +178,23 @@ export class StoredReader {
     return documents.subarray(place === 0 ? 0 : ends[place - 1], ends[place]);
   }
 
+  get blockCount(): number {
+    return this.#index.length / 8;
+  }
+
+  /** First document of a block. */
+  firstDoc(number: number): number {
+    return readU32(this.#index, 8 * number);
+  }
+
+  /** A block as it lies in the file. */
+  packed(number: number): Uint8Array {
+    const from = readU32(this.#index, 8 * number + 4);
+    const isLast = 8 * number + 8 >= this.#index.length;
+    const to = isLast ? this.#entry.data[1] : readU32(this.#index, 8 * number + 12);
+    return this.#file.read(this.#entry.data, from, to - from);
+  }
+
   /** Gives back what is kept. */
   close(): void {
     storedBlocks().drop(this);
@@ -153,21 +203,21 @@ export class StoredReader {
   #open(number: number): void {
     this.#inOrder = number === this.#number + 1 ? this.#inOrder + 1 : 0;
     const known = storedBlocks().get(this, number);
-    this.#block = known ?? this.#unpacked(number);
+    this.#block = known ?? openBlock(this.packed(number));
     this.#number = number;
     // Hits may well stand in neighbouring blocks; who reads many in order, as merges do, doesn't come back.
     if (known === undefined && this.#inOrder <= KEPT_IN_ORDER) storedBlocks().put(this, number, this.#block);
   }
-
-  #unpacked(number: number): StoredBlock {
-    const from = readU32(this.#index, 8 * number + 4);
-    const isLast = 8 * number + 8 >= this.#index.length;
-    const to = isLast ? this.#entry.data[1] : readU32(this.#index, 8 * number + 12);
-    return openBlock(unpack(this.#file.read(this.#entry.data, from, to - from)));
-  }
 }
 
-function openBlock(raw: Uint8Array): StoredBlock {
+/** Whether a packed block is small and slow to make, as those of merged segments are. Throws data_corrupt. */
+export function isLasting(packed: Uint8Array): boolean {
+  return packed.length >= 4 && readU32(packed, 0) !== LZ4_MAGIC;
+}
+
+/** Unpacks a block. Throws data_corrupt. */
+export function openBlock(packed: Uint8Array): StoredBlock {
+  const raw = unpack(packed);
   const lengthsBytes = readU32(raw, 0);
   const reader = new ByteReader(raw, 4);
   const ends: number[] = [];

@@ -51,7 +51,7 @@ export function addTerms(pool: usize, seal: usize, ids: usize, from: u32, count:
     if (stop - start === 1) addSingle(pool, seal, term, start, kept);
     else {
       listOccurrences(seal, start, stop, kept);
-      addTerm(pool, seal, term, kept === KEEP_POSITIONS);
+      putTerm(seal, textAt(term, at(pool + POOL_TEXT)), textBytes(term), kept === KEEP_POSITIONS);
     }
     start = stop;
   }
@@ -75,9 +75,30 @@ function addSingle(pool: usize, seal: usize, term: usize, occurrence: u32, kept:
   setEnd(seal + SEAL_BLOCKS, place);
 }
 
-function addTerm(pool: usize, seal: usize, term: usize, withPositions: bool): void {
-  const bytes = textBytes(term);
-  const text = textAt(term, at(pool + POOL_TEXT));
+/**
+ * Adds a term that one document has: `number`, its frequency, and, from `rest` on, what the entry says behind the number.
+ */
+export function putSingle(
+  seal: usize,
+  text: usize,
+  bytes: u32,
+  number: u32,
+  freq: u32,
+  rest: usize,
+  restBytes: u32,
+): void {
+  reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES + restBytes);
+  let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
+  store<f64>(seal, load<f64>(seal, SEAL_TOTAL_TERM_FREQ) + (freq as f64), SEAL_TOTAL_TERM_FREQ);
+  store<f64>(seal, load<f64>(seal, SEAL_DOC_FREQ) + 1, SEAL_DOC_FREQ);
+  store<u8>(place, 1);
+  place = putVarint(place + 1, number);
+  copyShort(place, rest, restBytes);
+  setEnd(seal + SEAL_BLOCKS, place + restBytes);
+}
+
+/** Adds the term whose documents were listed last (postings.ts). */
+export function putTerm(seal: usize, text: usize, bytes: u32, withPositions: bool): void {
   const inlined = docCount === 1;
   reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES + (inlined ? totalFreq * 5 : 0));
   let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));

@@ -17,6 +17,7 @@ export { resumeDocument, writeDocuments } from "./document";
 export { addKeyword, addNumber, addPoint, addToken, endText, padNorms, startText } from "./field";
 export { gatherNothing, gatherValues, gatherWords, toOrdinals } from "./occurrences";
 export { packLz4, unpackLz4 } from "./lz4";
+export { mergeTerms } from "./merge";
 export { hashName } from "./object";
 export { packGroup, unpackDocs, unpackGroup } from "./packing";
 export { nearSet } from "./phrase";

@@ -90,7 +90,9 @@ export const SEAL_DOC_FREQ = 104;
 /** Address and length of the term before. */
 export const SEAL_PREVIOUS = 112;
 export const SEAL_PREVIOUS_LENGTH = 116;
-export const SEAL_BYTES = 128;
+/** Merges: the text of the term before. */
+export const SEAL_TERM = 128;
+export const SEAL_BYTES = 144;
 
 /** Documents alone, each once; with frequencies; with positions as well. */
 export const KEEP_DOCS = 0;

@@ -49,6 +49,12 @@ export function listOccurrences(seal: usize, start: u32, stop: u32, kept: u32): 
   listWords(occurrences + start * OCCURRENCE_BYTES, count);
 }
 
+/** Takes what others listed in scratch: documents, their frequencies, gaps. */
+export function takeList(docs: u32, freqs: u32): void {
+  docCount = docs;
+  totalFreq = freqs;
+}
+
 /** Documents with a keyword; one that has it several times counts once. */
 function listDocs(from: usize, count: u32): void {
   const docs = at(scratch + SCRATCH_DOCS);

@@ -1,0 +1,41 @@
+/** What is merged: segments with the documents to take over and the numbers that these get. */
+
+import type { Bitset } from "../segment/bitset.ts";
+import type { Segment } from "../segment/segment.ts";
+
+/** One segment of a merge. */
+export interface MergeInput {
+  readonly segment: Segment;
+  /** Documents to take over; null: all. */
+  readonly live: Bitset | null;
+  /** New number of each document, -1 for those left out. */
+  readonly newDocs: Int32Array;
+  /** New number of the first document that follows those of the segments before. */
+  readonly firstDoc: number;
+}
+
+/** A segment and its live documents, null for all. */
+export interface LiveSegment {
+  readonly segment: Segment;
+  readonly live: Bitset | null;
+}
+
+/** Numbers the documents that are taken over, segment by segment. */
+export function numberDocuments(segments: readonly LiveSegment[]): MergeInput[] {
+  let next = 0;
+  return segments.map(({ segment, live }) => {
+    const firstDoc = next;
+    const newDocs = new Int32Array(segment.docCount);
+    for (let doc = 0; doc < newDocs.length; doc++)
+      newDocs[doc] = live === null || live.has(doc) ? next++ : -1;
+    const isWhole = next - firstDoc === segment.docCount;
+    return { segment, live: isWhole ? null : live, newDocs, firstDoc };
+  });
+}
+
+/** Documents of the merged segment. */
+export function mergedDocCount(inputs: readonly MergeInput[]): number {
+  let total = 0;
+  for (const { segment, live } of inputs) total += live === null ? segment.docCount : live.count();
+  return total;
+}

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import {
+  assertSameSegment,
+  mergedBoth,
+  randomDocument,
+  sealed,
+  testKernel,
+} from "../kernel/kernel.test-support.ts";
+import { KernelFields } from "../kernel/kernel-fields.ts";
+import { Random } from "../random.test-support.ts";
+import { Bitset } from "../segment/bitset.ts";
+import { Segment } from "../segment/segment.ts";
+import type { SegmentFile } from "../segment/segment-file.ts";
+import { testMapping } from "../shard.test-support.ts";
+
+const kernel = await testKernel();
+const mapping = testMapping();
+
+/** A segment of documents given as objects. */
+function segmentOf(documents: readonly object[]): Segment {
+  const sources = documents.map((document) => Buffer.from(JSON.stringify(document)));
+  return new Segment(sealed(new KernelFields(kernel), mapping, sources).segment);
+}
+
+/** The terms of a field with their documents and positions, as text. */
+function postingsOf(segment: Segment, field: string): string[] {
+  const lines: string[] = [];
+  const terms = segment.dictionary(field)!.range();
+  while (terms.next()) {
+    const places: string[] = [];
+    const cursor = terms.docFreq === 0 ? null : terms.postings({ positions: true });
+    for (let doc = cursor?.next() ?? 2 ** 31 - 1; doc < 2 ** 31 - 1; doc = cursor!.next())
+      places.push(`${doc}:${cursor!.positions().subarray(0, cursor!.freq).join(",")}`);
+    lines.push(`${terms.text()} ${places.join(" ")}`);
+  }
+  return lines;
+}
+
+/** Merges segments by the kernel, and by its twin to the same bytes. */
+function merged(inputs: readonly { segment: Segment; live: Bitset | null }[]): SegmentFile {
+  const { byKernel, byTwin } = mergedBoth(inputs);
+  assertSameSegment(byKernel, byTwin);
+  return byKernel;
+}
+
+suite("merged segments", () => {
+  test("documents keep their terms, positions and values under new numbers", () => {
+    const segments = [
+      segmentOf([{ message: "b a", k: "x", n: 1 }, { message: "a c a" }]),
+      segmentOf([{ message: "a" }, { message: "d b", k: "y", n: 2 }]),
+    ];
+    const result = new Segment(merged(segments.map((segment) => ({ segment, live: null }))));
+    assert.deepEqual(postingsOf(result, "message"), ["a 0:1 1:0,2 2:0", "b 0:0 3:1", "c 1:1", "d 3:0"]);
+    assert.equal(result.id(2), "id0");
+    assert.deepEqual(postingsOf(result, "k"), ["x 0:", "y 3:"]);
+    const numbers = result.rawColumn("n")!;
+    assert.deepEqual(
+      [0, 1, 2, 3].map((doc) => numbers.first(doc)),
+      [1, Number.NaN, Number.NaN, 2],
+    );
+  });
+
+  test("what is deleted leaves no term, position, value or document", () => {
+    const segment = segmentOf([{ message: "only here" }, { message: "here too", k: "kept" }, { k: "gone" }]);
+    const live = Bitset.full(3);
+    live.remove(0);
+    live.remove(2);
+    const result = new Segment(merged([{ segment, live }]));
+    assert.equal(result.docCount, 1);
+    assert.deepEqual(postingsOf(result, "message"), ["here 0:0", "too 0:1"]);
+    assert.deepEqual(postingsOf(result, "k"), ["kept 0:"]);
+    assert.equal(Buffer.from(result.source(0)).toString(), '{"message":"here too","k":"kept"}');
+  });
+
+  test("terms that fill blocks, and dictionaries longer than a window, merge to the bytes of the twin", () => {
+    const random = new Random(7);
+    const inputs = [900, 1, 2000, 300].map((count, number) => {
+      const documents = Array.from({ length: count }, (_, doc) => ({
+        message: `all ${"again ".repeat(random.below(4))}id${number}x${doc} ${random.below(50)} ${"w".repeat(random.below(40))}`,
+        k: `key${random.below(3000)}`,
+        n: random.below(1000),
+      }));
+      const live = number % 2 === 0 ? null : Bitset.full(count);
+      if (count > 1) for (let doc = 0; doc < count; doc += 3) live?.remove(doc);
+      return { segment: segmentOf(documents), live };
+    });
+    const result = new Segment(merged(inputs));
+    assert.equal(result.dictionary("message")!.find("all")!.docFreq, 900 + 1 + 2000 + 200);
+  });
+
+  test("stored blocks that were made to last are taken over as they are", () => {
+    const text = "x".repeat(1000);
+    const documents = (from: number) => Array.from({ length: 700 }, (_, n) => ({ n: from + n, text }));
+    const once = [0, 1000].map(
+      (from) => new Segment(merged([{ segment: segmentOf(documents(from)), live: null }])),
+    );
+    const twice = new Segment(merged(once.map((segment) => ({ segment, live: null }))));
+    const [first, second] = [once[0]!.stored("source"), twice.stored("source")];
+    assert.ok(first.blockCount > 2);
+    for (let block = 0; block < first.blockCount - 1; block++)
+      assert.deepEqual(Buffer.from(second.packed(block)), Buffer.from(first.packed(block)));
+    for (let doc = 0; doc < 1400; doc++) {
+      const { n } = JSON.parse(Buffer.from(twice.source(doc)).toString()) as { n: number };
+      assert.equal(n, doc < 700 ? doc : 300 + doc);
+    }
+  });
+
+  test("random documents and deletions merge to the bytes of the twin", () => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const random = new Random(seed);
+      const inputs = Array.from({ length: 1 + random.below(5) }, () => {
+        const sources = Array.from({ length: 1 + random.below(300) }, () => randomDocument(random));
+        const segment = new Segment(sealed(new KernelFields(kernel), mapping, sources).segment);
+        const live = random.oneIn(2) ? null : Bitset.full(sources.length);
+        for (let doc = 0; doc < sources.length; doc++) if (random.oneIn(3)) live?.remove(doc);
+        return { segment, live };
+      });
+      const { byKernel, byTwin } = mergedBoth(inputs);
+      assertSameSegment(byKernel, byTwin, `seed ${seed}`);
+    }
+  });
+
+  test("windows of a dictionary are all of it, whatever their size", () => {
+    const words = Array.from({ length: 900 }, (_, word) => `word${word} often`);
+    const segment = segmentOf(words.map((message) => ({ message })));
+    for (const postingsBytes of [1, 1000, 2 ** 20]) {
+      const windows = segment.dictionary("message")!.windows(postingsBytes);
+      let terms = 0;
+      let behind = 0;
+      for (let window = windows.next(); window !== null; window = windows.next()) {
+        assert.equal(window.postingsFrom, behind);
+        behind += window.postingsBytes;
+        terms += window.terms;
+        assert.equal(windows.termsLeft, windows.size - terms);
+      }
+      assert.equal(terms, 901);
+      assert.equal(behind, segment.fieldEntry("message")!.terms!.postings[1]);
+    }
+  });
+});
