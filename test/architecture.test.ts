@@ -162,7 +162,7 @@ function readSources(): Sources {
     exclude: [
       "test/architecture.test.ts",
       "ui/dist/**",
-      "hub/engine/kernel/assembly/!(layout).ts",
+      "hub/engine/kernel/assembly/!(layout*).ts",
       "test/artefacts/**",
     ],
   });
