@@ -4,7 +4,6 @@
  */
 
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
-import { IntList } from "../segment/growing.ts";
 import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
 import { writePresence } from "../segment/presence.ts";
 import { type ByteSink, SegmentFileWriter } from "../segment/segment-file.ts";
@@ -84,16 +83,20 @@ function* mergeField(
 
 /** Documents that have a field, under their new numbers. */
 function docsWith(name: string, inputs: readonly MergeInput[]): Int32Array {
-  const docs = new IntList();
+  const total = inputs.reduce((sum, { segment }) => sum + (segment.fieldEntry(name)?.presence.count ?? 0), 0);
+  const docs = new Int32Array(total);
+  let count = 0;
   for (const { segment, newDocs } of inputs) {
     const presence = segment.presence(name);
     if (presence === undefined) continue;
+    const words = presence?.words;
     for (let doc = 0; doc < newDocs.length; doc++) {
       const newDoc = newDocs[doc]!;
-      if (newDoc >= 0 && (presence === null || presence.has(doc))) docs.push(newDoc);
+      if (newDoc >= 0 && (words === undefined || ((words[doc >>> 5]! >>> (doc & 31)) & 1) === 1))
+        docs[count++] = newDoc;
     }
   }
-  return docs.view();
+  return docs.subarray(0, count);
 }
 
 function mergeNorms(name: string, inputs: readonly MergeInput[], docCount: number): Uint8Array | null {

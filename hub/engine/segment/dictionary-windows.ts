@@ -58,23 +58,23 @@ export class DictionaryWindows {
     const pageEnd = Math.min(blockCount, from + WINDOW_BLOCKS);
     const behind = this.#postingsBehind(pageEnd);
     const page = this.#pages.run(from, pageEnd);
-    const placeOf = (block: number) => this.#pages.distance(from, block);
     const postingsOf = (block: number) =>
-      block === pageEnd ? behind : new ByteReader(page, placeOf(block)).varint();
+      block === pageEnd ? behind : new ByteReader(page, this.#pages.distance(from, block)).varint();
     const postingsFrom = postingsOf(from);
-    let to = from + 1;
-    let postingsTo = postingsOf(to);
-    while (to < pageEnd) {
-      const next = postingsOf(to + 1);
-      if (next - postingsFrom > this.#postingsBytes) break;
-      postingsTo = next;
-      to++;
+    // As many blocks as have no more postings: most often all of them.
+    let to = pageEnd;
+    for (let low = from + 1, high = pageEnd; behind - postingsFrom > this.#postingsBytes && low < high; ) {
+      const middle = (low + high + 1) >> 1;
+      if (postingsOf(middle) - postingsFrom > this.#postingsBytes) high = middle - 1;
+      else low = middle;
+      to = low;
     }
+    const postingsTo = postingsOf(to);
     if (postingsTo < postingsFrom) throw this.#file.corrupt("postings end before they begin");
     this.#nextBlock = to;
     return {
       terms: Math.min(this.size, to * TERMS_PER_BLOCK) - from * TERMS_PER_BLOCK,
-      blocks: page.subarray(0, placeOf(to)),
+      blocks: page.subarray(0, this.#pages.distance(from, to)),
       postingsFrom,
       postingsBytes: postingsTo - postingsFrom,
     };
