@@ -86,11 +86,24 @@ export class WatermarkClient implements Component {
     while (!signal.aborted) {
       this.#rouse = new AbortController();
       let waitMs = HELLO_TIMEOUT_MS;
-      if (connection.connected) {
+      if (connection.connected && (this.#answered || (await this.#isHeard()))) {
         await this.#hello();
         if (this.#answered) waitMs = HELLO_EVERY_MS;
       }
       await clock.sleep(waitMs, this.#rouse.signal);
+    }
+  }
+
+  /** Finds out whether a hub listens: to ask it for ten thousand files every other second in vain would be dear. */
+  async #isHeard(): Promise<boolean> {
+    const { names, connection } = this.#options;
+    const hello = AgentHello.encode({ ...names, incarnation: 0, lastSequence: 0, fileKeys: [] }).finish();
+    try {
+      await connection.nats.request(helloSubject(names.agentId), hello, { timeout: HELLO_TIMEOUT_MS });
+      return true;
+    } catch (error) {
+      this.#options.log.debug({ error }, "no hub answers the hello");
+      return false;
     }
   }
 

@@ -111,7 +111,7 @@ export interface FileContent
 const MAX_BYTES_LOWEST = 1_024;
 const MAX_BYTES_HIGHEST = 4 * 1_024 * 1_024;
 /** Searches may take this share of one processor, unless that would make them too rare. */
-const SCAN_SHARE = 0.015;
+const SCAN_SHARE = 0.01;
 const SCAN_WAIT_MAX_MS = 15_000;
 /** Hints for paths that no scan has found yet, waiting to be looked at. */
 const HINTS_MAX = 10_000;
