@@ -1,8 +1,6 @@
 /** The agent: puts registry, output, inputs and status together. The only place that knows all of them. */
 
-import { fstatSync } from "node:fs";
 import { hostname } from "node:os";
-import { sep } from "node:path";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { type Component, Lifecycle, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -12,7 +10,7 @@ import { StatusServer } from "#proto/kit/status-server.ts";
 import { inboxPrefix } from "#proto/subjects.ts";
 import type { AgentSettings, InputSettings } from "./config.ts";
 import { isNear } from "./harvester/descriptor-reader.ts";
-import { systemTellsBirth } from "./harvester/identity.ts";
+import { findOutBirth, ownFiles } from "./harvester/machine.ts";
 import type { InputContext } from "./inputs/input.ts";
 import { type InputMetrics, inputMetrics } from "./inputs/metrics.ts";
 import { Connection, connectionSettings } from "./outputs/connection.ts";
@@ -108,7 +106,7 @@ export class Agent implements Component {
     };
     const connection = await this.#startOutput(names, registry);
     const output = this.#output!;
-    this.#tellsBirth = this.#findOutBirth();
+    this.#tellsBirth = findOutBirth(this.#settings.pathData, this.#log);
     for (const each of this.#settings.inputs) this.#inputs.push(this.#createInput(each, registry, output));
     const status = new Status({
       names,
@@ -274,38 +272,7 @@ export class Agent implements Component {
     if (failures.length > 0) throw failures[0];
   }
 
-  #findOutBirth(): boolean {
-    try {
-      const tells = systemTellsBirth(this.#settings.pathData);
-      if (!tells)
-        this.#log.info(
-          "the system doesn't tell when files were made; only their content tells reused inodes",
-        );
-      return tells;
-    } catch (error) {
-      this.#log.warn(
-        { error },
-        "can't find out whether the system tells when files were made; taking it that it does",
-      );
-      return true;
-    }
-  }
-
   #rewind(): void {
     for (const { input } of this.#inputs) input.rewind?.();
   }
-}
-
-/** Returns what recognises the agent's own log (standard error into a file) and its data: reading them would never end. */
-function ownFiles(pathData: string): InputContext["isOwnFile"] {
-  const outputs = [1, 2].flatMap((fd) => {
-    try {
-      const stat = fstatSync(fd);
-      return stat.isFile() ? [stat] : [];
-    } catch {
-      return [];
-    }
-  });
-  return (file, path) =>
-    path.startsWith(pathData + sep) || outputs.some(({ dev, ino }) => dev === file.dev && ino === file.ino);
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import {
   appendFileSync,
@@ -9,11 +8,9 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
-import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { connect as connectTo } from "node:net";
 import { tmpdir } from "node:os";
@@ -24,10 +21,8 @@ import { Agent } from "#agent/agent.ts";
 import { checkAgentSettings } from "#agent/config.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { parseSettings } from "#proto/kit/settings.ts";
-import { type CertificateFiles, issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { findBinary } from "#test/harness/nats.ts";
 import { until } from "#test/harness/until.ts";
-import { enroll } from "./commands/enroll.ts";
 import { setup } from "./commands/setup.ts";
 import { SETTINGS_SCHEMA } from "./settings.ts";
 
@@ -129,96 +124,6 @@ test("syslog arrives over a socket of the file system, which a killed agent may 
   await until("the message", () => shipped(place).length === 1);
   await agent.stop();
   assert.match(shipped(place)[0]!, /hello/);
-});
-
-test("enrolment takes the authority it was told of, and sends nothing to who shows that authority with a forged chain", async () => {
-  const place = newFolder();
-  const authority = makeAuthority(place, "ca");
-  mkdirSync(join(place, "forged"));
-  // The same name with another key: a chain by its names, not by its signatures.
-  const forger = makeAuthority(join(place, "forged"), "ca");
-  const asked: string[] = [];
-  const answerOf = async (issued: CertificateFiles): Promise<Error> => {
-    const chain = Buffer.concat([readFileSync(issued.certificate), readFileSync(authority.certificate)]);
-    const server = createSecureServer({ cert: chain, key: readFileSync(issued.key) }, (request, response) => {
-      asked.push(request.url ?? "");
-      request.resume();
-      response.writeHead(401).end('{"error":{"message":"token used"}}');
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const fingerprint = new X509Certificate(readFileSync(authority.certificate)).fingerprint256;
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const options = {
-      url,
-      token: "t",
-      configPath: join(place, "agent.yml"),
-      name: "",
-      fingerprint,
-      force: false,
-    };
-    const refused = await enroll(options).then(
-      () => assert.fail("nobody may be enrolled"),
-      (error: Error) => error,
-    );
-    server.closeAllConnections();
-    server.close();
-    return refused;
-  };
-  const forged = await answerOf(issueCertificate(join(place, "forged"), "hub", forger, ["127.0.0.1"]));
-  assert.match(forged.message, /isn't the one that --ca-fingerprint names.*nothing was sent/);
-  assert.deepEqual(asked, []);
-  const real = await answerOf(issueCertificate(place, "hub", authority, ["127.0.0.1"]));
-  assert.match(real.message, /refuses: token used/);
-  assert.equal(asked.length, 1);
-});
-
-test("enrolment writes settings and a key that only its owner may read, and nothing where the hub refuses", async () => {
-  const place = newFolder();
-  const asked: Record<string, string>[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    request.on("end", () => {
-      asked.push(JSON.parse(body) as Record<string, string>);
-      const known = asked.at(-1)?.["token"] === "right";
-      response.statusCode = known ? 200 : 401;
-      const agent_id = "11111111-2222-4333-8444-555555555555";
-      const answer = {
-        name: "web-1",
-        agent_id,
-        servers: ["tls://hub:4222"],
-        ca: "PEM",
-        subject_prefix: "raw",
-      };
-      response.end(JSON.stringify(known ? answer : { error: { code: "forbidden", message: "token used" } }));
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const options = {
-    url,
-    token: "right",
-    configPath: join(place, "agent.yml"),
-    name: "",
-    fingerprint: "",
-    force: false,
-  };
-  await assert.rejects(enroll({ ...options, token: "wrong" }), /refuses: token used/);
-  assert.ok(!existsSync(join(place, "agent.nkey")));
-  assert.match(await enroll(options), /enrolled as web-1.*tailrace-agent -c /s);
-  await assert.rejects(enroll(options), /is there already; --force/);
-  const installed = { ...options, configPath: join(place, "installed.yml"), dataFolder: join(place, "lib") };
-  assert.match(await enroll(installed), /systemctl enable --now tailrace-agent/);
-  assert.match(readFileSync(installed.configPath, "utf8"), new RegExp(`^path\\.data: "${place}/lib"$`, "m"));
-  server.close();
-  const seed = readFileSync(join(place, "agent.nkey"), "utf8").trim();
-  assert.equal(nkeys.fromSeed(new TextEncoder().encode(seed)).getPublicKey(), asked.at(-1)?.["public_key"]);
-  assert.equal(statSync(join(place, "agent.nkey")).mode & 0o777, 0o600);
-  const text = readFileSync(join(place, "agent.yml"), "utf8");
-  const settings = checkAgentSettings(parseSettings(text, "agent.yml", SETTINGS_SCHEMA, {}));
-  assert.equal(settings.file.id, "11111111-2222-4333-8444-555555555555");
-  assert.deepEqual(settings.file["output.pipeline.servers"], ["tls://hub:4222"]);
-  assert.equal(readFileSync(settings.file["output.pipeline.tls.ca"]!, "utf8"), "PEM");
 });
 
 test("setup loads the template and the samples, and says which were there", async () => {

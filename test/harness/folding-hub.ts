@@ -12,6 +12,8 @@ import { AgentHello, Compression, LogBatch, type tailrace, Watermark } from "#pr
 import { helloSubject, RAW_STREAM, watermarkSubject } from "#proto/subjects.ts";
 
 const POLL_MS = 20;
+/** Questions on their way to the server at the same time. */
+const ASKED_AT_ONCE = 100;
 const NEWLINE = 0x0a;
 
 /** A line as it was indexed. */
@@ -97,9 +99,13 @@ export class FoldingHub {
       this.#beginIncarnation();
     }
     while (this.#ids.length <= state.last_seq && !this.#stop.signal.aborted && !this.away) {
-      const message = await read(this.#ids.length);
-      if (message !== null) this.#fold(LogBatch.decode(message.data));
-      this.#ids.push(message?.header.get("Nats-Msg-Id") ?? "");
+      const count = Math.min(ASKED_AT_ONCE, state.last_seq - this.#ids.length + 1);
+      const sequences = Array.from({ length: count }, (_, at) => this.#ids.length + at);
+      for (const message of await Promise.all(sequences.map(read))) {
+        if (this.away) return;
+        if (message !== null) this.#fold(LogBatch.decode(message.data));
+        this.#ids.push(message?.header.get("Nats-Msg-Id") ?? "");
+      }
     }
   }
 
