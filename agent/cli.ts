@@ -1,5 +1,6 @@
 /** The commands of the agent. */
 
+import { basename, delimiter, dirname } from "node:path";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
@@ -17,6 +18,8 @@ import { Reloader } from "./reload.ts";
 import { PROCESS_TERMINAL, type Terminal } from "./terminal.ts";
 import { SHIPPER_VERSION, VERSION } from "./version.ts";
 
+/** In it the launcher says by which path it was called. */
+const PROGRAM_VARIABLE = "TAILRACE_AGENT_PROGRAM";
 /** Exit statuses of all commands. */
 const DONE = 0;
 const FAILED = 1;
@@ -135,7 +138,15 @@ async function enrollAgent(
     name: values.name ?? "",
     fingerprint: values["ca-fingerprint"] ?? "",
     force: values.force ?? false,
+    program: programOf(env),
   });
+}
+
+/** Returns how people called the program: by its name alone where it is on their PATH. */
+function programOf(env: NodeJS.ProcessEnv): string {
+  const called = env[PROGRAM_VARIABLE] || "tailrace-agent";
+  const isOnPath = (env["PATH"] ?? "").split(delimiter).includes(dirname(called));
+  return isOnPath ? basename(called) : called;
 }
 
 function report(error: unknown, terminal: Terminal): number {

@@ -26,6 +26,8 @@ export interface EnrollOptions {
   readonly force: boolean;
   /** Folder of the registry where the installation has one; else it is beside the settings. */
   readonly dataFolder?: string | undefined;
+  /** How the agent's program was called. */
+  readonly program: string;
 }
 
 /** Answer of the hub. */
@@ -76,7 +78,7 @@ export async function enroll(options: EnrollOptions): Promise<string> {
   shareWithService(dataFolder, [config, seedFile]);
   return `enrolled as ${enrolment.name}; settings are in ${config}
 next: look at shipper.inputs there, then start it:
-  ${options.dataFolder === undefined ? `tailrace-agent -c ${config}` : "sudo systemctl enable --now tailrace-agent"}
+  ${options.dataFolder === undefined ? `${options.program} -c ${config}` : "sudo systemctl enable --now tailrace-agent"}
 `;
 }
 
