@@ -112,7 +112,21 @@ export async function addRaw(nats: NatsConnection): Promise<void> {
 }
 
 /** Questions on their way to the server at the same time: one after the other, ten thousand messages take 10 s. */
-const ASKED_AT_ONCE = 100;
+const ASKED_MAX = 100;
+/** Answers on their way at the same time; more would take a busy server longer than it may. */
+const ASKED_BYTES = 2 * 1_024 * 1_024;
+
+/** Returns how many messages of a stream may be asked for at the same time. */
+export function askedAtOnce({
+  bytes,
+  messages,
+}: {
+  readonly bytes: number;
+  readonly messages: number;
+}): number {
+  const average = bytes / Math.max(1, messages);
+  return Math.max(1, Math.min(ASKED_MAX, Math.floor(ASKED_BYTES / Math.max(1, average))));
+}
 
 /** A message of RAW, decoded; `data` uncompressed. */
 export interface RawMessage {
@@ -126,8 +140,9 @@ export async function readRaw(nats: NatsConnection): Promise<RawMessage[]> {
   const manager = await jetstreamManager(nats);
   const { state } = await manager.streams.info(RAW_STREAM);
   const messages: RawMessage[] = [];
-  for (let from = Math.max(1, state.first_seq); from <= state.last_seq; from += ASKED_AT_ONCE) {
-    const count = Math.min(ASKED_AT_ONCE, state.last_seq - from + 1);
+  const atOnce = askedAtOnce(state);
+  for (let from = Math.max(1, state.first_seq); from <= state.last_seq; from += atOnce) {
+    const count = Math.min(atOnce, state.last_seq - from + 1);
     const sequences = Array.from({ length: count }, (_, at) => from + at);
     const found = await Promise.all(sequences.map((seq) => manager.streams.getMessage(RAW_STREAM, { seq })));
     for (const [at, message] of found.entries())

@@ -10,10 +10,9 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { IntervalSet } from "#proto/kit/interval-set.ts";
 import { AgentHello, Compression, LogBatch, type tailrace, Watermark } from "#proto/messages.ts";
 import { helloSubject, RAW_STREAM, watermarkSubject } from "#proto/subjects.ts";
+import { askedAtOnce } from "./agent.ts";
 
 const POLL_MS = 20;
-/** Questions on their way to the server at the same time. */
-const ASKED_AT_ONCE = 100;
 const NEWLINE = 0x0a;
 
 /** A line as it was indexed. */
@@ -99,7 +98,7 @@ export class FoldingHub {
       this.#beginIncarnation();
     }
     while (this.#ids.length <= state.last_seq && !this.#stop.signal.aborted && !this.away) {
-      const count = Math.min(ASKED_AT_ONCE, state.last_seq - this.#ids.length + 1);
+      const count = Math.min(askedAtOnce(state), state.last_seq - this.#ids.length + 1);
       const sequences = Array.from({ length: count }, (_, at) => this.#ids.length + at);
       for (const message of await Promise.all(sequences.map(read))) {
         if (this.away) return;
