@@ -4,12 +4,15 @@
  */
 
 import type { AppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { AppendResult, Indices, RefreshPolicy } from "./ports.ts";
 import { writeBody } from "./write-answer.ts";
 
 const COMMA = 0x2c;
-const FIRST_BYTES = 16 * 1024;
 const END = Buffer.from("]}");
+/** Room for what stands before the items, whose length isn't known before they are. */
+const HEAD_BYTES = 64;
+const FIRST_BYTES = 16 * 1024;
 
 /** What the documents of a run are answered with. */
 export interface RunAnswer {
@@ -25,7 +28,7 @@ export class BulkAnswer {
   /** An item failed. */
   errors = false;
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
-  #length = 0;
+  #length = HEAD_BYTES;
 
   /** Adds the JSON of an item. */
   add(json: string): void {
@@ -54,9 +57,14 @@ export class BulkAnswer {
 
   /** The whole answer. */
   finish(tookMs: number): Uint8Array {
-    const head = Buffer.from(`{"took":${tookMs},"errors":${this.errors},"items":[`);
+    this.#reserve(END.length);
+    this.#bytes.set(END, this.#length);
+    const isEmpty = this.#length === HEAD_BYTES;
     // A comma stands before each item.
-    return Buffer.concat([head, this.#bytes.subarray(Math.min(1, this.#length), this.#length), END]);
+    const itemsAt = HEAD_BYTES + (isEmpty ? 0 : 1);
+    const head = Buffer.from(`{"took":${tookMs},"errors":${this.errors},"items":[`);
+    this.#bytes.set(head, itemsAt - head.length);
+    return this.#bytes.subarray(itemsAt - head.length, this.#length + END.length);
   }
 
   /** Adds items that differ in id and number only: one is written and copied, then each gets its own. */
@@ -87,8 +95,11 @@ export class BulkAnswer {
 
   #reserve(count: number): void {
     if (this.#length + count <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.#length + count, 2 * this.#bytes.length));
-    this.#bytes.copy(larger, 0, 0, this.#length);
+    const isFirst = this.#length === HEAD_BYTES;
+    const needed = this.#length + count + END.length;
+    const larger = Buffer.allocUnsafeSlow(isFirst ? needed : Math.max(needed, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, HEAD_BYTES, HEAD_BYTES, this.#length);
+    freeBytes(this.#bytes);
     this.#bytes = larger;
   }
 }

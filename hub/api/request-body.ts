@@ -4,7 +4,9 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { GrowingBytes } from "./growing-bytes.ts";
 
 /** Largest body, packed and unpacked: http.max_content_length of 6.5. */
 export const MAX_BODY_BYTES = 100 * 1024 * 1024;
@@ -54,7 +56,10 @@ export class BodyReader {
       if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
       const packed = await receive(message, held);
       const bytes = await unpack(packed, headers["content-encoding"]);
-      if (bytes !== packed) held.take(bytes.length);
+      if (bytes !== packed) {
+        held.take(bytes.length);
+        freeBytes(packed);
+      }
       return { bytes, release: () => held.release() };
     } catch (error) {
       held.release();
@@ -80,11 +85,10 @@ export class BodyReader {
 /** Reads to the end, by events: an iterator over the stream costs as much as a small request. */
 function receive(message: IncomingMessage, held: Held): Promise<Buffer> {
   return new Promise((done, fail) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const bytes = new GrowingBytes(Number(message.headers["content-length"] ?? 0));
     const end = (error?: Error): void => {
       message.off("data", take).off("end", onEnd).off("error", end).off("close", onClose);
-      if (error === undefined) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+      if (error === undefined) done(bytes.view);
       else {
         message.pause();
         fail(error);
@@ -93,11 +97,10 @@ function receive(message: IncomingMessage, held: Held): Promise<Buffer> {
     const onEnd = (): void => end();
     const onClose = (): void => end(new Error("the connection was closed"));
     const take = (chunk: Buffer): void => {
-      size += chunk.length;
       try {
-        if (size > MAX_BODY_BYTES) throw tooLarge();
+        if (bytes.length + chunk.length > MAX_BODY_BYTES) throw tooLarge();
         held.take(chunk.length);
-        chunks.push(chunk);
+        bytes.take(chunk);
       } catch (error) {
         end(error as AppError);
       }

@@ -4,6 +4,7 @@ import { DocBatchView } from "#hub/engine/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/item-result.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { type AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
@@ -12,7 +13,7 @@ import { DocResult, type tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import type { ShardHost } from "./shard-host.ts";
 
-/** A message of DOC. */
+/** A message of DOC. Its bytes are the follower's, which frees them when they are applied. */
 export interface DocMessage {
   readonly position: Position;
   readonly data: Uint8Array;
@@ -145,6 +146,8 @@ export class LogFollower implements Component {
         this.#applied.inc();
         this.#uncommittedBytes += message.data.length;
         if (items !== null) this.#answer(batch.header, message.position, items);
+        // The shard has copied what it keeps.
+        freeBytes(message.data);
         return;
       } catch (error) {
         const failure = toAppError(error);

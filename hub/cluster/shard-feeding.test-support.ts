@@ -59,7 +59,8 @@ export class MemoryLog {
       if (message === undefined) await Promise.race([this.#grown.promise, aborted]);
       else {
         at++;
-        yield message;
+        // Who reads frees what it was given.
+        yield { ...message, data: message.data.slice() };
       }
     }
   }

@@ -14,6 +14,7 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { sendUncopied } from "./uncopied-sends.ts";
 import { abortable } from "./waits.ts";
 
 /** Shortest wait between tries: a server that is started again is back within 50 ms. */
@@ -180,7 +181,9 @@ export class Connection implements Component {
     this.#awaySince = this.#clock.monotonic();
     for (;;) {
       try {
-        return await connect(options);
+        const nats = await connect(options);
+        sendUncopied(nats);
+        return nats;
       } catch (error) {
         const waitedMs = this.#clock.monotonic() - this.#awaySince;
         if (error instanceof errors.AuthorizationError || waitedMs > CONNECT_TIMEOUT_MS)

@@ -5,6 +5,7 @@ import { filterSource } from "#hub/search/fetch/source-filter.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { RawJson } from "#hub/search/raw-json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 
 import { BulkAnswer } from "../bulk-answer.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "../bulk-parser.ts";
@@ -73,11 +74,13 @@ async function appendAll(
 ): Promise<void> {
   const { item, run } = simple;
   const isRefused = (await adoptTypes(parts, [item])).size > 0;
+  let isCopied = true;
   for (let at = 0; at < run.ends.length; at += APPENDS_AT_A_TIME) {
     if (at > 0) await setImmediate();
     const part = partOf(run, at, at + APPENDS_AT_A_TIME);
     const result = isRefused ? null : await parts.documents.append(part, options);
     if (result === null) {
+      isCopied = false;
       await writeItems(parts, itemsOf(simple, part), options, answer);
       continue;
     }
@@ -85,6 +88,8 @@ async function appendAll(
     const failure = (error: AppError): string => JSON.stringify({ [kind]: failureBody(parts, item, error) });
     answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
   }
+  // Nobody looks into the body again: what the log has is a copy.
+  if (isCopied) freeBytes(run.bytes);
 }
 
 function defaultsOf(request: ApiRequest): BulkDefaults {
