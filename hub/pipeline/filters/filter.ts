@@ -44,6 +44,8 @@ export interface FilterContext {
   readonly shared: Map<string, unknown>;
   /** Names of hosts; without it those that name servers know. */
   readonly names?: Names;
+  /** True: the options were found to be without fault before, so that what takes long may wait for the first event. */
+  readonly isChecked: boolean;
   /** Runs regular expressions that data may drive astray. */
   readonly guard: RegexpGuard;
   /** True: field names by the Elastic Common Schema. */

@@ -19,6 +19,7 @@ class World {
     shared: new Map(),
     guard: new RegexpGuard(),
     ecs: false,
+    isChecked: false,
     resolvePath: (path) => path,
     report: (_severity, _option, message) => void this.faults.push(message),
   };

@@ -29,6 +29,7 @@ export function makeFilter(
       place: () => 0,
       shared: new Map(),
       ecs: false,
+      isChecked: false,
       resolvePath: (path) => path,
       report: (severity, _option, message) => {
         if (severity === "error") faults.push(message);

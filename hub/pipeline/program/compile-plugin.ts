@@ -33,6 +33,8 @@ export interface CompileOptions {
   readonly place?: () => number;
   /** See FilterContext.names. */
   readonly names?: Names;
+  /** See FilterContext.isChecked; false without it. */
+  readonly isChecked?: boolean;
 }
 
 /** An input that is to be run. */
@@ -178,11 +180,12 @@ export class PluginMaker {
   }
 
   #filterContext(node: PluginNode, values: OptionValues): FilterContext {
-    const { clock, random, guard, place, names } = this.#options;
+    const { clock, random, guard, place, names, isChecked = false } = this.#options;
     return {
       clock,
       random,
       guard,
+      isChecked,
       place: place ?? (() => 0),
       shared: this.#shared,
       ...(names !== undefined && { names }),

@@ -31,6 +31,8 @@ export interface ConfiguredPipelineOptions {
   readonly guard: RegexpGuard;
   /** See PipelineDefinition.ecsCompatibility. */
   readonly ecsCompatibility?: EcsCompatibility;
+  /** See FilterContext.isChecked. */
+  readonly isChecked?: boolean;
   /** Number of its first output among those of all pipelines. */
   readonly firstOutput?: number;
 }
@@ -69,13 +71,14 @@ export class ConfiguredPipeline implements MessageProcessor {
 
   /** Throws settings_invalid naming everything that is wrong with the files. */
   constructor(options: ConfiguredPipelineOptions) {
-    const { sources, variables, clock, guard, ecsCompatibility } = options;
+    const { sources, variables, clock, guard, ecsCompatibility, isChecked = false } = options;
     const place = (): number => this.#place;
     const compiled = compilePipeline(sources, {
       variables,
       clock,
       random: Math.random,
       guard,
+      isChecked,
       place,
       ...(ecsCompatibility !== undefined && { ecsCompatibility }),
     });

@@ -18,6 +18,8 @@ export interface PipelineSetOptions {
   readonly variables: Variables;
   readonly clock: Clock;
   readonly guard: RegexpGuard;
+  /** True: the pipelines were compiled without fault before, in another thread. */
+  readonly isChecked?: boolean;
 }
 
 /** What one pipeline's plugins did. */
@@ -38,7 +40,8 @@ export class PipelineSet implements MessageProcessor {
     return new PipelineSet(options);
   }
 
-  private constructor({ pipelines, fallback, variables, clock, guard }: PipelineSetOptions) {
+  private constructor(options: PipelineSetOptions) {
+    const { pipelines, fallback, variables, clock, guard, isChecked = false } = options;
     let firstOutput = 0;
     this.#fallback = fallback;
     this.#pipelines = pipelines.map(({ id, files, ecsCompatibility }) => {
@@ -49,6 +52,7 @@ export class PipelineSet implements MessageProcessor {
         variables,
         clock,
         guard,
+        isChecked,
         firstOutput,
         ...(ecsCompatibility !== undefined && { ecsCompatibility }),
       });

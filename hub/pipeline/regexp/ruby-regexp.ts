@@ -10,6 +10,10 @@ import { beginsWithAnything, holdsLiterals, requiredLiterals } from "./required-
 
 export { RegexpFault } from "./regexp-tree.ts";
 
+/** Stand for ^ and $ until it is known what lines there are: halves of characters, which no text of a pipeline holds. */
+const LINE_START = "\ud800";
+const LINE_END = "\ud801";
+
 export interface RubyRegexpOptions {
   /** `.` matches a newline too (Ruby's m), as grok wants it. */
   readonly dotAll?: boolean;
@@ -29,28 +33,28 @@ export class RubyRegexp implements Captures {
   readonly repetitions: readonly Repetition[];
   readonly #flags: string;
   readonly #literals: readonly string[];
+  /** With marks for the ends of lines. */
+  readonly #marked: string;
   /** For subjects of one line: there ^ and $ are the subject's ends, which the engine knows how to use. */
   readonly #oneLine: RegExp;
-  readonly #lines: string;
   #manyLines: RegExp | undefined;
 
   constructor(tree: RegexpNode, options: RubyRegexpOptions, sticky = false) {
-    const emitted = new Emitter(options, "^", "$").emit(tree);
+    const emitted = new Emitter(options).emit(tree);
     // The engine would try `.*` anew from each character of a text that doesn't match.
-    const anchor = (source: string): string =>
-      options.dotAll === true && !sticky && beginsWithAnything(tree) ? `^(?:${source})` : source;
+    const isAnchored = options.dotAll === true && !sticky && beginsWithAnything(tree);
+    this.#marked = isAnchored ? `^(?:${emitted.source})` : emitted.source;
     this.captures = emitted.captures;
     this.repetitions = emitted.repetitions;
     this.#flags = (options.dotAll ? "s" : "") + (emitted.unicode ? "u" : "") + (sticky ? "y" : "");
     this.#literals = requiredLiterals(tree);
-    this.#oneLine = compile(anchor(emitted.source), this.#flags);
-    this.#lines = anchor(new Emitter(options, "(?<![^\\n])", "(?![^\\n])").emit(tree).source);
+    this.#oneLine = compile(this.#marked.replaceAll(LINE_START, "^").replaceAll(LINE_END, "$"), this.#flags);
   }
 
   /** The expression that fits `subject`. Its groups are those of `captures`. */
   expression(subject: string): RegExp {
     if (!subject.includes("\n")) return this.#oneLine;
-    this.#manyLines ??= compile(this.#lines, this.#flags);
+    this.#manyLines ??= compile(this.source, this.#flags);
     return this.#manyLines;
   }
 
@@ -61,7 +65,7 @@ export class RubyRegexp implements Captures {
 
   /** JavaScript source for subjects of any number of lines. */
   get source(): string {
-    return this.#lines;
+    return this.#marked.replaceAll(LINE_START, "(?<![^\\n])").replaceAll(LINE_END, "(?![^\\n])");
   }
 
   /** Returns what reads the captures of the matches that `expression` gave, by name. */
@@ -78,17 +82,13 @@ export function translateRubyRegexp(text: string, options: RubyRegexpOptions = {
 
 class Emitter {
   readonly #options: RubyRegexpOptions;
-  readonly #lineStart: string;
-  readonly #lineEnd: string;
   readonly #captures: Capture[] = [];
   readonly #repetitions: Repetition[] = [];
   #groups = 0;
   #unicode = false;
 
-  constructor(options: RubyRegexpOptions, lineStart: string, lineEnd: string) {
+  constructor(options: RubyRegexpOptions) {
     this.#options = options;
-    this.#lineStart = lineStart;
-    this.#lineEnd = lineEnd;
   }
 
   emit(tree: RegexpNode): Emitted {
@@ -102,9 +102,9 @@ class Emitter {
         this.#unicode ||= node.unicode === true;
         return node.source;
       case "lineStart":
-        return this.#lineStart;
+        return LINE_START;
       case "lineEnd":
-        return this.#lineEnd;
+        return LINE_END;
       case "sequence":
         return node.items.map((item) => this.#item(item)).join("");
       case "choice":

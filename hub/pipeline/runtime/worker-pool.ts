@@ -72,7 +72,7 @@ export class WorkerPool implements Component {
   readonly #threads = new Set<Thread>();
   /** All threads that have not ended. */
   readonly #workers = new Set<Worker>();
-  readonly #respawning = new Set<Promise<void>>();
+  readonly #spawning = new Set<Promise<void>>();
   readonly #backoff = new Backoff(RESPAWN);
   readonly #stopping = new AbortController();
   #nextId = 1;
@@ -81,14 +81,18 @@ export class WorkerPool implements Component {
     this.#options = options;
   }
 
-  /** Throws what ends the first thread that doesn't get ready. */
+  /**
+   * Resolves when a thread is ready; the others start behind it: what keeps one from working keeps all, and so nobody
+   * waits for threads that have nothing to do yet. Throws what ends the first one.
+   */
   async start(): Promise<void> {
     try {
-      await Promise.all(Array.from({ length: this.#options.workers }, () => this.#spawn()));
+      await this.#spawn();
     } catch (error) {
       await this.stop();
       throw error;
     }
+    for (let others = this.#options.workers - 1; others > 0; others--) this.#spawnBehind();
   }
 
   /** Ends all threads; what they had or what waits fails with `cancelled`. */
@@ -97,7 +101,7 @@ export class WorkerPool implements Component {
     const open = [...this.#waiting, ...[...this.#threads].flatMap(({ posted }) => [...posted.values()])];
     this.#waiting.length = 0;
     await Promise.all([...this.#workers].map((worker) => worker.terminate()));
-    await Promise.all(this.#respawning);
+    await Promise.all(this.#spawning);
     for (const task of open) task.reject(new AppError("cancelled", "the pipeline stops"));
   }
 
@@ -217,9 +221,13 @@ export class WorkerPool implements Component {
     const [atWork, ...others] = thread.posted.values();
     this.#waiting.unshift(...others);
     if (atWork !== undefined) this.#redo(atWork, reason);
-    const respawning = this.#respawn().finally(() => this.#respawning.delete(respawning));
-    this.#respawning.add(respawning);
+    this.#spawnBehind();
     this.#assign();
+  }
+
+  #spawnBehind(): void {
+    const spawning = this.#spawnUntilReady().finally(() => this.#spawning.delete(spawning));
+    this.#spawning.add(spawning);
   }
 
   /** Does a task again that ended its thread: each message by itself, so that one poison message takes no others along. */
@@ -241,7 +249,7 @@ export class WorkerPool implements Component {
     }
   }
 
-  async #respawn(): Promise<void> {
+  async #spawnUntilReady(): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {

@@ -9,7 +9,7 @@ import type { PackedDocuments } from "./packed-documents.ts";
 export interface WorkerSettings {
   /** Id of the default pipeline, which takes what no other takes. */
   readonly defaultId: string;
-  /** Empty: there is the default pipeline alone. */
+  /** Found to be without fault. Empty: there is the default pipeline alone. */
   readonly pipelines: readonly PipelineDefinition[];
   /** What `${NAME}` stands for in their texts. */
   readonly variables: Variables;

@@ -65,7 +65,7 @@ async function configured(
 ): Promise<PipelineSet | undefined> {
   if (pipelines.length === 0) return undefined;
   const { PipelineSet } = await import("../program/pipeline-set.ts");
-  return PipelineSet.make({ pipelines, fallback, variables, clock: systemClock, guard });
+  return PipelineSet.make({ pipelines, fallback, variables, clock: systemClock, guard, isChecked: true });
 }
 
 function work(processor: MessageProcessor, { data, ranges, sequence }: WorkItem): WorkResult {

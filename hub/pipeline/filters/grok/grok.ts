@@ -1,19 +1,12 @@
 /** Filter grok: reads fields out of text by patterns. */
 
-import { readdirSync, readFileSync } from "node:fs";
-import { join, matchesGlob } from "node:path";
 import type { Static } from "typebox";
 import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { RegexpTimeout } from "#hub/pipeline/program/regexp-guard.ts";
-import { CaptureReader } from "#hub/pipeline/regexp/capture-reader.ts";
-import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { type Event, valueText } from "#proto/event.ts";
-import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { defineFilter, type FilterContext } from "../filter.ts";
 import { anyTable, flag, list, oneOf, optional, options, table, text } from "../option-types.ts";
-import { compileGrok } from "./grok-expression.ts";
-import { parsePatternFile } from "./pattern-file.ts";
-import { grokPatterns } from "./patterns/all.ts";
+import { type CaptureTarget, compileMatches, type FieldMatch, type GrokMatcher } from "./field-matches.ts";
 
 const OPTIONS = options({
   match: anyTable("expressions by field, one or a list each; the first that matches ends the search"),
@@ -39,29 +32,7 @@ const OPTIONS = options({
   overwrite: list("fields whose value is replaced instead of being made a list"),
 });
 
-type Options = Static<typeof OPTIONS>;
-
-/** Behind a text that didn't match so many are looked at first; where all match, that would cost more than it saves. */
-const WARY = 32;
-
-/** Where a capture goes. */
-interface CaptureTarget {
-  readonly reference: FieldReference;
-  readonly type: "int" | "float" | undefined;
-  readonly overwrite: boolean;
-}
-
-interface Expression {
-  readonly regexp: RubyRegexp;
-  /** Texts that are still looked at for what every match holds before it is tried. */
-  wary: number;
-  readonly captures: CaptureReader<CaptureTarget>;
-}
-
-interface FieldMatch {
-  readonly field: FieldReference;
-  readonly expressions: readonly Expression[];
-}
+export type GrokFilterOptions = Static<typeof OPTIONS>;
 
 export const grokFilter = defineFilter({
   name: "grok",
@@ -77,11 +48,11 @@ export const grokFilter = defineFilter({
 /** One event's way through the expressions. */
 class Attempt {
   readonly #event: Event;
-  readonly #values: Options;
+  readonly #values: GrokFilterOptions;
   readonly #context: FilterContext;
   #budgetMs: number;
 
-  constructor(event: Event, values: Options, context: FilterContext) {
+  constructor(event: Event, values: GrokFilterOptions, context: FilterContext) {
     this.#event = event;
     this.#values = values;
     this.#context = context;
@@ -115,16 +86,15 @@ class Attempt {
     return matched;
   }
 
-  #matchText(subject: string, expressions: readonly Expression[]): boolean {
+  #matchText(subject: string, expressions: readonly GrokMatcher[]): boolean {
     let matched = false;
-    for (const expression of expressions) {
-      const { regexp, captures } = expression;
-      if (expression.wary > 0 && !regexp.mayMatch(subject)) continue;
-      const match = this.#exec(regexp.expression(subject), subject);
-      expression.wary = match === null ? WARY : Math.max(0, expression.wary - 1);
+    for (const matcher of expressions) {
+      if (!matcher.mayMatch(subject)) continue;
+      const match = this.#exec(matcher.expression(subject), subject);
+      matcher.tried(match !== null);
       if (match === null) continue;
       matched = true;
-      captures.visit(match, (target, text) => this.#capture(target, text));
+      matcher.captures.visit(match, (target, text) => this.#capture(target, text));
       if (this.#values.break_on_match) break;
     }
     return matched;
@@ -149,81 +119,10 @@ class Attempt {
   }
 }
 
-function compileMatches(values: Options, context: FilterContext): FieldMatch[] {
-  const patterns = new Map(grokPatterns(context.ecs));
-  for (const folder of values.patterns_dir) {
-    readPatternFolder(context.resolvePath(folder), values.patterns_files_glob, patterns);
-  }
-  for (const [name, pattern] of Object.entries(values.pattern_definitions)) patterns.set(name, pattern);
-  const compile = (expression: string): Expression => {
-    const regexp = compileGrok(expression, { patterns, namedCapturesOnly: values.named_captures_only });
-    return { regexp, wary: WARY, captures: new CaptureReader(regexp, captureTargets(values)) };
-  };
-  const matches: FieldMatch[] = [];
-  for (const [field, expressions] of Object.entries(values.match)) {
-    warnOfOpenReferences(expressions, context);
-    try {
-      const list = (Array.isArray(expressions) ? expressions : [expressions]).map((each) =>
-        compile(valueText(each)),
-      );
-      matches.push({ field: fieldReference(field), expressions: list });
-    } catch (error) {
-      context.report("error", "match", (error as Error).message);
-    }
-  }
-  return matches;
-}
-
-/** A reference that is never closed stands for its own characters, which no log holds. */
-function warnOfOpenReferences(expressions: unknown, context: FilterContext): void {
-  for (const each of [expressions].flat()) {
-    const open = /%\{[A-Z][\w:[\]@.-]*(?=[^\w:[\]@.}=-]|$)/.exec(valueText(each))?.[0];
-    if (open === undefined) continue;
-    context.report("warning", "match", `"${open}" is never closed`, `write: ${open}}`);
-  }
-}
-
-/** Returns what makes one target of each name. */
-function captureTargets(values: Options): (name: string) => CaptureTarget {
-  const targets = new Map<string, CaptureTarget>();
-  return (name) => {
-    const target = targets.get(name) ?? captureTarget(name, values);
-    targets.set(name, target);
-    return target;
-  };
-}
-
-/** `name` is "field" or "field:type". */
-function captureTarget(name: string, { target, overwrite }: Options): CaptureTarget {
-  const [, field = name, type] = /^(.*):([a-z]+)$/.exec(name) ?? [];
-  const path = target === undefined || target === "" ? field : `${bracketed(target)}${bracketed(field)}`;
-  return {
-    reference: fieldReference(path),
-    type: type === "int" || type === "float" ? type : undefined,
-    overwrite: overwrite.includes(field),
-  };
-}
-
-function bracketed(field: string): string {
-  return field.startsWith("[") ? field : `[${field}]`;
-}
-
 function toInteger(value: string): number {
   return Math.trunc(Number(/^\s*[-+]?\d+/.exec(value)?.[0] ?? 0));
 }
 
 function toFloat(value: string): number {
   return Number(/^\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i.exec(value)?.[0] ?? 0);
-}
-
-/** Adds the patterns of a folder's files, in the order of their names. */
-function readPatternFolder(folder: string, glob: string, patterns: Map<string, string>): void {
-  const names = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && matchesGlob(entry.name, glob))
-    .map(({ name }) => name)
-    .sort((a, b) => (a < b ? -1 : 1));
-  for (const name of names) {
-    for (const [key, pattern] of parsePatternFile(readFileSync(join(folder, name), "utf8")))
-      patterns.set(key, pattern);
-  }
 }

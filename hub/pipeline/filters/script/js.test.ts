@@ -17,6 +17,7 @@ function make(
     shared: new Map(),
     guard: new RegexpGuard(),
     ecs: false,
+    isChecked: false,
     resolvePath: (path) => path,
     report: (_severity, _option, message) => void faults.push(message),
   };
