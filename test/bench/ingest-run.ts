@@ -1,6 +1,7 @@
 /**
- * One process that indexes a part of the corpus into a shard of its own, and prints what that took as JSON. The documents
- * are made between the measured parts. `node test/bench/ingest-run.ts '<IngestPart as JSON>'`.
+ * One process that indexes messages of a file into a shard of its own, and prints what that took as JSON. It makes nothing
+ * else: all CPU-seconds between the messages are the engine's, its share of garbage and compiling included.
+ * `node test/bench/ingest-run.ts '<IngestPart as JSON>'`.
  */
 
 import { rmSync } from "node:fs";
@@ -11,25 +12,25 @@ import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { DocBatch, DocOperation } from "#proto/messages.ts";
-import { CORPUS_MAPPING, corpusBlock } from "./log-corpus.ts";
+import { CORPUS_MAPPING } from "./log-corpus.ts";
+import { MessageFile } from "./message-file.ts";
 
-/** What is to be indexed, in blocks of 1,000 documents. */
+/** What is to be indexed. */
 export interface IngestPart {
   readonly folder: string;
-  readonly firstBlock: number;
-  readonly blocks: number;
-  readonly total: number;
+  /** File of messages (message-file.ts), and how many of them are taken, from the first. */
+  readonly messages: string;
+  readonly count: number;
   /** False: the TypeScript twin of the kernel. */
   readonly kernel: boolean;
+  /** True: merges are done as they come due. */
+  readonly merges: boolean;
 }
 
 /** What it took. Seconds are those of indexing alone, from the first document to the last commit. */
 export interface IngestFigures {
   readonly cpuSeconds: number;
   readonly wallSeconds: number;
-  /** Of the documents' JSON. */
-  readonly sourceBytes: number;
   readonly diskBytes: number;
   /** Largest resident memory of the process, before the merge. */
   readonly residentBytes: number;
@@ -38,10 +39,10 @@ export interface IngestFigures {
   readonly mergeSeconds: number;
 }
 
-/** Blocks that warm the compilers. */
-const WARM_BLOCKS = 20;
-/** Blocks between two commits. */
-const COMMIT_BLOCKS = 100;
+/** Messages that warm the compilers: a hub runs for months. */
+const WARM_MESSAGES = 60;
+/** Messages between two commits. */
+const COMMIT_MESSAGES = 100;
 
 class Stopwatch {
   cpuSeconds = 0;
@@ -63,37 +64,34 @@ function openShard(folder: string, useKernel: boolean): Shard {
   return Shard.open(folder, { index: "bench", mapping, log: silentLogger(), kernel });
 }
 
-/** Indexes blocks, each a message as the log gives it, and commits; returns the bytes of their JSON. */
-function index(shard: Shard, part: IngestPart, watch: Stopwatch): number {
-  let sourceBytes = 0;
-  for (let at = 0; at < part.blocks; at++) {
-    const operations = corpusBlock(part.firstBlock + at, part.total).map(({ id, json }) => {
-      const source = Buffer.from(json);
-      sourceBytes += source.length;
-      return { kind: DocOperation.Kind.INDEX, id, source, appendOnly: true };
-    });
-    const message = DocBatch.encode({ operations, timeMs: 1, lenient: true }).finish();
+/** Indexes messages and commits. */
+function index(shard: Shard, part: IngestPart, watch: Stopwatch): void {
+  const file = new MessageFile(part.messages);
+  for (let sequence = 1; sequence <= part.count; sequence++) {
+    const message = file.next();
     watch.run(() => {
-      shard.apply(new DocBatchView(message), { incarnation: 1, sequence: at + 1 });
-      if ((at + 1) % COMMIT_BLOCKS === 0) shard.commit();
+      shard.apply(new DocBatchView(message), { incarnation: 1, sequence });
+      if (sequence % COMMIT_MESSAGES !== 0) return;
+      shard.commit();
+      while (part.merges && shard.mergeStep());
     });
   }
   watch.run(() => {
     shard.refresh();
     shard.commit();
   });
-  return sourceBytes;
+  file.close();
 }
 
 async function run(part: IngestPart): Promise<IngestFigures> {
   const warmFolder = join(part.folder, "warm");
   const warm = openShard(warmFolder, part.kernel);
-  index(warm, { ...part, blocks: Math.min(part.blocks, WARM_BLOCKS) }, new Stopwatch());
+  index(warm, { ...part, count: Math.min(part.count, WARM_MESSAGES) }, new Stopwatch());
   warm.close();
   rmSync(warmFolder, { recursive: true });
   const shard = openShard(join(part.folder, "shard"), part.kernel);
   const watch = new Stopwatch();
-  const sourceBytes = index(shard, part, watch);
+  index(shard, part, watch);
   const diskBytes = shard.stats().bytes;
   const residentBytes = process.resourceUsage().maxRSS * 1024;
   const before = process.cpuUsage();
@@ -104,7 +102,7 @@ async function run(part: IngestPart): Promise<IngestFigures> {
   shard.close();
   const mergeSeconds = (user + system) / 1e6;
   const { cpuSeconds, wallSeconds } = watch;
-  return { cpuSeconds, wallSeconds, sourceBytes, diskBytes, residentBytes, mergedBytes, mergeSeconds };
+  return { cpuSeconds, wallSeconds, diskBytes, residentBytes, mergedBytes, mergeSeconds };
 }
 
 process.stdout.write(JSON.stringify(await run(JSON.parse(process.argv[2] ?? "") as IngestPart)));

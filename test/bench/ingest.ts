@@ -14,6 +14,7 @@ import type { Benchmark, BenchmarkContext, Result, Target } from "./benchmark.ts
 import { bulkBodies, sendAll } from "./bulk-bodies.ts";
 import type { IngestFigures, IngestPart } from "./ingest-run.ts";
 import { BLOCK_DOCS, CORPUS_MAPPING, corpusBlock } from "./log-corpus.ts";
+import { MessageFileWriter } from "./message-file.ts";
 import { DocumentDatabase, fts5LinesPerCpuSecond } from "./reference.ts";
 
 const DOCUMENTS = 1_000_000;
@@ -26,6 +27,8 @@ const HTTP_SHARE = 0.2;
 const WARM_BODIES = 8;
 /** Times that the bodies are sent: their documents get ids of their own each time. */
 const HTTP_ROUNDS = 3;
+/** The corpus is that of two processes, each of which indexes as much. */
+const PARTS = 2;
 /** The twin is slow: this share of the documents says enough. */
 const TWIN_SHARE = 0.2;
 const MEGABYTE = 1e6;
@@ -48,8 +51,8 @@ export const ingest: Benchmark = {
     "documents → searchable and durable: documents per CPU-second of the engine and through HTTP and the log; disk, memory",
   async run(context) {
     const blocks = Math.max(2, Math.round((DOCUMENTS * context.scale) / BLOCK_DOCS));
-    const { reference, texts } = referencesOf(context, blocks);
-    const results = await engineResults(context, blocks, reference);
+    const { reference, texts, messages } = referencesOf(context, blocks);
+    const results = await engineResults(context, blocks, reference, messages);
     const http = await httpResults(context, Math.ceil(blocks * HTTP_SHARE), blocks, reference);
     return [...results, ...http, row("SQLite, FTS5 of the text alone", texts, "texts per CPU-second")];
   },
@@ -61,61 +64,74 @@ interface References {
   readonly reference: Reference;
   /** Texts per CPU-second of the full-text index alone. */
   readonly texts: number;
+  /** The same documents as messages of the log. */
+  readonly messages: MessageFileWriter;
 }
 
-/** Puts the same documents into SQLite: all they hold, and the texts alone. */
+/** Puts the same documents into SQLite, all they hold and the texts alone, and into messages. */
 function referencesOf({ workspace, progress }: BenchmarkContext, blocks: number): References {
   const file = workspace.path("messages.log");
   const database = new DocumentDatabase(workspace.path("documents.db"));
+  const messages = new MessageFileWriter(workspace.path("messages"));
   for (let block = 0; block < blocks; block++) {
-    const documents = corpusBlock(block, blocks * BLOCK_DOCS);
+    const documents = corpusBlock(block, PARTS * blocks * BLOCK_DOCS);
     database.add(documents);
+    messages.add(documents);
     const texts = documents.map(({ message }) => message.replaceAll("\n", " "));
     writeFileSync(file, `${texts.join("\n")}\n`, { flag: "a" });
   }
   database.close();
+  messages.close();
   const value = (blocks * BLOCK_DOCS) / database.cpuSeconds;
   const texts = fts5LinesPerCpuSecond(file, workspace.path("texts.db"));
   progress(
     `${blocks * BLOCK_DOCS} documents; SQLite ${Math.round(value)} per CPU-second, ${Math.round(texts)} of their texts`,
   );
-  return { reference: { name: "SQLite: FTS5 of the text, a table of the values", value }, texts };
+  return { reference: { name: "SQLite: FTS5 of the text, a table of the values", value }, texts, messages };
+}
+
+/** Writes the messages that a second process indexes beside the first. */
+function secondMessages({ workspace }: BenchmarkContext, blocks: number): string {
+  const messages = new MessageFileWriter(workspace.path("messages-right"));
+  for (let block = blocks; block < PARTS * blocks; block++)
+    messages.add(corpusBlock(block, PARTS * blocks * BLOCK_DOCS));
+  messages.close();
+  return messages.path;
 }
 
 async function engineResults(
   context: BenchmarkContext,
   blocks: number,
   reference: Reference,
+  { path, sourceBytes }: MessageFileWriter,
 ): Promise<Result[]> {
   const total = blocks * BLOCK_DOCS;
-  const part = (name: string, more: Partial<IngestPart> = {}): Promise<IngestFigures> =>
-    indexPart({
-      folder: context.workspace.path(name, ""),
-      firstBlock: 0,
-      blocks,
-      total,
-      kernel: true,
-      ...more,
-    });
+  const part = (name: string, more: Partial<IngestPart> = {}): Promise<IngestFigures> => {
+    const folder = context.workspace.path(name, "");
+    return indexPart({ folder, messages: path, count: blocks, kernel: true, merges: false, ...more });
+  };
+  const right = secondMessages(context, blocks);
   const one = await part("one");
   context.progress(`one core ${one.wallSeconds.toFixed(1)} s`);
   // Each of two processes does as much as the one did.
-  const two = await Promise.all([part("left"), part("right", { firstBlock: blocks })]);
+  const two = await Promise.all([part("left"), part("right", { messages: right })]);
   const speedUp = (2 * one.wallSeconds) / Math.max(...two.map(({ wallSeconds }) => wallSeconds));
+  const merging = await part("merging", { merges: true });
   const twinBlocks = Math.ceil(blocks * TWIN_SHARE);
-  const twin = await part("twin", { blocks: twinBlocks, kernel: false });
+  const twin = await part("twin", { count: twinBlocks, kernel: false });
   const perSecond = { unit: "documents per CPU-second", reference };
   const perByte = "bytes per byte of JSON";
   const value = total / one.cpuSeconds;
   return [
     { case: "engine", value, ...perSecond, target: ENGINE },
     row("engine, beside SQLite", value / reference.value, "times its documents", BESIDE_SQLITE),
+    { case: "engine, merges as they come due", value: total / merging.cpuSeconds, ...perSecond },
     { case: "engine, twin of the kernel", value: (twinBlocks * BLOCK_DOCS) / twin.cpuSeconds, ...perSecond },
-    row("engine, volume", one.sourceBytes / MEGABYTE / one.cpuSeconds, "MB per CPU-second"),
+    row("engine, volume", sourceBytes / MEGABYTE / one.cpuSeconds, "MB per CPU-second"),
     row("engine, second core", speedUp, "times the documents of one", SECOND_CORE),
     row("engine, memory", one.residentBytes / MIB, "MiB at most", MEMORY_MIB),
-    row("disk, fresh", one.diskBytes / one.sourceBytes, perByte, FRESH),
-    row("disk, merged", one.mergedBytes / one.sourceBytes, perByte, MERGED),
+    row("disk, fresh", one.diskBytes / sourceBytes, perByte, FRESH),
+    row("disk, merged", one.mergedBytes / sourceBytes, perByte, MERGED),
     row("merge into one segment", total / one.mergeSeconds, "documents per CPU-second"),
   ];
 }
