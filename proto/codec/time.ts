@@ -1,5 +1,7 @@
 /** Times as logs write them, read from bytes and written as ISO 8601 bytes. No allocation per line. */
 
+import type { TimeZone } from "#proto/kit/time-zone.ts";
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -83,18 +85,26 @@ export function isCivil(month: number, day: number, hour: number, minute: number
 }
 
 /**
- * Civil times of the process's time zone (TZ) as UTC. The offset is looked up once per civil minute, as lines come
+ * Civil times of a time zone, by default the process's (TZ), as UTC. The offset is looked up once per civil minute, as lines come
  * in clusters.
  */
 export class LocalTime {
+  readonly #zone: TimeZone | undefined;
   #key = -1;
   #minuteMs = 0;
+
+  /** `zone`: another one than the process's. */
+  constructor(zone?: TimeZone) {
+    this.#zone = zone;
+  }
 
   /** Returns ms since 1970-01-01 UTC; `month` 0..11. */
   toUtcMs(year: number, month: number, day: number, hour: number, minute: number, second: number): number {
     const key = (((year * 12 + month) * 32 + day) * 24 + hour) * 60 + minute;
     if (key !== this.#key) {
-      this.#minuteMs = new Date(year, month, day, hour, minute).getTime();
+      this.#minuteMs =
+        this.#zone?.toUtc(Date.UTC(year, month, day, hour, minute)) ??
+        new Date(year, month, day, hour, minute).getTime();
       this.#key = key;
     }
     return this.#minuteMs + second * 1000;

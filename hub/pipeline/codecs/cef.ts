@@ -4,7 +4,7 @@ import { decodeText } from "#proto/codec/plain.ts";
 import { Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
-import { flag, list, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { flag, list, oneOf, optional, options, text, withoutEffect } from "../filters/option-types.ts";
 import { CEF_NAMES } from "./cef-names.ts";
 import { defineCodec } from "./codec.ts";
 import { splitPayload } from "./line.ts";
@@ -38,8 +38,8 @@ export const cefCodec = defineCodec({
     fields: list("fields that are written"),
     reverse_mapping: flag("writes the short names of known fields", false),
     delimiter: optional(text("what stands between events; without it a payload is one")),
-    default_timezone: optional(text("accepted for compatibility; times without a zone are left as text")),
-    locale: optional(text("accepted for compatibility")),
+    default_timezone: withoutEffect("times without a zone are left as text: filter date reads them"),
+    locale: withoutEffect("times are left as text: filter date reads them"),
     raw_data_field: optional(text("field that takes the text as it came")),
     device: oneOf(["observer", "host"], "with ECS, what the device is called", "observer"),
     ecs_compatibility: oneOf(

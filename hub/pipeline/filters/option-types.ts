@@ -42,6 +42,13 @@ export function oneOf<const T extends string>(values: readonly T[], description:
   });
 }
 
+/** An option of existing pipelines that changes nothing here; `why` also says what does the same. Who writes it is told. */
+export function withoutEffect(why: string) {
+  return Type.Optional(
+    Type.Unknown({ description: `accepted for compatibility, without effect: ${why}`, withoutEffect: why }),
+  );
+}
+
 export function optional<T extends TSchema>(schema: T) {
   return Type.Optional(schema);
 }

@@ -4,7 +4,7 @@ import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { Type } from "../language/option-schema.ts";
 import { defineFilter } from "./filter.ts";
-import { optional, options, text } from "./option-types.ts";
+import { optional, options, text, withoutEffect } from "./option-types.ts";
 import { parseUserAgent, type UserAgent } from "./user-agents.ts";
 
 /** Longest text looked at; real ones are below 1,000 characters. */
@@ -19,7 +19,7 @@ export const useragentFilter = defineFilter({
       text("field that takes the result; without it its members become fields, with ECS user_agent"),
     ),
     prefix: text("put before each name, without ECS", ""),
-    regexes: optional(text("accepted for compatibility: what is known is built in")),
+    regexes: withoutEffect("what is known is built in; filter grok reads others"),
     lru_cache_size: Type.Integer({
       default: 100_000,
       minimum: 1,

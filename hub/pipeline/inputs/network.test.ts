@@ -144,6 +144,22 @@ test("syslog reads both forms by UDP and TCP, and keeps what is neither", async 
   assert.equal(world.messages[4], "by udp");
 });
 
+test("syslog reads times in the zone that it is told, and from behind a load balancer", async (t) => {
+  const { world, port } = await run(
+    t,
+    (at) => `syslog { port => ${at} host => "127.0.0.1" timezone => "Asia/Kolkata" proxy_protocol => true }`,
+  );
+  await write(port, "PROXY TCP4 192.0.2.1 198.51.100.1 5678 443\r\n<34>Oct 11 22:14:15 m su: one\n");
+  await world.until(1);
+  const { event } = world.sent[0]!;
+  const time = new Date(event.timeMs);
+  assert.equal(event.toJson().includes('"ip":"192.0.2.1"'), true);
+  assert.deepEqual(
+    [time.getUTCMonth(), time.getUTCDate(), time.getUTCHours(), time.getUTCMinutes()],
+    [9, 11, 16, 44],
+  );
+});
+
 test("http answers when events are in the log, by the body's type, and keeps passwords out of them", async (t) => {
   const { world, port } = await run(
     t,

@@ -8,11 +8,13 @@ import { LocalTime } from "#proto/codec/time.ts";
 import { Event, Timestamp } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { findTimeZone, type TimeZone } from "#proto/kit/time-zone.ts";
 import type { Codec } from "../codecs/codec.ts";
-import { flag, list, oneOf, optional, options, text } from "../filters/option-types.ts";
+import { flag, list, oneOf, optional, options, text, withoutEffect } from "../filters/option-types.ts";
 import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
 import { Listener } from "./stream/listener.ts";
+import { ProxyLine } from "./stream/proxy-line.ts";
 import { StreamSession } from "./stream/stream-session.ts";
 import { DatagramInput } from "./udp.ts";
 
@@ -60,14 +62,16 @@ const OPTIONS = options({
     description: "port that is listened at, by UDP and TCP",
   }),
   syslog_field: text("field that takes the text where it isn't syslog", "message"),
-  grok_pattern: optional(text("accepted for compatibility; both forms of syslog are read without it")),
+  grok_pattern: withoutEffect(
+    "both forms of syslog are read without it; read others with input tcp or udp and filter grok",
+  ),
   use_labels: flag("adds the names of facility and severity", true),
   facility_labels: list("names of the facilities, by their number", FACILITIES),
   severity_labels: list("names of the severities, by their number", SEVERITIES),
-  timezone: optional(text("accepted for compatibility; times without a zone are of this machine's")),
-  locale: optional(text("accepted for compatibility")),
+  timezone: optional(text("zone of times that say none; without it this machine's")),
+  locale: withoutEffect("months are read in English"),
   service_type: text("with ECS, what service.type says", "system"),
-  proxy_protocol: flag("accepted for compatibility", false),
+  proxy_protocol: flag("TCP connections begin with a line of the PROXY protocol, version 1", false),
   ecs_compatibility: oneOf(
     ["disabled", "v1", "v8"],
     "v1 and v8 name fields by the Elastic Common Schema",
@@ -81,27 +85,41 @@ export const syslogInput = defineInput({
   name: "syslog",
   description: "reads syslog by UDP and TCP",
   options: OPTIONS,
-  create: (values) => (context) => new SyslogInput(context, values),
+  create(values, { report }) {
+    const { timezone } = values;
+    const zone = timezone === undefined ? undefined : findTimeZone(timezone);
+    if (timezone !== undefined && zone === undefined)
+      report(
+        "error",
+        "timezone",
+        `"${timezone}" is no time zone`,
+        "write for example Europe/Berlin or +02:00",
+      );
+    return (context) => new SyslogInput(context, values, zone);
+  },
 });
 
 class SyslogInput implements Component {
   readonly #datagrams: DatagramInput;
   readonly #listener: Listener;
 
-  constructor(context: InputContext, values: Options) {
+  constructor(context: InputContext, values: Options, zone: TimeZone | undefined) {
     const { host, port } = values;
     const sender: FieldReference = fieldReference(
       values.ecs_compatibility === "disabled" ? "host" : "[host][ip]",
     );
     const datagrams = { host, port, buffer_size: 65_536, queue_size: 2_000 };
-    this.#datagrams = new DatagramInput(context, datagrams, new SyslogCodec(values), (event, { address }) =>
-      setAbsent(event, sender, address),
+    this.#datagrams = new DatagramInput(
+      context,
+      datagrams,
+      new SyslogCodec(values, zone),
+      (event, { address }) => setAbsent(event, sender, address),
     );
     this.#listener = new Listener({
       host,
       port,
       tls: undefined,
-      serve: (socket) => serve(socket, context, new SyslogCodec(values), sender),
+      serve: (socket) => serve(socket, context, new SyslogCodec(values, zone), sender, values.proxy_protocol),
       onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
     });
   }
@@ -121,16 +139,20 @@ async function serve(
   context: InputContext,
   codec: Codec,
   sender: FieldReference,
+  isProxied: boolean,
 ): Promise<void> {
-  const address = socket.remoteAddress ?? "";
+  const proxy = new ProxyLine({ ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 }, isProxied);
   const session = new StreamSession({
     context,
     codec,
     delimiter: "\n",
-    decorate: (event) => setAbsent(event, sender, address),
+    decorate: (event) => setAbsent(event, sender, proxy.sender.ip),
   });
   try {
-    for await (const chunk of socket as AsyncIterable<Buffer>) await session.push(chunk);
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      const bytes = proxy.take(chunk);
+      if (bytes !== undefined) await session.push(bytes);
+    }
   } finally {
     await session.end();
   }
@@ -143,10 +165,12 @@ function setAbsent(event: Event, field: FieldReference, value: string): void {
 /** Reads lines of syslog. */
 export class SyslogCodec implements Codec {
   readonly #values: Options;
-  readonly #line = new SyslogLine(new LocalTime());
+  readonly #line: SyslogLine;
 
-  constructor(values: Options) {
+  /** `zone`: of times that say none; without it the process's. */
+  constructor(values: Options, zone?: TimeZone) {
     this.#values = values;
+    this.#line = new SyslogLine(new LocalTime(zone));
   }
 
   decode(payload: Uint8Array, timeMs: number): Event[] {

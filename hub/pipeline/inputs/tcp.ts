@@ -5,7 +5,6 @@ import { type ConnectionOptions, connect as connectTls, type TlsOptions } from "
 import type { Static } from "typebox";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Codec } from "../codecs/codec.ts";
@@ -14,13 +13,11 @@ import { Type } from "../language/option-schema.ts";
 import { defineInput, type InputContext } from "./input.ts";
 import { currentTlsNames } from "./stream/former-tls-names.ts";
 import { Listener } from "./stream/listener.ts";
+import { ProxyLine, type Sender } from "./stream/proxy-line.ts";
 import { StreamSession } from "./stream/stream-session.ts";
 import { clientTls, listenerTls, TLS_CLIENT, TLS_LISTENER } from "./stream/tls.ts";
 
 const RECONNECT = { firstMs: 200, capMs: 30_000 };
-
-/** PROXY protocol, version 1: the one line is at most so long. */
-const MAX_PROXY_LINE = 107;
 
 const OPTIONS = options({
   host: text("address that is listened at, or connected to", "0.0.0.0"),
@@ -158,49 +155,31 @@ class TcpClient implements Component {
 
 async function serve(socket: Socket, context: InputContext, values: Options, codec: Codec): Promise<void> {
   if (values.tcp_keep_alive) socket.setKeepAlive(true);
-  const from = { ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 };
+  const proxy = new ProxyLine(
+    { ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 },
+    values.proxy_protocol,
+  );
   const session = new StreamSession({
     context,
     codec,
     delimiter: values.delimiter,
-    decorate: (event) => setSource(event, from, values.ecs_compatibility !== "disabled"),
+    decorate: (event) => setSource(event, proxy.sender, values.ecs_compatibility !== "disabled"),
   });
-  let awaitsProxy = values.proxy_protocol;
-  let head = Buffer.alloc(0);
   try {
     for await (const chunk of socket as AsyncIterable<Buffer>) {
-      if (!awaitsProxy) {
-        await session.push(chunk);
-        continue;
-      }
-      head = Buffer.concat([head, chunk]);
-      const end = head.indexOf("\r\n");
-      if (end < 0 && head.length < MAX_PROXY_LINE) continue;
-      readProxyLine(head.subarray(0, Math.max(end, 0)).toString("latin1"), from);
-      awaitsProxy = false;
-      await session.push(head.subarray(end + 2));
+      const bytes = proxy.take(chunk);
+      if (bytes !== undefined) await session.push(bytes);
     }
   } finally {
     await session.end();
   }
 }
 
-/** `PROXY TCP4 192.0.2.1 198.51.100.1 5678 443` */
-function readProxyLine(line: string, from: { ip: string; port: number }): void {
-  const [word, family, source, , port] = line.split(" ");
-  if (word !== "PROXY")
-    throw new AppError("parsing", "the connection doesn't begin with a line of the PROXY protocol");
-  if (family === "UNKNOWN" || source === undefined) return;
-  from.ip = source;
-  from.port = Number(port ?? 0);
-}
-
 const IP = fieldReference("[source][ip]");
 const PORT = fieldReference("[source][port]");
 const METADATA = fieldReference("[@metadata][input][tcp][source]");
 
-function setSource(event: Event, from: { ip: string; port: number }, ecs: boolean): void {
-  const { ip, port } = from;
+function setSource(event: Event, { ip, port }: Sender, ecs: boolean): void {
   if (ecs) {
     event.set(METADATA, { ip, port });
     if (!event.has(fieldReference("source"))) {

@@ -40,6 +40,8 @@ export function readOptions(
   }
   for (const [name, property] of Object.entries(schema.properties)) {
     if (Object.hasOwn(values, name)) {
+      const why = (property as { withoutEffect?: string }).withoutEffect;
+      if (why !== undefined) report("warning", ranges.get(name)!, `${title}: "${name}" has no effect`, why);
       values[name] = checkOption(name, values[name], property, ranges.get(name)!, title, report);
     } else if ("default" in property) {
       values[name] = structuredClone(property.default);

@@ -4,7 +4,7 @@ import { createTransport, type Transporter } from "nodemailer";
 import type { Static } from "typebox";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { flag, optional, options, text } from "../filters/option-types.ts";
+import { flag, oneOf, optional, options, text, withoutEffect } from "../filters/option-types.ts";
 import { Type } from "../language/option-schema.ts";
 import {
   defineOutput,
@@ -23,14 +23,14 @@ const OPTIONS = options({
   subject: text("subject, a format", ""),
   body: text("text of the mail, a format", ""),
   htmlbody: optional(text("text of the mail as HTML, a format")),
-  contenttype: optional(text("accepted for compatibility")),
+  contenttype: withoutEffect("body is plain text, htmlbody is HTML"),
   address: text("host of the mail server", "localhost"),
   port: Type.Integer({ default: 25, minimum: 1, maximum: 65535, description: "port of the mail server" }),
   username: optional(text("name at the mail server")),
   password: optional(text("password at the mail server")),
   use_tls: flag("speaks TLS: from the start at port 465, else by STARTTLS", false),
   domain: text("name by which the server is greeted", "localhost"),
-  via: optional(text("accepted for compatibility; mail goes by SMTP", "smtp")),
+  via: oneOf(["smtp"], "how mail is handed over", "smtp"),
 });
 
 type Options = Static<typeof OPTIONS>;

@@ -2,10 +2,14 @@
 
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { compileFormat } from "#proto/format.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { codecOption, flag, number, optional, options, text } from "../filters/option-types.ts";
 import { defineOutput, type OutputRecord, type OutputWriter, type WriteRest } from "./output.ts";
+
+const compress = promisify(gzip);
 
 /** Files kept open; the one untouched longest is closed. */
 const OPEN_FILES = 64;
@@ -19,7 +23,7 @@ export const fileOutput = defineOutput({
   options: options({
     path: text("path of the file, a format; relative to the folder `out` of path.data"),
     codec: codecOption("how an event is written", "json_lines"),
-    create_if_deleted: flag("whether a file that was removed is made anew", true),
+    create_if_deleted: flag("a file that was removed is made anew; false is refused", true),
     dir_mode: number("permissions of folders that are made, as a number; -1: the system's own", -1),
     file_mode: number("permissions of files that are made, as a number; -1: the system's own", -1),
     filename_failure: text("file of events whose path would lead elsewhere", "_filepath_failures"),
@@ -27,12 +31,19 @@ export const fileOutput = defineOutput({
       "accepted for compatibility; what is written is flushed before the log moves on",
       2,
     ),
-    gzip: flag("accepted for compatibility; files are plain text", false),
+    gzip: flag(
+      "writes compressed files: each write is a member of its own, which readers of gzip join",
+      false,
+    ),
     stale_cleanup_interval: number("accepted for compatibility", 10),
-    write_behavior: optional(text("accepted for compatibility; files are appended to", "append")),
+    write_behavior: text("append: what a file held before stays; overwrite is refused", "append"),
     id: optional(text("name of this output in metrics and messages")),
   }),
-  create(values, { codec }) {
+  create(values, { codec, report }) {
+    if (!values.create_if_deleted)
+      report("error", "create_if_deleted", "a file that was removed is always made anew", "leave it out");
+    if (values.write_behavior !== "append")
+      report("error", "write_behavior", "files are only appended to", "put a date into the path");
     const encoder = codec(values.codec);
     const path = compileFormat(values.path);
     return {
@@ -43,19 +54,24 @@ export const fileOutput = defineOutput({
       },
     };
   },
-  writer: (values, { writablePath }) => new FileWriter(writablePath, values.file_mode, values.dir_mode),
+  writer: (values, { writablePath }) => new FileWriter(writablePath, values),
 });
 
 class FileWriter implements OutputWriter {
   readonly #writablePath: (path: string) => string;
   readonly #fileMode: number | undefined;
   readonly #dirMode: number | undefined;
+  readonly #isCompressed: boolean;
   readonly #open = new Map<string, FileHandle>();
 
-  constructor(writablePath: (path: string) => string, fileMode: number, dirMode: number) {
+  constructor(
+    writablePath: (path: string) => string,
+    { file_mode, dir_mode, gzip: isCompressed }: { file_mode: number; dir_mode: number; gzip: boolean },
+  ) {
     this.#writablePath = writablePath;
-    this.#fileMode = fileMode < 0 ? undefined : fileMode;
-    this.#dirMode = dirMode < 0 ? undefined : dirMode;
+    this.#fileMode = file_mode < 0 ? undefined : file_mode;
+    this.#dirMode = dir_mode < 0 ? undefined : dir_mode;
+    this.#isCompressed = isCompressed;
   }
 
   async write(records: readonly OutputRecord[]): Promise<WriteRest | undefined> {
@@ -64,7 +80,8 @@ class FileWriter implements OutputWriter {
     for (const [target, ofTarget] of places) {
       try {
         const path = this.#writablePath(target);
-        await this.#append(path, Buffer.concat(ofTarget.map((place) => records[place]!.body)));
+        const bytes = Buffer.concat(ofTarget.map((place) => records[place]!.body));
+        await this.#append(path, this.#isCompressed ? await compress(bytes) : bytes);
       } catch (error) {
         if (!(error instanceof AppError) || error.retryable) throw error;
         for (const place of ofTarget) refused.push({ place, reason: error.message });

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -70,6 +71,15 @@ test("two outputs have every event once although a thread is killed on the way",
     ALL,
   );
   assert.deepEqual(at.inFile(), ALL);
+});
+
+test("a compressed file holds every event once", async (t) => {
+  const { sink, make, folder } = setting(t, TO_BOTH.replace("codec", "gzip => true codec"));
+  const pipeline = await make();
+  await sink.reached(LINES);
+  await pipeline.stop();
+  const text = gunzipSync(readFileSync(join(folder, "out.log"))).toString();
+  assert.deepEqual(text.trimEnd().split("\n"), ALL);
 });
 
 test("a cursor waits for a blocked output, and a reload doesn't", async (t) => {

@@ -6,12 +6,12 @@ import type { Static } from "typebox";
 import type { Codec } from "#hub/pipeline/codecs/codec.ts";
 import {
   codecOption,
-  flag,
   list,
   oneOf,
   optional,
   options,
   text,
+  withoutEffect,
 } from "#hub/pipeline/filters/option-types.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/inputs/input.ts";
 import { Type } from "#hub/pipeline/language/option-schema.ts";
@@ -64,15 +64,15 @@ const OPTIONS = options({
     "accepted for compatibility; a file that was read is remembered and kept",
     "log",
   ),
-  file_completed_log_path: optional(text(ACCEPTED)),
+  file_completed_log_path: withoutEffect("the hub remembers which files were read"),
   sincedb_path: optional(text("accepted for compatibility; the hub remembers positions in its state")),
   sincedb_write_interval: optional(
     Type.Unknown({ description: "accepted for compatibility; positions are always written at once" }),
   ),
   file_chunk_size: optional(Type.Integer({ description: ACCEPTED })),
   file_chunk_count: optional(Type.Integer({ description: ACCEPTED })),
-  exit_after_read: flag(ACCEPTED, false),
-  check_archive_validity: flag(ACCEPTED, false),
+  exit_after_read: withoutEffect("a hub goes on; `pipeline run` reads from standard input and ends"),
+  check_archive_validity: withoutEffect("an archive is checked as it is read"),
 });
 
 type Options = Static<typeof OPTIONS>;

@@ -3,7 +3,15 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Static } from "typebox";
-import { anyTable, flag, oneOf, optional, options, text } from "#hub/pipeline/filters/option-types.ts";
+import {
+  anyTable,
+  flag,
+  oneOf,
+  optional,
+  options,
+  text,
+  withoutEffect,
+} from "#hub/pipeline/filters/option-types.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/inputs/input.ts";
 import { parseSchedule, runScheduled, type Schedule } from "#hub/pipeline/inputs/schedule.ts";
 import { Type } from "#hub/pipeline/language/option-schema.ts";
@@ -86,19 +94,19 @@ const OPTIONS = options({
     maximum: 100_000,
     description: "rows that are fetched and held at a time",
   }),
-  jdbc_default_timezone: compatible(
-    Type.Unknown({ description: "accepted for compatibility; times without a zone are UTC" }),
+  jdbc_default_timezone: withoutEffect(
+    "times without a zone are taken for UTC; write AT TIME ZONE or CONVERT_TZ in the statement",
   ),
-  plugin_timezone: compatible(Type.Unknown({ description: "accepted for compatibility; times are UTC" })),
+  plugin_timezone: withoutEffect("sql_last_value is in UTC"),
   jdbc_validate_connection: compatible(
     Type.Unknown({ description: "accepted for compatibility; each run connects" }),
   ),
   jdbc_validation_timeout: compatible(Type.Unknown({ description: ACCEPTED })),
   jdbc_pool_timeout: compatible(Type.Unknown({ description: ACCEPTED })),
-  sequel_opts: compatible(Type.Unknown({ description: ACCEPTED })),
+  sequel_opts: withoutEffect("write what the driver is to know into jdbc_connection_string"),
   sql_log_level: compatible(Type.Unknown({ description: ACCEPTED })),
-  charset: compatible(Type.Unknown({ description: ACCEPTED })),
-  columns_charset: compatible(Type.Unknown({ description: ACCEPTED })),
+  charset: withoutEffect("the database is asked for UTF-8"),
+  columns_charset: withoutEffect("the database is asked for UTF-8"),
   connection_retry_attempts: compatible(
     Type.Unknown({ description: "accepted for compatibility; the next run connects anew" }),
   ),

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
+import { compilePipeline } from "../program/compile.ts";
+import { loadAllPlugins } from "../program/load-plugins.ts";
+import { RegexpGuard } from "../program/regexp-guard.ts";
+import { formatDiagnostic } from "./diagnostics.ts";
+import { SourceText } from "./source-text.ts";
+
+await loadAllPlugins();
+
+/** What is said of a pipeline: without the text that it shows. */
+function said(text: string): string[] {
+  const options = { variables: {}, clock: systemClock, random: () => 0.5, guard: new RegexpGuard() };
+  const { diagnostics } = compilePipeline([new SourceText("p.conf", text)], options);
+  return diagnostics.map((each) => formatDiagnostic(each).split("\n").toSpliced(1, 2).join("\n"));
+}
+
+test("who writes an option that changes nothing is told so, and what does the same", () => {
+  assert.deepEqual(said('input { syslog { grok_pattern => "%{WORD:a}" } }'), [
+    'p.conf:1:34: warning: input syslog: "grok_pattern" has no effect\n' +
+      "   = both forms of syslog are read without it; read others with input tcp or udp and filter grok",
+  ]);
+  assert.deepEqual(said('input { syslog { } } filter { useragent { source => "a" } }'), []);
+});
+
+test("an option whose other value would lose something is refused with what to write instead", () => {
+  const refused = [
+    ['output { file { path => "a" write_behavior => overwrite } }', /files are only appended to/],
+    ['output { file { path => "a" create_if_deleted => false } }', /always made anew/],
+    ['output { email { to => "a@b" via => sendmail } }', /"via" must be one of|smtp/],
+    ['input { syslog { timezone => "Middle/Earth" } }', /is no time zone/],
+  ] as const;
+  for (const [text, reason] of refused) {
+    const [only, ...others] = said(text);
+    assert.match(only ?? "", /: error: /);
+    assert.match(only!, reason);
+    assert.deepEqual(others, []);
+  }
+});
