@@ -7,12 +7,12 @@ import { totalmem } from "node:os";
 import { COLUMN_BLOCK, type KeywordColumn, type SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { docsOfBlock, expandMask, loadBlock, type SegmentRun } from "../collect/set-blocks.ts";
-import type { SearchControl } from "../control.ts";
 import { warnDeprecated } from "../deprecation.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
 import { addSiblings, applyParents } from "./pipeline/apply.ts";
 import type { NamedPipeline } from "./pipeline/pipeline.ts";
+import type { Steps } from "./steps.ts";
 
 /** A node of the aggregation tree. Immutable; used for many shards. */
 export interface Aggregation<State = unknown> {
@@ -46,10 +46,10 @@ export interface Collector<State = unknown> {
   takesBy?(column: KeywordColumn): boolean;
   /** Documents of a run, each in the bucket that belongs to its ordinal in a column of one value a document. */
   collectBy?(run: SegmentRun, by: OrdinalBuckets): void;
-  /** Does with pauses what would keep the thread for long in `state(0)`. Throws cancelled. */
-  finish?(control: SearchControl): Promise<void>;
   /** State of an owning bucket, also of one that had no documents. */
   state(bucket: number): State;
+  /** Like `state`, in steps; there where that may take long. */
+  steps?(bucket: number): Steps<State>;
 }
 
 /** Buckets of documents by their ordinals. */
@@ -202,15 +202,20 @@ export class TreeCollector {
     for (const collector of this.#collectors) collector.collectBy!(run, by);
   }
 
-  /** See Collector.finish. */
-  async finish(control: SearchControl): Promise<void> {
-    for (const collector of this.#collectors) await collector.finish?.(control);
-  }
-
   state(bucket: number): TreeState {
     const state: Record<string, unknown> = {};
     for (const [at, collector] of this.#collectors.entries())
       state[this.#names[at]!] = collector.state(bucket);
+    return state;
+  }
+
+  /** See Collector.steps. */
+  *steps(bucket: number): Steps<TreeState> {
+    const state: Record<string, unknown> = {};
+    for (const [at, collector] of this.#collectors.entries()) {
+      const steps = collector.steps?.(bucket);
+      state[this.#names[at]!] = steps === undefined ? collector.state(bucket) : yield* steps;
+    }
     return state;
   }
 

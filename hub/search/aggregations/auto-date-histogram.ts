@@ -122,10 +122,14 @@ class AutoDateHistogram implements Aggregation<AutoState> {
       values,
       (value) => rounding.floor(value),
     );
+    const coarser = (state: HistogramState): AutoState => this.#coarser({ ...state, step });
     return {
       segment: (segment) => collector.segment(segment),
       collect: (docs, owners, length) => collector.collect(docs, owners, length),
-      state: (owner) => this.#coarser({ ...collector.state(owner), step }),
+      state: (owner) => coarser(collector.state(owner)),
+      *steps(owner) {
+        return coarser(yield* collector.steps(owner));
+      },
     };
   }
 

@@ -12,6 +12,7 @@ import {
   type TreeState,
 } from "./aggregation.ts";
 import type { CollectedTerms } from "./first-terms.ts";
+import type { Steps } from "./steps.ts";
 
 /** Pairs gathered before they are passed on. */
 const PAIRS = 4096;
@@ -121,6 +122,11 @@ export class BucketCollector {
     return this.#below.state(bucket);
   }
 
+  /** Like `below`, in steps. */
+  belowSteps(bucket: number): Steps<TreeState> {
+    return this.#below.steps(bucket);
+  }
+
   /** Makes room for a pair: more as long as there are few, as most collectors see few. */
   #makeRoom(): void {
     if (this.#length >= PAIRS) {
@@ -150,6 +156,7 @@ export function collectedTerms<Key extends string | number>(
     count: (at) => buckets.count(numbers[at]!),
     key: (at) => names[at]!,
     below: (at) => buckets.below(numbers[at]!),
+    belowSteps: (at) => buckets.belowSteps(numbers[at]!),
   };
 }
 

@@ -24,6 +24,7 @@ import {
   mergeHistograms,
   renderHistogram,
 } from "./histogram-buckets.ts";
+import { atOnce, type Steps } from "./steps.ts";
 
 const OPTIONS = {
   field: text("date field", undefined),
@@ -183,12 +184,17 @@ class DateHistogram implements Aggregation<DateHistogramState> {
       shard,
       printed.kind === "date" ? printed.formats : "strict_date_optional_time||epoch_millis",
     );
+    function* steps(owner: number): Steps<DateHistogramState> {
+      const state = yield* collector.steps(owner);
+      return bounds === undefined ? state : { ...state, bounds };
+    }
     return {
       segment: (segment) => collector.segment(segment),
       collect: (docs, owners, length) => collector.collect(docs, owners, length),
       collectBlock: (block, mask, count, owner) => collector.collectBlock(block, mask, count, owner),
       collectRun: (run, owner) => collector.collectRun(run, owner),
-      state: (owner) => ({ ...collector.state(owner), ...(bounds === undefined ? {} : { bounds }) }),
+      state: (owner) => atOnce(steps(owner)),
+      steps,
     };
   }
 

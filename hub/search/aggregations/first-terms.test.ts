@@ -4,9 +4,10 @@ import { Random } from "#hub/engine/random.test-support.ts";
 import { CollectBudget } from "./aggregation.ts";
 import { avg } from "./avg.ts";
 import { type BucketOrder, compareBuckets } from "./bucket-order.ts";
-import { firstTerms } from "./first-terms.ts";
+import { type CollectedTerms, firstTerms } from "./first-terms.ts";
 import { NumberKeys } from "./number-keys.ts";
-import { atOnce, cutTermsSlowly, mergeTerms, type TermBucket } from "./terms-state.ts";
+import { atOnce } from "./steps.ts";
+import { cutTerms, mergeTerms, type TermBucket } from "./terms-state.ts";
 
 const random = new Random(11);
 const below = new Map([["mean", { aggregation: parseAverage(), pipelines: [], meta: undefined }]] as const);
@@ -30,13 +31,18 @@ const by = (what: BucketOrder["by"], descending: boolean): BucketOrder => ({
 });
 
 /** `asked`: told of each bucket whose state below is made. */
-function collected(asked: (at: number) => void = () => undefined): Parameters<typeof firstTerms>[0] {
+function collected(asked: (at: number) => void = () => undefined): CollectedTerms {
   return {
     length: buckets.length,
     count: (at) => buckets[at]!.count,
     key: (at) => buckets[at]!.key,
     below(at) {
       asked(at);
+      return buckets[at]!.below;
+    },
+    *belowSteps(at) {
+      asked(at);
+      yield;
       return buckets[at]!.below;
     },
   };
@@ -64,12 +70,10 @@ for (const order of [
 test("what is below buckets that aren't shown isn't made", () => {
   let asked = 0;
   const shape = { below, size: 5, minDocCount: 1, order: [by("count", true)], showError: false };
-  const handed = atOnce(
-    cutTermsSlowly(
-      collected(() => asked++),
-      shape,
-      5,
-    ),
+  const handed = cutTerms(
+    collected(() => asked++),
+    shape,
+    5,
   );
   const state = { ...handed, kind: "text", format: { kind: "raw" } } as const;
   const merged = mergeTerms([state, state], below);

@@ -2,6 +2,7 @@
 
 import type { TreeState } from "./aggregation.ts";
 import { type BucketOrder, compareKeys } from "./bucket-order.ts";
+import type { Steps } from "./steps.ts";
 import type { TermsShape } from "./terms-state.ts";
 
 /** Buckets between two pauses: well below a millisecond. */
@@ -15,16 +16,20 @@ export interface CollectedTerms {
   /** Compares keys, where that is possible without making them. */
   compareKeys?(a: number, b: number): number;
   below(at: number): TreeState;
+  belowSteps(at: number): Steps<TreeState>;
 }
+
+/** What an order needs of buckets. */
+type OrderedTerms = Omit<CollectedTerms, "belowSteps">;
 
 type Compare = (a: number, b: number) => number;
 
 /** Returns the numbers of the first `keep` buckets, in order. Pauses may be made at each step. */
 export function* firstTerms(
-  terms: CollectedTerms,
+  terms: OrderedTerms,
   shape: Pick<TermsShape, "order" | "below">,
   keep: number,
-): Generator<void, Int32Array> {
+): Steps<Int32Array> {
   const compares: Compare[] = [];
   for (const order of shape.order) compares.push(yield* compareBy(order, terms, shape));
   compares.push(byKey(terms));
@@ -46,9 +51,9 @@ export function* firstTerms(
 
 function* compareBy(
   { by, name, part, descending }: BucketOrder,
-  terms: CollectedTerms,
+  terms: OrderedTerms,
   { below }: Pick<TermsShape, "below">,
-): Generator<void, Compare> {
+): Steps<Compare> {
   const sign = descending ? -1 : 1;
   if (by === "key") {
     const compare = byKey(terms);
@@ -66,7 +71,7 @@ function* compareBy(
   return (a, b) => (numbers[a]! < numbers[b]! ? -sign : numbers[a]! > numbers[b]! ? sign : 0);
 }
 
-function byKey(terms: CollectedTerms): Compare {
+function byKey(terms: OrderedTerms): Compare {
   return (a, b) => terms.compareKeys?.(a, b) ?? compareKeys(terms.key(a), terms.key(b));
 }
 

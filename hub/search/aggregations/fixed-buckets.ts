@@ -12,6 +12,7 @@ import {
   type TreeState,
 } from "./aggregation.ts";
 import { BucketCollector } from "./buckets.ts";
+import { atOnce, type Steps } from "./steps.ts";
 
 /** JSON-able; one entry for each bucket of the request. */
 export type FixedState = readonly { readonly count: number; readonly below: TreeState }[];
@@ -60,10 +61,16 @@ export class FixedCollector implements Collector<FixedState> {
   }
 
   state(owner: number): FixedState {
-    return Array.from({ length: this.#size }, (_, bucket) => ({
-      count: this.#buckets.count(owner * this.#size + bucket),
-      below: this.#buckets.below(owner * this.#size + bucket),
-    }));
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<FixedState> {
+    const state: FixedState[number][] = [];
+    for (let bucket = owner * this.#size; state.length < this.#size; bucket++) {
+      const count = this.#buckets.count(bucket);
+      state.push({ count, below: yield* this.#buckets.belowSteps(bucket) });
+    }
+    return state;
   }
 }
 

@@ -19,8 +19,10 @@ import {
   type HistogramState,
   histogramBounds,
   mergeHistograms,
+  type NumberBucket,
   renderHistogram,
 } from "./histogram-buckets.ts";
+import { atOnce, type Steps } from "./steps.ts";
 
 const OPTIONS = {
   field: text("field of numbers", undefined),
@@ -129,6 +131,9 @@ export interface HistogramContext {
 
 /** Buckets of a block from which on values are put into them one by one. */
 const MAX_MASKS = 8;
+
+/** Buckets between two pauses. */
+const STEP_BUCKETS = 64;
 
 /** Puts each value of a document into the bucket at `floor(value)`; a document counts once per bucket. */
 export class HistogramCollector implements Collector<HistogramState> {
@@ -278,11 +283,19 @@ export class HistogramCollector implements Collector<HistogramState> {
   }
 
   state(owner: number): HistogramState {
-    const buckets = [...this.#keys.of(owner)].map(([key, bucket]) => ({
-      key,
-      count: this.#buckets.count(bucket),
-      below: this.#buckets.below(bucket),
-    }));
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<HistogramState> {
+    const buckets: NumberBucket[] = [];
+    for (const [key, bucket] of this.#keys.of(owner)) {
+      buckets.push({
+        key,
+        count: this.#buckets.count(bucket),
+        below: yield* this.#buckets.belowSteps(bucket),
+      });
+      if (buckets.length % STEP_BUCKETS === 0) yield;
+    }
     return { buckets: buckets.sort((a, b) => a.key - b.key), format: this.#context.format };
   }
 }

@@ -134,6 +134,9 @@ export class Ranges implements Aggregation<RangesState> {
       segment: (segment) => collector.segment(segment),
       collect: (docs, owners, length) => collector.collect(docs, owners, length),
       state: (owner) => ({ ranges, buckets: collector.state(owner), format }),
+      *steps(owner) {
+        return { ranges, buckets: yield* collector.steps(owner), format };
+      },
     };
   }
 

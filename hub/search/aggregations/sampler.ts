@@ -65,6 +65,9 @@ function collectFirst(size: number, diversity?: Diversity): Collect {
         buckets.flush();
       },
       state: (owner) => [{ count: buckets.count(owner), below: buckets.below(owner) }],
+      *steps(owner) {
+        return [{ count: buckets.count(owner), below: yield* buckets.belowSteps(owner) }];
+      },
     };
   };
 }

@@ -1,6 +1,7 @@
 /** `significant_terms`, `significant_text`: values that are more frequent here than in all documents. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
+import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isNumeric } from "../columns.ts";
 import { exactQuery } from "../field-terms.ts";
@@ -22,11 +23,12 @@ import { type AggregationContext, type AggregationType, readAggregation } from "
 import { DuplicateWords } from "./duplicate-words.ts";
 import { requireField } from "./field-option.ts";
 import { HEURISTIC_NAMES, type Heuristic, heuristicOf } from "./significance.ts";
+import { atOnce, type Steps } from "./steps.ts";
 import { readingOf, termsField } from "./terms.ts";
 import { termFilter } from "./terms-filter.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
-import { atOnce, mergeTerms, type TermsContext, type TermsState, withPauses } from "./terms-state.ts";
+import { mergeTerms, type TermsContext, type TermsState } from "./terms-state.ts";
 import { TextTermsCollector } from "./text-values.ts";
 
 const OPTIONS = {
@@ -136,35 +138,7 @@ class Significant implements Aggregation<SignificantState> {
     const context = { shard, budget, shape: this.#shape(), shardSize: 0, filter };
     const copies = this.#options.withoutCopies ? new DuplicateWords() : undefined;
     const inner = collectorOf(field, context, copies);
-    const sizes: number[] = [];
-    const stateOf = (
-      owner: number,
-      terms: TermsState,
-      inAll: SignificantState["inAll"],
-    ): SignificantState => ({
-      terms,
-      setSize: sizes[owner] ?? 0,
-      allSize,
-      inAll,
-    });
-    let finished: SignificantState | undefined;
-    return {
-      segment: (segment) => inner.segment(segment),
-      collect(docs, owners, length) {
-        for (let at = 0; at < length; at++) sizes[owners[at]!] = (sizes[owners[at]!] ?? 0) + 1;
-        inner.collect(docs, owners, length);
-      },
-      finish: async (control) => {
-        await inner.finish?.(control);
-        const terms = inner.state(0);
-        finished = stateOf(0, terms, await withPauses(this.#inAll(shard, field, terms), control));
-      },
-      state: (owner) => {
-        if (owner === 0 && finished !== undefined) return finished;
-        const terms = inner.state(owner);
-        return stateOf(owner, terms, atOnce(this.#inAll(shard, field, terms)));
-      },
-    };
+    return new SignificantCollector(inner, allSize, (key) => this.#countOfAll(shard, field, key));
   }
 
   merge(states: readonly SignificantState[]): SignificantState {
@@ -239,20 +213,6 @@ class Significant implements Aggregation<SignificantState> {
     };
   }
 
-  /** Documents of all by the values of `terms`. Pauses may be made at each step. */
-  *#inAll(
-    shard: ShardContext,
-    field: Field,
-    { buckets }: TermsState,
-  ): Generator<void, [key: string | number, count: number][]> {
-    const inAll: [string | number, number][] = [];
-    for (const { key } of buckets) {
-      inAll.push([key, this.#countOfAll(shard, field, key)]);
-      yield;
-    }
-    return inAll;
-  }
-
   /** Documents of all with a value; those deleted may count until their segments are merged. */
   #countOfAll(shard: ShardContext, field: Field, key: string | number): number {
     const { background } = this.#options;
@@ -263,6 +223,46 @@ class Significant implements Aggregation<SignificantState> {
       background === undefined ? query : new BooleanNode({ filter: [query, background] }),
       shard,
     );
+  }
+}
+
+/** Collects terms, and how many documents there are besides. */
+class SignificantCollector implements Collector<SignificantState> {
+  readonly #inner: Collector<TermsState>;
+  readonly #allSize: number;
+  readonly #countOfAll: (key: string | number) => number;
+  /** Documents by owner. */
+  readonly #sizes: number[] = [];
+
+  constructor(inner: Collector<TermsState>, allSize: number, countOfAll: (key: string | number) => number) {
+    this.#inner = inner;
+    this.#allSize = allSize;
+    this.#countOfAll = countOfAll;
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#inner.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    const sizes = this.#sizes;
+    for (let at = 0; at < length; at++) sizes[owners[at]!] = (sizes[owners[at]!] ?? 0) + 1;
+    this.#inner.collect(docs, owners, length);
+  }
+
+  state(owner: number): SignificantState {
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<SignificantState> {
+    const steps = this.#inner.steps?.(owner);
+    const terms = steps === undefined ? this.#inner.state(owner) : yield* steps;
+    const inAll: [string | number, number][] = [];
+    for (const { key } of terms.buckets) {
+      inAll.push([key, this.#countOfAll(key)]);
+      yield;
+    }
+    return { terms, setSize: this.#sizes[owner] ?? 0, allSize: this.#allSize, inAll };
   }
 }
 

@@ -10,20 +10,13 @@ import {
 import { grown } from "#hub/engine/segment/byte-buffer.ts";
 import type { SegmentRun } from "../collect/set-blocks.ts";
 import { KeywordValues } from "../columns.ts";
-import type { SearchControl } from "../control.ts";
 import type { Collector } from "./aggregation.ts";
 import { BucketCollector, onlyOwner } from "./buckets.ts";
 import type { CollectedTerms } from "./first-terms.ts";
 import { NumberKeys } from "./number-keys.ts";
+import { atOnce, type Steps } from "./steps.ts";
 import { TermTable } from "./term-table.ts";
-import {
-  atOnce,
-  cutTermsSlowly,
-  type TermsContext,
-  type TermsState,
-  textState,
-  withPauses,
-} from "./terms-state.ts";
+import { cutSteps, type TermsContext, type TermsState, textState } from "./terms-state.ts";
 
 /** Marks an ordinal whose bucket isn't known yet, and one that the filter leaves out. */
 const UNKNOWN = -1;
@@ -66,8 +59,6 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #direct: Int32Array = new Int32Array(0);
   #pairDocs = new Int32Array(0);
   #pairBuckets = new Int32Array(0);
-  /** See Collector.finish. */
-  #finished: TermsState | undefined;
   /** Documents by owner and ordinal that aren't in buckets yet: number owner * cardinality + ordinal. */
   #counts: Int32Array = new Int32Array(0);
 
@@ -164,15 +155,11 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     return column.cardinality <= fewest && this.#buckets.takesBy(column);
   }
 
-  async finish(control: SearchControl): Promise<void> {
-    this.#finished = await withPauses(this.#state(0), control);
-  }
-
   state(owner: number): TermsState {
-    return (owner === 0 ? this.#finished : undefined) ?? atOnce(this.#state(owner));
+    return atOnce(this.steps(owner));
   }
 
-  *#state(owner: number): Generator<void, TermsState> {
+  *steps(owner: number): Steps<TermsState> {
     const { shape, shardSize } = this.#context;
     this.#settle();
     if (shape.minDocCount === 0) yield* this.#addAll(owner);
@@ -184,8 +171,9 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       key: (at) => terms.text(keys[at]!),
       compareKeys: (a, b) => terms.compare(keys[a]!, keys[b]!),
       below: (at) => this.#buckets.below(buckets[at]!),
+      belowSteps: (at) => this.#buckets.belowSteps(buckets[at]!),
     };
-    return textState(yield* cutTermsSlowly(collected, shape, shardSize));
+    return textState(yield* cutSteps(collected, shape, shardSize));
   }
 
   /** Moves the counts by ordinal of the open segment to the buckets of their owners. */
@@ -236,7 +224,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   }
 
   /** With min_doc_count 0 values that no matching document has get buckets too. */
-  *#addAll(owner: number): Generator<void> {
+  *#addAll(owner: number): Steps<void> {
     for (const segment of this.#context.shard.searcher.segments) {
       const column = segment.keywordColumn(this.#path);
       if (column === null) continue;

@@ -9,6 +9,7 @@ import { ShardContext } from "../query.ts";
 import { IndexFixture } from "../shard-fixture.ts";
 import { CollectBudget, type Collector } from "./aggregation.ts";
 import type { BucketOrder } from "./bucket-order.ts";
+import { withPauses } from "./steps.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { keywordTerms } from "./terms-many.ts";
 import type { TermsContext, TermsState } from "./terms-state.ts";
@@ -87,8 +88,8 @@ for (const [name, field, order, filter] of [
     collect(many, () => 0);
     const expected = sorted(few.state(0));
     assert.deepEqual(sorted(many.state(0)), expected);
-    await many.finish!(new SearchControl(systemClock, new AbortController().signal, undefined));
-    assert.deepEqual(sorted(many.state(0)), expected);
+    const control = new SearchControl(systemClock, new AbortController().signal, undefined);
+    assert.deepEqual(sorted(await withPauses(many.steps!(0), control)), expected);
   });
 }
 

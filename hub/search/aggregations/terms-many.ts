@@ -6,19 +6,12 @@
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
 import type { SegmentRun } from "../collect/set-blocks.ts";
 import { KeywordValues } from "../columns.ts";
-import type { SearchControl } from "../control.ts";
 import type { Collector } from "./aggregation.ts";
 import { onlyOwner } from "./buckets.ts";
+import { atOnce, type Steps } from "./steps.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { type MergeOrder, mergeCounts, mergeOrder } from "./terms-merge.ts";
-import {
-  atOnce,
-  handedOn,
-  type TermsContext,
-  type TermsState,
-  textState,
-  withPauses,
-} from "./terms-state.ts";
+import { handedOn, type TermsContext, type TermsState, textState } from "./terms-state.ts";
 
 /** Values of all segments from which on they are many. */
 const MANY = 50_000;
@@ -62,7 +55,6 @@ class ManyTermsCollector implements Collector<TermsState> {
   /** The open segment. */
   #segment: SegmentReader | undefined;
   #open: SegmentCounts | undefined;
-  #merged: TermsState | undefined;
   /** Takes over where there is more than one owner. */
   #few: KeywordTermsCollector | undefined;
 
@@ -107,15 +99,14 @@ class ManyTermsCollector implements Collector<TermsState> {
     return this.#open === undefined || this.#open.column.count(run, this.#open.counts, 0);
   }
 
-  async finish(control: SearchControl): Promise<void> {
-    if (this.#few === undefined) this.#merged = textState(await withPauses(this.#merge(), control));
-    else await this.#few.finish(control);
+  state(owner: number): TermsState {
+    return atOnce(this.steps(owner));
   }
 
-  state(owner: number): TermsState {
-    if (this.#few !== undefined) return this.#few.state(owner);
+  *steps(owner: number): Steps<TermsState> {
+    if (this.#few !== undefined) return yield* this.#few.steps(owner);
     if (owner !== 0) return textState({ buckets: [], others: 0, errorBound: 0 });
-    return this.#merged ?? textState(atOnce(this.#merge()));
+    return textState(yield* this.#merge());
   }
 
   #merge(): ReturnType<typeof mergeCounts> {

@@ -5,6 +5,7 @@
 
 import type { KeywordColumn, TermReader } from "#hub/engine/searcher.ts";
 import type { BucketOrder } from "./bucket-order.ts";
+import type { Steps } from "./steps.ts";
 import type { TermBucket, TermsState } from "./terms-state.ts";
 
 /** Terms between two pauses: about a millisecond. */
@@ -39,7 +40,7 @@ export interface MergeOptions {
 export function* mergeCounts(
   segments: readonly OrdinalCounts[],
   { order, keep, filter }: MergeOptions,
-): Generator<void, Pick<TermsState, "buckets" | "others" | "errorBound">> {
+): Steps<Pick<TermsState, "buckets" | "others" | "errorBound">> {
   const terms = new JoinedTerms(segments);
   const kept = order === "frequent" ? new MostFrequent(keep) : new FirstTerms(keep);
   let all = 0;

@@ -3,12 +3,12 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { NumericColumn, SegmentReader } from "#hub/engine/searcher.ts";
 import { NumericValues } from "../columns.ts";
-import type { SearchControl } from "../control.ts";
 import { isWholeType } from "../field-terms.ts";
 import type { ValueFormat } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
 import { BucketCollector, collectedTerms, KeyTable } from "./buckets.ts";
-import { atOnce, cutTermsSlowly, type TermsContext, type TermsState, withPauses } from "./terms-state.ts";
+import { atOnce, type Steps } from "./steps.ts";
+import { cutSteps, type TermsContext, type TermsState } from "./terms-state.ts";
 
 export class NumberTermsCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
@@ -20,8 +20,6 @@ export class NumberTermsCollector implements Collector<TermsState> {
   readonly #buckets: BucketCollector;
   readonly #exact: bigint[] = [];
   #column: NumericColumn | null = null;
-  /** See Collector.finish. */
-  #finished: TermsState | undefined;
 
   constructor(context: TermsContext, field: Field, missing: number | undefined, format: ValueFormat) {
     this.#context = context;
@@ -44,19 +42,15 @@ export class NumberTermsCollector implements Collector<TermsState> {
     this.#buckets.flush();
   }
 
-  async finish(control: SearchControl): Promise<void> {
-    this.#finished = await withPauses(this.#state(0), control);
-  }
-
   state(owner: number): TermsState {
-    return (owner === 0 ? this.#finished : undefined) ?? atOnce(this.#state(owner));
+    return atOnce(this.steps(owner));
   }
 
-  *#state(owner: number): Generator<void, TermsState> {
+  *steps(owner: number): Steps<TermsState> {
     const { shape, shardSize } = this.#context;
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const whole = isWholeType(this.#field) || this.#field.type === "date" || this.#field.type === "boolean";
-    const handed = yield* cutTermsSlowly(terms, shape, shardSize);
+    const handed = yield* cutSteps(terms, shape, shardSize);
     return { ...handed, kind: whole ? "long" : "double", format: this.#format };
   }
 

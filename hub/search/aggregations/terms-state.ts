@@ -1,6 +1,5 @@
 /** Buckets of `terms`: merged over shards, ordered, cut to size, rendered. */
 
-import type { SearchControl } from "../control.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
 import { printValue, RAW, type ValueFormat } from "../value-format.ts";
@@ -14,6 +13,7 @@ import {
 } from "./aggregation.ts";
 import type { BucketOrder } from "./bucket-order.ts";
 import { type CollectedTerms, firstTerms } from "./first-terms.ts";
+import { atOnce, type Steps } from "./steps.ts";
 import type { TermFilter } from "./terms-filter.ts";
 
 export interface TermBucket {
@@ -58,6 +58,9 @@ const MIN_HANDED_ON = 10_000;
 /** Buckets up to which what is below them is made at once: the state is data then, which can be kept. */
 const MAX_MADE = 1000;
 
+/** Buckets between two pauses. */
+const STEP_BUCKETS = 64;
+
 /** Returns how many buckets a shard hands on. */
 export function handedOn(shardSize: number): number {
   return Math.max(shardSize, MIN_HANDED_ON);
@@ -73,59 +76,39 @@ export function textState(handed: HandedOn): TermsState {
 
 /** Keeps the first buckets of a shard. */
 export function cutTerms(terms: CollectedTerms, shape: TermsShape, shardSize: number): HandedOn {
-  return atOnce(cutTermsSlowly(terms, shape, shardSize));
+  return atOnce(cutSteps(terms, shape, shardSize));
 }
 
-/** Like cutTerms; pauses may be made at each step. */
-export function* cutTermsSlowly(
-  terms: CollectedTerms,
-  shape: TermsShape,
-  shardSize: number,
-): Generator<void, HandedOn> {
+/** Like cutTerms, in steps. */
+export function* cutSteps(terms: CollectedTerms, shape: TermsShape, shardSize: number): Steps<HandedOn> {
   const keep = handedOn(shardSize);
   if (terms.length <= keep) {
-    const buckets = Array.from({ length: terms.length }, (_, at) => bucketOf(terms, at, shape));
+    const buckets: TermBucket[] = [];
+    for (let at = 0; at < terms.length; at++) buckets.push(yield* bucketOf(terms, at, shape));
     return { buckets, others: 0, errorBound: 0 };
   }
   let others = 0;
   for (let at = 0; at < terms.length; at++) others += terms.count(at);
   const kept = yield* firstTerms(terms, shape, keep);
-  for (const at of kept) others -= terms.count(at);
-  return {
-    buckets: Array.from(kept, (at) => bucketOf(terms, at, shape)),
-    others,
-    errorBound: isMostFrequent(shape) ? terms.count(kept.at(-1)!) : 0,
-  };
-}
-
-/** Runs steps to their end, with pauses. Throws cancelled. */
-export async function withPauses<T>(steps: Generator<void, T>, control: SearchControl): Promise<T> {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    if (control.isDue) await control.pause();
+  const buckets: TermBucket[] = [];
+  for (const at of kept) {
+    others -= terms.count(at);
+    buckets.push(yield* bucketOf(terms, at, shape));
   }
-}
-
-/** Runs steps to their end. */
-export function atOnce<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
+  return { buckets, others, errorBound: isMostFrequent(shape) ? terms.count(kept.at(-1)!) : 0 };
 }
 
 function isMostFrequent({ order: [first] }: TermsShape): boolean {
   return first?.by === "count" && first.descending;
 }
 
-function bucketOf(terms: CollectedTerms, at: number, { below }: TermsShape): TermBucket {
+function* bucketOf(terms: CollectedTerms, at: number, { below }: TermsShape): Steps<TermBucket> {
   const [key, count] = [terms.key(at), terms.count(at)];
+  if (at % STEP_BUCKETS === 0) yield;
   if (below.size === 0) return { key, count, below: {} };
   // Most of many are never shown.
-  return terms.length > MAX_MADE
-    ? new LateBucket(key, count, () => terms.below(at))
-    : { key, count, below: terms.below(at) };
+  if (terms.length > MAX_MADE) return new LateBucket(key, count, () => terms.below(at));
+  return { key, count, below: yield* terms.belowSteps(at) };
 }
 
 /** A bucket that makes what is below it when it is asked for. */

@@ -10,6 +10,7 @@ import {
   type TreeState,
 } from "../aggregations/aggregation.ts";
 import { Global } from "../aggregations/global.ts";
+import { withPauses } from "../aggregations/steps.ts";
 import type { SearchControl } from "../control.ts";
 import { BooleanNode } from "../nodes/boolean.ts";
 import { AllNode } from "../nodes/documents.ts";
@@ -89,6 +90,7 @@ class Collection {
   #seen = 0;
   #maxScore = Number.NEGATIVE_INFINITY;
   #terminated = false;
+  #states: TreeState = {};
 
   constructor(request: SearchRequest, shard: ShardContext, options: CollectOptions, control: SearchControl) {
     this.#request = request;
@@ -130,7 +132,10 @@ class Collection {
       if (!this.#global.isEmpty) await this.#everything(segment);
       if (this.#control.isDue) await this.#control.pause();
     }
-    await this.#aggregations.finish(this.#control);
+    this.#states = {
+      ...(await withPauses(this.#aggregations.steps(0), this.#control)),
+      ...(await withPauses(this.#global.steps(0), this.#control)),
+    };
   }
 
   result(): ShardResult {
@@ -140,7 +145,7 @@ class Collection {
       total: this.#total,
       maxScore: this.#needScores && this.#total > 0 ? this.#maxScore : Number.NaN,
       hits: this.#top.finish(),
-      aggregations: { ...this.#aggregations.state(0), ...this.#global.state(0) },
+      aggregations: this.#states,
       terminatedEarly: this.#terminated,
     };
   }
