@@ -16,12 +16,14 @@ import { documentRoutes } from "./documents.ts";
 import { indexRoutes } from "./indices.ts";
 import { infoRoutes } from "./info.ts";
 import { ingestRoutes } from "./ingest.ts";
+import { licenceRoutes } from "./licence.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { mappingRoutes } from "./mappings.ts";
 import { mgetRoutes } from "./mget.ts";
 import { nodeStatsRoutes } from "./node-stats.ts";
 import { nodeRoutes } from "./nodes.ts";
 import { notOfferedRoutes } from "./not-offered.ts";
+import { resolveIndexRoutes } from "./resolve-index.ts";
 import { rolloverRoutes } from "./rollover.ts";
 import { allSearchRoutes } from "./search/all.ts";
 import type { ScrollContexts } from "./search/scroll-contexts.ts";
@@ -37,6 +39,7 @@ import { updateRoutes } from "./update.ts";
 export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route[] {
   return [
     ...infoRoutes(parts),
+    ...licenceRoutes(parts),
     ...documentRoutes(parts),
     ...termVectorRoutes(parts),
     ...updateRoutes(parts),
@@ -47,6 +50,7 @@ export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route
     ...mappingRoutes(parts),
     ...settingsRoutes(parts),
     ...aliasRoutes(parts),
+    ...resolveIndexRoutes(parts),
     ...rolloverRoutes(parts),
     ...templateRoutes(parts),
     ...(parts.ingest === undefined ? [] : ingestRoutes(parts.ingest)),

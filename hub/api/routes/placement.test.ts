@@ -91,3 +91,36 @@ test("refresh, flush and merges answer for the shards they did", async () => {
     store: { size_in_bytes: 1536 },
   });
 });
+
+test("names and patterns are resolved to indices and aliases", async () => {
+  await send("PUT", "/named-1", { aliases: { named: {}, other: {} } });
+  await send("PUT", "/named-2", { aliases: { named: {} } });
+  await send("POST", "/named-2/_close");
+  const names = async (expression: string): Promise<unknown> => {
+    const { indices, aliases } = (await send("GET", `/_resolve/index/${expression}`)).body;
+    return { indices, aliases };
+  };
+  assert.deepEqual(await names("named*"), {
+    indices: [{ name: "named-1", aliases: ["named", "other"], attributes: ["open"] }],
+    aliases: [{ name: "named", indices: ["named-1"] }],
+  });
+  assert.deepEqual(await names("named*?expand_wildcards=all"), {
+    indices: [
+      { name: "named-1", aliases: ["named", "other"], attributes: ["open"] },
+      { name: "named-2", aliases: ["named"], attributes: ["closed"] },
+    ],
+    aliases: [{ name: "named", indices: ["named-1", "named-2"] }],
+  });
+  assert.deepEqual(await names("other"), {
+    indices: [],
+    aliases: [{ name: "other", indices: ["named-1"] }],
+  });
+  assert.equal((await send("GET", "/_resolve/index/nothing")).status, 404);
+  assert.deepEqual(await names("nothing*"), { indices: [], aliases: [] });
+  await send("DELETE", "/named-1,named-2");
+});
+
+test("a licence is asked for and can't run out", async () => {
+  const { status, body } = await send("GET", "/_license?human=false");
+  assert.deepEqual([status, body["license"]!["status"]], [200, "active"]);
+});

@@ -1,0 +1,56 @@
+/** `/_resolve/index`: what names and patterns stand for, as dashboards of 7.x ask when somebody types one. */
+
+import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import type { ApiParts } from "../parts.ts";
+import type { IndexInfo } from "../ports.ts";
+import type { ApiRequest } from "../request.ts";
+import { resolveOptions } from "../resolve-options.ts";
+import { type ApiResponse, json, type Route } from "../route.ts";
+
+export function resolveIndexRoutes({ indices }: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_resolve/index/{name}"],
+      params: ["expand_wildcards", "ignore_unavailable", "allow_no_indices"],
+      action: "monitor",
+      summary: "Lists the indices and aliases that names and patterns stand for.",
+      handle: (request) => resolveNames(indices, request),
+    },
+  ];
+}
+
+function resolveNames(indices: ApiParts["indices"], request: ApiRequest): ApiResponse {
+  const expression = request.segment("name");
+  const options = resolveOptions(request, { expandWildcards: "open" });
+  const patterns = expression.split(",").map((each) => compileWildcard(each === "_all" ? "*" : each));
+  const fits = (name: string): boolean => patterns.some((pattern) => pattern.matches(name));
+  const found = indices.resolve(expression, options);
+  const aliases = new Map<string, string[]>();
+  for (const { name, aliases: own } of found) {
+    for (const alias of Object.keys(own).filter(fits)) {
+      const known = aliases.get(alias);
+      if (known === undefined) aliases.set(alias, [name]);
+      else known.push(name);
+    }
+  }
+  return json({
+    // An index that only an alias led to isn't named.
+    indices: found.filter(({ name }) => fits(name)).map(printIndex),
+    aliases: [...aliases].sort(byName).map(([name, of]) => ({ name, indices: of })),
+    data_streams: [],
+  });
+}
+
+function printIndex({ name, aliases, state }: IndexInfo): object {
+  const names = Object.keys(aliases).sort();
+  return {
+    name,
+    ...(names.length > 0 && { aliases: names }),
+    attributes: [state === "close" ? "closed" : "open"],
+  };
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
