@@ -50,7 +50,7 @@ export function regexpQuery(source: string): (path: string) => Query {
   return (path) =>
     new TermsNode(path, {
       key: `regexp ${source}`,
-      terms: (segment, field) => segment.terms(field)?.prefix(compiled.prefix) ?? null,
+      terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
       accepts: (text) => compiled.matches(text),
     });
 }

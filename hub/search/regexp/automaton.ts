@@ -27,11 +27,25 @@ interface Subset {
   readonly on: Map<number, Subset>;
 }
 
+/** An expression that is ready to be asked. */
+export interface CompiledRegexp {
+  /** Whether the whole of a term fits. */
+  matches(text: string): boolean;
+  /** What every term that fits begins with. */
+  readonly prefix: string;
+  /** The longest text that is known to be in every term that fits. */
+  readonly longest: string;
+}
+
 /** Returns a test of whole terms. Throws request_invalid for faults and for expressions that are too large. */
-export function compileRegexp(source: string): { matches(text: string): boolean; readonly prefix: string } {
+export function compileRegexp(source: string): CompiledRegexp {
   const tree = parseRegexp(source);
   const automaton = new Automaton(tree);
-  return { matches: (text) => automaton.matches(text), prefix: literalPrefix(tree) };
+  return {
+    matches: (text) => automaton.matches(text),
+    prefix: literalPrefix(tree),
+    longest: longestLiteral(tree),
+  };
 }
 
 class Automaton {
@@ -40,6 +54,7 @@ class Automaton {
   readonly #subsets = new Map<string, Subset>();
   #transitions = 0;
   readonly #startState: number;
+  #start: Subset | undefined;
 
   constructor(tree: Node) {
     this.#accept = this.#add(null, -1);
@@ -47,7 +62,7 @@ class Automaton {
   }
 
   matches(text: string): boolean {
-    let at = this.#subset([this.#startState]);
+    let at = (this.#start ??= this.#subset([this.#startState]));
     for (const character of text) {
       const next = this.#step(at, character.codePointAt(0)!);
       if (next.states.length === 0) return false;
@@ -157,6 +172,20 @@ function literalPrefix(node: Node): string {
     prefix += String.fromCodePoint(part.ranges[0]![0]);
   }
   return prefix;
+}
+
+/** The longest text that every match holds in one piece, as far as it shows. */
+function longestLiteral(node: Node): string {
+  if (node.kind === "set") return isLiteral(node) ? String.fromCodePoint(node.ranges[0]![0]) : "";
+  if (node.kind === "repeat") return node.min > 0 ? longestLiteral(node.part) : "";
+  if (node.kind !== "sequence") return "";
+  let [longest, run] = ["", ""];
+  for (const part of node.parts) {
+    const own = longestLiteral(part);
+    run = part.kind === "set" && own !== "" ? run + own : "";
+    for (const each of [own, run]) if (each.length > longest.length) longest = each;
+  }
+  return longest;
 }
 
 function isLiteral({ ranges, negated }: Extract<Node, { kind: "set" }>): boolean {

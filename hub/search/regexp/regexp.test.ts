@@ -55,6 +55,20 @@ describe("regular expressions", () => {
     });
   }
 
+  test("tell a text that every match holds", () => {
+    const rows = [
+      ["abc", "abc"],
+      [".*timeout.*", "timeout"],
+      ["[a-z]+ed to (open|read) file", "ed to "],
+      ["(a|b)c", "c"],
+      ["x(yz){2,}w", "yz"],
+      ["x(yz)*", "x"],
+      ["[^a]b?", ""],
+      [".*", ""],
+    ] as const;
+    for (const [pattern, longest] of rows) assert.equal(compileRegexp(pattern).longest, longest, pattern);
+  });
+
   test("that explode elsewhere take linear time", () => {
     const { matches } = { matches: (text: string) => compileRegexp("(a*)*(a*)*b").matches(text) };
     assert.equal(matches("a".repeat(5000)), false);
