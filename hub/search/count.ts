@@ -5,7 +5,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { SearchControl } from "./control.ts";
 import { BooleanNode } from "./nodes/boolean.ts";
-import { type Query, type ScoreMode, ShardContext, type Weight } from "./query.ts";
+import { NO_MORE_DOCS, type Query, type ScoreMode, ShardContext, type Weight } from "./query.ts";
 import type { SearchShard, ShardFailure } from "./search.ts";
 
 export interface CountResponse {
@@ -51,7 +51,8 @@ async function countSegment(weight: Weight, segment: SegmentReader, control: Sea
   const docs = new Int32Array(1024);
   const scorer = weight.scorer(segment);
   let count = 0;
-  for (let length = scorer?.fill(docs, null) ?? 0; length > 0; length = scorer!.fill(docs, null)) {
+  while (scorer !== null && scorer.doc !== NO_MORE_DOCS) {
+    const length = scorer.fill(docs, null);
     const live = segment.liveDocs;
     if (live === null) count += length;
     else for (let at = 0; at < length; at++) if (live.has(docs[at]!)) count++;

@@ -92,7 +92,10 @@ export abstract class Scorer {
   /** Score of the current document. */
   abstract score(): number;
 
-  /** Copies the following documents (and their scores) and returns how many; 0 at the end. */
+  /**
+   * Copies the following documents (and their scores) and returns how many. Scorers that look long for the next one may give
+   * fewer than there is room for, or none; `doc` is NO_MORE_DOCS at the end.
+   */
   fill(docs: Int32Array, scores: Float32Array | null): number {
     let length = 0;
     while (length < docs.length) {

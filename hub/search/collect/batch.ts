@@ -1,7 +1,7 @@
 /** Documents of a query that are looked at together, ascending, with their scores. */
 
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher.ts";
-import type { Scorer } from "../query.ts";
+import { NO_MORE_DOCS, type Scorer } from "../query.ts";
 
 /** Documents of a batch at most: those of a column block. */
 export const BATCH = COLUMN_BLOCK;
@@ -20,10 +20,10 @@ export class Batch {
     this.scores = withScores ? new Float32Array(most) : null;
   }
 
-  /** Takes the following documents; false behind the last. */
+  /** Takes the following documents, or none where they take long to find; false behind the last. */
   take(scorer: Scorer): boolean {
     this.length = scorer.fill(this.docs, this.scores);
-    return this.length > 0;
+    return this.length > 0 || scorer.doc !== NO_MORE_DOCS;
   }
 
   /** Takes the document at which the scorer is. */

@@ -8,7 +8,7 @@ import { Batch } from "../collect/batch.ts";
 import { type CollectOptions, collectShard } from "../collect/collect-shard.ts";
 import type { SearchControl } from "../control.ts";
 import type { JsonObject } from "../json.ts";
-import type { Query, ShardContext } from "../query.ts";
+import { NO_MORE_DOCS, type Query, type ShardContext } from "../query.ts";
 import type { SearchRequest } from "../search-request.ts";
 import { describeQuery } from "./explanation.ts";
 
@@ -90,11 +90,10 @@ async function walk(query: Query, shard: ShardContext, control: SearchControl): 
     start = performance.now();
     const scorer = weight.scorer(segment);
     buildMs += performance.now() - start;
-    for (let length = -1; scorer !== null && length !== 0; ) {
+    while (scorer !== null && scorer.doc !== NO_MORE_DOCS) {
       start = performance.now();
-      length = scorer.fill(docs, scores);
+      met += scorer.fill(docs, scores);
       walkMs += performance.now() - start;
-      met += length;
       if (control.isDue) await control.pause();
     }
   }

@@ -29,6 +29,12 @@ export interface PhrasePart {
   readonly offset: number;
 }
 
+/** Documents of the rarest part up to which a phrase whose positions are compared one by one is looked for at once: some ms. */
+const MAX_AT_ONCE = 16_384;
+
+/** Documents without the phrase between two pauses. */
+const MAX_LOOKED = 8192;
+
 /** A phrase of at least two parts, in a text field with positions. */
 export class PhraseNode implements Query {
   readonly #field: string;
@@ -46,10 +52,14 @@ export class PhraseNode implements Query {
     const terms = this.#parts.flatMap((part) => part.terms);
     const similarity = mode.scores ? similarityOf(shard, this.#field, terms, mode.boost) : null;
     const key = `phrase ${JSON.stringify([this.#field, this.#slop, this.#parts])}`;
-    const set = (segment: SegmentReader): Bitset | null => segment.remembered(key, () => this.#find(segment));
+    const set = (segment: SegmentReader): Bitset | null | undefined =>
+      this.#isLong(segment) ? undefined : segment.remembered(key, () => this.#find(segment));
     return {
       scorer: (segment) => this.#scorer(segment, similarity),
-      count: (segment) => countLive(set(segment), segment),
+      count(segment) {
+        const found = set(segment);
+        return found === undefined ? -1 : countLive(found, segment);
+      },
       set,
       key,
     };
@@ -75,6 +85,15 @@ export class PhraseNode implements Query {
     const terms = this.#parts.flatMap((part) => part.terms);
     const found = { field: this.#field, terms, text: this.describe().text };
     return explainBm25({ ...found, freq: scorer.freq, counted: "phraseFreq" }, place);
+  }
+
+  /** Whether so many documents have to be looked at that it can't be done at once. */
+  #isLong(segment: SegmentReader): boolean {
+    if (this.#slop === 0 && this.#parts.every(({ terms }) => terms.length === 1)) return false;
+    const dictionary = segment.terms(this.#field);
+    const docsOf = (term: string): number => dictionary?.find(term)?.docFreq ?? 0;
+    const places = this.#parts.map(({ terms }) => terms.reduce((total, term) => total + docsOf(term), 0));
+    return Math.min(...places) > MAX_AT_ONCE;
   }
 
   /** Fast path: of exact phrases of single terms the neighbours are found in pairs, and more than two are looked at then. */
@@ -187,6 +206,8 @@ class PhraseScorer extends Scorer {
   readonly #similarity: Bm25 | null;
   readonly #norms: Uint8Array | null;
   #frequency = 0;
+  /** Documents without the phrase that were looked at. */
+  #looked = 0;
   #minScore = 0;
   /** Documents up to it may score above #minScore. */
   #usefulUntil = -1;
@@ -211,13 +232,19 @@ class PhraseScorer extends Scorer {
   }
 
   advance(target: number): number {
+    return this.#search(target, Number.POSITIVE_INFINITY);
+  }
+
+  /** Moves to the next document with the phrase, or, where `last` documents have been looked at by then, to one without it. */
+  #search(target: number, last: number): number {
     let doc = target;
+    this.#frequency = 0;
     while ((doc = this.#align(this.#minScore > 0 ? this.#firstUseful(doc) : doc)) !== NO_MORE_DOCS) {
       if (this.#minScore > 0 && doc > this.#usefulUntil) continue;
       for (const place of this.#places) place.load();
       this.#frequency =
         this.#slop === 0 ? exactFrequency(this.#places) : sloppyFrequency(this.#places, this.#slop);
-      if (this.#frequency > 0) return (this.doc = doc);
+      if (this.#frequency > 0 || ++this.#looked >= last) return (this.doc = doc);
       doc++;
     }
     return (this.doc = NO_MORE_DOCS);
@@ -225,6 +252,19 @@ class PhraseScorer extends Scorer {
 
   score(): number {
     return this.#similarity?.score(this.#frequency, this.#norms?.[this.doc] ?? 0) ?? 0;
+  }
+
+  override fill(docs: Int32Array, scores: Float32Array | null): number {
+    const last = this.#looked + MAX_LOOKED;
+    let length = 0;
+    while (length < docs.length && this.#looked < last && this.doc !== NO_MORE_DOCS) {
+      const doc = this.#search(this.doc + 1, last);
+      if (doc === NO_MORE_DOCS) break;
+      if (this.#frequency === 0) continue;
+      if (scores !== null) scores[length] = this.score();
+      docs[length++] = doc;
+    }
+    return length;
   }
 
   override setMinScore(score: number): void {
