@@ -193,6 +193,11 @@ export class KeyTable<Key> {
     return bucket;
   }
 
+  /** Owners up to the last one that has keys. */
+  get owners(): number {
+    return this.#owners.length;
+  }
+
   /** Keys of an owner with their buckets, in the order they were met. */
   of(owner: number): ReadonlyMap<Key, number> {
     return this.#owners[owner] ?? new Map<Key, number>();

@@ -22,8 +22,8 @@ import { cutSteps, type TermsContext, type TermsState, textState } from "./terms
 const UNKNOWN = -1;
 const LEFT_OUT = -2;
 
-/** Counts by ordinal that are kept at most, of all owners. */
-const MAX_COUNTS = 4_000_000;
+/** Counts by ordinal that are kept at most, of all owners: at the end of a segment they are moved at once. */
+const MAX_COUNTS = 200_000;
 
 /** Buckets by owner and ordinal that are found at once; others are looked up. */
 const MAX_DIRECT = 1_000_000;
@@ -173,7 +173,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       below: (at) => this.#buckets.below(buckets[at]!),
       belowSteps: (at) => this.#buckets.belowSteps(buckets[at]!),
     };
-    return textState(yield* cutSteps(collected, shape, shardSize));
+    return textState(yield* cutSteps(collected, shape, shardSize, this.#keys.owners));
   }
 
   /** Moves the counts by ordinal of the open segment to the buckets of their owners. */

@@ -50,7 +50,7 @@ export class NumberTermsCollector implements Collector<TermsState> {
     const { shape, shardSize } = this.#context;
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const whole = isWholeType(this.#field) || this.#field.type === "date" || this.#field.type === "boolean";
-    const handed = yield* cutSteps(terms, shape, shardSize);
+    const handed = yield* cutSteps(terms, shape, shardSize, this.#keys.owners);
     return { ...handed, kind: whole ? "long" : "double", format: this.#format };
   }
 

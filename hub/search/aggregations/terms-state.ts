@@ -61,9 +61,12 @@ const MAX_MADE = 1000;
 /** Buckets between two pauses. */
 const STEP_BUCKETS = 64;
 
-/** Returns how many buckets a shard hands on. */
-export function handedOn(shardSize: number): number {
-  return Math.max(shardSize, MIN_HANDED_ON);
+/** Buckets that all owners of a shard together hand on beyond what was asked for. */
+const MAX_HANDED_ON = 100_000;
+
+/** Returns how many buckets a shard hands on for each of so many owners. */
+export function handedOn(shardSize: number, owners = 1): number {
+  return Math.max(shardSize, Math.min(MIN_HANDED_ON, Math.floor(MAX_HANDED_ON / owners)));
 }
 
 /** What a shard hands on of its buckets. */
@@ -79,9 +82,14 @@ export function cutTerms(terms: CollectedTerms, shape: TermsShape, shardSize: nu
   return atOnce(cutSteps(terms, shape, shardSize));
 }
 
-/** Like cutTerms, in steps. */
-export function* cutSteps(terms: CollectedTerms, shape: TermsShape, shardSize: number): Steps<HandedOn> {
-  const keep = handedOn(shardSize);
+/** Like cutTerms, in steps; `owners`: so many hand on buckets. */
+export function* cutSteps(
+  terms: CollectedTerms,
+  shape: TermsShape,
+  shardSize: number,
+  owners = 1,
+): Steps<HandedOn> {
+  const keep = handedOn(shardSize, owners);
   if (terms.length <= keep) {
     const buckets: TermBucket[] = [];
     for (let at = 0; at < terms.length; at++) buckets.push(yield* bucketOf(terms, at, shape));
@@ -142,7 +150,8 @@ function firstBuckets(buckets: readonly TermBucket[], shape: TermsShape, count: 
 
 /** Merges states of shards. */
 export function mergeTerms(states: readonly TermsState[], below: AggregationTree): TermsState {
-  if (states.length === 1) return states[0]!;
+  // What one shard counted is exact.
+  if (states.length === 1) return { ...states[0]!, errorBound: 0 };
   const byKey = new Map<string | number, TermBucket[]>();
   for (const { buckets } of states) {
     for (const bucket of buckets) {
