@@ -54,6 +54,25 @@ test("rows of an SQLite file become events, and the next run begins behind the l
   await runUntil(world, text.replace('"id"', '"big"').replace("id > :", "big > :"), 6);
 });
 
+test("rows of a run that ended before its last value was stored come again, and none is passed over", async (t) => {
+  const { file, path } = database(t);
+  file.exec("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)");
+  const text = `jdbc { jdbc_connection_string => "jdbc:sqlite:${path}" jdbc_fetch_size => 2
+    statement => "SELECT id FROM t WHERE id > :sql_last_value ORDER BY id"
+    use_column_value => true tracking_column => "id" schedule => { in => "1ms" } }`;
+  const world = new InputWorld();
+  const ids = (): unknown[] => world.sent.splice(0).map(({ event }) => event.fields["id"]);
+  await runUntil(world, text, 3);
+  assert.deepEqual(ids(), [1, 2, 3]);
+  // What a kill leaves: the rows are in the log, the value isn't stored.
+  world.state.clear();
+  await runUntil(world, text, 3);
+  assert.deepEqual(ids(), [1, 2, 3]);
+  file.exec("INSERT INTO t VALUES (4)");
+  await runUntil(world, text, 1);
+  assert.deepEqual(ids(), [4]);
+});
+
 test("a statement that fails is told, and nothing is remembered", async (t) => {
   const { file, path } = database(t);
   file.exec("CREATE TABLE t (id INTEGER)");
