@@ -72,7 +72,7 @@ test("the agent asks for watermarks, and sends again from there when the hub's l
     nats.publish(watermarkSubject(first.agentId), Watermark.encode(watermark).finish());
   await until(() => hellos.length === 2);
 
-  // Marks of another generation, and those whose beginning the hub doesn't know, move nothing.
+  // Marks of another generation or agent, and those whose beginning the hub doesn't know, move nothing.
   publish({
     incarnation: 1,
     committed: [
@@ -80,6 +80,7 @@ test("the agent asks for watermarks, and sends again from there when the hub's l
       { fileKey, generation, offset: 6, from: 4 },
     ],
   });
+  publish({ agentId: "another", incarnation: 1, committed: [{ fileKey, generation, offset: 6 }] });
   publish({ incarnation: 1, committed: [{ fileKey, generation, offset: 2 }] });
   publish({ incarnation: 2, committed: [] });
   await until(async () => (await readRaw(nats)).length === 2);

@@ -145,7 +145,15 @@ export class WatermarkClient implements Component {
       this.#options.log.warn({ error }, "the hub sent a watermark that can't be read");
       return;
     }
-    const { registry } = this.#options;
+    const { registry, names } = this.#options;
+    // An agent may want the answers to it sent to another: what they say of its files would release those of this one.
+    if (watermark.agentId !== "" && watermark.agentId !== names.agentId) {
+      this.#options.log.warn(
+        { agent: watermark.agentId },
+        "a watermark of another agent came here; it counts for nothing",
+      );
+      return;
+    }
     const known = registry.stream.incarnation;
     const restored = watermark.restored ?? 0;
     if (known !== 0 && known < restored && restored <= watermark.incarnation) this.#beginAnew(restored);

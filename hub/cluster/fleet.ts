@@ -121,7 +121,7 @@ export class Fleet implements Component {
       rewind = found === "missing" || (found !== "purged" && found.id !== hello.lastMessageId);
     }
     const keys = hello.fileKeys.map((key) => `${hello.agentId}/${key}`);
-    message.respond(this.#watermark(watermarks.of(hello.agentId, keys), rewind));
+    message.respond(this.#watermark(hello.agentId, watermarks.of(hello.agentId, keys), rewind));
   }
 
   #status(message: ReceivedMessage): void {
@@ -141,15 +141,15 @@ export class Fleet implements Component {
     for (const [agentId, ranges] of this.#options.watermarks.takeMoved()) {
       for (let at = 0; at < ranges.length; at += ENTRIES_PER_MESSAGE) {
         const part = ranges.slice(at, at + ENTRIES_PER_MESSAGE);
-        this.#options.port.send(watermarkSubject(agentId), this.#watermark(part, false));
+        this.#options.port.send(watermarkSubject(agentId), this.#watermark(agentId, part, false));
       }
     }
   }
 
-  #watermark(committed: readonly CommittedRange[], rewind: boolean): Uint8Array {
+  #watermark(agentId: string, committed: readonly CommittedRange[], rewind: boolean): Uint8Array {
     const { raw } = this.#options;
     const [incarnation, restored] = [raw.incarnation(), raw.restored()];
-    return Watermark.encode({ incarnation, restored, rewind, committed: [...committed] }).finish();
+    return Watermark.encode({ agentId, incarnation, restored, rewind, committed: [...committed] }).finish();
   }
 }
 

@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -16,12 +17,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, beforeEach, describe, test } from "node:test";
-import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { silentLogger } from "#proto/kit/log.ts";
 import { EmbeddedServer, type EmbeddedServerOptions } from "./embedded-server.ts";
 import { isAlive } from "./processes.ts";
 import { findServerBinary } from "./server-binary.ts";
+import { HUB_ACCOUNT, HUB_USER } from "./server-config.ts";
 import { checkServerVersion, parseServerVersion } from "./server-version.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tailrace-server-"));
@@ -51,7 +53,7 @@ async function withJetStream(
   token: string,
   use: (nats: NatsConnection) => Promise<void>,
 ): Promise<void> {
-  const nats = await connect({ servers: url, token });
+  const nats = await connect({ servers: url, user: HUB_USER, pass: token });
   try {
     await use(nats);
   } finally {
@@ -110,7 +112,7 @@ describe("the embedded nats-server", () => {
       pid = server.pid!;
       assert.match(server.url, /^nats:\/\/127\.0\.0\.1:\d+$/);
       await withJetStream(server.url, server.token, async () => undefined);
-      await assert.rejects(connect({ servers: server.url, token: "wrong" }), /Authorization/i);
+      await assert.rejects(connect({ servers: server.url, user: HUB_USER, pass: "wrong" }), /Authorization/i);
       assert.equal(readFileSync(server.tokenFile, "utf8").trim(), server.token);
       for (const name of ["token", "nats.conf"]) {
         assert.equal(statSync(join(dataDir, "nats", name)).mode & 0o077, 0, name);
@@ -134,7 +136,8 @@ describe("the embedded nats-server", () => {
     const server = newServer({ onRestart: resolve });
     await running(server, async () => {
       const { url, pid, token } = server;
-      const nats = await connect({ servers: url, token, reconnectTimeWait: 20, maxReconnectAttempts: -1 });
+      const own = { servers: url, user: HUB_USER, pass: token };
+      const nats = await connect({ ...own, reconnectTimeWait: 20, maxReconnectAttempts: -1 });
       const back = (async () => {
         for await (const { type } of nats.status()) if (type === "reconnect") return;
       })();
@@ -145,6 +148,22 @@ describe("the embedded nats-server", () => {
       assert.notEqual(server.pid, pid);
       await nats.close();
     });
+  });
+
+  test("takes over the streams of an earlier version, whose server had no accounts", async () => {
+    const server = newServer();
+    const streams = (use: (manager: JetStreamManager) => Promise<unknown>): Promise<void> =>
+      running(server, () =>
+        withJetStream(
+          server.url,
+          server.token,
+          async (nats) => void (await use(await jetstreamManager(nats))),
+        ),
+      );
+    await streams((manager) => manager.streams.add({ name: "S", subjects: ["s"] }));
+    const folder = join(dataDir, "nats/store/jetstream");
+    renameSync(join(folder, HUB_ACCOUNT), join(folder, "$G"));
+    await streams(async (manager) => assert.equal((await manager.streams.info("S")).config.name, "S"));
   });
 
   test("stops while it is being started again", async () => {

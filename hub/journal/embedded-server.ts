@@ -18,6 +18,7 @@ import { type AgentUser, HUB_USER, type ServerTls, serverConfigText } from "./se
 import { ServerLog } from "./server-log.ts";
 import { type ServerFiles, STOP_GRACE_MS, takeOwnership } from "./server-owner.ts";
 import { requireFreePort } from "./server-port.ts";
+import { moveToAccount } from "./server-store.ts";
 import { keptToken } from "./server-token.ts";
 import { type Durability, knowsSyncInterval } from "./server-version.ts";
 
@@ -64,7 +65,7 @@ export class EmbeddedServer implements Component {
   #child: ChildProcess | undefined;
   #port: number;
   #token = "";
-  #agents: readonly AgentUser[] | undefined;
+  #agents: readonly AgentUser[] = [];
   #listens = false;
   #reloadDue = false;
   #startedAtMs = 0;
@@ -90,7 +91,7 @@ export class EmbeddedServer implements Component {
     return `nats://${host.includes(":") ? `[${host}]` : host}:${this.#port}`;
   }
 
-  /** Secret that clients must show; also in the file `tokenFile`. */
+  /** Password of the hub's user, which local agents share; also in the file `tokenFile`. */
   get token(): string {
     return this.#token;
   }
@@ -122,6 +123,7 @@ export class EmbeddedServer implements Component {
     this.#lock = await takeOwnership(this.#files, this.#log, this.#clock);
     try {
       this.#token = keptToken(this.tokenFile);
+      moveToAccount(this.#storeDir);
       if (this.#port > 0) await requireFreePort(this.#options.host, this.#port, this.#clock);
       const child = await this.#launch(this.#binary);
       this.#supervision = this.#supervise(this.#binary, child);
@@ -143,8 +145,7 @@ export class EmbeddedServer implements Component {
 
   /** Lets exactly these agents in, besides who shows the token. Who isn't among them any more is disconnected. */
   setAgents(agents: readonly AgentUser[]): void {
-    // Back from single users to a token a server that runs can't be brought: it would answer some clients never.
-    if (this.#agents === undefined && agents.length === 0) return;
+    if (this.#agents.length === 0 && agents.length === 0) return;
     this.#agents = agents;
     this.reload();
   }
@@ -254,6 +255,10 @@ export class EmbeddedServer implements Component {
     return join(this.#folder, "ports");
   }
 
+  get #storeDir(): string {
+    return join(this.#folder, "store");
+  }
+
   #writeConfig({ version }: ServerBinary): void {
     const text = serverConfigText({
       host: this.#options.host,
@@ -261,7 +266,7 @@ export class EmbeddedServer implements Component {
       token: this.#token,
       agents: this.#agents,
       tls: this.#options.tls,
-      storeDir: join(this.#folder, "store"),
+      storeDir: this.#storeDir,
       portsDir: this.#portsDir,
       pidFile: this.#files.pidFile,
       version,

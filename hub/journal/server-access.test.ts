@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import {
   connect,
   type NatsConnection,
@@ -11,13 +11,13 @@ import {
   nkeys,
 } from "@nats-io/transport-node";
 import { silentLogger } from "#proto/kit/log.ts";
-import { agentPrefix, inboxPrefix, rawSubject } from "#proto/subjects.ts";
+import { agentPrefix, helloSubject, inboxPrefix, rawSubject } from "#proto/subjects.ts";
 import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { Connection } from "./connection.ts";
 import { EmbeddedServer, ownTarget } from "./embedded-server.ts";
-import type { ServerTls } from "./server-config.ts";
+import { HUB_USER, type ServerTls } from "./server-config.ts";
 
 const OWN = "11111111-1111-4111-8111-111111111111";
 const FOREIGN = "22222222-2222-4222-8222-222222222222";
@@ -112,6 +112,35 @@ test("an agent with a key of its own uses its own subjects only, and loses them 
   assert.equal((await (await jetstreamManager(hub.nats)).streams.info("RAW")).state.messages, 1);
 });
 
+test("answers to an agent reach nothing of the hub's, whatever subject it wants them on", async (t) => {
+  const workspace = new Workspace(t);
+  const server = await started(workspace);
+  const hub = await hubConnection(workspace, server);
+  const manager = await jetstreamManager(hub.nats);
+  await manager.streams.add({ name: "RAW", subjects: ["raw.>"] });
+  await manager.streams.add({ name: "KV_auth", subjects: ["$KV.auth.>"] });
+  await jetstream(hub.nats).publish("$KV.auth.account", "kept");
+  const pair = nkeys.createUser();
+  server.setAgents([{ publicKey: pair.getPublicKey(), agentId: OWN }]);
+  const agent = (await until("the agent's key to be known", () =>
+    asAgent(server.url, pair.getSeed()).catch(() => undefined),
+  ))!;
+  workspace.defer(() => agent.close());
+  hub.nats.subscribe(helloSubject("*"), { callback: (_, message) => void message.respond("") });
+  const targets = ["$KV.auth.account", "$JS.API.STREAM.PURGE.KV_auth", "$JS.API.STREAM.DELETE.KV_auth"];
+  for (const reply of targets) {
+    agent.publish(rawSubject(7, OWN), "batch", { reply });
+    agent.publish(helloSubject(OWN), "", { reply });
+  }
+  // Both are answered behind those.
+  assert.equal((await agent.request(rawSubject(7, OWN), "last")).json<{ seq: number }>().seq, 4);
+  assert.equal((await agent.request(helloSubject(OWN), "")).string(), "");
+  const { state } = await manager.streams.info("KV_auth");
+  assert.equal(state.messages, 1);
+  const record = await manager.streams.getMessage("KV_auth", { last_by_subj: "$KV.auth.account" });
+  assert.equal(record?.string(), "kept");
+});
+
 test("keys survive a server that dies", async (t) => {
   const workspace = new Workspace(t);
   const server = await started(workspace);
@@ -137,7 +166,7 @@ test("with a certificate clients must speak TLS, and one that was exchanged is t
   const server = await started(workspace, tls);
   const hub = await hubConnection(workspace, server, tls);
   const ca = readFileSync(authority.certificate, "utf8");
-  const options = { servers: server.url, token: server.token, maxReconnectAttempts: 0 };
+  const options = { servers: server.url, user: HUB_USER, pass: server.token, maxReconnectAttempts: 0 };
   const client = await connect({ ...options, tls: { ca } });
   workspace.defer(() => client.close());
   await assert.rejects(connect(options), "an unknown authority");

@@ -1,11 +1,15 @@
 /**
  * The configuration file of the hub's own nats-server: what it keeps, and who may do what.
  *
- * Grammar of NATS' configuration: https://docs.nats.io/running-a-nats-service/configuration. A token and single users
- * exclude each other there, so the hub's own secret is a token only as long as no agent has credentials of its own.
+ * Grammar of NATS' configuration: https://docs.nats.io/running-a-nats-service/configuration. The log is in an account
+ * of the hub's, and agents are in another, into which the few subjects between the two are imported. The rights of a
+ * user alone would not keep agents apart: nothing checks the subject that a message wants its answer on, and what the
+ * server acknowledges, or the hub answers, would be sent there with rights of theirs, to the interface that purges streams
+ * for one. An answer to an imported message goes back into the account that it came from. (An account for each agent
+ * would be better still, but version 2.9 doesn't import into accounts that it learns of by a reload.)
  */
 
-import { agentPrefix, rawSubject } from "#proto/subjects.ts";
+import { agentPrefix, helloSubject, rawSubject, statusSubject, watermarkSubject } from "#proto/subjects.ts";
 import { knowsSyncInterval, type ServerVersion } from "./server-version.ts";
 
 /** Largest message the server takes. Batches are a fraction of it; above 8 MiB the server warns. */
@@ -20,8 +24,14 @@ const MAX_MEMORY_BYTES = 256 * 1024 ** 2;
  */
 const MAX_FILE_BYTES = 1024 ** 5;
 
-/** Name by which the hub itself signs in where there are single users; its password is the token. */
+/** Name by which the hub itself signs in; its password is the token. */
 export const HUB_USER = "tailrace";
+
+/** Account of the hub and of its log; the name of a folder below `storeDir`. */
+export const HUB_ACCOUNT = "TAILRACE";
+
+/** Account of all agents; there from the start, as a server that runs only learns of further users. */
+const AGENT_ACCOUNT = "AGENTS";
 
 /** An agent that signs in by an nkey and may use its own subjects only. */
 export interface AgentUser {
@@ -43,8 +53,7 @@ export interface ServerConfig {
   readonly port: number;
   /** The hub's own secret. */
   readonly token: string;
-  /** Absent: none had credentials of its own since the server was started. */
-  readonly agents: readonly AgentUser[] | undefined;
+  readonly agents: readonly AgentUser[];
   /** Absent: plain TCP. */
   readonly tls: ServerTls | undefined;
   readonly storeDir: string;
@@ -64,7 +73,7 @@ export function serverConfigText(config: ServerConfig): string {
     `ports_file_dir: ${JSON.stringify(config.portsDir)}`,
     `max_payload: ${MAX_PAYLOAD_BYTES}`,
     "logtime: false",
-    ...authorization(config),
+    ...accounts(config),
     ...encryption(config),
     "jetstream {",
     `  store_dir: ${JSON.stringify(config.storeDir)}`,
@@ -76,14 +85,19 @@ export function serverConfigText(config: ServerConfig): string {
   return `${lines.join("\n")}\n`;
 }
 
-function authorization({ token, agents }: ServerConfig): string[] {
-  if (agents === undefined) return [`authorization { token: ${JSON.stringify(token)} }`];
+function accounts({ token, agents }: ServerConfig): string[] {
+  const hub = { user: HUB_USER, password: token };
+  const requests = [rawSubject("*", "*"), helloSubject("*"), statusSubject("*")];
+  const news = watermarkSubject("*");
+  const exported = [...requests.map((service) => ({ service })), { stream: news }];
+  const of = (subject: string): object => ({ account: HUB_ACCOUNT, subject });
+  const imported = [...requests.map((subject) => ({ service: of(subject) })), { stream: of(news) }];
   return [
-    "authorization {",
-    "  users: [",
-    `    { user: ${JSON.stringify(HUB_USER)}, password: ${JSON.stringify(token)} }`,
+    "accounts {",
+    `  ${HUB_ACCOUNT} { jetstream: enabled, users: ${JSON.stringify([hub])}, exports: ${JSON.stringify(exported)} }`,
+    `  ${AGENT_ACCOUNT} { imports: ${JSON.stringify(imported)}, users: [`,
     ...agents.map(agentUser),
-    "  ]",
+    "  ] }",
     "}",
   ];
 }

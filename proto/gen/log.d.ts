@@ -522,6 +522,9 @@ export namespace tailrace {
         /** Watermark restored. */
         restored: number;
 
+        /** Watermark agentId. */
+        agentId: string;
+
         /**
          * Encodes the specified Watermark message. Does not implicitly {@link tailrace.Watermark.verify|verify} messages.
          * @param message Watermark message or plain object to encode
@@ -557,6 +560,9 @@ export namespace tailrace {
 
             /** Watermark restored */
             restored?: (number|null);
+
+            /** Watermark agentId */
+            agentId?: (string|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

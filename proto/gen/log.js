@@ -1356,6 +1356,7 @@ export const tailrace = $root.tailrace = (() => {
          * @property {boolean|null} [rewind] Watermark rewind
          * @property {Array.<tailrace.Committed.$Properties>|null} [committed] Watermark committed
          * @property {number|null} [restored] Watermark restored
+         * @property {string|null} [agentId] Watermark agentId
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -1421,6 +1422,14 @@ export const tailrace = $root.tailrace = (() => {
         Watermark.prototype.restored = 0;
 
         /**
+         * Watermark agentId.
+         * @member {string} agentId
+         * @memberof tailrace.Watermark
+         * @instance
+         */
+        Watermark.prototype.agentId = "";
+
+        /**
          * Encodes the specified Watermark message. Does not implicitly {@link tailrace.Watermark.verify|verify} messages.
          * @function encode
          * @memberof tailrace.Watermark
@@ -1445,6 +1454,8 @@ export const tailrace = $root.tailrace = (() => {
                     $root.tailrace.Committed.encode(message.committed[i], writer.uint32(/* id 3, wireType 2 =*/26).fork(), _depth + 1).ldelim();
             if (message.restored != null && $Object.hasOwnProperty.call(message, "restored") && message.restored !== 0)
                 writer.uint32(/* id 4, wireType 0 =*/32).uint32(message.restored);
+            if (message.agentId != null && $Object.hasOwnProperty.call(message, "agentId") && message.agentId !== "")
+                writer.uint32(/* id 5, wireType 2 =*/42).string(message.agentId);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -1522,6 +1533,15 @@ export const tailrace = $root.tailrace = (() => {
                             message.restored = value;
                         else
                             delete message.restored;
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.agentId = value;
+                        else
+                            delete message.agentId;
                         continue;
                     }
                 }

@@ -146,7 +146,7 @@ suite("a hub with auth.mode: required", () => {
         what,
       );
     }
-    const own = await connect({ servers: hub.natsUrl, reconnect: false, token: hub.token });
+    const own = await connect({ servers: hub.natsUrl, reconnect: false, user: "tailrace", pass: hub.token });
     await own.close();
   });
 
