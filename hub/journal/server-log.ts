@@ -12,6 +12,9 @@ const MAX_LINE_CHARACTERS = 2_000;
 /** Lines kept to explain a failed start. */
 const KEPT_LINES = 5;
 
+/** Warnings that ask nobody to do anything: the configuration, with the hub's password, is readable by its user alone. */
+const HARMLESS = /^Plaintext passwords detected/;
+
 /** Logs every line of `output`; keeps the last ones for messages. */
 export class ServerLog {
   readonly #log: Logger;
@@ -39,7 +42,7 @@ export class ServerLog {
   #print(line: string): void {
     if (line.trim() === "") return;
     const [, level = "WRN", text = line] = LINE.exec(line) ?? [];
-    if (level === "INF" || level === "DBG" || level === "TRC") {
+    if (level === "INF" || level === "DBG" || level === "TRC" || HARMLESS.test(text)) {
       this.#log.debug({ server: "nats" }, text);
       return;
     }
