@@ -4,29 +4,35 @@ import { grow } from "./host";
 import { BUFFER_AT, BUFFER_CAPACITY, BUFFER_LENGTH } from "./layout";
 
 /** Makes sure of `extra` more bytes. */
+@inline
 export function reserve(buffer: usize, extra: u32): void {
   if (load<u32>(buffer, BUFFER_LENGTH) + extra > load<u32>(buffer, BUFFER_CAPACITY)) grow(buffer, extra);
 }
 
 /** Address of the first byte. */
+@inline
 export function at(buffer: usize): usize {
   return load<u32>(buffer, BUFFER_AT);
 }
 
 /** Address behind the last byte in use. */
+@inline
 export function end(buffer: usize): usize {
   return load<u32>(buffer, BUFFER_AT) + load<u32>(buffer, BUFFER_LENGTH);
 }
 
 /** Notes that the bytes up to `place` are in use. */
+@inline
 export function setEnd(buffer: usize, place: usize): void {
   store<u32>(buffer, (place - load<u32>(buffer, BUFFER_AT)) as u32, BUFFER_LENGTH);
 }
 
+@inline
 export function length(buffer: usize): u32 {
   return load<u32>(buffer, BUFFER_LENGTH);
 }
 
+@inline
 export function setLength(buffer: usize, bytes: u32): void {
   store<u32>(buffer, bytes, BUFFER_LENGTH);
 }
@@ -43,6 +49,7 @@ export function putVarint(place: usize, value: u32): usize {
 }
 
 /** Appends a number to a list of u32, growing it where needed. */
+@inline
 export function push32(buffer: usize, value: u32): void {
   reserve(buffer, 4);
   const used = load<u32>(buffer, BUFFER_LENGTH);
@@ -51,6 +58,7 @@ export function push32(buffer: usize, value: u32): void {
 }
 
 /** Appends a number to a list of f64, growing it where needed. */
+@inline
 export function push64(buffer: usize, value: f64): void {
   reserve(buffer, 8);
   const used = load<u32>(buffer, BUFFER_LENGTH);
