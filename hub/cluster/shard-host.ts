@@ -15,6 +15,7 @@ import { comparePositions, type Position } from "#proto/position.ts";
 import { HostedIndex, type ShardStats } from "./hosted-index.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
+import { MergeTurns } from "./merge-turns.ts";
 import { type RefreshInterval, refreshInterval } from "./refresh-interval.ts";
 import { RefreshWaiters } from "./refresh-waiters.ts";
 import { ShardFolders } from "./shard-folders.ts";
@@ -36,6 +37,7 @@ export interface ShardSearcher {
 export class ShardHost {
   readonly #options: ShardHostOptions;
   readonly #folders: ShardFolders;
+  readonly #mergeTurns = new MergeTurns<Shard>();
   /** By uuid. */
   readonly #hosted = new Map<string, HostedIndex>();
   readonly #waiters = new RefreshWaiters();
@@ -137,11 +139,9 @@ export class ShardHost {
     }
   }
 
-  /** Gives every shard a slice of merge work; returns true where there is more. */
+  /** Does a slice of the merges' work; returns true where there is more. */
   mergeStep(): boolean {
-    let more = false;
-    for (const shard of this.#all()) more = shard.mergeStep() || more;
-    return more;
+    return this.#mergeTurns.step([...this.#all()]);
   }
 
   /** Snapshots of all shards of indices; each must be closed. Throws index_closed, and what a failed shard throws. */
