@@ -8,13 +8,31 @@ import { IndexFixture } from "../shard-fixture.ts";
 
 const random = new Random(3);
 const DOCS = Array.from({ length: 4000 }, () => ({ k: `k${random.below(3000)}`, n: random.below(50) }));
+/** Some segments have several tags a document, some one, and some documents none. */
+const TAGGED = Array.from({ length: 3000 }, (_, at) => ({
+  ...(random.oneIn(7)
+    ? {}
+    : {
+        tag:
+          at < 1000 ? `t${random.below(40)}` : [...new Set([`t${random.below(40)}`, `t${random.below(40)}`])],
+      }),
+  ...(random.oneIn(5) ? {} : { n: random.below(30) }),
+}));
 
 const index = new IndexFixture({
   mapping: { properties: { k: { type: "keyword" } } },
   docs: DOCS,
   segmentDocs: 1500,
 });
-after(() => index.close());
+const tagged = new IndexFixture({
+  mapping: { properties: { tag: { type: "keyword" } } },
+  docs: TAGGED,
+  segmentDocs: 500,
+});
+after(() => {
+  index.close();
+  tagged.close();
+});
 
 interface Page {
   readonly after_key?: JsonObject;
@@ -44,3 +62,22 @@ for (const order of ["asc", "desc"] as const) {
     }
   });
 }
+
+test("documents with one value, several and none have the keys that their values make", async () => {
+  const counts = new Map<string, number>();
+  for (const { tag, n } of TAGGED) {
+    for (const each of typeof tag === "string" ? [tag] : (tag ?? []))
+      counts.set(`${each} ${n ?? null}`, (counts.get(`${each} ${n ?? null}`) ?? 0) + 1);
+  }
+  const sources = [
+    { tag: { terms: { field: "tag" } } },
+    { n: { terms: { field: "n", missing_bucket: true } } },
+  ];
+  const { aggregations } = await tagged.search({
+    size: 0,
+    aggs: { it: { composite: { size: 5000, sources } } },
+  });
+  const { buckets } = aggregations!["it"] as unknown as Page;
+  const found = buckets.map(({ key, doc_count: count }) => [`${key["tag"]} ${key["n"]}`, count] as const);
+  assert.deepEqual(new Map(found), counts);
+});

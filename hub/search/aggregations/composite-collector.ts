@@ -5,6 +5,7 @@ import type { ShardContext } from "../query.ts";
 import type { printValue } from "../value-format.ts";
 import type { AggregationTree, CollectBudget, Collector, TreeState } from "./aggregation.ts";
 import { BucketCollector } from "./buckets.ts";
+import { KnownKeys } from "./composite-parts.ts";
 import type { KeyPart, SourceValues } from "./composite-source.ts";
 
 /** Keys beyond twice those wanted before the ones that came to nothing are dropped. */
@@ -38,29 +39,62 @@ export class CompositeCollector implements Collector<CompositeState> {
   readonly #collection: CompositeCollection;
   readonly #keys: FirstKeys;
   readonly #buckets: BucketCollector;
+  readonly #known: KnownKeys;
+  /** True where no document of the open segment has several values of a source. */
+  #isSingle = false;
 
   constructor(collection: CompositeCollection) {
     this.#collection = collection;
     this.#keys = new FirstKeys(collection);
     this.#buckets = new BucketCollector(collection.below, collection.shard, collection.budget);
+    this.#known = new KnownKeys(collection.values.map((source) => source.numbered()));
   }
 
   segment(segment: SegmentReader): void {
     for (const values of this.#collection.values) values.open(segment);
+    this.#isSingle = this.#known.open(segment);
     this.#buckets.segment(segment);
   }
 
   collect(docs: Int32Array, _owners: Int32Array, length: number): void {
-    const { values, behind, compare } = this.#collection;
+    if (this.#isSingle) this.#collectKnown(docs, length);
+    else this.#collectCombined(docs, length);
+    this.#buckets.flush();
+  }
+
+  /** Fast path: each document has one key, and most have one that was there before. */
+  #collectKnown(docs: Int32Array, length: number): void {
+    const known = this.#known;
+    known.read(docs, length);
+    for (let at = 0; at < length; at++) {
+      const number = known.number(at);
+      if (number < 0) continue;
+      let bucket = known.bucket(number);
+      if (bucket === undefined) {
+        const { shrunk } = this.#keys;
+        bucket = this.#bucket(known.key(at));
+        if (this.#keys.shrunk !== shrunk) known.forgetBuckets();
+        known.setBucket(number, bucket);
+      }
+      if (bucket >= 0) this.#buckets.add(docs[at]!, bucket);
+    }
+  }
+
+  #collectCombined(docs: Int32Array, length: number): void {
+    const { values } = this.#collection;
     for (let at = 0; at < length; at++) {
       const doc = docs[at]!;
       for (const key of combinations(values.map((source) => source.of(doc)))) {
-        if (behind !== undefined && compare(key, behind) <= 0) continue;
-        const bucket = this.#keys.bucket(key);
+        const bucket = this.#bucket(key);
         if (bucket >= 0) this.#buckets.add(doc, bucket);
       }
     }
-    this.#buckets.flush();
+  }
+
+  /** The bucket of a key, -1 where it isn't wanted. */
+  #bucket(key: readonly KeyPart[]): number {
+    const { behind, compare } = this.#collection;
+    return behind !== undefined && compare(key, behind) <= 0 ? -1 : this.#keys.bucket(key);
   }
 
   state(): CompositeState {
@@ -88,6 +122,8 @@ class FirstKeys {
   readonly #budget: CollectBudget;
   #buckets = new Map<string, KeyBucket>();
   #nextBucket = 0;
+  /** How often keys were dropped. */
+  shrunk = 0;
   /** Keys behind it aren't wanted: there are enough before. */
   #last: readonly KeyPart[] | undefined;
 
@@ -116,6 +152,7 @@ class FirstKeys {
   }
 
   #shrink(): void {
+    this.shrunk++;
     const kept = this.first();
     this.#last = kept.at(-1)?.key;
     this.#buckets = new Map(kept.map((each) => [JSON.stringify(each.key), each]));

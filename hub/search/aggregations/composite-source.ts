@@ -10,6 +10,7 @@ import { isObject, objectOf, onlyEntry, scalarText } from "../json.ts";
 import { anything, flag, number, oneOf, readOptions, required, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";
 import { formatOf, type ValueFormat } from "../value-format.ts";
+import { PartNumbers } from "./composite-parts.ts";
 import { readRounding } from "./date-histogram.ts";
 import { fieldTypeFault } from "./field-option.ts";
 
@@ -144,6 +145,11 @@ export class SourceValues {
     this.#keywords = field === undefined || isNumber ? null : segment.keywordColumn(field.path);
     this.#reader = this.#keywords?.reader();
     this.#texts = [];
+  }
+
+  /** Returns what numbers the parts of whole batches. */
+  numbered(): PartNumbers {
+    return new PartNumbers(this.#field, this.#source);
   }
 
   /** Distinct parts of a document's keys. */
