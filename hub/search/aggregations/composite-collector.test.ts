@@ -78,6 +78,8 @@ test("documents with one value, several and none have the keys that their values
     aggs: { it: { composite: { size: 5000, sources } } },
   });
   const { buckets } = aggregations!["it"] as unknown as Page;
-  const found = buckets.map(({ key, doc_count: count }) => [`${key["tag"]} ${key["n"]}`, count] as const);
+  const found = buckets.map(
+    ({ key, doc_count: count }) => [`${String(key["tag"])} ${String(key["n"])}`, count] as const,
+  );
   assert.deepEqual(new Map(found), counts);
 });
