@@ -14,6 +14,7 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { HUB_USER } from "./server-config.ts";
 import { sendUncopied } from "./uncopied-sends.ts";
 import { abortable } from "./waits.ts";
 
@@ -229,7 +230,8 @@ export class Connection implements Component {
 function authentication(target: NatsTarget): NodeConnectionOptions {
   const { token, user, password, nkeySeed, credentials, tls, pinnedFile } = target;
   return {
-    ...(token === undefined || token === "" ? {} : { token }),
+    // Another hub's own server knows its token as the password of that hub's user.
+    ...(token === undefined || token === "" ? {} : { token, user: HUB_USER, pass: token }),
     ...(user === undefined ? {} : { user }),
     ...(password === undefined ? {} : { pass: password }),
     ...(nkeySeed === undefined ? {} : { authenticator: nkeyAuthenticator(Buffer.from(nkeySeed.trim())) }),

@@ -14,7 +14,7 @@ import { Backoff } from "#proto/kit/retry.ts";
 import type { NatsTarget } from "./connection.ts";
 import { preparePortsFolder, waitForPort } from "./ports-file.ts";
 import { findServerBinary, type ServerBinary } from "./server-binary.ts";
-import { type AgentUser, HUB_USER, type ServerTls, serverConfigText } from "./server-config.ts";
+import { type AgentUser, type ServerTls, serverConfigText } from "./server-config.ts";
 import { ServerLog } from "./server-log.ts";
 import { type ServerFiles, STOP_GRACE_MS, takeOwnership } from "./server-owner.ts";
 import { requireFreePort } from "./server-port.ts";
@@ -281,7 +281,7 @@ export function ownTarget(
   tls: ServerTls | undefined,
 ): NatsTarget {
   const pinnedFile = tls === undefined ? {} : { pinnedFile: tls.certFile };
-  return { servers: [url], token, user: HUB_USER, password: token, ...pinnedFile };
+  return { servers: [url], token, ...pinnedFile };
 }
 
 function hasEnded(child: ChildProcess): boolean {

@@ -12,6 +12,7 @@ import { type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import type { JournalMessage } from "./reader.ts";
+import { HUB_USER } from "./server-config.ts";
 
 export const MIB = 1024 ** 2;
 export const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -119,7 +120,7 @@ export function useJournal() {
     act: (manager: JetStreamManager, nats: NatsConnection) => Promise<unknown>,
   ): Promise<void> {
     const { url, token } = journal.server.address;
-    const nats = await connect({ servers: url, token });
+    const nats = await connect({ servers: url, user: HUB_USER, pass: token });
     await act(await jetstreamManager(nats), nats);
     await nats.close();
   }
