@@ -10,10 +10,10 @@ import type { RefreshInterval } from "./refresh-interval.ts";
 const SEARCHED_MS = 30_000;
 
 /** Least time between two refreshes, the second of which a search has asked for. */
-const LEAST_MS = 250;
+const LEAST_MS = 400;
 
 /** That time must be so many times what the last refresh took. */
-const LEAST_SHARE = 20;
+const LEAST_SHARE = 40;
 
 /** Of one index. Times are those of a monotonic clock, ms. */
 export class RefreshPace {
