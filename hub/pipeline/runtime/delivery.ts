@@ -1,6 +1,7 @@
 /** From a worker's packed documents to the sink and to those who watch. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { newDocuments } from "./new-documents.ts";
 import { DOCUMENT_ACTIONS, type PackedDocuments } from "./packed-documents.ts";
@@ -31,7 +32,11 @@ export async function deliverDocuments(delivery: Delivery): Promise<Position | u
   const { ranges, listener } = delivery;
   if (delivery.documents.ends.length === 0) return undefined;
   const appended = await append(delivery);
-  if (appended !== null && listener?.listening !== true) return appended;
+  if (appended !== null && listener?.listening !== true) {
+    // The log has a copy, and nobody else looks at them.
+    freeBytes(delivery.documents.bytes);
+    return appended;
+  }
   const documents = unpack(delivery.documents, ranges);
   const position = appended ?? (await write(delivery, documents));
   if (listener?.listening) listener.offer(documents);

@@ -104,9 +104,10 @@ export class DocumentPacker {
   #nextOrdinal = 0;
   #firstOrdinal = 0;
 
-  /** `capacity`: expected bytes of all documents. */
-  constructor(capacity: number) {
-    this.json = new JsonWriter(capacity);
+  /** `json`: what the documents are written to, from its start on; or the expected bytes of all of them. */
+  constructor(json: JsonWriter | number) {
+    this.json = typeof json === "number" ? new JsonWriter(json) : json;
+    this.json.at = 0;
   }
 
   get count(): number {
@@ -153,12 +154,14 @@ export class DocumentPacker {
     this.#nextOrdinal = Math.max(this.#nextOrdinal, this.#firstOrdinal);
   }
 
-  /** Returns what was gathered; the packer is used up. */
+  /** Returns what was gathered, a copy; the packer is used up. */
   pack(): PackedDocuments {
     const count = this.#count;
     this.#findShapes();
+    const bytes = Buffer.allocUnsafeSlow(this.json.at);
+    this.json.bytes.copy(bytes, 0, 0, this.json.at);
     return {
-      bytes: new Uint8Array(this.json.bytes.buffer.transfer(this.json.at)),
+      bytes,
       ends: this.#ends.slice(0, count),
       ids: this.#ids,
       idEnds: this.#idEnds.slice(0, count),

@@ -3,9 +3,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import { DefaultPipeline } from "../default/default-pipeline.ts";
 import type { PipelineSet } from "../program/pipeline-set.ts";
 import { RegexpGuard, RegexpTimeout } from "../program/regexp-guard.ts";
+import { JsonWriter } from "./json-writer.ts";
 import { DocumentPacker, transferList } from "./packed-documents.ts";
 import { decodeRawMessage, type MessageProcessor } from "./raw-message.ts";
 import {
@@ -19,8 +21,9 @@ import {
   type WorkResult,
 } from "./worker-protocol.ts";
 
-/** Documents are about this many times as long as the lines they are made of. */
-const GROWTH = 4;
+/** Memory that documents are written to: what most messages need, and what is kept of more. */
+const FIRST_BYTES = 1024 * 1024;
+const KEPT_BYTES = 8 * FIRST_BYTES;
 
 /** A batch that is done again shows its events to filters that remember them twice: only where it must be. */
 const STATEFUL_BATCH_MS = 2_000;
@@ -36,12 +39,16 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
   });
   const fallback = new DefaultPipeline(settings.defaultId, systemClock);
   const set = await configured(settings, fallback, guard);
+  let json = new JsonWriter(FIRST_BYTES);
   port.on("message", ({ id, items }: WorkRequest) => {
     const batch = (): WorkResult[] =>
-      items.length === 0 ? [flush(set)] : items.map((item) => work(set ?? fallback, item));
+      items.length === 0 ? [flush(set)] : items.map((item) => work(set ?? fallback, item, json));
     // The default pipeline has no expressions that could run away.
     const results =
       set === undefined ? batch() : guard.runBatch(batch, set.isStateful ? STATEFUL_BATCH_MS : undefined);
+    if (json.bytes.length > KEPT_BYTES) json = new JsonWriter(FIRST_BYTES);
+    // Filters may keep events; the default pipeline keeps nothing of a message.
+    if (set === undefined) for (const { data } of items) freeBytes(data);
     const handedOver = results.flatMap((result) =>
       "documents" in result ? transferList(result.documents) : [],
     );
@@ -68,10 +75,15 @@ async function configured(
   return PipelineSet.make({ pipelines, fallback, variables, clock: systemClock, guard, isChecked: true });
 }
 
-function work(processor: MessageProcessor, { data, ranges, sequence }: WorkItem): WorkResult {
+/** `json`: where the documents are written before they are packed; the same memory for each message. */
+function work(
+  processor: MessageProcessor,
+  { data, ranges, sequence }: WorkItem,
+  json: JsonWriter,
+): WorkResult {
   try {
     const message = decodeRawMessage(data, ranges, sequence);
-    const out = new DocumentPacker(message.data.length * GROWTH + 4096);
+    const out = new DocumentPacker(json);
     processor.process(message, out);
     return { documents: out.pack() };
   } catch (error) {
