@@ -35,8 +35,9 @@ export interface IngestFigures {
   /** Largest resident memory of the process, before the merge. */
   readonly residentBytes: number;
   readonly mergedBytes: number;
-  /** CPU-seconds of the merge into one segment. */
+  /** CPU-seconds of the merge into one segment, and the largest resident memory by then. */
   readonly mergeSeconds: number;
+  readonly mergingBytes: number;
 }
 
 /** Messages that warm the compilers: a hub runs for months. */
@@ -99,10 +100,11 @@ async function run(part: IngestPart): Promise<IngestFigures> {
   shard.commit();
   const { user, system } = process.cpuUsage(before);
   const mergedBytes = shard.stats().bytes;
+  const mergingBytes = process.resourceUsage().maxRSS * 1024;
   shard.close();
   const mergeSeconds = (user + system) / 1e6;
   const { cpuSeconds, wallSeconds } = watch;
-  return { cpuSeconds, wallSeconds, diskBytes, residentBytes, mergedBytes, mergeSeconds };
+  return { cpuSeconds, wallSeconds, diskBytes, residentBytes, mergedBytes, mergeSeconds, mergingBytes };
 }
 
 process.stdout.write(JSON.stringify(await run(JSON.parse(process.argv[2] ?? "") as IngestPart)));

@@ -133,6 +133,7 @@ async function engineResults(
     row("disk, fresh", one.diskBytes / sourceBytes, perByte, FRESH),
     row("disk, merged", one.mergedBytes / sourceBytes, perByte, MERGED),
     row("merge into one segment", total / one.mergeSeconds, "documents per CPU-second"),
+    row("merge into one segment, memory", one.mergingBytes / MIB, "MiB at most", MEMORY_MIB),
   ];
 }
 

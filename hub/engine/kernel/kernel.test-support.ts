@@ -31,6 +31,16 @@ export function sealed(
   sources: readonly Uint8Array[],
   lenient = true,
 ): { readonly outcomes: Outcome[]; readonly segment: SegmentFile } {
+  const { outcomes, image } = sealedBytes(fields, mapping, sources, lenient);
+  return { outcomes, segment: SegmentFile.ofMemory("test", image) };
+}
+
+function sealedBytes(
+  fields: BufferedFields,
+  mapping: Mapping,
+  sources: readonly Uint8Array[],
+  lenient: boolean,
+): { readonly outcomes: Outcome[]; readonly image: Uint8Array } {
   const buffer = new SegmentBuffer(fields);
   const writer = new DocumentWriter(buffer, mapping);
   const outcomes = sources.map((source, number) => {
@@ -48,7 +58,16 @@ export function sealed(
   buffer.seal(sink);
   writer.release();
   fields.release();
-  return { outcomes, segment: SegmentFile.ofMemory("test", sink.buffer.view().slice()) };
+  return { outcomes, image: sink.buffer.view().slice() };
+}
+
+/** Indexes `sources` over `fields` and returns the bytes of the sealed segment. */
+export function sealedImage(
+  fields: BufferedFields,
+  mapping: Mapping,
+  sources: readonly Uint8Array[],
+): Uint8Array {
+  return sealedBytes(fields, mapping, sources, true).image;
 }
 
 /** Merges segments to memory, by the kernel and by its twin. */

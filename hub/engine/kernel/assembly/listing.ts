@@ -62,6 +62,9 @@ export function listTerm(walk: usize, hasPositions: bool): bool {
   const total = load<u32>(walk, WALK_TOTAL_FREQ);
   if (docFreq === 0) return true;
   if (docFreq > load<u32>(walk, WALK_DOCS) || total > MAX_OCCURRENCES || total < docFreq) return false;
+  // A group takes a byte at least, where all its gaps are 0.
+  const positions = load<u32>(walk, WALK_POSITIONS_BYTES) as u64;
+  if (hasPositions && docFreq > 1 && (total as u64) > positions * GROUP) return false;
   makeRoom(SCRATCH_DOCS, listed, docFreq);
   makeRoom(SCRATCH_FREQS, listed, docFreq);
   if (hasPositions) makeRoom(SCRATCH_POSITIONS, gaps, total);

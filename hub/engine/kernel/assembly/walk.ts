@@ -78,7 +78,9 @@ function readNumbers(walk: usize, stop: usize, hasPositions: bool): bool {
     store<u32>(walk, (cursor - at(walk + WALK_BLOCKS)) as u32, WALK_INLINE_AT);
     readVarint(stop);
     total = readVarint(stop);
-    if (hasPositions) for (let left = total; left > 0 && cursor < stop; left--) readVarint(stop);
+    let left = hasPositions ? total : 0;
+    for (; left > 0 && cursor < stop; left--) readVarint(stop);
+    if (left > 0) return false;
   } else if (docFreq > 1) {
     total = docFreq + readVarint(stop);
     postings = readVarint(stop);
