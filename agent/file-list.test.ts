@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fileList, type InputFile } from "./file-list.ts";
+import { fileList } from "./file-list.ts";
+import type { FileState } from "./inputs/input.ts";
 
-const QUIET: InputFile = {
-  input: "i",
+const QUIET: FileState = {
   path: "/quiet",
   place: "closed",
   sizeBytes: 10,
@@ -13,7 +13,7 @@ const QUIET: InputFile = {
 };
 
 test("files with errors come first, then those behind, those not committed, those open", () => {
-  const files: InputFile[] = [
+  const files: FileState[] = [
     QUIET,
     { ...QUIET, path: "/open", place: "open" },
     { ...QUIET, path: "/logged", committedBytes: 4 },
@@ -22,7 +22,7 @@ test("files with errors come first, then those behind, those not committed, thos
     { ...QUIET, path: "/secret", sizeBytes: 0, sentBytes: 0, committedBytes: 0, lastError: "EACCES" },
   ];
   assert.deepEqual(
-    fileList(files).files.map(({ path }) => path),
+    fileList([{ id: "i", files }]).files.map(({ path }) => path),
     ["/secret", "/further behind", "/behind", "/logged", "/open", "/quiet"],
   );
 });
@@ -32,7 +32,10 @@ test("the list is bounded: further files are counted, long paths keep their end"
     ...QUIET,
     path: `/${"x".repeat(1_000)}/${String(number).padStart(3, "0")}`,
   }));
-  const told = fileList(files);
+  const told = fileList([
+    { id: "i", files: files.slice(0, 60) },
+    { id: "j", files: files.slice(60) },
+  ]);
   assert.deepEqual([told.files.length, told.filesMore], [50, 20]);
   assert.match(told.files[7]!.path!, /^…x{395}\/007$/);
 });

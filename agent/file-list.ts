@@ -8,9 +8,16 @@ const FILES_MAX = 50;
 /** Longer paths lose their beginning: the end tells files apart. */
 const PATH_MAX = 400;
 
-/** A file with the input that reads it. */
-export interface InputFile extends FileState {
+/** The files of an input. */
+export interface InputFiles {
+  readonly id: string;
+  readonly files: Iterable<FileState>;
+}
+
+/** A file with the input that reads it; made for those only that are told of. */
+interface Chosen {
   readonly input: string;
+  readonly file: FileState;
 }
 
 /** The files told, and how many there are beside them. */
@@ -20,16 +27,18 @@ export interface FileList {
 }
 
 /** Returns the files with errors, then those with most bytes to send, to commit, then those that are open. */
-export function fileList(all: Iterable<InputFile>): FileList {
-  const chosen: InputFile[] = [];
+export function fileList(inputs: Iterable<InputFiles>): FileList {
+  const chosen: Chosen[] = [];
   let count = 0;
-  for (const file of all) {
-    count++;
-    choose(chosen, file);
+  for (const { id, files } of inputs) {
+    for (const file of files) {
+      count++;
+      choose(chosen, id, file);
+    }
   }
   return {
-    files: chosen.map((file) => ({
-      input: file.input,
+    files: chosen.map(({ input, file }) => ({
+      input,
       path: file.path.length > PATH_MAX ? `…${file.path.slice(1 - PATH_MAX)}` : file.path,
       place: file.place,
       sizeBytes: file.sizeBytes,
@@ -42,16 +51,16 @@ export function fileList(all: Iterable<InputFile>): FileList {
 }
 
 /** Puts a file in its place among the most urgent ones: an agent may know ten thousand, and most are like the last. */
-function choose(chosen: InputFile[], file: InputFile): void {
+function choose(chosen: Chosen[], input: string, file: FileState): void {
   const last = chosen.at(-1);
-  if (chosen.length >= FILES_MAX && last !== undefined && byUrgency(last, file) < 0) return;
-  const at = chosen.findIndex((each) => byUrgency(file, each) < 0);
-  chosen.splice(at < 0 ? chosen.length : at, 0, file);
+  if (chosen.length >= FILES_MAX && last !== undefined && byUrgency(last.file, file) < 0) return;
+  const at = chosen.findIndex((each) => byUrgency(file, each.file) < 0);
+  chosen.splice(at < 0 ? chosen.length : at, 0, { input, file });
   if (chosen.length > FILES_MAX) chosen.pop();
 }
 
 /** Negative: `a` comes first. */
-function byUrgency(a: InputFile, b: InputFile): number {
+function byUrgency(a: FileState, b: FileState): number {
   return (
     Number(b.lastError !== "") - Number(a.lastError !== "") ||
     b.sizeBytes - b.sentBytes - (a.sizeBytes - a.sentBytes) ||

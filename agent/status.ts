@@ -7,7 +7,7 @@ import { residentBytes } from "#proto/kit/process-memory.ts";
 import type { Health } from "#proto/kit/status-server.ts";
 import { AgentStatus, type tailrace } from "#proto/messages.ts";
 import { statusSubject } from "#proto/subjects.ts";
-import { fileList, type InputFile } from "./file-list.ts";
+import { fileList } from "./file-list.ts";
 import type { Input, InputState } from "./inputs/input.ts";
 import type { Connection } from "./outputs/connection.ts";
 import type { Output } from "./outputs/output.ts";
@@ -124,12 +124,7 @@ export class Status implements Component {
         errors,
         lastError,
       })),
-      ...fileList(this.#files()),
+      ...fileList(inputs.map(({ id, input }) => ({ id, files: input.files?.() ?? [] }))),
     };
-  }
-
-  *#files(): Generator<InputFile> {
-    for (const { id, input } of this.#options.inputs)
-      for (const file of input.files?.() ?? []) yield { ...file, input: id };
   }
 }

@@ -111,7 +111,7 @@ export interface FileContent
 const MAX_BYTES_LOWEST = 1_024;
 const MAX_BYTES_HIGHEST = 4 * 1_024 * 1_024;
 /** Searches may take this share of one processor, unless that would make them too rare. */
-const SCAN_SHARE = 0.01;
+const SCAN_SHARE = 0.008;
 const SCAN_WAIT_MAX_MS = 15_000;
 /** Hints for paths that no scan has found yet, waiting to be looked at. */
 const HINTS_MAX = 10_000;
@@ -196,8 +196,11 @@ export class FileInput implements Input {
     this.#files.endScan(result);
     this.#watcher.follow(result.folders);
     this.#tell(result);
-    this.#context.metrics.scans.inc({ input: this.#context.id });
-    return result.cpuMs + threadCpuMs() - before;
+    const cpuMs = result.cpuMs + threadCpuMs() - before;
+    const { id, metrics } = this.#context;
+    metrics.scans.inc({ input: id });
+    metrics.scanSeconds.inc({ input: id }, cpuMs / 1_000);
+    return cpuMs;
   }
 
   /** Ends reading and closes the files; what was sent is settled by the output. */

@@ -16,8 +16,9 @@ export interface InputMetrics {
   /** Files whose content was replaced. */
   readonly rewritten: Counter<"input">;
   readonly errors: Counter<"input">;
-  /** Processor time of looking for files is what matters; this is its wall time. */
   readonly scans: Counter<"input">;
+  /** Processor time of searches for files, s. */
+  readonly scanSeconds: Counter<"input">;
 }
 
 /** Makes them. */
@@ -49,5 +50,10 @@ export function inputMetrics(metrics: Metrics): InputMetrics {
     ]),
     errors: metrics.counter("tailrace_agent_input_errors_total", "Failures to open or read.", ["input"]),
     scans: metrics.counter("tailrace_agent_scans_total", "Searches for files.", ["input"]),
+    scanSeconds: metrics.counter(
+      "tailrace_agent_scan_cpu_seconds_total",
+      "Processor time that searches for files took.",
+      ["input"],
+    ),
   };
 }
