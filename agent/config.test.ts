@@ -55,6 +55,15 @@ test("fields and tags become one JSON object", () => {
 });
 
 for (const [text, message] of [
+  [
+    "filebeat.inputs: [{type: log, paths: [/a]}]",
+    /^agent\.yml:1:1: filebeat\.inputs is a setting of another shipper; write shipper\.inputs$/,
+  ],
+  ["shipper.inputs: [{type: log}]", /shipper\.inputs\.0: setting "paths" is missing$/],
+  [
+    "shipper.inputs: [{type: log, paths: [/a], multiline: {pattern: x, negate: maybe}}]",
+    /shipper\.inputs\.0\.multiline\.negate must be boolean, but is "maybe"$/,
+  ],
   ["name: a", /setting "shipper\.inputs" is missing/],
   ["shipper.inputs: []", /^agent\.yml:1:1: shipper\.inputs /],
   [

@@ -66,6 +66,8 @@ const BATCH_BYTES_HIGHEST = 1_024 * 1_024;
 /** The fields go into each batch. */
 const FIELDS_BYTES_MAX = 64 * 1_024;
 const OTHERS_WRITE = 0o022;
+/** Of settings that people bring along. */
+const FOREIGN = "filebeat.";
 
 /** What the launcher of a package says: where settings and data are that the command line doesn't name. */
 const CONFIG_VARIABLE = "TAILRACE_AGENT_CONFIG";
@@ -97,6 +99,7 @@ export function loadSettings(options: ConfigOptions): AgentSettings {
 
 /** Checks settings and turns their units. Throws settings_invalid. */
 export function checkAgentSettings(entries: Entries): AgentSettings {
+  for (const [key, { place }] of entries) if (key.startsWith(FOREIGN)) throw foreignSetting(key, place);
   const file = checkSettings(SETTINGS_SCHEMA, entries);
   const place = entries.get("shipper.inputs")?.place ?? "shipper.inputs";
   const output = chooseOutput(file, entries);
@@ -160,6 +163,16 @@ function checkPermissions(path: string): void {
       `${path} may be written by other users (mode ${(stat.mode & 0o777).toString(8).padStart(4, "0")}); run chmod go-w ${path}, ${remedy}`,
     );
   }
+}
+
+/** Settings of another shipper have the same names behind their first word. */
+function foreignSetting(key: string, place: string): AppError {
+  const own = `shipper.${key.slice(FOREIGN.length)}`;
+  const known = Object.keys(SETTINGS_SCHEMA.properties).includes(own);
+  return new AppError(
+    "settings_invalid",
+    `${place}: ${key} is a setting of another shipper; ${known ? `write ${own}` : "docs/migrate.md says what to write"}`,
+  );
 }
 
 /** Settings without which an output can't work, and an example. */

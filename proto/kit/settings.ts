@@ -125,13 +125,27 @@ function readValue(schema: TSchema, value: unknown, key: string, place: string):
   const unknown = faults.find((each) => each.keyword === "additionalProperties");
   const path = (unknown ?? fault).instancePath.replace(/^\//, "").replaceAll("/", ".");
   const where = path === "" ? key : `${key}.${path}`;
+  if (unknown === undefined && fault.keyword === "required") {
+    const missing = (fault.params as { requiredProperties: string[] }).requiredProperties;
+    return `${place}: ${where}: setting "${missing[0]}" is missing`;
+  }
   if (unknown === undefined) {
     const wanted = path === "" ? (choices(schema) ?? fault.message) : fault.message;
-    return `${place}: ${where} ${wanted}, but is ${JSON.stringify(value)}`;
+    return `${place}: ${where} ${wanted}, but is ${JSON.stringify(valueAt(value, fault.instancePath))}`;
   }
   const extra = (unknown.params as { additionalProperties: string[] }).additionalProperties[0]!;
   const names = propertyNames(schema, unknown.schemaPath);
   return `${place}: ${where}: unknown setting "${extra}"${didYouMean(extra, names)}`;
+}
+
+/** Returns the part of a value that a JSON pointer (RFC 6901) leads to. */
+function valueAt(value: unknown, pointer: string): unknown {
+  let at = value;
+  for (const part of pointer.split("/").slice(1)) {
+    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    at = (at as Record<string, unknown> | undefined)?.[name];
+  }
+  return at;
 }
 
 /** Returns the values that a setting with few of them takes, in words. */
