@@ -133,6 +133,11 @@ export const DASHBOARDS: Programs = {
       at: { "fields.@timestamp.date.type": "date" },
     },
     {
+      ask: "GET /_resolve/index/logstash-*",
+      status: 200,
+      at: { "indices.0.name": "logstash-2026.01.02" },
+    },
+    {
       ask: "POST /_msearch?max_concurrent_shard_requests=256",
       body: NDJSON(
         {

@@ -117,4 +117,22 @@ export const SHIPPERS: Programs = {
       at: { "logstash-2026\\.01\\.02.mappings.doc.host.mapping.host.fields.keyword.ignore_above": 256 },
     },
   ],
+  "shippers of 7.x": [
+    { ask: "GET /_license?human=false", status: 200, at: { "license.status": "active" } },
+    // Lifecycles of indices: an answer of 400 tells them that there are none, and they go on without.
+    { ask: "GET /_xpack", status: 400 },
+    { ask: "HEAD /_alias/filebeat-7.17.0", status: 404 },
+    {
+      ask: "PUT /%3Cfilebeat-7.17.0-%7Bnow%2Fd%7D-000001%3E",
+      body: { aliases: { "filebeat-7.17.0": { is_write_index: true } } },
+      status: 200,
+      at: { index: /^filebeat-7\.17\.0-\d{4}\.\d\d\.\d\d-000001$/ },
+    },
+    {
+      ask: "POST /_bulk",
+      body: NDJSON({ create: { _index: "filebeat-7.17.0" } }, EVENT),
+      status: 200,
+      at: { errors: false, "items.0.create.status": 201 },
+    },
+  ],
 };
