@@ -2,73 +2,18 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
-import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
-import { Metrics } from "#proto/kit/metrics.ts";
 import { Compression } from "#proto/messages.ts";
-import { START } from "#proto/position.ts";
-import { FoldingSink, MemoryRaw } from "#test/harness/pipeline-log.ts";
-import { Pipeline, type PipelineOptions } from "./pipeline.ts";
+import type { FoldingSink } from "#test/harness/pipeline-log.ts";
+import type { PipelineOptions } from "./pipeline.ts";
+import { expectedMessages, fill, messages, numbered, setting, started } from "./pipeline-fixture.ts";
 import type { CursorEvent } from "./ports.ts";
 
 const FRAIL_WORKER = new URL("../../../test/fixtures/frail-pipeline-worker.ts", import.meta.url);
-
-interface Setting {
-  readonly raw: MemoryRaw;
-  readonly sink: FoldingSink;
-  readonly cursors: MemoryBucket;
-}
-
-function setting(): Setting {
-  return { raw: new MemoryRaw(), sink: new FoldingSink(), cursors: new MemoryBucket() };
-}
-
-async function started(
-  t: TestContext,
-  { raw, sink, cursors }: Setting,
-  options: Partial<PipelineOptions> = {},
-) {
-  const pipeline = new Pipeline({
-    settings: { id: "main", workers: 1, batchSize: 125, batchDelayMs: 1 },
-    source: raw,
-    sink,
-    deadLetters: sink.deadLetters,
-    cursors,
-    hub: "hub-1",
-    log: silentLogger(),
-    metrics: new Metrics(),
-    ...options,
-  });
-  t.after(() => pipeline.stop());
-  await pipeline.start();
-  return pipeline;
-}
-
-function numbered(from: number, count: number): string {
-  return Array.from({ length: count }, (_, index) => `line ${from + index}\n`).join("");
-}
-
-function messages(sink: FoldingSink): unknown[] {
-  return sink.documents.map(({ source }) => source["message"]);
-}
-
-function expectedMessages(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `line ${index}`);
-}
-
-/** Appends `count` numbered lines as blocks of `perBlock` lines of one file. */
-function fill(raw: MemoryRaw, count: number, perBlock: number, fileKey = "f", partition = 7): void {
-  let offset = 0;
-  for (let line = 0; line < count; line += perBlock) {
-    const text = numbered(line, perBlock);
-    raw.append({ text, from: offset, fileKey, partition });
-    offset += text.length;
-  }
-}
 
 test("lines come out as documents in the order of their file, with the fields of an event", async (t) => {
   const at = setting();
@@ -260,75 +205,6 @@ test("a message that is no LogBatch becomes a dead letter and the cursor moves o
   assert.deepEqual(pipeline.floor, { incarnation: 1, sequence: 3 });
 });
 
-test("a partition that another hub took over stops, and its floor stays", async (t) => {
-  const at = setting();
-  const stopped = Promise.withResolvers<[number, string]>();
-  const saved = Promise.withResolvers<void>();
-  const events = {
-    onCursor: () => saved.resolve(),
-    onPartitionStopped: (partition: number, error: AppError) => stopped.resolve([partition, error.code]),
-  };
-  at.raw.append({ text: "one\n" });
-  const pipeline = await started(t, at, { events });
-  await saved.promise;
-  const { value } = (await at.cursors.get("cursor.7"))!;
-  const other = { ...(JSON.parse(Buffer.from(value).toString()) as object), owner: "other" };
-  await at.cursors.put("cursor.7", Buffer.from(JSON.stringify(other)));
-  at.raw.append({ text: "two\n", from: 4 });
-  assert.deepEqual(await stopped.promise, [7, "journal_conflict"]);
-  at.raw.append({ text: "three\n", from: 8 });
-  await pipeline.stop();
-  assert.equal(at.sink.documents.length, 2);
-  assert.ok(pipeline.floor.sequence <= 1);
-});
-
-test("a cursor whose answer got lost is no conflict", async (t) => {
-  const at = setting();
-  const update = at.cursors.update.bind(at.cursors);
-  let lost = 0;
-  at.cursors.update = async (key, value, revision) => {
-    const next = await update(key, value, revision);
-    if (lost++ === 0) throw new AppError("timeout", "no answer");
-    return next;
-  };
-  const positions: number[] = [];
-  let wake = Promise.withResolvers<void>();
-  const onCursor = ({ rawPosition }: CursorEvent): void => {
-    positions.push(rawPosition.sequence);
-    wake.resolve();
-  };
-  await started(t, at, { events: { onCursor } });
-  for (const [sequence, text] of ["one\n", "two\n"].entries()) {
-    wake = Promise.withResolvers();
-    at.raw.append({ text, from: sequence * 10 });
-    await wake.promise;
-  }
-  assert.deepEqual(positions, [1, 2]);
-});
-
-test("cursor events name the ranges that moved and the last document's position", async (t) => {
-  const at = setting();
-  const event = Promise.withResolvers<CursorEvent>();
-  at.raw.append({ text: "one\n" });
-  at.raw.append({ text: "two\n", from: 4 });
-  await started(t, at, { events: { onCursor: event.resolve } });
-  const { partition, rawPosition, docPosition, sources } = await event.promise;
-  assert.deepEqual([partition, rawPosition.sequence, docPosition.sequence], [7, 2, 2]);
-  assert.deepEqual(sources, [{ key: "0d5c1f4e-8a44-4c4e-9c7e-0f6f6b1c2d3e/f/0", from: 0, to: 8 }]);
-});
-
-test("a cursor that the log lost is begun anew where the hub says so", async (t) => {
-  const at = setting();
-  fill(at.raw, 20, 2);
-  const first = await started(t, at);
-  await at.sink.reached(20);
-  await first.stop();
-  const again = new FoldingSink();
-  await started(t, { ...at, sink: again }, { resume: () => ({ after: START, keepSources: false }) });
-  await again.reached(20);
-  assert.deepEqual(messages(again), expectedMessages(20));
-});
-
 test("events are offered to a listener only while it listens", async (t) => {
   const at = setting();
   const offered: string[] = [];
@@ -347,77 +223,4 @@ test("events are offered to a listener only while it listens", async (t) => {
   at.raw.append({ text: "seen\n", from: 7 });
   await covered.promise;
   assert.deepEqual(offered, ["seen"]);
-});
-
-const CONFIGURED = [
-  {
-    path: "a.conf",
-    text: 'filter { grok { match => { "message" => "line %{NUMBER:n:int}" } } if [n] == 3 { drop { } } }',
-  },
-  { path: "b.conf", text: 'output { elasticsearch { index => "n-%{+yyyy}" document_id => "id-%{n}" } }' },
-];
-
-test("a configured pipeline runs its filters and routes to its output", async (t) => {
-  const at = setting();
-  fill(at.raw, 10, 5);
-  const settings = {
-    id: "main",
-    workers: 1,
-    batchSize: 125,
-    batchDelayMs: 1,
-    pipelines: [{ id: "main", files: CONFIGURED }],
-  };
-  await started(t, at, { settings });
-  await at.sink.reached(9);
-  assert.deepEqual(
-    at.sink.documents.map(({ id, index, source }) => [id, index, source["n"]]),
-    [0, 1, 2, 4, 5, 6, 7, 8, 9].map((n) => [`id-${n}`, "n-2024", n]),
-  );
-});
-
-test("a reload goes on with the new files and loses nothing; files with faults change nothing", async (t) => {
-  const at = setting();
-  fill(at.raw, 5, 1);
-  const settings = {
-    id: "main",
-    workers: 1,
-    batchSize: 1,
-    batchDelayMs: 1,
-    pipelines: [{ id: "main", files: CONFIGURED }],
-  };
-  const pipeline = await started(t, at, { settings });
-  await at.sink.reached(4);
-  await assert.rejects(
-    pipeline.reload([{ id: "main", files: [{ path: "c.conf", text: "filter { grok = }" }] }]),
-    /c\.conf:1:15: error/,
-  );
-  await pipeline.reload([
-    { id: "main", files: [{ path: "c.conf", text: 'filter { mutate { add_tag => "new" } }' }] },
-  ]);
-  at.raw.append({ text: "line 5\nline 6\n", from: 1000 });
-  await at.sink.reached(6);
-  assert.deepEqual(
-    at.sink.documents.map(({ source }) => source["tags"]),
-    [undefined, undefined, undefined, undefined, ["new"], ["new"]],
-  );
-});
-
-test("an expression that doesn't end costs one event a tag, not the pipeline its thread", async (t) => {
-  const at = setting();
-  at.raw.append({ text: `fine\n${"a".repeat(40)}b\nfine\n` });
-  const text =
-    'filter { grok { match => { "message" => "^(?:a+)+$" } timeout_millis => 50 tag_on_failure => [] } }';
-  const settings = {
-    id: "main",
-    workers: 1,
-    batchSize: 1,
-    batchDelayMs: 1,
-    pipelines: [{ id: "main", files: [{ path: "a.conf", text }] }],
-  };
-  await started(t, at, { settings });
-  await at.sink.reached(3);
-  assert.deepEqual(
-    at.sink.documents.map(({ source }) => source["tags"]),
-    [undefined, ["_groktimeout"], undefined],
-  );
 });

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fill, setting, started } from "./pipeline-fixture.ts";
+
+const CONFIGURED = [
+  {
+    path: "a.conf",
+    text: 'filter { grok { match => { "message" => "line %{NUMBER:n:int}" } } if [n] == 3 { drop { } } }',
+  },
+  { path: "b.conf", text: 'output { elasticsearch { index => "n-%{+yyyy}" document_id => "id-%{n}" } }' },
+];
+
+test("a configured pipeline runs its filters and routes to its output", async (t) => {
+  const at = setting();
+  fill(at.raw, 10, 5);
+  const settings = {
+    id: "main",
+    workers: 1,
+    batchSize: 125,
+    batchDelayMs: 1,
+    pipelines: [{ id: "main", files: CONFIGURED }],
+  };
+  await started(t, at, { settings });
+  await at.sink.reached(9);
+  assert.deepEqual(
+    at.sink.documents.map(({ id, index, source }) => [id, index, source["n"]]),
+    [0, 1, 2, 4, 5, 6, 7, 8, 9].map((n) => [`id-${n}`, "n-2024", n]),
+  );
+});
+
+test("a reload goes on with the new files and loses nothing; files with faults change nothing", async (t) => {
+  const at = setting();
+  fill(at.raw, 5, 1);
+  const settings = {
+    id: "main",
+    workers: 1,
+    batchSize: 1,
+    batchDelayMs: 1,
+    pipelines: [{ id: "main", files: CONFIGURED }],
+  };
+  const pipeline = await started(t, at, { settings });
+  await at.sink.reached(4);
+  await assert.rejects(
+    pipeline.reload([{ id: "main", files: [{ path: "c.conf", text: "filter { grok = }" }] }]),
+    /c\.conf:1:15: error/,
+  );
+  await pipeline.reload([
+    { id: "main", files: [{ path: "c.conf", text: 'filter { mutate { add_tag => "new" } }' }] },
+  ]);
+  at.raw.append({ text: "line 5\nline 6\n", from: 1000 });
+  await at.sink.reached(6);
+  assert.deepEqual(
+    at.sink.documents.map(({ source }) => source["tags"]),
+    [undefined, undefined, undefined, undefined, ["new"], ["new"]],
+  );
+});
+
+test("an expression that doesn't end costs one event a tag, not the pipeline its thread", async (t) => {
+  const at = setting();
+  at.raw.append({ text: `fine\n${"a".repeat(40)}b\nfine\n` });
+  const text =
+    'filter { grok { match => { "message" => "^(?:a+)+$" } timeout_millis => 50 tag_on_failure => [] } }';
+  const settings = {
+    id: "main",
+    workers: 1,
+    batchSize: 1,
+    batchDelayMs: 1,
+    pipelines: [{ id: "main", files: [{ path: "a.conf", text }] }],
+  };
+  await started(t, at, { settings });
+  await at.sink.reached(3);
+  assert.deepEqual(
+    at.sink.documents.map(({ source }) => source["tags"]),
+    [undefined, ["_groktimeout"], undefined],
+  );
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
+import { START } from "#proto/position.ts";
+import { FoldingSink } from "#test/harness/pipeline-log.ts";
+import { expectedMessages, fill, messages, setting, started } from "./pipeline-fixture.ts";
+import type { CursorEvent } from "./ports.ts";
+
+test("a partition that another hub took over stops, and its floor stays", async (t) => {
+  const at = setting();
+  const stopped = Promise.withResolvers<[number, string]>();
+  const saved = Promise.withResolvers<void>();
+  const events = {
+    onCursor: () => saved.resolve(),
+    onPartitionStopped: (partition: number, error: AppError) => stopped.resolve([partition, error.code]),
+  };
+  at.raw.append({ text: "one\n" });
+  const pipeline = await started(t, at, { events });
+  await saved.promise;
+  const { value } = (await at.cursors.get("cursor.7"))!;
+  const other = { ...(JSON.parse(Buffer.from(value).toString()) as object), owner: "other" };
+  await at.cursors.put("cursor.7", Buffer.from(JSON.stringify(other)));
+  at.raw.append({ text: "two\n", from: 4 });
+  assert.deepEqual(await stopped.promise, [7, "journal_conflict"]);
+  at.raw.append({ text: "three\n", from: 8 });
+  await pipeline.stop();
+  assert.equal(at.sink.documents.length, 2);
+  assert.ok(pipeline.floor.sequence <= 1);
+});
+
+test("a cursor whose answer got lost is no conflict", async (t) => {
+  const at = setting();
+  const update = at.cursors.update.bind(at.cursors);
+  let lost = 0;
+  at.cursors.update = async (key, value, revision) => {
+    const next = await update(key, value, revision);
+    if (lost++ === 0) throw new AppError("timeout", "no answer");
+    return next;
+  };
+  const positions: number[] = [];
+  let wake = Promise.withResolvers<void>();
+  const onCursor = ({ rawPosition }: CursorEvent): void => {
+    positions.push(rawPosition.sequence);
+    wake.resolve();
+  };
+  await started(t, at, { events: { onCursor } });
+  for (const [sequence, text] of ["one\n", "two\n"].entries()) {
+    wake = Promise.withResolvers();
+    at.raw.append({ text, from: sequence * 10 });
+    await wake.promise;
+  }
+  assert.deepEqual(positions, [1, 2]);
+});
+
+test("cursor events name the ranges that moved and the last document's position", async (t) => {
+  const at = setting();
+  const event = Promise.withResolvers<CursorEvent>();
+  at.raw.append({ text: "one\n" });
+  at.raw.append({ text: "two\n", from: 4 });
+  await started(t, at, { events: { onCursor: event.resolve } });
+  const { partition, rawPosition, docPosition, sources } = await event.promise;
+  assert.deepEqual([partition, rawPosition.sequence, docPosition.sequence], [7, 2, 2]);
+  assert.deepEqual(sources, [{ key: "0d5c1f4e-8a44-4c4e-9c7e-0f6f6b1c2d3e/f/0", from: 0, to: 8 }]);
+});
+
+test("a cursor that the log lost is begun anew where the hub says so", async (t) => {
+  const at = setting();
+  fill(at.raw, 20, 2);
+  const first = await started(t, at);
+  await at.sink.reached(20);
+  await first.stop();
+  const again = new FoldingSink();
+  await started(t, { ...at, sink: again }, { resume: () => ({ after: START, keepSources: false }) });
+  await again.reached(20);
+  assert.deepEqual(messages(again), expectedMessages(20));
+});
