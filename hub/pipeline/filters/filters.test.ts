@@ -1,42 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-import { Event } from "#proto/event.ts";
-import { SourceText } from "../language/source-text.ts";
-import { compilePipeline, runEvents } from "../program/compile.ts";
-import { loadAllPlugins } from "../program/load-plugins.ts";
 import { RegexpGuard } from "../program/regexp-guard.ts";
-
-await loadAllPlugins();
-
-const NOW = Date.UTC(2024, 0, 5);
-const clock = { now: () => NOW, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
-
-function run(
-  filter: string,
-  fields: Record<string, unknown>,
-  guard = new RegexpGuard(),
-): Record<string, unknown>[] {
-  const source = new SourceText("test.conf", `filter { ${filter} }`);
-  const { program, diagnostics } = compilePipeline([source], {
-    variables: {},
-    clock,
-    random: () => 0.5,
-    guard,
-  });
-  assert.deepEqual(
-    diagnostics.map(({ message }) => message),
-    [],
-  );
-  const { finished, refused } = runEvents(program, [new Event(structuredClone(fields), NOW)]);
-  assert.deepEqual(refused, []);
-  return finished.map((event) => {
-    const { "@timestamp": time, ...rest } = JSON.parse(event.toJson()) as Record<string, unknown>;
-    return time === new Date(NOW).toISOString() ? rest : { "@timestamp": time, ...rest };
-  });
-}
+import { run } from "./filter-fixture.ts";
 
 /** What the filter makes of `m`, without it. */
 type Row = [filter: string, value: unknown, expected: Record<string, unknown>];
@@ -297,25 +262,4 @@ test("an expression that doesn't end is given up in careful mode, and the event 
   assert.deepEqual(run(filter, { m: `${"a".repeat(40)}b` }, guard), [
     { m: `${"a".repeat(40)}b`, tags: ["_groktimeout"] },
   ]);
-});
-
-test("translate reads dictionaries of each kind, and grok reads pattern files", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "tailrace-filters-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, "d.yml"), 'a: "1"\nb: {c: 2}\n');
-  writeFileSync(join(folder, "d.json"), '{"a":"1"}');
-  writeFileSync(join(folder, "d.csv"), 'a,1\n"x,y",2\n');
-  writeFileSync(join(folder, "patterns"), "# own\nTICKET [A-Z]+-\\d+\n");
-  for (const kind of ["yml", "json", "csv"]) {
-    const [result] = run(
-      `translate { source => "m" target => "t" dictionary_path => "${folder}/d.${kind}" }`,
-      { m: "a" },
-    );
-    assert.equal(result!["t"], "1");
-  }
-  const [result] = run(
-    `grok { patterns_dir => "${folder}" patterns_files_glob => "pat*" match => { "m" => "%{TICKET:t}" } }`,
-    { m: "see AB-12" },
-  );
-  assert.equal(result!["t"], "AB-12");
 });
