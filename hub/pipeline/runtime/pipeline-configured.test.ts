@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fill, setting, started } from "./pipeline-fixture.ts";
+import { fill, setting, started } from "#test/harness/running-pipeline.ts";
 
 const CONFIGURED = [
   {

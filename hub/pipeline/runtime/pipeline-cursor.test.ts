@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
 import { START } from "#proto/position.ts";
 import { FoldingSink } from "#test/harness/pipeline-log.ts";
-import { expectedMessages, fill, messages, setting, started } from "./pipeline-fixture.ts";
+import { expectedMessages, fill, messages, setting, started } from "#test/harness/running-pipeline.ts";
 import type { CursorEvent } from "./ports.ts";
 
 test("a partition that another hub took over stops, and its floor stays", async (t) => {

@@ -9,8 +9,15 @@ import { AppError } from "#proto/kit/errors.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Compression } from "#proto/messages.ts";
 import type { FoldingSink } from "#test/harness/pipeline-log.ts";
+import {
+  expectedMessages,
+  fill,
+  messages,
+  numbered,
+  setting,
+  started,
+} from "#test/harness/running-pipeline.ts";
 import type { PipelineOptions } from "./pipeline.ts";
-import { expectedMessages, fill, messages, numbered, setting, started } from "./pipeline-fixture.ts";
 import type { CursorEvent } from "./ports.ts";
 
 const FRAIL_WORKER = new URL("../../../test/fixtures/frail-pipeline-worker.ts", import.meta.url);

@@ -1,11 +1,11 @@
 /** A pipeline over a log in memory, for the tests of the runtime. */
 
 import type { TestContext } from "node:test";
+import { Pipeline, type PipelineOptions } from "#hub/pipeline/runtime/pipeline.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
-import { FoldingSink, MemoryRaw } from "#test/harness/pipeline-log.ts";
-import { Pipeline, type PipelineOptions } from "./pipeline.ts";
+import { FoldingSink, MemoryRaw } from "./pipeline-log.ts";
 
 /** What outlives a pipeline. */
 export interface Setting {
