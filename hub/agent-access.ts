@@ -2,6 +2,7 @@
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { hostname } from "node:os";
 import type { AgentAccess } from "#hub/auth/agent-routes.ts";
 import { AGENT_KIND } from "#hub/auth/agents.ts";
@@ -127,7 +128,8 @@ function serversOf(
 
 function names(certificate: X509Certificate, host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, "");
-  return (certificate.checkIP(bare) ?? certificate.checkHost(bare)) !== undefined;
+  // Either throws for what the other is for.
+  return (isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare)) !== undefined;
 }
 
 /** The certificate that ours goes back to, where it is at hand; public authorities are known everywhere. */

@@ -10,6 +10,7 @@ import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { agentAccess } from "./agent-access.ts";
 import { requireBootstrap } from "./bootstrap-checks.ts";
 import { checkedSettings } from "./checked-settings.ts";
 import type { HubSettings } from "./config.ts";
@@ -84,9 +85,12 @@ export class Hub implements Component {
     return { ...this.#servers!.addresses, nats: url, token_file: tokenFile };
   }
 
-  /** Returns where people and programs of other machines find the interfaces. Valid after `start`. */
-  shownAddresses(): Pick<HubAddresses, "http" | "dashboard"> {
-    return shownAddresses(this.#options.settings, this.#servers!.addresses);
+  /** Returns where people, programs and agents of other machines find the interfaces. Valid after `start`. */
+  shownAddresses(): Pick<HubAddresses, "http" | "dashboard" | "nats"> {
+    const { settings } = this.#options;
+    const { url } = this.#journal!.server.address;
+    const nats = this.#journal!.server.embeds ? agentAccess(settings, url).servers.join(",") : url;
+    return { ...shownAddresses(settings, this.#servers!.addresses), nats };
   }
 
   /** Returns the one-time address that makes the first administrator, or null where nobody needs it. Valid after `start`. */
