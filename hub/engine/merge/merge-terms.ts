@@ -15,6 +15,9 @@ const PAUSE_EVERY = 256;
 /** Postings of all inputs that the kernel takes: it counts their bytes by 32 bits. */
 const MAX_KERNEL_BYTES = 2 ** 32 - 2 ** 20;
 
+/** Postings that stand in memory at a time, of all inputs together, unless 16 neighbouring terms have more. */
+const WINDOWS_BYTES = 4 * 1024 * 1024;
+
 /** What is merged, and where to. */
 export interface TermsMerge {
   readonly name: string;
@@ -47,7 +50,7 @@ export function* mergeTerms(merge: TermsMerge): Generator<void, MergedTerms> {
   if (kernel === null) return { entry: yield* mergeHere(merge, used, ordinals), ordinals };
   const dictionaries: MergedDictionary[] = [];
   for (const [index, { segment, live, newDocs, firstDoc }] of inputs.entries()) {
-    const windows = segment.dictionary(name)?.windows();
+    const windows = segment.dictionary(name)?.windows(WINDOWS_BYTES / inputs.length);
     if (windows === undefined) continue;
     const docs = live === null ? null : newDocs;
     const { docCount } = segment;

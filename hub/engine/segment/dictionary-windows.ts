@@ -5,9 +5,8 @@ import type { DictionaryPages } from "./dictionary-pages.ts";
 import { type DictionaryEntry, TERMS_PER_BLOCK } from "./dictionary-writer.ts";
 import type { SegmentFile } from "./segment-file.ts";
 
-/** Blocks of a window at most, and bytes of postings, unless one block has more. */
+/** Blocks of a window at most. */
 const WINDOW_BLOCKS = 256;
-const WINDOW_POSTINGS_BYTES = 512 * 1024;
 
 /** Longest varint. */
 const VARINT_BYTES = 8;
@@ -32,12 +31,7 @@ export class DictionaryWindows {
   #nextBlock = 0;
 
   /** `postingsBytes`: of a window at most, unless one block has more. */
-  constructor(
-    file: SegmentFile,
-    entry: DictionaryEntry,
-    pages: DictionaryPages,
-    postingsBytes = WINDOW_POSTINGS_BYTES,
-  ) {
+  constructor(file: SegmentFile, entry: DictionaryEntry, pages: DictionaryPages, postingsBytes: number) {
     this.#postingsBytes = postingsBytes;
     this.size = entry.size;
     this.#file = file;

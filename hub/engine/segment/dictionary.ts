@@ -67,8 +67,8 @@ export class Dictionary implements TermDictionary {
     return walk;
   }
 
-  /** All of it from the start, for merges. */
-  windows(postingsBytes?: number): DictionaryWindows {
+  /** All of it from the start, for merges. `postingsBytes`: of a window at most, unless one block has more. */
+  windows(postingsBytes: number): DictionaryWindows {
     return new DictionaryWindows(this.#file, this.#entry, this.#pages, postingsBytes);
   }
 
