@@ -127,11 +127,15 @@ export class Dispatcher {
     if (!request.raw.complete) void reply.header("connection", "close");
     void reply.code(reply.raw.destroyed ? CLIENT_GONE : answer.status);
     void reply.headers({ ...this.#options.headers, ...answer.headers });
+    const { body } = answer;
+    const isPacked = isWorthPacking(Buffer.byteLength(body), request.headers);
+    // Fast path: Node sends a text in one piece with the head before it, bytes behind it.
+    if (!isPacked && typeof body === "string") return reply.send(body);
     const bytes =
-      typeof answer.body === "string"
-        ? Buffer.from(answer.body)
-        : Buffer.from(answer.body.buffer, answer.body.byteOffset, answer.body.byteLength);
-    if (!isWorthPacking(bytes.length, request.headers)) return reply.send(bytes);
+      typeof body === "string"
+        ? Buffer.from(body)
+        : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    if (!isPacked) return reply.send(bytes);
     void reply.header("content-encoding", "gzip").header("vary", "accept-encoding");
     return reply.send(await pack(bytes, { level: constants.Z_BEST_SPEED }));
   }
