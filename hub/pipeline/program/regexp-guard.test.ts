@@ -40,7 +40,7 @@ test("further texts of the kind don't take the whole limit each", () => {
   const guard = new RegexpGuard();
   guard.expect(LIMIT_MS * 4);
   const texts = Array.from({ length: 15 }, (_, place) => evil("a", 40 + place));
-  const startMs = performance.now();
+  const before = process.threadCpuUsage();
   const found = guard.runBatch(() =>
     texts.map((text) => {
       try {
@@ -51,7 +51,7 @@ test("further texts of the kind don't take the whole limit each", () => {
     }),
   );
   assert.deepEqual(new Set(found), new Set(["late"]));
-  const tookMs = performance.now() - startMs;
+  const tookMs = process.threadCpuUsage(before).user / 1_000;
   assert.ok(tookMs < texts.length * LIMIT_MS * 2, `${tookMs} ms`);
 });
 
