@@ -5,6 +5,7 @@
 
 import type { Mapping } from "./mapping/mapping.ts";
 import type { Bitset } from "./segment/bitset.ts";
+import type { ImpactBound } from "./segment/impact-bound.ts";
 
 /** What `doc`, `next` and `advance` say behind the last document. */
 export const NO_MORE_DOCS = 0x7fff_ffff;
@@ -119,10 +120,7 @@ export interface PostingsCursor {
   nextBlock(docs: Int32Array, freqs: Int32Array | null): number;
   /** Moves the impact window to the block that holds `target` without decoding it; fills the three below. */
   seekImpact(target: number): void;
-  /**
-   * Like `seekImpact` of the first block at or behind that of `target` that passes `bound`. Returns the first document that may
-   * be of use, `target` where its own block passes; NO_MORE_DOCS where none does.
-   */
+  /** Like `seekImpact`, of the first block from `target` on that passes `bound`; returns the first document of use there. */
   seekUseful(target: number, bound: ImpactBound): number;
   /** Last document of the impact window. */
   readonly impactEnd: number;
@@ -130,14 +128,6 @@ export interface PostingsCursor {
   readonly impactMaxFreq: number;
   /** Smallest norm byte in the window, a lower bound; shorter documents score higher. */
   readonly impactMinNorm: number;
-}
-
-/** Says which impacts are of use: those whose largest freq is at least what the smallest norm byte asks for. */
-export interface ImpactBound {
-  /** Smallest useful freq by norm byte; 0: `find` tells it, and writes it here. */
-  readonly leastFreqs: Uint16Array;
-  /** Smallest useful freq of a norm byte, 1..255; a larger number where no freq is. */
-  find(norm: number): number;
 }
 
 export interface TermInfo {

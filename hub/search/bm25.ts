@@ -1,6 +1,6 @@
 /** BM25 as Lucene 7 counts it: k1 1.2, b 0.75, field lengths in one byte. */
 
-import type { ImpactBound } from "#hub/engine/searcher.ts";
+import type { ImpactBound } from "#hub/engine/segment/impact-bound.ts";
 import { normToLength } from "#hub/engine/similarity.ts";
 
 /** How soon further occurrences of a term stop mattering. */

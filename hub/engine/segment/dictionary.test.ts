@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Random } from "../random.test-support.ts";
-import { type ImpactBound, NO_MORE_DOCS } from "../searcher.ts";
+import { NO_MORE_DOCS } from "../searcher.ts";
 import { Dictionary } from "./dictionary.ts";
 import { DictionaryWriter } from "./dictionary-writer.ts";
+import type { ImpactBound } from "./impact-bound.ts";
 import { PostingsList } from "./postings-writer.ts";
 import { roundTrip } from "./round-trip.test-support.ts";
 

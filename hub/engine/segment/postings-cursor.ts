@@ -1,10 +1,12 @@
 /** Reads postings (see postings-writer.ts) block by block; nothing is decoded that isn't asked for. */
 
 import { searchKernel } from "../kernel/search-kernel.ts";
-import { type ImpactBound, NO_MORE_DOCS, POSTINGS_BLOCK, type PostingsCursor } from "../searcher.ts";
+import { NO_MORE_DOCS, POSTINGS_BLOCK, type PostingsCursor } from "../searcher.ts";
 import { unpackAscending, unpackWords } from "./bit-packing.ts";
 import { Bitset } from "./bitset.ts";
 import { ByteReader, grown, readU32 } from "./byte-buffer.ts";
+import type { ImpactBound } from "./impact-bound.ts";
+import { readPositions } from "./packed-positions.ts";
 import { BLOCK_HEADER_BYTES, IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
 
 /** Documents of a term from which on the kernel makes a set of them: it copies the set in and out. */
@@ -155,8 +157,7 @@ export class BlockPostingsCursor implements PostingsCursor {
   }
 
   seekImpact(target: number): void {
-    if (target <= this.impactEnd) return;
-    this.#openImpact(this.#findBlock(target, this.#impactBlock));
+    if (target > this.impactEnd) this.#openImpact(this.#findBlock(target, this.#impactBlock));
   }
 
   seekUseful(target: number, bound: ImpactBound): number {
@@ -173,8 +174,7 @@ export class BlockPostingsCursor implements PostingsCursor {
     for (let block = from; block < this.#blockCount; block++) {
       const at = block * BLOCK_HEADER_BYTES + 14;
       const norm = bytes[at + 1]!;
-      const least = leastFreqs[norm]!;
-      if (bytes[at]! >= (least === 0 ? bound.find(norm) : least)) return block;
+      if (bytes[at]! >= (leastFreqs[norm]! || bound.find(norm))) return block;
     }
     return this.#blockCount;
   }
@@ -297,17 +297,4 @@ export class BlockPostingsCursor implements PostingsCursor {
     this.#positionIndex = 0;
     this.#positionStart = 0;
   }
-}
-
-/** Reads `count` position deltas: whole groups packed, the rest varints. */
-function readPositions(bytes: Uint8Array, start: number, count: number, out: Int32Array): void {
-  let at = start;
-  let done = 0;
-  for (; done + POSTINGS_BLOCK <= count; done += POSTINGS_BLOCK) {
-    const bits = Math.min(32, bytes[at] ?? 0);
-    unpackWords(bytes, at + 1, bits, out, done);
-    at += 1 + 16 * bits;
-  }
-  const reader = new ByteReader(bytes, at);
-  for (; done < count; done++) out[done] = reader.varint();
 }

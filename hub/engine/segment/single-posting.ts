@@ -1,7 +1,8 @@
 /** Postings of a term that one document has: they lie in the dictionary. */
 
-import { type ImpactBound, NO_MORE_DOCS, type PostingsCursor } from "../searcher.ts";
+import { NO_MORE_DOCS, type PostingsCursor } from "../searcher.ts";
 import { Bitset } from "./bitset.ts";
+import type { ImpactBound } from "./impact-bound.ts";
 import { IMPACT_FREQ_LIMIT } from "./postings-writer.ts";
 
 /** What a dictionary says of the term. */

@@ -21,8 +21,8 @@ import {
 } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
-import { HistogramCollector } from "./histogram.ts";
 import { type HistogramState, mergeHistograms, type NumberBucket } from "./histogram-buckets.ts";
+import { HistogramCollector } from "./histogram-collector.ts";
 
 const OPTIONS = {
   field: text("date field", undefined),

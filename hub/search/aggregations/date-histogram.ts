@@ -15,7 +15,6 @@ import type { Aggregation, BucketBudget, CollectBudget, Collector } from "./aggr
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { checkOrder, readOrder } from "./bucket-order.ts";
 import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
-import { HistogramCollector } from "./histogram.ts";
 import {
   type HistogramBounds,
   type HistogramShape,
@@ -24,6 +23,7 @@ import {
   mergeHistograms,
   renderHistogram,
 } from "./histogram-buckets.ts";
+import { HistogramCollector } from "./histogram-collector.ts";
 import { atOnce, type Steps } from "./steps.ts";
 
 const OPTIONS = {

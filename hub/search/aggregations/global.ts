@@ -1,6 +1,6 @@
 /** `global`: all documents of the indices, whatever the query; only at the top. */
 
-import type { AggregationTree } from "./aggregation.ts";
+import type { AggregationTree, NamedAggregation } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { FixedCollector, type Sorter } from "./fixed-buckets.ts";
 import { SingleBucket } from "./single-bucket.ts";
@@ -24,8 +24,16 @@ const EVERYTHING: Sorter = {
 };
 
 /** Collected apart from the other aggregations: its collector is to be given every live document. */
-export class Global extends SingleBucket {
+class Global extends SingleBucket {
   constructor(below: AggregationTree) {
     super("global", below, (shard, budget, tree) => new FixedCollector(1, EVERYTHING, tree, shard, budget));
   }
+}
+
+/** Parts a tree into what collects the documents of the query, and what collects all. */
+export function splitGlobal(tree: AggregationTree): [inner: AggregationTree, global: AggregationTree] {
+  const isGlobal = ([, { aggregation }]: [string, NamedAggregation]): boolean =>
+    aggregation instanceof Global;
+  const all = [...tree];
+  return [new Map(all.filter((each) => !isGlobal(each))), new Map(all.filter(isGlobal))];
 }

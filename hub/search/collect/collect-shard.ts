@@ -2,14 +2,8 @@
 
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import type { Bitset } from "#hub/engine/segment/bitset.ts";
-import {
-  type AggregationTree,
-  CollectBudget,
-  type NamedAggregation,
-  TreeCollector,
-  type TreeState,
-} from "../aggregations/aggregation.ts";
-import { Global } from "../aggregations/global.ts";
+import { CollectBudget, TreeCollector, type TreeState } from "../aggregations/aggregation.ts";
+import { splitGlobal } from "../aggregations/global.ts";
 import { withPauses } from "../aggregations/steps.ts";
 import type { SearchControl } from "../control.ts";
 import { BooleanNode } from "../nodes/boolean.ts";
@@ -298,11 +292,4 @@ class Collection {
       ? undefined
       : { ranks: values.map((value, at) => this.#sources[at]!.rankOf(value)) };
   }
-}
-
-function splitGlobal(tree: AggregationTree): [inner: AggregationTree, global: AggregationTree] {
-  const isGlobal = ([, { aggregation }]: [string, NamedAggregation]): boolean =>
-    aggregation instanceof Global;
-  const all = [...tree];
-  return [new Map(all.filter((each) => !isGlobal(each))), new Map(all.filter(isGlobal))];
 }
