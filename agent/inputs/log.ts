@@ -3,7 +3,8 @@
 import { Type } from "typebox";
 import { LineFormat } from "#agent/lines/line-format.ts";
 import { type LineSettings, lineOptionsOf, lineProperties } from "#agent/lines/line-settings.ts";
-import { FileInput, fileProperties, validateFileSettings } from "./file-input.ts";
+import { FileInput } from "./file-input.ts";
+import { fileProperties, validateFileSettings } from "./file-settings.ts";
 import { defineInput, type InputContext } from "./input.ts";
 
 const schema = Type.Object({ ...fileProperties, ...lineProperties }, { additionalProperties: false });
