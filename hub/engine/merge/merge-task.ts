@@ -15,6 +15,7 @@ const SLICE_MS = 5;
 /** Made for chosen segments; `step` until it is true, then `finish`. */
 export class MergeTask {
   readonly inputs: readonly ShardSegment[];
+  readonly usesKernel: boolean;
   readonly #name: string;
   readonly #path: string;
   readonly #sink: FileSink;
@@ -24,6 +25,7 @@ export class MergeTask {
   /** `usesKernel`: false merges in TypeScript. */
   constructor(folder: string, name: string, inputs: readonly ShardSegment[], usesKernel: boolean) {
     this.inputs = inputs;
+    this.usesKernel = usesKernel;
     this.#name = name;
     this.#path = join(folder, segmentFileName(name));
     this.#sink = new FileSink(this.#path);

@@ -1,6 +1,7 @@
 /** The merges of a shard, one at a time: which are worth it, their slices, the place that their results take. */
 
 import { setImmediate } from "node:timers/promises";
+import { toAppError } from "#proto/kit/errors.ts";
 import type { ShardSegment } from "../shard-segment.ts";
 import { chooseMerge } from "./merge-policy.ts";
 import { MergeTask } from "./merge-task.ts";
@@ -64,8 +65,8 @@ export class ShardMerges {
     this.#task = null;
   }
 
-  #start(inputs: readonly ShardSegment[]): MergeTask {
-    this.#task = new MergeTask(this.#folder, this.#documents.newName(), inputs, this.#usesKernel);
+  #start(inputs: readonly ShardSegment[], usesKernel = this.#usesKernel): MergeTask {
+    this.#task = new MergeTask(this.#folder, this.#documents.newName(), inputs, usesKernel);
     return this.#task;
   }
 
@@ -84,7 +85,10 @@ export class ShardMerges {
     } catch (error) {
       this.#task = null;
       task.abandon();
-      throw error;
+      if (!task.usesKernel || toAppError(error).code !== "memory_limit") throw error;
+      // Slower, and without a memory of its own that can be too small.
+      this.#start(task.inputs, false);
+      return true;
     }
     this.#task = null;
     const merged = task.finish();
