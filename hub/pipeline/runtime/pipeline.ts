@@ -35,7 +35,7 @@ import type { PipelineDefinition } from "./worker-protocol.ts";
 const AT_STOP = { stallMs: 5_000, totalMs: 5_000 };
 
 /** At a reload: a blocked output must not hold it up, a slow one needn't get events twice. */
-const AT_RELOAD = { stallMs: 2_000, totalMs: 15_000 };
+const AT_RELOAD = { stallMs: 5_000, totalMs: 60_000 };
 
 const BEGIN_RETRY = { firstMs: 100, capMs: 5_000 };
 
