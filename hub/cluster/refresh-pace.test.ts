@@ -29,11 +29,11 @@ suite("an index without an interval of its own", () => {
     const pace = new RefreshPace();
     pace.search(DEFAULT, 0);
     pace.refreshed(0, 2);
-    assert.equal(pace.search(DEFAULT, 249), false);
-    assert.equal(pace.search(DEFAULT, 250), true);
+    assert.equal(pace.search(DEFAULT, 399), false);
+    assert.equal(pace.search(DEFAULT, 400), true);
     pace.refreshed(1_000, 100);
-    assert.equal(pace.search(DEFAULT, 2_999), false, "refreshing takes a twentieth of the time at most");
-    assert.equal(pace.search(DEFAULT, 3_000), true);
+    assert.equal(pace.search(DEFAULT, 4_999), false, "refreshing takes a fortieth of the time at most");
+    assert.equal(pace.search(DEFAULT, 5_000), true);
   });
 });
 
