@@ -11,7 +11,7 @@
 
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { globSync, readFileSync, statSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { text } from "node:stream/consumers";
@@ -23,6 +23,10 @@ const ROOT = resolve(import.meta.dirname, "..");
 
 /** Hooks of a file's top level would run for the tests of its neighbours too, so such a file keeps a process of its own. */
 const HOOK_FOR_EACH_TEST = /^(?:beforeEach|afterEach)\(/m;
+
+/** A test that does this waits for other processes more than it works. */
+const STARTS_SERVERS = /\bstartNats\b|\bEmbeddedServer\b/;
+const SERVERS_WEIGHT = 8;
 
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
@@ -76,9 +80,13 @@ function byRoom(paths: readonly string[]): string[][] {
   return [...rooms.values()];
 }
 
-/** The longest first, so that no lane is left alone with one at the end; bytes of tests stand for their time. */
+/**
+ * The longest first, so that no lane is left alone with one at the end. Bytes of tests stand for their time; those that
+ * start servers take many times as long.
+ */
 function sizeOf(group: readonly string[]): number {
-  return group.reduce((sum, path) => sum + statSync(path).size, 0);
+  const texts = group.map((path) => readFileSync(path, "utf8"));
+  return texts.reduce((sum, text) => sum + text.length * (STARTS_SERVERS.test(text) ? SERVERS_WEIGHT : 1), 0);
 }
 
 async function lane(): Promise<void> {
