@@ -5,7 +5,8 @@
 
 import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { withSources } from "./sources.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const SOURCES = join(HERE, "assembly");
@@ -55,7 +56,7 @@ export async function buildKernel(): Promise<{ readonly sizeBytes: number }> {
   for (const [pattern, why] of FORBIDDEN)
     if (pattern.test(text))
       throw new Error(`the kernel has ${why}; see the rules in hub/engine/kernel/README.md`);
-  const wasm = files.get("kernel.wasm") as Uint8Array;
+  const wasm = withSources(files.get("kernel.wasm") as Uint8Array, pathToFileURL(`${SOURCES}/`));
   // Tests may build at the same time: a file that is there is whole.
   const temporary = `${TARGET}.${process.pid}`;
   writeFileSync(temporary, wasm);

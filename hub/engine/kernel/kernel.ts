@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { AppError } from "#proto/kit/errors.ts";
 import { copyBytes } from "../bytes.ts";
 import {
@@ -21,6 +21,7 @@ import {
 } from "./assembly/layout.ts";
 import { KernelMemory } from "./memory.ts";
 import type { SearchFunctions } from "./search-functions.ts";
+import { isMadeOf } from "./sources.ts";
 import { storeUnicodeTable } from "./unicode-table.ts";
 import { type WasmModule, webAssembly } from "./webassembly.ts";
 
@@ -108,11 +109,12 @@ export class Kernel {
     this.functions.init(this.scratchAt, random.readBigUInt64LE(0), random.readBigUInt64LE(8));
   }
 
-  /** Returns a new instance, or null where the kernel isn't built. Throws where its sources are newer. */
+  /** Returns a new instance, or null where the kernel isn't built. Throws where its sources are other ones. */
   static load(limitBytes = LIMIT_BYTES): Kernel | null {
     if (!existsSync(WASM)) return null;
-    refuseStale();
-    return new Kernel(new webAssembly.Module(readFileSync(WASM)), limitBytes);
+    const module = new webAssembly.Module(readFileSync(WASM));
+    refuseStale(module);
+    return new Kernel(module, limitBytes);
   }
 
   /** Returns the address of a structure of `sizeBytes` zeros. */
@@ -249,12 +251,7 @@ export class Kernel {
 }
 
 /** A kernel and a TypeScript side of two versions would write segments that nobody can read. Packages hold no sources. */
-function refuseStale(): void {
-  if (!existsSync(SOURCES)) return;
-  const builtMs = statSync(WASM).mtimeMs;
-  const newer = readdirSync(SOURCES).find(
-    (name) => name.endsWith(".ts") && statSync(new URL(name, SOURCES)).mtimeMs > builtMs,
-  );
-  if (newer !== undefined)
-    throw new AppError("unavailable", `the kernel is older than its source ${newer}; run npm run build`);
+function refuseStale(module: WasmModule): void {
+  if (existsSync(SOURCES) && !isMadeOf(module, statSync(WASM).mtimeMs, SOURCES))
+    throw new AppError("unavailable", "the kernel is older than its sources; run npm run build");
 }

@@ -17,9 +17,15 @@ interface MemoryDescriptor {
 /** Compiled code. */
 export type WasmModule = object;
 
+interface ModuleConstructor {
+  new (bytes: Uint8Array): WasmModule;
+  /** Returns the contents of all custom sections of a name. */
+  customSections(module: WasmModule, name: string): ArrayBuffer[];
+}
+
 interface WebAssemblyInterface {
   readonly Memory: new (descriptor: MemoryDescriptor) => WasmMemory;
-  readonly Module: new (bytes: Uint8Array) => WasmModule;
+  readonly Module: ModuleConstructor;
   readonly Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown };
 }
 
