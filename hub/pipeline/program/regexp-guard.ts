@@ -22,6 +22,8 @@ const LEAST_MS = 20;
 const LEAST_SHARE = 0.02;
 /** Part of its limit in which an expression must have been at work to be given up. */
 const WORKED_SHARE = 0.5;
+/** So often is it begun at most where the processor was others'. */
+const ATTEMPTS = 4;
 /** Texts that are remembered as those that drive an expression astray. */
 const MAX_ASTRAY = 100;
 
@@ -114,12 +116,15 @@ export class RegexpGuard {
 
   /** As `limited`; where the thread had to wait for a processor the time of waiting is nobody's fault. */
   #worked<T>(work: () => T, timeoutMs: number): T {
-    const startMs = threadMs();
-    for (;;) {
+    const workedMs = threadMs();
+    for (let attempt = 1; ; attempt++) {
+      const startMs = performance.now();
       try {
         return this.limited(work, timeoutMs);
       } catch (error) {
-        if (!(error instanceof RegexpTimeout) || threadMs() - startMs > timeoutMs * WORKED_SHARE) throw error;
+        // What ended sooner was given up within the work.
+        const isOver = error instanceof RegexpTimeout && performance.now() - startMs >= timeoutMs;
+        if (!isOver || attempt === ATTEMPTS || threadMs() - workedMs > timeoutMs * WORKED_SHARE) throw error;
       }
     }
   }
