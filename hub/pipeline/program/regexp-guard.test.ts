@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { RegexpGuard, RegexpTimeout } from "./regexp-guard.ts";
 
@@ -34,6 +35,19 @@ test("two expressions that go astray in one batch are both found", () => {
   guard.expect(LIMIT_MS);
   const batch = batchOf(guard, [evil("a"), evil("b"), "aa"], [ASTRAY, ALSO_ASTRAY]);
   assert.deepEqual(guard.runBatch(batch), ["late", "late", [true, false]]);
+});
+
+test("an expression is found that goes astray in a batch whose limit ended together with another one", () => {
+  const guard = new RegexpGuard();
+  guard.expect(LIMIT_MS);
+  guard.runBatch(batchOf(guard, [evil("a")], [ASTRAY]));
+  // Nothing stops what happens outside of V8.
+  const waits = () => spawnSync("sleep", ["0.3"]);
+  const found = guard.runBatch(() => {
+    assert.throws(() => guard.run(ASTRAY, "waits", LIMIT_MS, waits), RegexpTimeout);
+    return batchOf(guard, [evil("b")], [ALSO_ASTRAY])();
+  });
+  assert.deepEqual(found, ["late"]);
 });
 
 test("further texts of the kind don't take the whole limit each", () => {
