@@ -11,7 +11,7 @@
 
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { text } from "node:stream/consumers";
@@ -21,12 +21,11 @@ import { type GroupReport, NO_TESTS, type TestCounts } from "./run-group.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
-/** Hooks of a file's top level would run for the tests of its neighbours too, so such a file keeps a process of its own. */
-const HOOK_FOR_EACH_TEST = /^(?:beforeEach|afterEach)\(/m;
-
-/** A test that does this waits for other processes more than it works. */
-const STARTS_SERVERS = /\bstartNats\b|\bEmbeddedServer\b/;
-const SERVERS_WEIGHT = 8;
+/**
+ * Files that have a process of their own: hooks of a file's top level would run for the tests of its neighbours too, and
+ * a process that has grown takes long to start others.
+ */
+const ALONE = /^(?:beforeEach|afterEach)\(|\bstartNats\b|\bEmbeddedServer\b/m;
 
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
@@ -73,20 +72,14 @@ function filesOf(pattern: string): string[] {
 /** Returns the files that may share a process: those of one room, which is a folder's first two names. */
 function byRoom(paths: readonly string[]): string[][] {
   const rooms = Map.groupBy(paths, (path) =>
-    HOOK_FOR_EACH_TEST.test(readFileSync(path, "utf8"))
-      ? path
-      : relative(ROOT, dirname(path)).split(sep, 2).join(sep),
+    ALONE.test(readFileSync(path, "utf8")) ? path : relative(ROOT, dirname(path)).split(sep, 2).join(sep),
   );
   return [...rooms.values()];
 }
 
-/**
- * The longest first, so that no lane is left alone with one at the end. Bytes of tests stand for their time; those that
- * start servers take many times as long.
- */
+/** The longest first, so that no lane is left alone with one at the end; bytes of tests stand for their time. */
 function sizeOf(group: readonly string[]): number {
-  const texts = group.map((path) => readFileSync(path, "utf8"));
-  return texts.reduce((sum, text) => sum + text.length * (STARTS_SERVERS.test(text) ? SERVERS_WEIGHT : 1), 0);
+  return group.reduce((sum, path) => sum + statSync(path).size, 0);
 }
 
 async function lane(): Promise<void> {
