@@ -45,4 +45,5 @@ test("an interval that was set is kept to the letter", () => {
   assert.equal(pace.search(SET, 999_999), false);
   assert.equal(pace.isDue(SET, false, 1_000), true);
   assert.equal(pace.isDue(NEVER, true, 1e12), false);
+  assert.equal(new RefreshPace().isDue(NEVER, false, 1_000), false, "nor for the first time");
 });

@@ -23,7 +23,8 @@ export class RefreshPace {
 
   /** Whether the time for a refresh has come, for an index that is searched, or is to be refreshed `anyway`. */
   isDue({ ms, isSet }: RefreshInterval, anyway: boolean, nowMs: number): boolean {
-    if (nowMs - this.#refreshedAtMs < ms) return false;
+    // Told apart, as the time since a refresh that never was is infinite, too.
+    if (ms === Number.POSITIVE_INFINITY || nowMs - this.#refreshedAtMs < ms) return false;
     return isSet || anyway || nowMs - this.#searchedAtMs < SEARCHED_MS;
   }
 
