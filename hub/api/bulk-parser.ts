@@ -3,6 +3,7 @@
  * isn't an action ends the request before anything is written, as nobody could say which line belongs to which.
  */
 
+import { warnDeprecated } from "#hub/search/deprecation.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/fetch/source-filter.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -41,6 +42,14 @@ interface Action {
   readonly fields: JsonObject;
 }
 
+/** Old names of fields of action lines, each the new one behind an underscore. */
+const OLD_FIELDS: ReadonlySet<string> = new Set([
+  "_routing",
+  "_parent",
+  "_version",
+  "_version_type",
+  "_retry_on_conflict",
+]);
 const NEWLINE = 0x0a;
 const KINDS: ReadonlySet<string> = new Set(["index", "create", "update", "delete"]);
 const FIELDS: ReadonlySet<string> = new Set([
@@ -131,6 +140,8 @@ function parseAction(text: string, line: number): Action {
   if (!isObject(fields)) throw malformed(`[${line}], expected START_OBJECT but found [${tokenOf(fields)}]`);
   if (others.length > 0) throw malformed(`[${line}], expected END_OBJECT but found [FIELD_NAME]`);
   for (const [key, value] of Object.entries(fields)) {
+    if (OLD_FIELDS.has(key))
+      warnDeprecated(`Deprecated field [${key}] used, expected [${key.slice(1)}] instead`);
     if (!FIELDS.has(key)) {
       throw new AppError(
         "request_invalid",

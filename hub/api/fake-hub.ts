@@ -145,6 +145,7 @@ const NO_SHARDS: Shards = {
       docs: 3,
       deleted: 1,
       bytes: 1536,
+      generation: 1,
       segments: 1,
       log: { operations: 4, bytes: 400, uncommittedOperations: 1, uncommittedBytes: 100 },
     },

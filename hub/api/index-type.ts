@@ -83,7 +83,7 @@ export function checkTypeName(type: string): void {
   const refuse = (why: string): never => {
     throw new AppError("request_invalid", why, { data: { type: "invalid_type_name_exception" } });
   };
-  if (type === "") refuse("mapping type name is empty");
+  if (type === "") throw new AppError("request_invalid", "mapping type name is empty");
   if (type.length > 255)
     refuse(`mapping type name [${type}] is too long; limit is length 255 but was [${type.length}]`);
   if (type.startsWith("_") && type !== DEFAULT_TYPE)

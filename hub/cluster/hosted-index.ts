@@ -19,6 +19,8 @@ export interface ShardStats {
   readonly log: PrintedLogFigures;
   /** See the engine's ShardStats. */
   readonly writtenMs: number;
+  /** Likewise. */
+  readonly generation: number;
 }
 
 /** A shard with its figures. */

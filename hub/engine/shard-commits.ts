@@ -23,6 +23,11 @@ export class ShardCommits {
     this.#generation = generation;
   }
 
+  /** Of the newest manifest; 0 for none. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   /** Lets go of a segment; readers that have it keep it. Its files go after the next commits. */
   retire(segment: ShardSegment): void {
     this.#obsolete.push(...segment.fileNames());

@@ -14,10 +14,15 @@ export interface ShardStats {
   readonly memoryBytes: number;
   /** When something was applied, or before opening committed, for the last time, ms since 1970. */
   readonly writtenMs: number;
+  /** Of the newest commit; 0 for none. */
+  readonly generation: number;
 }
 
-/** `writtenMs`: see ShardStats. */
-export function statsOf({ segments, buffer }: ShardDocuments, writtenMs: number): ShardStats {
+/** `times`: see ShardStats. */
+export function statsOf(
+  { segments, buffer }: ShardDocuments,
+  times: Pick<ShardStats, "writtenMs" | "generation">,
+): ShardStats {
   let live = 0;
   let all = 0;
   let bytes = 0;
@@ -32,7 +37,7 @@ export function statsOf({ segments, buffer }: ShardDocuments, writtenMs: number)
     bytes,
     segments: segments.length,
     memoryBytes: uncommittedBytesOf(segments) + (buffer?.sizeBytes ?? 0),
-    writtenMs,
+    ...times,
   };
 }
 

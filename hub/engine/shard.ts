@@ -209,7 +209,10 @@ export class Shard {
   }
 
   stats(): ShardStats {
-    return statsOf(this.#documents, this.#writtenMs);
+    return statsOf(this.#documents, {
+      writtenMs: this.#writtenMs,
+      generation: this.#commits.generation,
+    });
   }
 
   /** Gives files and lock back without committing; searchers that are open stay readable. Safe to call twice. */

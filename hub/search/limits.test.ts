@@ -40,6 +40,15 @@ describe("limits of an index", () => {
     });
   }
 
+  test("a regular expression in a query string is as short", async () => {
+    const search = (query: JsonObject): Promise<unknown> => {
+      const request = parseSearchRequest({ query }, LIMITS);
+      return searchShards(request, fixture.shards, { signal: new AbortController().signal, limits: LIMITS });
+    };
+    await search({ query_string: { query: "host:/a.+b/" } });
+    await assert.rejects(search({ query_string: { query: "host:/a.+b.+c.+/" } }), /length of regex \[9\]/);
+  });
+
   test("a text longer than what may be looked at isn't highlighted, but with offsets and not plain", async () => {
     const shards = fixture.shards.map((shard) => ({
       ...shard,

@@ -44,8 +44,14 @@ function candidates(terms: TermDictionary | null, prefix: string, longest: strin
   return prefix === "" && longest !== "" ? terms.containing(Buffer.from(longest)) : terms.prefix(prefix);
 }
 
-/** Returns what makes a query of a field's path; the expression is checked at once. Throws request_invalid. */
-export function regexpQuery(source: string): (path: string) => Query {
+/** Returns what makes a query of a field's path; the expression of at most `maxLength` characters is checked at once. Throws request_invalid. */
+export function regexpQuery(source: string, maxLength: number): (path: string) => Query {
+  if (source.length > maxLength) {
+    throw new AppError(
+      "request_invalid",
+      `The length of regex [${source.length}] used in the Regexp Query request has exceeded the allowed maximum of [${maxLength}]. This maximum can be set by changing the [index.max_regex_length] index level setting.`,
+    );
+  }
   const compiled = compileRegexp(source);
   return (path) =>
     new TermsNode(path, {

@@ -23,3 +23,12 @@ export function heapMemory(): HeapMemory {
   const { used_heap_size, total_heap_size, external_memory } = getHeapStatistics();
   return { usedBytes: used_heap_size, totalBytes: total_heap_size, externalBytes: external_memory };
 }
+
+/** Returns the memory of array buffers, which is part of `externalBytes`; 0 where it can't be read now. */
+export function bufferBytes(): number {
+  try {
+    return process.memoryUsage().arrayBuffers;
+  } catch {
+    return 0;
+  }
+}

@@ -51,6 +51,11 @@ const FIGURES: readonly (readonly [string, string, string | number | undefined])
   ["/_stats", "_all.total.indexing.index_total", 2],
   ["/a/_stats/indexing", "indices.a.primaries.indexing.delete_total", 1],
   ["/a/_stats/indexing", "_all.total.docs", undefined],
+  ["/_stats/indexing", "_all.total.indexing.types", undefined],
+  ["/_stats/indexing?types=_d*,none", "_all.total.indexing.types._doc.index_total", 2],
+  ["/_stats/indexing?types=none", "_all.total.indexing.types", undefined],
+  ["/a/_stats/docs?level=shards", "indices.a.shards.0.0.commit.generation", 1],
+  ["/_nodes/stats/discovery", "nodes.node-id.discovery.cluster_state_queue.total", 0],
   ["/_stats/get", "_all.total.get.total", 2],
   ["/_stats/get", "_all.total.get.missing_total", 1],
   ["/_stats/search", "_all.total.search.query_total", 1],
@@ -104,6 +109,30 @@ test("what later versions won't take is warned of, each text once", async () => 
   assert.match(warnings ?? "", /\[_primary\] has been deprecated in 6\.1\+/);
   assert.match(warnings ?? "", /\[a\\"b, %C3%A9\]/);
   assert.equal((await send("POST", "/a/_search", {})).warnings, null);
+});
+
+test("fields of action lines with an underscore before them are warned of", async () => {
+  const action = { index: { _index: "warned", _id: "1", _routing: "r" } };
+  const response = await fetch(`${hub.server.addresses.http}/_bulk`, {
+    method: "POST",
+    headers: { "content-type": "application/x-ndjson" },
+    body: `${JSON.stringify(action)}\n{}\n`,
+  });
+  assert.match(response.headers.get("warning") ?? "", /\[_routing\] used, expected \[routing\] instead/);
+});
+
+test("a task of a node that there isn't is told so", async () => {
+  const elsewhere = await send("GET", "/_tasks/foo:1");
+  assert.equal(elsewhere.status, 404);
+  assert.match(String(at(elsewhere.body, "error.reason")), /belongs to the node \[foo\] which isn't part/);
+  const gone = await send("GET", "/_tasks/node-id:999");
+  assert.match(String(at(gone.body, "error.reason")), /isn't running and hasn't stored its results/);
+});
+
+test("every node answers that it has its secrets", async () => {
+  const { status, body } = await send("POST", "/_nodes/reload_secure_settings");
+  assert.equal(status, 200);
+  assert.equal(at(body, "nodes.node-id.name"), "hub-1");
 });
 
 test("a name that begins with _ is no index, whatever is done with it", async () => {

@@ -4,6 +4,7 @@ import type { JsonObject } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import type { ResultCacheStats } from "#hub/search/result-cache.ts";
 import type { IndexCounts, OperationCount } from "../index-counters.ts";
+import { typeOf } from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo, ShardStats } from "../ports.ts";
 
@@ -14,6 +15,8 @@ export interface FigureSource {
   readonly counts: readonly IndexCounts[];
   /** Likewise. */
   readonly results: readonly ResultCacheStats[];
+  /** Mapping type of each of `counts`. */
+  readonly types: readonly string[];
 }
 
 export interface FigureOptions {
@@ -21,6 +24,8 @@ export interface FigureOptions {
   readonly wanted: (metric: string) => boolean;
   /** Patterns of the search groups to show. */
   readonly groups: readonly string[];
+  /** Patterns of the mapping types to show. */
+  readonly types: readonly string[];
   /** Whether sizes of segment files are asked for. */
   readonly fileSizes: boolean;
 }
@@ -34,6 +39,7 @@ export function figureSource(
     shards: indices.flatMap((index) => shards.stats(index)),
     counts: indices.map(({ uuid }) => counters.of(uuid)),
     results: indices.map(({ uuid }) => results.stats(uuid)),
+    types: indices.map(typeOf),
   };
 }
 
@@ -43,7 +49,7 @@ type Figures = (source: FigureSource, options: FigureOptions) => JsonObject;
 const METRICS: Readonly<Record<string, readonly [key: string, figures: Figures]>> = {
   docs: ["docs", ({ shards }) => ({ count: sum(shards, "docs"), deleted: sum(shards, "deleted") })],
   store: ["store", ({ shards }) => ({ size_in_bytes: sum(shards, "bytes") })],
-  indexing: ["indexing", ({ counts }) => indexing(counts)],
+  indexing: ["indexing", (source, { types }) => indexingByType(source, types)],
   get: ["get", ({ counts }) => getting(counts)],
   search: ["search", ({ counts }, { groups }) => searching(counts, groups)],
   merge: ["merges", ({ counts }) => merging(counts)],
@@ -102,6 +108,20 @@ function count(counts: readonly IndexCounts[], of: (counts: IndexCounts) => numb
   return counts.reduce((total, each) => total + of(each), 0);
 }
 
+function indexingByType({ counts, types }: FigureSource, patterns: readonly string[]): JsonObject {
+  const each = matchingNames(types, patterns).map((type) => [
+    type,
+    indexing(counts.filter((_, at) => types[at] === type)),
+  ]);
+  return { ...indexing(counts), ...(each.length > 0 && { types: Object.fromEntries(each) as JsonObject }) };
+}
+
+/** Names that a pattern fits, each once, in order. */
+function matchingNames(names: readonly string[], patterns: readonly string[]): string[] {
+  const tests = patterns.map((pattern) => compileWildcard(pattern === "_all" ? "*" : pattern));
+  return [...new Set(names)].filter((name) => tests.some((test) => test.matches(name))).sort();
+}
+
 function indexing(counts: readonly IndexCounts[]): JsonObject {
   const { timeMs, current } = pick(counts, "writing");
   return {
@@ -134,11 +154,8 @@ function getting(counts: readonly IndexCounts[]): JsonObject {
 }
 
 function searching(counts: readonly IndexCounts[], patterns: readonly string[]): JsonObject {
-  const tests = patterns.map((pattern) => compileWildcard(pattern === "_all" ? "*" : pattern));
-  const names = [...new Set(counts.flatMap(({ groups }) => [...groups.keys()]))]
-    .filter((name) => tests.some((test) => test.matches(name)))
-    .sort();
-  const groups = names.map((name) => [
+  const names = counts.flatMap(({ groups }) => [...groups.keys()]);
+  const groups = matchingNames(names, patterns).map((name) => [
     name,
     searchFigures(add(counts.flatMap((each) => each.groups.get(name) ?? []))),
   ]);

@@ -1,10 +1,9 @@
 /** `_nodes/stats` and `_cluster/stats`: how this node and its process are doing. */
 
-import { arch, availableParallelism, freemem, loadavg, platform, totalmem, uptime } from "node:os";
+import { arch, availableParallelism, platform, uptime } from "node:os";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
 import { diskFigures } from "../disk-figures.ts";
 import { clusterHealth } from "../index-health.ts";
 import type { ApiParts } from "../parts.ts";
@@ -13,6 +12,7 @@ import type { ApiRequest } from "../request.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
 import { figureSource, printFigures } from "./index-figures.ts";
 import { meantNodes } from "./nodes.ts";
+import { memoryFigures, osFigures, processFigures, runtimeFigures, threadCount } from "./process-figures.ts";
 import { wantedMetrics } from "./stats.ts";
 
 const METRICS = [
@@ -107,13 +107,14 @@ function nodeFigures(
     indices: () => indexFigures(parts, request),
     os: () => osFigures(),
     process: () => processFigures(),
-    jvm: () => heapFigures(),
+    jvm: () => runtimeFigures(),
     thread_pool: () => ({}),
     fs: () => fsFigures(parts),
     transport: () => ({ server_open: 0, rx_count: 0, rx_size_in_bytes: 0, tx_count: 0, tx_size_in_bytes: 0 }),
     http: () => ({ current_open: 0, total_opened: 0 }),
     breakers: () => ({}),
     script: () => ({ compilations: 0, cache_evictions: 0 }),
+    discovery: () => discoveryFigures(),
     ingest: () => ({ total: { count: 0, time_in_millis: 0, current: 0, failed: 0 }, pipelines: {} }),
   };
   return {
@@ -142,6 +143,7 @@ function indexFigures(parts: ApiParts, request: ApiRequest): JsonObject {
   const options = {
     wanted: wantedMetrics(request, "index_metric"),
     groups: request.list("groups") ?? [],
+    types: request.list("types") ?? [],
     fileSizes: request.flag("include_segment_file_sizes") ?? false,
   };
   const open = parts.indices.all().filter(({ state }) => state === "open");
@@ -150,53 +152,11 @@ function indexFigures(parts: ApiParts, request: ApiRequest): JsonObject {
   return { ...of(open), ...(level !== "node" && { indices: Object.fromEntries(each) as JsonObject }) };
 }
 
-function osFigures(): JsonObject {
-  const [one = 0, five = 0, fifteen = 0] = loadavg();
+/** Each node reads the cluster's state from the journal by itself: nothing waits in a queue or is sent out. */
+function discoveryFigures(): JsonObject {
   return {
-    timestamp: Date.now(),
-    cpu: {
-      percent: Math.min(100, Math.round((one / availableParallelism()) * 100)),
-      load_average: { "1m": one, "5m": five, "15m": fifteen },
-    },
-    mem: memoryFigures(),
-  };
-}
-
-function memoryFigures(): JsonObject {
-  const [total, free] = [totalmem(), freemem()];
-  const freePercent = Math.round((free / total) * 100);
-  return {
-    total_in_bytes: total,
-    free_in_bytes: free,
-    used_in_bytes: total - free,
-    free_percent: freePercent,
-    used_percent: 100 - freePercent,
-  };
-}
-
-function processFigures(): JsonObject {
-  const { user, system } = process.cpuUsage();
-  return {
-    timestamp: Date.now(),
-    cpu: { total_in_millis: Math.round((user + system) / 1_000) },
-    mem: { total_virtual_in_bytes: residentBytes() },
-  };
-}
-
-/** Names as clients of 6.5 look for them; the heap is that of JavaScript. */
-function heapFigures(): JsonObject {
-  const { usedBytes, totalBytes, externalBytes } = heapMemory();
-  return {
-    timestamp: Date.now(),
-    uptime_in_millis: Math.round(process.uptime() * 1_000),
-    mem: {
-      heap_used_in_bytes: usedBytes,
-      heap_used_percent: Math.round((usedBytes / totalBytes) * 100),
-      heap_committed_in_bytes: totalBytes,
-      heap_max_in_bytes: totalBytes,
-      non_heap_used_in_bytes: externalBytes,
-      non_heap_committed_in_bytes: externalBytes,
-    },
+    cluster_state_queue: { total: 0, pending: 0, committed: 0 },
+    published_cluster_states: { full_states: 0, incompatible_diffs: 0, compatible_diffs: 0 },
   };
 }
 
@@ -238,8 +198,8 @@ function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
         versions: [
           { version: process.versions.node, vm_name: "V8", vm_version: arch(), count: nodes.length },
         ],
-        mem: heapFigures()["mem"],
-        threads: 1,
+        mem: runtimeFigures()["mem"],
+        threads: threadCount(),
       },
       fs: diskFigures(parts.dataFolder),
       plugins: [],
@@ -258,6 +218,7 @@ function clusterIndexFigures(parts: ApiParts, open: readonly IndexInfo[]): JsonO
   return printFigures(figureSource(parts, open), {
     wanted: (metric) => shown.includes(metric),
     groups: [],
+    types: [],
     fileSizes: false,
   });
 }

@@ -19,6 +19,14 @@ export function nodeRoutes(parts: ApiParts): Route[] {
       summary: "Shows the nodes of the cluster.",
       handle: (request) => nodes(parts, request),
     },
+    {
+      methods: ["POST"],
+      paths: ["/_nodes/reload_secure_settings", "/_nodes/{nodes}/reload_secure_settings"],
+      params: ["timeout"],
+      action: "administer",
+      summary: "Answers for the nodes; secrets are read from the keystore each time that they are needed.",
+      handle: (request) => reloadSecrets(parts, request),
+    },
   ];
 }
 
@@ -29,6 +37,15 @@ function nodes({ cluster, compatVersion }: ApiParts, request: ApiRequest): ApiRe
     _nodes: { total: all.length, successful: all.length, failed: 0 },
     cluster_name: cluster.name,
     nodes: Object.fromEntries(bodies) as JsonObject,
+  });
+}
+
+function reloadSecrets({ cluster }: ApiParts, request: ApiRequest): ApiResponse {
+  const found = meantNodes(cluster.nodes(), request.path["nodes"]);
+  return json({
+    _nodes: { total: found.length, successful: found.length, failed: 0 },
+    cluster_name: cluster.name,
+    nodes: Object.fromEntries(found.map(({ id, name }) => [id, { name }])),
   });
 }
 

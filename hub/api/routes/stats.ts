@@ -4,7 +4,7 @@ import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import type { ApiParts } from "../parts.ts";
-import type { IndexInfo } from "../ports.ts";
+import type { IndexInfo, ShardStats } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
@@ -37,6 +37,7 @@ function stats(parts: ApiParts, request: ApiRequest): ApiResponse {
   const options: FigureOptions = {
     wanted: wantedMetrics(request, "metric"),
     groups: request.list("groups") ?? [],
+    types: request.list("types") ?? [],
     fileSizes: request.flag("include_segment_file_sizes") ?? false,
   };
   const level = request.query["level"] ?? "indices";
@@ -73,7 +74,8 @@ function indexBody(
     [
       {
         routing: { state: "STARTED", primary: true },
-        ...printFigures({ shards: [one], counts: [], results: [] }, options),
+        ...printFigures({ shards: [one], counts: [], results: [], types: [] }, options),
+        commit: commitOf(index, one),
       },
     ],
   ]);
@@ -83,6 +85,12 @@ function indexBody(
     total: sum,
     ...(withShards && { shards: Object.fromEntries(shards) as JsonObject }),
   };
+}
+
+/** The newest commit of a shard; its id changes with each. */
+function commitOf({ uuid }: IndexInfo, { shard, generation, docs }: ShardStats): JsonObject {
+  const id = Buffer.from(`${uuid}/${shard}/${generation}`).toString("base64");
+  return { id, generation, user_data: {}, num_docs: docs };
 }
 
 /** Throws request_invalid for metrics that there aren't. */

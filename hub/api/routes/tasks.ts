@@ -133,7 +133,11 @@ function findTask({ cluster, tasks }: ApiParts, given: string): { task: Task; no
   const node = cluster.nodes()[0]!;
   const task = match[1] === node.id ? tasks.get(Number(match[2])) : undefined;
   if (task !== undefined) return { task, node };
-  throw new AppError("not_found", `task [${given}] isn't running and hasn't stored its results`, {
+  const isElsewhere = !cluster.nodes().some(({ id }) => id === match[1]);
+  const why = isElsewhere
+    ? `belongs to the node [${match[1]}] which isn't part of the cluster and there is no record of the task`
+    : "isn't running and hasn't stored its results";
+  throw new AppError("not_found", `task [${given}] ${why}`, {
     data: { type: "resource_not_found_exception" },
   });
 }

@@ -47,7 +47,10 @@ function mergeChild(
   analysis: Analysis,
 ): void {
   if (name === "" || name.startsWith(".") || name.endsWith(".") || name.includes("..")) {
-    throw parseError("name cannot be empty string");
+    const reason = "name cannot be empty string";
+    throw new AppError("mapping_parse", `Failed to parse mapping: ${reason}`, {
+      data: { caused_by: { type: "illegal_argument_exception", reason } },
+    });
   }
   const dot = name.indexOf(".");
   if (dot > 0) {

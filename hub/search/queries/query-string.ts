@@ -73,6 +73,7 @@ export const queryString: QueryType = {
       minimumShouldMatch: minimumShouldMatch(options.minimum_should_match),
       tieBreaker: options.tie_breaker ?? 0,
       zone: timeZone(options.time_zone),
+      maxRegexLength: parser.maxRegexLength,
     };
     return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);
   },

@@ -1,6 +1,5 @@
 /** `regexp`: documents with a term that a regular expression matches. */
 
-import { AppError } from "#proto/kit/errors.ts";
 import { scalarText } from "../json.ts";
 import { integer, text } from "../options.ts";
 import { patternQuery, regexpQuery } from "../pattern-query.ts";
@@ -19,14 +18,7 @@ export const regexp: QueryType = {
   options: OPTIONS,
   parse(body, { maxRegexLength }) {
     const { field, value, options } = readFieldBody("regexp", body, OPTIONS, ["value", "regexp"]);
-    const source = scalarText(value, "regexp");
-    if (source.length > maxRegexLength) {
-      throw new AppError(
-        "request_invalid",
-        `The length of regex [${source.length}] used in the Regexp Query request has exceeded the allowed maximum of [${maxRegexLength}]. This maximum can be set by changing the [index.max_regex_length] index level setting.`,
-      );
-    }
-    const make = regexpQuery(source);
+    const make = regexpQuery(scalarText(value, "regexp"), maxRegexLength);
     return withBoost(patternQuery("regexp", field, make), options);
   },
 };

@@ -46,6 +46,7 @@ export const simpleQueryString: QueryType = {
       minimumShouldMatch: minimumShouldMatch(options.minimum_should_match),
       tieBreaker: 0,
       zone: UTC,
+      maxRegexLength: parser.maxRegexLength,
     };
     return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);
   },

@@ -25,6 +25,8 @@ export interface StringOptions {
   readonly minimumShouldMatch: ((clauses: number) => number) | undefined;
   readonly tieBreaker: number;
   readonly zone: TimeZone;
+  /** Characters of a regular expression. */
+  readonly maxRegexLength: number;
 }
 
 /** Returns the query of a tree. Throws query_shard or request_invalid. */
@@ -96,7 +98,9 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
       }
       return patternOf(shard, name, options, (path, text) => wildcardQuery(path, text(node.pattern)));
     case "regexp":
-      return patternOf(shard, name, options, (path) => regexpQuery(node.source)(path));
+      return patternOf(shard, name, options, (path) =>
+        regexpQuery(node.source, options.maxRegexLength)(path),
+      );
     default:
       return new NoneNode();
   }
