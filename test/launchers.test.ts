@@ -9,6 +9,7 @@ const ROOT = resolve(import.meta.dirname, "..");
 /** Prints what the launcher made of its surroundings. */
 const MAIN = `console.log(JSON.stringify({
   node: process.versions.node, main: process.argv[1], cache: process.env.NODE_COMPILE_CACHE, args: process.argv.slice(2), ppid: process.ppid,
+  members: Object.getOwnPropertyNames(Object.prototype),
 }));
 process.exitCode = 3;`;
 
@@ -22,6 +23,8 @@ interface Seen {
   readonly cache: string;
   readonly args: readonly string[];
   readonly ppid: number;
+  /** What every object has. */
+  readonly members: readonly string[];
 }
 
 for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
@@ -35,6 +38,7 @@ for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
     assert.equal(seen.node, process.versions.node);
     assert.deepEqual(seen.args, ["run", "two words", "*.log"]);
     assert.equal(seen.ppid, process.pid, "no shell stays between");
+    assert.ok(!seen.members.includes("__proto__"), "a name in a document reaches no prototype");
     assert.ok(seen.cache.startsWith(home), `compile cache in ${seen.cache}`);
   });
 

@@ -42,16 +42,16 @@ export function flatSettings(index: IndexInfo, compatVersion: string, human = fa
   );
 }
 
-/** Returns settings with dotted keys as nested objects. */
+/** Returns settings with dotted keys as nested objects, which have no prototype: names in keys are clients' own. */
 export function nestSettings(flat: Readonly<JsonObject>): JsonObject {
-  const result: JsonObject = {};
+  const result = Object.create(null) as JsonObject;
   for (const [key, value] of Object.entries(flat)) {
     const path = key.split(".");
     let at = result;
     for (const part of path.slice(0, -1)) {
       const next = at[part];
       if (isObject(next)) at = next;
-      else at = at[part] = {};
+      else at = at[part] = Object.create(null) as JsonObject;
     }
     at[path.at(-1)!] = value;
   }
