@@ -134,14 +134,14 @@ class DynamicWalk {
       }
       this.object(child, path, dynamic, inner, depth + 1);
       this.#leave(found, name, inner, child !== undefined);
-    } else if (child === undefined && kind !== json.NULL && found[name] === undefined) {
+    } else if (child === undefined && kind !== json.NULL && !Object.hasOwn(found, name)) {
       this.#leaf(path, name, found, kind);
     }
   }
 
   /** Adds a new object that a template makes one field of, as a point is; false where none does. */
   #isLeafObject(path: string, name: string, found: Properties): boolean {
-    if (found[name] !== undefined) return isLeaf(found[name]);
+    if (Object.hasOwn(found, name)) return isLeaf(found[name]!);
     const { templates } = this.#mapping.settings;
     const template = templates.find(
       (each) => each.json["match_mapping_type"] === "object" && each.matches(name, path, "object"),
@@ -155,7 +155,7 @@ class DynamicWalk {
 
   /** Room for what is new below an object; null where it can't be entered. */
   #enter(path: string, name: string, known: boolean, found: Properties, depth: number): Properties | null {
-    const existing = found[name];
+    const existing = Object.hasOwn(found, name) ? found[name] : undefined;
     if (existing !== undefined) {
       // The same document used the name for a value before.
       if (existing["type"] !== undefined && existing["type"] !== "object") return null;
@@ -172,7 +172,7 @@ class DynamicWalk {
 
   #leave(found: Properties, name: string, inner: Properties, known: boolean): void {
     if (Object.keys(inner).length === 0) {
-      if (!known && found[name] === undefined) found[name] = { type: "object" };
+      if (!known && !Object.hasOwn(found, name)) found[name] = { type: "object" };
       return;
     }
     found[name] = { properties: inner };

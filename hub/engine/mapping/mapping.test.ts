@@ -152,6 +152,14 @@ suite("dynamic mapping", () => {
     ],
     ['{"a":[{"b":1},{"c":2}]}', { a: { properties: { b: { type: "long" }, c: { type: "long" } } } }],
     ['{"a":{}}', { a: { type: "object" } }],
+    [
+      '{"toString":"x","valueOf":{"constructor":1},"hasOwnProperty.a":true}',
+      {
+        toString: TEXT,
+        valueOf: { properties: { constructor: { type: "long" } } },
+        hasOwnProperty: { properties: { a: { type: "boolean" } } },
+      },
+    ],
   ];
   for (const [document, properties] of rows) {
     test(`makes fields of ${document}`, () => assert.deepEqual(dynamic(document), properties));
