@@ -24,6 +24,22 @@ const FAULTS: readonly (readonly [aggregation: JsonObject, message: RegExp])[] =
     { extended_stats: { field: "score", sigma: -1 } },
     /\[sigma\] must be greater .* Found \[-1\.0\] in \[a\]/,
   ],
+  [{ percentiles: { field: "score", percents: null } }, /\[percents\] must not be null/],
+  [
+    { percentiles: { field: "score", hdr: { number_of_significant_value_digits: null } } },
+    /must be between 0 and 5/,
+  ],
+  [
+    { median_absolute_deviation: { field: "score", compression: 0 } },
+    /\[compression\] must be greater than 0. Found \[0\.0\] in \[a\]/,
+  ],
+  [{ filters: {} }, /\[filters\] cannot be empty/],
+  [{ filters: { filters: [] } }, /\[filters\] cannot be empty/],
+  [{ composite: { sources: [] } }, /Composite \[sources\] cannot be null or empty/],
+  [
+    { composite: { sources: [{ h: { terms: { field: "host" } } }, { h: { terms: { field: "ip" } } }] } },
+    /must be unique, found duplicates: \[h\]/,
+  ],
   [{ cardinality: { field: "score", precision_threshold: -1 } }, /\[precisionThreshold\] .* Found \[-1\] in/],
   [{ histogram: { field: "score", interval: 0 } }, /must be >0/],
   [{ min: { field: "score" }, aggs: { x: { max: { field: "score" } } } }, /cannot accept sub-aggregations/],

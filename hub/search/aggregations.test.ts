@@ -42,6 +42,37 @@ const ANSWERS: readonly (readonly [name: string, aggregation: JsonObject, answer
     { values: { "50.0": "NaN" } },
   ],
   [
+    "median_absolute_deviation is how far off values lie",
+    { median_absolute_deviation: { field: "score" } },
+    { value: 10 },
+  ],
+  [
+    "median_absolute_deviation counts missing values as told",
+    { median_absolute_deviation: { field: "score", missing: 30, format: "0.0" } },
+    { value: 10, value_as_string: "10.0" },
+  ],
+  [
+    "median_absolute_deviation of no values is null",
+    { median_absolute_deviation: { field: "nothing" } },
+    { value: null },
+  ],
+  [
+    "keys of combined dates begin where the offset says",
+    {
+      composite: {
+        sources: [{ day: { date_histogram: { field: "at", calendar_interval: "1d", offset: "4h" } } }],
+        size: 2,
+      },
+    },
+    {
+      after_key: { day: at("2018-03-25T04:00:00Z") },
+      buckets: [
+        { key: { day: at("2018-03-24T04:00:00Z") }, doc_count: 2 },
+        { key: { day: at("2018-03-25T04:00:00Z") }, doc_count: 1 },
+      ],
+    },
+  ],
+  [
     "terms orders by count, then key",
     { terms: { field: "host" } },
     {

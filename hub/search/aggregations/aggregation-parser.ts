@@ -49,6 +49,8 @@ const MANY_BUCKETS: ReadonlySet<string> = new Set([
   "ip_range",
   "geo_distance",
   "geohash_grid",
+  "geotile_grid",
+  "rare_terms",
   "filters",
   "composite",
   "significant_terms",

@@ -15,14 +15,17 @@ import { geoBounds } from "./geo-bounds.ts";
 import { geoCentroid } from "./geo-centroid.ts";
 import { geoDistanceRanges } from "./geo-distance.ts";
 import { geohashGrid } from "./geohash-grid.ts";
+import { geotileGrid } from "./geotile-grid.ts";
 import { global } from "./global.ts";
 import { histogram } from "./histogram.ts";
 import { ipRange } from "./ip-range.ts";
 import { max } from "./max.ts";
+import { medianAbsoluteDeviation } from "./median-absolute-deviation.ts";
 import { min } from "./min.ts";
 import { missing } from "./missing.ts";
 import { percentileRanks, percentiles } from "./percentiles.ts";
 import { range } from "./range.ts";
+import { rareTerms } from "./rare-terms.ts";
 import { diversifiedSampler, sampler } from "./sampler.ts";
 import { significantTerms, significantText } from "./significant-terms.ts";
 import { stats } from "./stats.ts";
@@ -48,15 +51,18 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
   geoCentroid,
   geoDistanceRanges,
   geohashGrid,
+  geotileGrid,
   global,
   histogram,
   ipRange,
   max,
+  medianAbsoluteDeviation,
   min,
   missing,
   percentileRanks,
   percentiles,
   range,
+  rareTerms,
   sampler,
   significantTerms,
   significantText,

@@ -84,7 +84,7 @@ suite("a composite aggregation", () => {
         { terms: { field: "tag" }, aggs: { c: composite([TAG]) } },
         /cannot be used with a parent aggregation/,
       ],
-      [composite([]), /must be 1 to/],
+      [composite([]), /cannot be null or empty/],
       [composite([TAG, TAG]), /must be unique/],
       [composite([TAG, NUMBER], { after: { tag: "a" } }), /\[after\] has 1 value\(s\) but \[sources\] has 2/],
     ];

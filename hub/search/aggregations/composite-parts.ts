@@ -42,6 +42,7 @@ export class PartNumbers {
   open(segment: SegmentReader): boolean {
     const field = this.#field;
     this.#byOrdinal = null;
+    if (this.#source.zoom !== undefined) return false;
     if (field !== undefined && !isNumeric(field)) {
       const column = segment.keywordColumn(field.path);
       this.#keywords.open(column);

@@ -6,20 +6,23 @@ import { AppError } from "#proto/kit/errors.ts";
 import { columnField, isNumeric, numericColumn } from "../columns.ts";
 import { parseDateMath } from "../dates/date-math.ts";
 import { timeZone } from "../dates/time-zone.ts";
+import { readTile, sortableTile, tileOf } from "../geo-tile.ts";
 import { isObject, objectOf, onlyEntry, scalarText } from "../json.ts";
-import { anything, flag, number, oneOf, readOptions, required, text } from "../options.ts";
+import { anything, flag, integer, number, oneOf, readOptions, required, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";
 import { formatOf, type ValueFormat } from "../value-format.ts";
 import { PartNumbers } from "./composite-parts.ts";
-import { readRounding } from "./date-histogram.ts";
+import { readOffset, readRounding, shifted } from "./date-histogram.ts";
 import { fieldTypeFault } from "./field-option.ts";
+import { PointValues } from "./geo-point-field.ts";
+import { checkZoom, DEFAULT_ZOOM } from "./geotile-grid.ts";
 
 /** One part of a key; null stands for a document without a value. */
 export type KeyPart = string | number | null;
 
 export interface CompositeSource {
   readonly name: string;
-  readonly type: "terms" | "histogram" | "date_histogram";
+  readonly type: "terms" | "histogram" | "date_histogram" | "geotile_grid";
   readonly field: string;
   readonly descending: boolean;
   /** Documents without a value have the key null. */
@@ -28,6 +31,8 @@ export interface CompositeSource {
   readonly zone: string | undefined;
   /** Returns the bucket of a number. */
   readonly round: (value: number) => number;
+  /** Of geotile_grid, whose parts are tiles as `sortableTile` writes them. */
+  readonly zoom?: number;
 }
 
 const SHARED = {
@@ -45,7 +50,12 @@ const DATES = {
   calendar_interval: text("calendar unit", undefined),
   fixed_interval: text("fixed time", undefined),
   time_zone: text("zone in which buckets begin", undefined),
+  offset: anything("time by which buckets begin later: +6h"),
   format: text("format of the keys", undefined),
+} as const;
+const TILES = {
+  ...SHARED,
+  precision: integer("zoom of the tiles, 0..29", DEFAULT_ZOOM, Number.MIN_SAFE_INTEGER),
 } as const;
 
 /** Reads `{name: {type: {…}}}`. Throws parsing, request_invalid. */
@@ -72,7 +82,7 @@ export function readSource(given: unknown): CompositeSource {
   }
   if (type === "date_histogram") {
     const read = readOptions(type, options, DATES, "aggregation");
-    const rounding = readRounding(read, timeZone(read.time_zone), name);
+    const rounding = shifted(readRounding(read, timeZone(read.time_zone), name), readOffset(read.offset));
     return {
       ...shared(name, read),
       type,
@@ -81,9 +91,13 @@ export function readSource(given: unknown): CompositeSource {
       round: (value) => rounding.floor(value),
     };
   }
+  if (type === "geotile_grid") {
+    const { precision, ...rest } = readOptions(type, options, TILES, "aggregation");
+    return { ...shared(name, rest), type, zoom: checkZoom(precision), round: (value) => value };
+  }
   throw new AppError(
     "parsing",
-    `invalid source type [${type}] of [${name}]; use terms, histogram or date_histogram`,
+    `invalid source type [${type}] of [${name}]; use terms, histogram, date_histogram or geotile_grid`,
   );
 }
 
@@ -120,6 +134,8 @@ export class SourceValues {
   readonly #field: Field | undefined;
   readonly #numbers: number[] = [];
   readonly #ordinals: number[] = [];
+  /** Of geotile_grid. */
+  readonly #points: PointValues | undefined;
   #numeric: NumericColumn | null = null;
   #keywords: KeywordColumn | null = null;
   #reader: TermReader | undefined;
@@ -130,16 +146,15 @@ export class SourceValues {
     this.name = source.name;
     this.#source = source;
     this.#field = columnField(shard, source.field);
-    const isNumber = this.#field === undefined || isNumeric(this.#field);
-    if (this.#field?.type === "geo_point" || (!isNumber && source.type !== "terms")) {
-      throw fieldTypeFault(this.#field!, "composite");
-    }
+    if (source.zoom !== undefined) this.#points = new PointValues(shard, source.field, source.type);
+    else checkType(this.#field, source);
     const needsFormat = source.format !== undefined || this.#field?.type === "boolean";
     this.format = needsFormat ? formatOf(this.#field, source.format, source.zone) : null;
   }
 
   open(segment: SegmentReader): void {
-    const field = this.#field;
+    this.#points?.open(segment);
+    const field = this.#points === undefined ? this.#field : undefined;
     const isNumber = field !== undefined && isNumeric(field);
     this.#numeric = isNumber ? numericColumn(segment, field) : null;
     this.#keywords = field === undefined || isNumber ? null : segment.keywordColumn(field.path);
@@ -159,8 +174,17 @@ export class SourceValues {
     for (let at = 0; at < numbers; at++) parts.add(this.#source.round(this.#numbers[at]!));
     const texts = this.#keywords?.read(doc, this.#ordinals) ?? 0;
     for (let at = 0; at < texts; at++) parts.add(this.#text(this.#ordinals[at]!));
+    if (this.#points !== undefined) for (const tile of this.#tiles(doc, this.#points)) parts.add(tile);
     if (parts.size > 0) return [...parts];
     return this.#source.missingBucket ? NULL_ONLY : NONE;
+  }
+
+  *#tiles(doc: number, points: PointValues): Generator<string> {
+    const count = points.read(doc);
+    for (let at = 0; at < count; at++) {
+      const tile = tileOf(points.latitudes[at]!, points.longitudes[at]!, this.#source.zoom!);
+      yield sortableTile(tile);
+    }
   }
 
   #text(ordinal: number): string {
@@ -174,6 +198,7 @@ export class SourceValues {
     if (isObject(value) || Array.isArray(value))
       throw new AppError("parsing", `[after] of [${this.name}] must be a single value`);
     const field = this.#field;
+    if (this.#source.zoom !== undefined) return sortableTile(readTile(value, this.#source.zoom));
     if (field !== undefined && !isNumeric(field)) return scalarText(value, "after");
     if (typeof value === "number") return value;
     if (typeof value === "boolean") return value ? 1 : 0;
@@ -185,4 +210,9 @@ export class SourceValues {
     }
     return Number.isNaN(Number(given)) ? given : Number(given);
   }
+}
+
+function checkType(field: Field | undefined, { type }: CompositeSource): void {
+  if (field === undefined || isNumeric(field)) return;
+  if (field.type === "geo_point" || type !== "terms") throw fieldTypeFault(field, "composite");
 }

@@ -1,6 +1,7 @@
 /** `composite`: pages of buckets by combinations of the values of several sources, in the order of their keys. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { readTile, tileName } from "../geo-tile.ts";
 import type { JsonObject } from "../json.ts";
 import { integer, list, object, required } from "../options.ts";
 import type { ShardContext } from "../query.ts";
@@ -19,7 +20,9 @@ import { CompositeCollector, type CompositeState } from "./composite-collector.t
 import { type CompositeSource, type KeyPart, readSource, SourceValues } from "./composite-source.ts";
 
 const OPTIONS = {
-  sources: required(list("sources of the key: [{name: {terms | histogram | date_histogram: {field}}}]")),
+  sources: required(
+    list("sources of the key: [{name: {terms | histogram | date_histogram | geotile_grid: {field}}}]"),
+  ),
   size: integer("buckets of a page", 10, 1),
   after: object("key of the last bucket of the page before"),
 } as const;
@@ -41,16 +44,26 @@ export const composite: AggregationType = {
     }
     const options = readAggregation("composite", body, OPTIONS);
     const sources = (options.sources ?? []).map((each) => readSource(each));
-    if (sources.length === 0 || sources.length > MAX_SOURCES) {
-      throw new AppError("request_invalid", `Composite [sources] of [${name}] must be 1 to ${MAX_SOURCES}`);
-    }
+    checkSources(sources, name);
     const names = new Set(sources.map((source) => source.name));
-    if (names.size < sources.length)
-      throw new AppError("request_invalid", `Composite source names of [${name}] must be unique`);
     checkAfter(options.after, names);
     return new Composite(sources, options.size ?? 10, options.after, below);
   },
 };
+
+function checkSources(sources: readonly CompositeSource[], name: string): void {
+  if (sources.length === 0)
+    throw new AppError("request_invalid", `Composite [sources] cannot be null or empty: [${name}]`);
+  if (sources.length > MAX_SOURCES)
+    throw new AppError("request_invalid", `Composite [sources] of [${name}] must be at most ${MAX_SOURCES}`);
+  const names = sources.map((source) => source.name);
+  const repeated = [...new Set(names.filter((each, at) => names.indexOf(each) !== at))];
+  if (repeated.length === 0) return;
+  throw new AppError(
+    "request_invalid",
+    `Composite source names must be unique, found duplicates: [${repeated.join(",")}]`,
+  );
+}
 
 function checkAfter(after: JsonObject | undefined, names: ReadonlySet<string>): void {
   if (after === undefined) return;
@@ -123,7 +136,10 @@ class Composite implements Aggregation<CompositeState> {
     budget.add(buckets.length);
     const keyOf = (key: readonly KeyPart[]): JsonObject =>
       Object.fromEntries(
-        key.map((part, at) => [this.#sources[at]!.name, printPart(part, formats[at] ?? null)]),
+        key.map((part, at) => [
+          this.#sources[at]!.name,
+          printPart(part, formats[at] ?? null, this.#sources[at]!),
+        ]),
       );
     const last = buckets.at(-1);
     return {
@@ -161,7 +177,12 @@ function compareParts(a: KeyPart, b: KeyPart): number {
   return a < b ? -1 : 1;
 }
 
-function printPart(part: KeyPart, format: CompositeState["formats"][number]): unknown {
+function printPart(
+  part: KeyPart,
+  format: CompositeState["formats"][number],
+  { zoom }: CompositeSource,
+): unknown {
+  if (zoom !== undefined && part !== null) return tileName(readTile(part, zoom));
   if (typeof part !== "number" || format === null) return part;
   if (format.kind === "boolean") return part === 1;
   return printValue(format, part) ?? part;

@@ -123,12 +123,14 @@ function readTime(value: string, option: string): number {
   }
 }
 
-function readOffset(offset: unknown): number {
+/** Reads the option `offset` as ms. Throws request_invalid. */
+export function readOffset(offset: unknown): number {
   if (offset === undefined || offset === null) return 0;
   return typeof offset === "number" ? offset : readTime(scalarText(offset, "offset"), "offset");
 }
 
-function shifted(rounding: Rounding, offsetMs: number): Rounding {
+/** Returns a rounding whose buckets begin later. */
+export function shifted(rounding: Rounding, offsetMs: number): Rounding {
   if (offsetMs === 0) return rounding;
   return {
     floor: (utcMs) => rounding.floor(utcMs - offsetMs) + offsetMs,

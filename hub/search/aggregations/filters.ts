@@ -2,7 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "../json.ts";
-import { anything, flag, required, text } from "../options.ts";
+import { anything, flag, text } from "../options.ts";
 import type { Query, ShardContext } from "../query.ts";
 import {
   type Aggregation,
@@ -17,7 +17,7 @@ import { emptyFixed, FixedCollector, type FixedState, mergeFixed } from "./fixed
 import { QuerySorter } from "./query-sorter.ts";
 
 const OPTIONS = {
-  filters: required(anything("queries, as an object by name or a list")),
+  filters: anything("queries, as an object by name or a list"),
   other_bucket: flag("whether documents of none of the queries get a bucket", false),
   other_bucket_key: text("name of that bucket", undefined),
 } as const;
@@ -27,12 +27,16 @@ export const filters: AggregationType = {
   summary: "A bucket for each of several queries.",
   options: OPTIONS,
   buckets: true,
-  parse(body, { below, queries }) {
+  parse(body, { name, below, queries }) {
     const options = readAggregation("filters", body, OPTIONS);
     const given = options.filters;
+    if (given === undefined || given === null)
+      throw new AppError("parsing", `[filters] cannot be empty in aggregation [${name}]`);
     if (!isObject(given) && !Array.isArray(given)) {
       throw new AppError("parsing", "[filters] must be an object of queries by name or a list of queries");
     }
+    if (Object.keys(given).length === 0)
+      throw new AppError("request_invalid", `[filters] cannot be empty in aggregation [${name}]`);
     const names = Array.isArray(given) ? undefined : Object.keys(given).sort();
     const list =
       names === undefined ? (given as unknown[]) : names.map((name) => (given as JsonObject)[name]);

@@ -1,31 +1,23 @@
-/** `geohash_grid`: documents by the cells that their points lie in. */
+/** `geohash_grid`: documents by the cells (geohashes) that their points lie in. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { hashOf } from "../geo.ts";
-import type { JsonObject } from "../json.ts";
-import { integer, text } from "../options.ts";
-import type { ShardContext } from "../query.ts";
-import { RAW } from "../value-format.ts";
-import type { Aggregation, BucketBudget, CollectBudget, Collector } from "./aggregation.ts";
+import { hashOf, parseDistance } from "../geo.ts";
+import { readBox } from "../geo-box.ts";
+import { text } from "../options.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
-import { readOrder } from "./bucket-order.ts";
-import { BucketCollector, collectedTerms, KeyTable } from "./buckets.ts";
 import { requireField } from "./field-option.ts";
-import { PointValues } from "./geo-point-field.ts";
-import {
-  cutTerms,
-  mergeTerms,
-  renderTerms,
-  type TermsShape,
-  type TermsState,
-  textState,
-} from "./terms-state.ts";
+import { GeoGrid, GRID_OPTIONS } from "./geo-grid.ts";
+
+/** Most characters of a hash. */
+const MAX_PRECISION = 12;
+
+/** Half the earth's way around the poles, and the way around the equator, in metres (WGS 84, as ES has them). */
+const POLAR_METRES = Math.PI * 6_356_752.314245;
+const EQUATOR_METRES = 2 * Math.PI * 6_378_137;
 
 const OPTIONS = {
-  field: text("field of points", undefined),
-  precision: integer("characters of the hashes, 1..12", 5),
-  size: integer("buckets of the answer", 10_000, 1),
-  shard_size: integer("accepted; shards hand on enough", undefined),
+  ...GRID_OPTIONS,
+  precision: text('characters of the hashes, 1..12, or the size of a cell: "10km"', "5"),
 } as const;
 
 export const geohashGrid: AggregationType = {
@@ -34,77 +26,41 @@ export const geohashGrid: AggregationType = {
   options: OPTIONS,
   buckets: true,
   parse(body, { name, below }) {
-    const options = readAggregation("geohash_grid", body, OPTIONS);
-    const precision = options.precision ?? 5;
-    if (precision < 1 || precision > 12) {
-      throw new AppError(
-        "request_invalid",
-        `Invalid geohash aggregation precision of ${precision}. Must be between 1 and 12.`,
-      );
-    }
-    const shape: TermsShape = {
+    const { field, size, bounds, precision: given } = readAggregation("geohash_grid", body, OPTIONS);
+    const precision = readPrecision(given ?? "5");
+    return new GeoGrid({
+      type: "geohash_grid",
+      field: requireField(field, name),
+      size,
+      bounds: bounds === undefined ? undefined : readBox(bounds, "bounds"),
       below,
-      size: options.size ?? 10_000,
-      minDocCount: 1,
-      order: readOrder({ _count: "desc" }, "geohash_grid"),
-      showError: false,
-    };
-    return new GeohashGrid(requireField(options.field, name), precision, shape);
+      cellOf: (lat, lon) => hashOf(lat, lon, precision),
+    });
   },
 };
 
-class GeohashGrid implements Aggregation<TermsState> {
-  readonly #field: string;
-  readonly #precision: number;
-  readonly #shape: TermsShape;
+/** Reads a number of characters, or the distance that cells should span at most. Throws request_invalid. */
+function readPrecision(given: string): number {
+  const precision = Number(given) || 0;
+  const isDistance = given.trim() !== "" && Number.isNaN(Number(given));
+  const characters = isDistance
+    ? charactersFor(parseDistance(given, "m", "precision"))
+    : Math.trunc(precision);
+  if (characters >= 1 && characters <= MAX_PRECISION) return characters;
+  throw new AppError(
+    "request_invalid",
+    isDistance
+      ? `precision too high [${given}]`
+      : `Invalid geohash aggregation precision of ${given}. Must be between 1 and 12.`,
+  );
+}
 
-  constructor(field: string, precision: number, shape: TermsShape) {
-    this.#field = field;
-    this.#precision = precision;
-    this.#shape = shape;
-  }
-
-  collector(shard: ShardContext, budget: CollectBudget): Collector<TermsState> {
-    const points = new PointValues(shard, this.#field, "geohash_grid");
-    const keys = new KeyTable<string>(budget);
-    const buckets = new BucketCollector(this.#shape.below, shard, budget);
-    const precision = this.#precision;
-    const shape = this.#shape;
-    return {
-      segment(segment) {
-        points.open(segment);
-        buckets.segment(segment);
-      },
-      collect(docs, owners, length) {
-        for (let at = 0; at < length; at++) {
-          const count = points.read(docs[at]!);
-          const cells = new Set<string>();
-          for (let each = 0; each < count; each++)
-            cells.add(hashOf(points.latitudes[each]!, points.longitudes[each]!, precision));
-          for (const cell of cells) buckets.add(docs[at]!, keys.bucket(owners[at]!, cell));
-        }
-        buckets.flush();
-      },
-      state(owner) {
-        return textState(cutTerms(collectedTerms(keys.of(owner), buckets), shape, shape.size));
-      },
-    };
-  }
-
-  merge(states: readonly TermsState[]): TermsState {
-    return mergeTerms(states, this.#shape.below);
-  }
-
-  render(state: TermsState, budget: BucketBudget): JsonObject {
-    const { buckets } = renderTerms(state, this.#shape, budget);
-    return { buckets };
-  }
-
-  empty(): TermsState {
-    return { buckets: [], others: 0, errorBound: 0, kind: "text", format: RAW };
-  }
-
-  typedName(): string {
-    return "geohash_grid";
-  }
+/** Returns how many characters hashes need for cells whose diagonals are about `metres` long at the equator. */
+function charactersFor(metres: number): number {
+  if (metres <= 0) return MAX_PRECISION;
+  const ratio = 1 + POLAR_METRES / EQUATOR_METRES;
+  const bits = Math.round(Math.log2(Math.ceil(EQUATOR_METRES / (metres / ratio))));
+  const full = Math.floor(bits / 5);
+  const left = bits - full * 5;
+  return 2 * full + (left > 0 ? 1 : 0) + (left > 3 ? 1 : 0);
 }

@@ -1,27 +1,28 @@
 /** `percentiles`, `percentile_ranks`: values below which shares of the values lie, and the other way round. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { columnField, isNumeric, NumericValues, numericColumn } from "../columns.ts";
-import type { JsonObject } from "../json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import { anything, flag, list, object, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";
-import { formatOf, javaDouble, printValue, RAW, type ValueFormat } from "../value-format.ts";
+import { javaDouble, printValue, RAW } from "../value-format.ts";
 import type { Aggregation, CollectBudget, Collector } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
-import { fieldTypeFault, missingNumber, requireField } from "./field-option.ts";
-import { HdrHistogram, type HdrState } from "./hdr-histogram.ts";
-import { type DigestState, TDigest } from "./t-digest.ts";
-import { ValueCounts } from "./value-counts.ts";
+import { requireField } from "./field-option.ts";
+import { HdrHistogram } from "./hdr-histogram.ts";
+import {
+  mergeSketches,
+  type Sketch,
+  type SketchedValues,
+  sketchCollector,
+  sketchOf,
+} from "./sketched-values.ts";
+import { MAX_COMPRESSION, MIN_COMPRESSION, TDigest } from "./t-digest.ts";
 
 /** Percents of the answer unless the request names others. */
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];
 
 /** Centroids of a digest unless the request says otherwise. */
 const DEFAULT_COMPRESSION = 100;
-
-/** Largest compression: a digest of it takes about 100 kB. */
-const MAX_COMPRESSION = 3000;
 
 const SHARED = {
   field: text("field of numbers", undefined),
@@ -42,6 +43,8 @@ export const percentiles: AggregationType = {
   buckets: false,
   parse(body, { name }) {
     const { percents, ...options } = readAggregation("percentiles", body, PERCENTILES);
+    if (isObject(body) && body["percents"] === null)
+      throw new AppError("parsing", "[percents] must not be null");
     const points = numbers(percents ?? DEFAULT_PERCENTS, "percents");
     if (points.length === 0) throw new AppError("request_invalid", `[percents] must not be empty: [${name}]`);
     if (points.some((point) => point < 0 || point > 100)) {
@@ -88,27 +91,7 @@ interface Options {
   readonly format: string | undefined;
 }
 
-/** What values are counted in. */
-interface Sketch {
-  add(value: number): void;
-  /** See TDigest.addSorted. */
-  addSorted(values: Float64Array, weights: Float64Array): void;
-  state(): SketchState;
-  merge(state: SketchState): void;
-  /** `share` 0..1; NaN without values. */
-  quantile(share: number): number;
-  rank(value: number): number;
-}
-
-type SketchState = DigestState | HdrState;
-
-/** JSON-able. */
-interface PercentilesState {
-  readonly sketch: SketchState;
-  readonly format: ValueFormat;
-}
-
-class Percentiles implements Aggregation<PercentilesState> {
+class Percentiles implements Aggregation<SketchedValues> {
   readonly #field: string;
   readonly #options: Options;
   readonly #points: readonly number[];
@@ -128,66 +111,26 @@ class Percentiles implements Aggregation<PercentilesState> {
     this.#points = points;
     this.#read = read;
     this.#name = type;
-    this.#newSketch = sketchOf(options, name);
+    this.#newSketch = sketchMaker(options, name);
   }
 
-  collector(shard: ShardContext, budget: CollectBudget): Collector<PercentilesState> {
-    const field = columnField(shard, this.#field);
-    if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, this.#name);
-    const values = new NumericValues(missingNumber(this.#options.missing, field, shard, this.#name));
-    const format = formatOf(field, this.#options.format);
-    const positive = this.#options.hdr !== undefined;
-    const sketches: Sketch[] = [];
-    const sketchAt = (bucket: number): Sketch => {
-      const known = sketches[bucket];
-      if (known !== undefined) return known;
-      // A sketch takes about as much memory as that many buckets.
-      budget.add(16);
-      return (sketches[bucket] = this.#newSketch());
-    };
-    const counts = new ValueCounts((bucket, found, weights) => sketchAt(bucket).addSorted(found, weights));
-    return {
-      segment: (segment: SegmentReader) => {
-        values.open(numericColumn(segment, field));
-        counts.open(values.wholeColumn);
-      },
-      collect: (docs, buckets, length) => {
-        const count = values.read(docs, length);
-        for (let at = 0; at < count; at++) {
-          const value = values.values[at]!;
-          if (positive && value < 0) throw negative(this.#field, value);
-          sketchAt(buckets[values.places[at]!]!).add(value);
-        }
-      },
-      collectRun: (run, bucket) => {
-        const column = values.wholeColumn;
-        if (column === null || (positive && column.min < 0)) return false;
-        if (counts.add(run, bucket)) return true;
-        for (let block = run.from; block < run.to; block++) {
-          const count = values.readBlock(run, block);
-          if (count === 0) continue;
-          const sketch = sketchAt(bucket);
-          for (let at = 0; at < count; at++) sketch.add(values.values[at]!);
-        }
-        return true;
-      },
-      state: (bucket) => {
-        counts.settle();
-        return { sketch: (sketches[bucket] ?? this.#newSketch()).state(), format };
-      },
-    };
+  collector(shard: ShardContext, budget: CollectBudget): Collector<SketchedValues> {
+    return sketchCollector(shard, budget, {
+      owner: this.#name,
+      field: this.#field,
+      missing: this.#options.missing,
+      format: this.#options.format,
+      positive: this.#options.hdr !== undefined,
+      newSketch: this.#newSketch,
+    });
   }
 
-  merge(states: readonly PercentilesState[]): PercentilesState {
-    if (states.length === 1) return states[0]!;
-    return {
-      sketch: this.#merged(states.map(({ sketch }) => sketch)).state(),
-      format: states.find((state) => state.format.kind !== "raw")?.format ?? RAW,
-    };
+  merge(states: readonly SketchedValues[]): SketchedValues {
+    return mergeSketches(states, this.#newSketch);
   }
 
-  render({ sketch: state, format }: PercentilesState): JsonObject {
-    const sketch = this.#merged([state]);
+  render({ sketch: state, format }: SketchedValues): JsonObject {
+    const sketch = sketchOf([state], this.#newSketch);
     const rows = this.#points.map((point) => ({ point, value: this.#read(sketch, point) }));
     const shown = (value: number): number | string => (Number.isNaN(value) ? "NaN" : value);
     const printed = (value: number): string | undefined =>
@@ -209,38 +152,27 @@ class Percentiles implements Aggregation<PercentilesState> {
     return { values };
   }
 
-  empty(): PercentilesState {
+  empty(): SketchedValues {
     return { sketch: this.#newSketch().state(), format: RAW };
   }
 
-  metric({ sketch }: PercentilesState, name: string): number | undefined {
+  metric({ sketch }: SketchedValues, name: string): number | undefined {
     const point = Number(name);
-    return name === "" || Number.isNaN(point) ? undefined : this.#read(this.#merged([sketch]), point);
+    return name === "" || Number.isNaN(point)
+      ? undefined
+      : this.#read(sketchOf([sketch], this.#newSketch), point);
   }
 
   typedName(): string {
     return `${this.#options.hdr === undefined ? "tdigest" : "hdr"}_${this.#name}`;
   }
-
-  #merged(states: readonly SketchState[]): Sketch {
-    const sketch = this.#newSketch();
-    for (const state of states) sketch.merge(state);
-    return sketch;
-  }
-}
-
-function negative(field: string, value: number): AppError {
-  return new AppError(
-    "request_invalid",
-    `[hdr] counts values from 0 on, but a document's [${field}] is [${value}]; leave [hdr] out`,
-    { data: { type: "array_index_out_of_bounds_exception" } },
-  );
 }
 
 /** Returns what makes sketches of the kind that the options ask for. Throws request_invalid. */
-function sketchOf({ tdigest, hdr }: Options, name: string): () => Sketch {
+function sketchMaker({ tdigest, hdr }: Options, name: string): () => Sketch {
   if (hdr !== undefined) {
-    const digits = Number(hdr["number_of_significant_value_digits"] ?? 3);
+    const { number_of_significant_value_digits: given = 3 } = hdr;
+    const digits = given === null ? Number.NaN : Number(given);
     if (!(digits >= 0 && digits <= 5)) {
       throw new AppError(
         "request_invalid",
@@ -256,7 +188,7 @@ function sketchOf({ tdigest, hdr }: Options, name: string): () => Sketch {
       `[compression] must be greater than or equal to 0. Found [${javaDouble(given)}] in [${name}]`,
     );
   }
-  const compression = Math.min(MAX_COMPRESSION, Math.max(20, given));
+  const compression = Math.min(MAX_COMPRESSION, Math.max(MIN_COMPRESSION, given));
   return () => new TDigest(compression) as Sketch;
 }
 

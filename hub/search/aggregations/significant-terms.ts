@@ -24,10 +24,10 @@ import { DuplicateWords } from "./duplicate-words.ts";
 import { requireField } from "./field-option.ts";
 import { HEURISTIC_NAMES, type Heuristic, heuristicOf } from "./significance.ts";
 import { atOnce, type Steps } from "./steps.ts";
-import { readingOf, termsField } from "./terms.ts";
 import { termFilter } from "./terms-filter.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
+import { readingOf, termsField } from "./terms-source.ts";
 import { mergeTerms, type TermsContext, type TermsState } from "./terms-state.ts";
 import { TextTermsCollector } from "./text-values.ts";
 
@@ -134,7 +134,7 @@ class Significant implements Aggregation<SignificantState> {
       const nothing = { ...this.empty(), allSize };
       return { segment: () => undefined, collect: () => undefined, state: () => nothing };
     }
-    const filter = termFilter(include, exclude, readingOf(field, shard));
+    const filter = termFilter(include, exclude, readingOf(field, shard), this.#options.owner);
     const context = { shard, budget, shape: this.#shape(), shardSize: 0, filter };
     const copies = this.#options.withoutCopies ? new DuplicateWords() : undefined;
     const inner = collectorOf(field, context, copies);

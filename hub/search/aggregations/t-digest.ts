@@ -7,6 +7,10 @@ export interface DigestState {
   readonly max: number | null;
 }
 
+/** Smallest and largest compression: a digest of the largest takes about 100 kB. */
+export const MIN_COMPRESSION = 20;
+export const MAX_COMPRESSION = 3000;
+
 /** Values gathered before they are merged into the centroids. */
 const BUFFER = 4096;
 

@@ -4,7 +4,8 @@ import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { RAW, type ValueFormat } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
 import { BucketCollector, collectedTerms, KeyTable } from "./buckets.ts";
-import { cutTerms, type TermsContext, type TermsState } from "./terms-state.ts";
+import { atOnce } from "./steps.ts";
+import { handOn, type TermsContext, type TermsState } from "./terms-state.ts";
 
 export class ConstantTermCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
@@ -33,8 +34,8 @@ export class ConstantTermCollector implements Collector<TermsState> {
   }
 
   state(owner: number): TermsState {
-    const { shape, shardSize } = this.#context;
-    const handed = cutTerms(collectedTerms(this.#keys.of(owner), this.#buckets), shape, shardSize);
+    const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
+    const handed = atOnce(handOn(this.#context, terms, this.#keys.owners));
     return { ...handed, kind: typeof this.#value === "string" ? "text" : "long", format: this.#format };
   }
 }

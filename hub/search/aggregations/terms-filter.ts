@@ -16,40 +16,50 @@ export interface TermReading {
   readonly isNumber: boolean;
 }
 
-/** Returns the filter of the two options, undefined for none. Throws parsing, request_invalid. */
-export function termFilter(include: unknown, exclude: unknown, reading: TermReading): TermFilter | undefined {
+/** Returns the filter of the two options, undefined for none; `owner`: the aggregation's type, for messages. Throws parsing, request_invalid. */
+export function termFilter(
+  include: unknown,
+  exclude: unknown,
+  reading: TermReading,
+  owner: string,
+): TermFilter | undefined {
   const partition = isObject(include)
-    ? readPartition(include["partition"], include["num_partitions"], reading)
+    ? readPartition(include["partition"], include["num_partitions"], reading, owner)
     : undefined;
-  const wanted = partition ?? readSide(include, "include", reading);
-  const unwanted = readSide(exclude, "exclude", reading);
+  const wanted = partition ?? readSide(include, "include", reading, owner);
+  const unwanted = readSide(exclude, "exclude", reading, owner);
   if (wanted === undefined && unwanted === undefined) return undefined;
   return (text) => (wanted?.(text) ?? true) && !(unwanted?.(text) ?? false);
 }
 
-function readSide(side: unknown, name: string, reading: TermReading): TermFilter | undefined {
+function readSide(side: unknown, name: string, reading: TermReading, owner: string): TermFilter | undefined {
   if (side === undefined || side === null) return undefined;
   if (Array.isArray(side)) {
     const texts = new Set(side.map((each) => reading.key(scalarText(each, name))));
     return (text) => texts.has(text);
   }
   if (typeof side !== "string") {
-    throw new AppError("parsing", `[terms] [${name}] must be a regular expression or a list of values`);
+    throw new AppError("parsing", `[${owner}] [${name}] must be a regular expression or a list of values`);
   }
   if (!reading.isText) {
     throw new AppError(
       "request_invalid",
-      "Aggregation [terms] cannot support regular expression style include/exclude settings as they can only be applied to string fields. Use an array of values for include/exclude clauses",
+      `Aggregation [${owner}] cannot support regular expression style include/exclude settings as they can only be applied to string fields. Use an array of values for include/exclude clauses`,
     );
   }
   const compiled = compileRegexp(side);
   return (text) => compiled.matches(text);
 }
 
-function readPartition(partition: unknown, count: unknown, { isNumber }: TermReading): TermFilter {
+function readPartition(
+  partition: unknown,
+  count: unknown,
+  { isNumber }: TermReading,
+  owner: string,
+): TermFilter {
   const [part, parts] = [Number(partition), Number(count)];
   if (!Number.isInteger(part) || !Number.isInteger(parts) || parts < 1 || part < 0 || part >= parts) {
-    throw new AppError("parsing", "[terms] [include] needs [partition] below [num_partitions]");
+    throw new AppError("parsing", `[${owner}] [include] needs [partition] below [num_partitions]`);
   }
   if (!isNumber) return (text) => hash(text) % parts === part;
   const modulus = BigInt(parts);

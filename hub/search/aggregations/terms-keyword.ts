@@ -16,7 +16,7 @@ import type { CollectedTerms } from "./first-terms.ts";
 import { NumberKeys } from "./number-keys.ts";
 import { atOnce, type Steps } from "./steps.ts";
 import { TermTable } from "./term-table.ts";
-import { cutSteps, type TermsContext, type TermsState, textState } from "./terms-state.ts";
+import { handOn, type TermsContext, type TermsState, textState } from "./terms-state.ts";
 
 /** Marks an ordinal whose bucket isn't known yet, and one that the filter leaves out. */
 const UNKNOWN = -1;
@@ -160,9 +160,8 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   }
 
   *steps(owner: number): Steps<TermsState> {
-    const { shape, shardSize } = this.#context;
     this.#settle();
-    if (shape.minDocCount === 0) yield* this.#addAll(owner);
+    if (this.#context.shape.minDocCount === 0) yield* this.#addAll(owner);
     const terms = this.#terms;
     const { keys, buckets } = this.#keys.of(owner);
     const collected: CollectedTerms = {
@@ -173,7 +172,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       below: (at) => this.#buckets.below(buckets[at]!),
       belowSteps: (at) => this.#buckets.belowSteps(buckets[at]!),
     };
-    return textState(yield* cutSteps(collected, shape, shardSize, this.#keys.owners));
+    return textState(yield* handOn(this.#context, collected, this.#keys.owners));
   }
 
   /** Moves the counts by ordinal of the open segment to the buckets of their owners. */

@@ -33,9 +33,15 @@ export function keywordTerms(
   missing: string | undefined,
   many = MANY,
 ): Collector<TermsState> {
-  const { shape, shard } = context;
+  const { shape, shard, choose } = context;
   const order = mergeOrder(shape.order);
-  if (order !== undefined && missing === undefined && shape.minDocCount > 0 && shape.below.size === 0) {
+  if (
+    choose === undefined &&
+    order !== undefined &&
+    missing === undefined &&
+    shape.minDocCount > 0 &&
+    shape.below.size === 0
+  ) {
     const columns = shard.searcher.segments.map((segment) => segment.keywordColumn(path));
     const values = columns.reduce((total, column) => total + (column?.cardinality ?? 0), 0);
     // Addresses stand in another order than their texts.

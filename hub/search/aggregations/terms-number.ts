@@ -8,7 +8,7 @@ import type { ValueFormat } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
 import { BucketCollector, collectedTerms, KeyTable } from "./buckets.ts";
 import { atOnce, type Steps } from "./steps.ts";
-import { cutSteps, type TermsContext, type TermsState } from "./terms-state.ts";
+import { handOn, type TermsContext, type TermsState } from "./terms-state.ts";
 
 export class NumberTermsCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
@@ -47,10 +47,9 @@ export class NumberTermsCollector implements Collector<TermsState> {
   }
 
   *steps(owner: number): Steps<TermsState> {
-    const { shape, shardSize } = this.#context;
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const whole = isWholeType(this.#field) || this.#field.type === "date" || this.#field.type === "boolean";
-    const handed = yield* cutSteps(terms, shape, shardSize, this.#keys.owners);
+    const handed = yield* handOn(this.#context, terms, this.#keys.owners);
     return { ...handed, kind: whole ? "long" : "double", format: this.#format };
   }
 

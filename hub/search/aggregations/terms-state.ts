@@ -33,6 +33,8 @@ export interface TermsState {
   /** What the keys are; "unmapped" where the shard doesn't know the field. */
   readonly kind: "text" | "long" | "double" | "unmapped";
   readonly format: ValueFormat;
+  /** Of rare terms: hashes of the keys that have too many documents here (see keyHash). */
+  readonly frequent?: readonly number[];
 }
 
 export interface TermsShape {
@@ -43,6 +45,15 @@ export interface TermsShape {
   readonly showError: boolean;
 }
 
+/** The state of a shard that doesn't know the field. */
+export const NO_TERMS: TermsState = {
+  buckets: [],
+  others: 0,
+  errorBound: 0,
+  kind: "unmapped",
+  format: RAW,
+};
+
 /** What collectors of terms need. */
 export interface TermsContext {
   readonly shard: ShardContext;
@@ -50,6 +61,8 @@ export interface TermsContext {
   readonly shape: TermsShape;
   readonly shardSize: number;
   readonly filter: TermFilter | undefined;
+  /** Chooses what an owner's shard hands on; without it that are the first buckets by the shape's order. */
+  readonly choose?: (terms: CollectedTerms) => Steps<HandedOn>;
 }
 
 /** Buckets a shard hands on at least, so that merged counts stay exact for all but huge sets. */
@@ -70,11 +83,20 @@ export function handedOn(shardSize: number, owners = 1): number {
 }
 
 /** What a shard hands on of its buckets. */
-type HandedOn = Pick<TermsState, "buckets" | "others" | "errorBound">;
+export type HandedOn = Pick<TermsState, "buckets" | "others" | "errorBound" | "frequent">;
 
 /** The state of terms that are text. */
 export function textState(handed: HandedOn): TermsState {
   return { ...handed, kind: "text", format: RAW };
+}
+
+/** Chooses what a shard hands on for one of so many owners, in steps. */
+export function handOn(
+  { choose, shape, shardSize }: TermsContext,
+  terms: CollectedTerms,
+  owners: number,
+): Steps<HandedOn> {
+  return choose === undefined ? cutSteps(terms, shape, shardSize, owners) : choose(terms);
 }
 
 /** Keeps the first buckets of a shard. */
@@ -83,12 +105,7 @@ export function cutTerms(terms: CollectedTerms, shape: TermsShape, shardSize: nu
 }
 
 /** Like cutTerms, in steps; `owners`: so many hand on buckets. */
-export function* cutSteps(
-  terms: CollectedTerms,
-  shape: TermsShape,
-  shardSize: number,
-  owners = 1,
-): Steps<HandedOn> {
+function* cutSteps(terms: CollectedTerms, shape: TermsShape, shardSize: number, owners = 1): Steps<HandedOn> {
   const keep = handedOn(shardSize, owners);
   if (terms.length <= keep) {
     const buckets: TermBucket[] = [];
@@ -110,7 +127,12 @@ function isMostFrequent({ order: [first] }: TermsShape): boolean {
   return first?.by === "count" && first.descending;
 }
 
-function* bucketOf(terms: CollectedTerms, at: number, { below }: TermsShape): Steps<TermBucket> {
+/** Makes the bucket of a term; what is below those of many is made when it is asked for. */
+export function* bucketOf(
+  terms: CollectedTerms,
+  at: number,
+  { below }: Pick<TermsShape, "below">,
+): Steps<TermBucket> {
   const [key, count] = [terms.key(at), terms.count(at)];
   if (at % STEP_BUCKETS === 0) yield;
   if (below.size === 0) return { key, count, below: {} };

@@ -1,32 +1,14 @@
 /** `terms`: documents by the values of a field, the most frequent first. */
 
-import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
-import type { Field } from "#hub/engine/mapping/field.ts";
-import { AppError } from "#proto/kit/errors.ts";
-import { UTC } from "#proto/kit/time-zone.ts";
-import { columnField, isNumeric } from "../columns.ts";
-import { parseDateMath } from "../dates/date-math.ts";
-import { readBoolean } from "../field-terms.ts";
-import { type JsonObject, scalarText } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 import { anything, flag, integer, oneOf, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";
-import { formatOf, RAW } from "../value-format.ts";
 import type { Aggregation, BucketBudget, CollectBudget, Collector } from "./aggregation.ts";
 import { type AggregationType, readAggregation } from "./aggregation-parser.ts";
 import { checkOrder, readOrder } from "./bucket-order.ts";
-import { missingNumber, requireField } from "./field-option.ts";
-import { ConstantTermCollector } from "./terms-constant.ts";
-import { type TermReading, termFilter } from "./terms-filter.ts";
-import { keywordTerms } from "./terms-many.ts";
-import { NumberTermsCollector } from "./terms-number.ts";
-import {
-  mergeTerms,
-  renderTerms,
-  type TermsContext,
-  type TermsShape,
-  type TermsState,
-} from "./terms-state.ts";
-import { TextTermsCollector } from "./text-values.ts";
+import { requireField } from "./field-option.ts";
+import { type TermsSource, termsCollector } from "./terms-source.ts";
+import { mergeTerms, NO_TERMS, renderTerms, type TermsShape, type TermsState } from "./terms-state.ts";
 
 const OPTIONS = {
   field: text("field of keywords, numbers, dates, booleans or addresses", undefined),
@@ -63,9 +45,9 @@ export const terms: AggregationType = {
       order,
       showError: options.show_term_doc_count_error ?? false,
     };
-    return new Terms(shape, {
+    return new Terms(shape, options.shard_size ?? Math.ceil(size * 1.5 + 10), {
+      owner: "terms",
       field: requireField(options.field, name),
-      shardSize: options.shard_size ?? Math.ceil(size * 1.5 + 10),
       include: options.include,
       exclude: options.exclude,
       missing: options.missing,
@@ -75,45 +57,19 @@ export const terms: AggregationType = {
   },
 };
 
-/** Values of value_type that stand for numbers. */
-const NUMBER_VALUE_TYPES = ["long", "integer", "short", "byte", "double", "float", "number", "numeric"];
-
-interface TermsOptions {
-  readonly field: string;
-  readonly shardSize: number;
-  readonly include: unknown;
-  readonly exclude: unknown;
-  readonly missing: unknown;
-  /** Type that an unmapped field is taken for. */
-  readonly valueType: string | undefined;
-  readonly format: string | undefined;
-}
-
 class Terms implements Aggregation<TermsState> {
   readonly #shape: TermsShape;
-  readonly #options: TermsOptions;
+  readonly #shardSize: number;
+  readonly #source: TermsSource;
 
-  constructor(shape: TermsShape, options: TermsOptions) {
+  constructor(shape: TermsShape, shardSize: number, source: TermsSource) {
     this.#shape = shape;
-    this.#options = options;
+    this.#shardSize = shardSize;
+    this.#source = source;
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<TermsState> {
-    const { field: name, missing, format, include, exclude, shardSize } = this.#options;
-    const field = name === "_index" || name === "_type" ? undefined : termsField(shard, name);
-    if (field?.type === "geo_point") throw pointFault(field);
-    const filter = termFilter(include, exclude, readingOf(field, shard));
-    const context = { shard, budget, shape: this.#shape, shardSize, filter };
-    if (name === "_index") return new ConstantTermCollector(context, shard.index);
-    if (name === "_type") return new ConstantTermCollector(context, shard.typeName);
-    if (field === undefined) return this.#unmapped(context);
-    if (field.type === "text") return new TextTermsCollector(context, field);
-    if (!isNumeric(field)) {
-      const text = missing === undefined ? undefined : scalarText(missing, "missing");
-      return keywordTerms(context, field.path, text);
-    }
-    const absent = missingNumber(missing, field, shard, "terms");
-    return new NumberTermsCollector(context, field, absent, formatOf(field, format));
+    return termsCollector({ shard, budget, shape: this.#shape, shardSize: this.#shardSize }, this.#source);
   }
 
   merge(states: readonly TermsState[]): TermsState {
@@ -125,63 +81,10 @@ class Terms implements Aggregation<TermsState> {
   }
 
   empty(): TermsState {
-    return { buckets: [], others: 0, errorBound: 0, kind: "unmapped", format: RAW };
+    return NO_TERMS;
   }
 
   typedName({ kind }: TermsState): string {
     return { text: "sterms", long: "lterms", double: "dterms", unmapped: "umterms" }[kind];
   }
-
-  /** Without the field all documents have the value of `missing`, if there is one. */
-  #unmapped(context: TermsContext): Collector<TermsState> {
-    const { missing, valueType, format } = this.#options;
-    if (missing === undefined) {
-      return { segment: () => undefined, collect: () => undefined, state: () => this.empty() };
-    }
-    const text = scalarText(missing, "missing");
-    if (valueType === "date") {
-      const formats = format ?? DEFAULT_DATE_FORMAT;
-      const timeMs = parseDateMath(text, {
-        format: formats,
-        nowMs: context.shard.nowMs,
-        zone: UTC,
-        roundUp: false,
-      });
-      return new ConstantTermCollector(context, timeMs, { kind: "date", formats, zone: "UTC" });
-    }
-    if (valueType === "boolean") {
-      return new ConstantTermCollector(context, text === "true" ? 1 : 0, { kind: "boolean" });
-    }
-    const isNumber = typeof missing === "number" || NUMBER_VALUE_TYPES.includes(valueType ?? "");
-    return new ConstantTermCollector(context, isNumber ? Number(text) : text);
-  }
-}
-
-/** Returns the field; text needs fielddata. Throws request_invalid. */
-export function termsField(shard: ShardContext, name: string): Field | undefined {
-  const field = shard.mapping.resolve(name);
-  return field?.type === "text" && field.fielddata ? field : columnField(shard, name);
-}
-
-/** How include and exclude are read for a field. */
-export function readingOf(field: Field | undefined, shard: ShardContext): TermReading {
-  const isNumber = field !== undefined && isNumeric(field);
-  const date = { format: field?.format ?? "", nowMs: shard.nowMs, zone: UTC, roundUp: false };
-  return {
-    isText: field === undefined || field.type === "keyword" || field.type === "text",
-    isNumber,
-    key(value) {
-      if (field?.type === "date") return String(parseDateMath(value, date));
-      if (field?.type === "boolean")
-        return String(readBoolean(field, value === "1" ? "true" : value === "0" ? "false" : value));
-      return isNumber && Number.isSafeInteger(Math.trunc(Number(value))) ? String(Number(value)) : value;
-    },
-  };
-}
-
-function pointFault(field: Field): AppError {
-  return new AppError(
-    "request_invalid",
-    `[terms] doesn't work on [${field.path}] of type [geo_point]; points have no single value`,
-  );
 }

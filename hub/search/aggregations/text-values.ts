@@ -9,7 +9,8 @@ import { RawJson } from "../raw-json.ts";
 import type { Collector } from "./aggregation.ts";
 import { BucketCollector, collectedTerms, KeyTable } from "./buckets.ts";
 import type { DuplicateWords } from "./duplicate-words.ts";
-import { cutTerms, type TermsContext, type TermsState, textState } from "./terms-state.ts";
+import { atOnce, type Steps } from "./steps.ts";
+import { handOn, type TermsContext, type TermsState, textState } from "./terms-state.ts";
 
 /** UTF-16 units of a value that are looked at. */
 const MAX_ANALYZED = 100_000;
@@ -68,7 +69,11 @@ export class TextTermsCollector implements Collector<TermsState> {
   }
 
   state(owner: number): TermsState {
-    const { shape, shardSize } = this.#context;
-    return textState(cutTerms(collectedTerms(this.#keys.of(owner), this.#buckets), shape, shardSize));
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<TermsState> {
+    const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
+    return textState(yield* handOn(this.#context, terms, this.#keys.owners));
   }
 }
