@@ -1,6 +1,7 @@
 /** Gives the engine's upkeep its neighbours: what is deleted when, what is said and counted of kernel and caches. */
 
 import { join } from "node:path";
+import { majorOf } from "#hub/api/compat-version.ts";
 import { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/index-metadata.ts";
 import { type RetainedIndex, Retention } from "#hub/cluster/retention.ts";
@@ -38,12 +39,20 @@ export function makeShards({
   indices,
   folder,
   log,
+  compatVersion,
 }: {
   readonly indices: StateBucket;
   readonly folder: string;
   readonly log: Logger;
+  /** Version told to clients. */
+  readonly compatVersion: string;
 }): Shards {
-  const catalog = new IndexCatalog({ bucket: indices, log, now: () => systemClock.now() });
+  const catalog = new IndexCatalog({
+    bucket: indices,
+    log,
+    now: () => systemClock.now(),
+    ...(majorOf(compatVersion) >= 7 && { defaultShards: 1 }),
+  });
   const host = new ShardHost({ folder: join(folder, "engine"), catalog, log, clock: systemClock });
   return { catalog, host };
 }

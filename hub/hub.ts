@@ -112,7 +112,12 @@ export class Hub implements Component {
     openBuckets(journal);
     const { watchEngine, makeShards, makeFlow } = await rest;
     watchEngine(log, this.#metrics);
-    const shards = makeShards({ folder, log, indices: await journal.bucket("indices") });
+    const shards = makeShards({
+      folder,
+      log,
+      indices: await journal.bucket("indices"),
+      compatVersion: this.#options.settings["compat.version"],
+    });
     const { catalog, host } = shards;
     await this.#run("catalog", catalog);
     await this.#run("shards", { start: () => host.open(), stop: async () => host.close() });

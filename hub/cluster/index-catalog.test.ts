@@ -22,6 +22,16 @@ test("an index is created with the defaults of 6.5, and not twice", async (t) =>
   await assert.rejects(catalog.create("a", EMPTY), { code: "index_exists" });
 });
 
+test("an index that nobody gave a number of shards has as many as the catalog is told", async (t) => {
+  const options = { bucket: new MemoryBucket(), log: silentLogger(), now: () => 1_700_000_000_000 };
+  const catalog = new IndexCatalog({ ...options, defaultShards: 1 });
+  await catalog.start();
+  t.after(() => catalog.stop());
+  assert.equal((await catalog.create("plain", EMPTY)).settings.numberOfShards, 1);
+  const told = await catalog.create("told", { ...EMPTY, settings: { number_of_shards: 3 } });
+  assert.equal(told.settings.numberOfShards, 3);
+});
+
 test("an index of events takes the built-in template, and a template of the user goes over it", async (t) => {
   const catalog = await openCatalog(t);
   const plain = await catalog.ensure("logs-2026.11.21");

@@ -33,6 +33,8 @@ export interface CatalogOptions {
   readonly bucket: StateBucket;
   readonly log: Logger;
   readonly now: () => number;
+  /** Shards of an index that neither its definition nor a template gives a number. */
+  readonly defaultShards?: number;
 }
 
 /** Tries of one change against others that change the same index. */
@@ -101,7 +103,7 @@ export class IndexCatalog implements Component {
     checkIndexName(name);
     this.#refuseTaken(name);
     const templates = Object.values(this.#templates.all());
-    const index = newIndex(name, templates, definition, this.#options.now());
+    const index = newIndex(name, templates, definition, this.#options.now(), this.#options.defaultShards);
     try {
       const bytes = encodeIndex(index);
       this.#take(indexKey(name), bytes, await this.#options.bucket.create(indexKey(name), bytes));

@@ -86,6 +86,8 @@ export interface SearchResponse {
   };
   /** Undefined where hits weren't counted. */
   readonly total: number | undefined;
+  /** Hits up to which the request wants them counted; undefined: all. */
+  readonly totalLimit?: number;
   /** Null where hits have no scores. */
   readonly maxScore: number | null;
   readonly hits: readonly Hit[];
@@ -135,6 +137,7 @@ export async function searchShards(
       request.trackTotalHits === false
         ? undefined
         : results.reduce((sum, { result }) => sum + result.total, 0),
+    ...(typeof request.trackTotalHits === "number" && { totalLimit: request.trackTotalHits }),
     maxScore: maxScore(results, request),
     cursor: last === undefined ? undefined : cursorOf(last),
     profile: request.profile ? results.map(({ profile }) => profile ?? {}) : undefined,

@@ -89,6 +89,7 @@ function compileOne(given: string): DateFormat {
   switch (name) {
     case "strict_date_optional_time":
     case "strict_date_optional_time_nanos":
+    case "iso8601":
       return { parse: (text) => parseIso(text, ISO), print: printIso };
     case "date_optional_time":
     case "dateOptionalTime":

@@ -48,7 +48,7 @@ export function searchAnswer(response: SearchResponse, options: SearchAnswerOpti
 
 function hitsBody(response: SearchResponse, options: SearchAnswerOptions): JsonObject {
   const objects = hasObjectTotals(options);
-  const total = objects ? objectTotal(response.total) : (response.total ?? -1);
+  const total = objects ? objectTotal(response.total, response.totalLimit) : (response.total ?? -1);
   const hasNone = response.shards.total === 0 || options.countOnly;
   const maxScore =
     response.maxScore ?? (hasNone && !objects && majorOf(options.compatVersion) < 7 ? 0 : null);
@@ -77,8 +77,9 @@ function withObjectTotals(value: unknown): unknown {
   );
 }
 
-function objectTotal(total: number | undefined): JsonObject | undefined {
-  return total === undefined ? undefined : { value: total, relation: "eq" };
+function objectTotal(total: number | undefined, limit = Number.POSITIVE_INFINITY): JsonObject | undefined {
+  if (total === undefined) return undefined;
+  return total <= limit ? { value: total, relation: "eq" } : { value: limit, relation: "gte" };
 }
 
 /** Merges that are needed when at most `size` states are kept at a time. */

@@ -35,6 +35,19 @@ describe("_search", () => {
     assert.equal(asNumber["hits"]!["total"], 3);
   });
 
+  test("tells up to how many hits were counted where 7 is told and a limit is given", async () => {
+    const totalOf = async (limit: number): Promise<unknown> =>
+      (await fixture.send("GET", "/logs/_search", { track_total_hits: limit }, "7.10.2")).body["hits"]![
+        "total"
+      ];
+    assert.deepEqual(await totalOf(2), { value: 2, relation: "gte" });
+    assert.deepEqual(await totalOf(3), { value: 3, relation: "eq" });
+    const uri = "/logs/_search?rest_total_hits_as_int=true";
+    const { status, body } = await fixture.send("GET", uri, { track_total_hits: 2 }, "7.10.2");
+    assert.equal(status, 400);
+    assert.match(JSON.stringify(body), /tracking of total hits is not accurate, got 2/);
+  });
+
   /** [uri, body, sources] */
   const FOUND: readonly (readonly [uri: string, body: unknown, sources: unknown[]])[] = [
     ["/_search?q=status:404", undefined, [DOCS[1]]],

@@ -1,6 +1,6 @@
 /** `_search`: find documents. */
 
-import { versionOf } from "#hub/api/compat-version.ts";
+import { majorOf, versionOf } from "#hub/api/compat-version.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import { type ApiRequest, checkValid } from "#hub/api/request.ts";
 import { resolveOptions } from "#hub/api/resolve-options.ts";
@@ -34,6 +34,7 @@ export function searchRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] 
 
 async function search(parts: ApiParts, scrolls: ScrollContexts, request: ApiRequest): Promise<ApiResponse> {
   const body = bodyWithParams(request.object(), request);
+  checkCounted(body, request);
   const scroll = scrollOf(body, request);
   if (scroll !== undefined) return openScroll(parts, scrolls, scroll, request);
   const response = await runSearch(parts, {
@@ -45,6 +46,16 @@ async function search(parts: ApiParts, scrolls: ScrollContexts, request: ApiRequ
     signal: request.signal,
   });
   return json(searchAnswer(response, { ...answerOptions(parts, request), countOnly: body["size"] === 0 }));
+}
+
+/** A plain number can't say that there are more. Throws request_invalid. */
+function checkCounted({ track_total_hits: limit }: JsonObject, request: ApiRequest): void {
+  if (request.flag("rest_total_hits_as_int") !== true || !(Number(limit) >= 0) || typeof limit === "boolean")
+    return;
+  throw new AppError(
+    "request_invalid",
+    `[rest_total_hits_as_int] cannot be used if the tracking of total hits is not accurate, got ${Number(limit)}`,
+  );
 }
 
 /** Shards that a request's path and parameters mean. */
@@ -99,6 +110,9 @@ async function openScroll(
   if (isObject(body["collapse"]))
     throw new AppError("request_invalid", "cannot use `collapse` in a scroll context");
   if (request.flag("request_cache") === true) {
+    checkValid(
+      majorOf(versionOf(parts, request)) >= 7 && "[request_cache] cannot be used in a scroll context",
+    );
     warnDeprecated(
       "Explicitly set [request_cache] for a scroll query is deprecated and will return a 400 error in future versions",
     );
