@@ -40,12 +40,11 @@ export class Router {
   /** Finds the route of a raw path (without the query; segments still encoded). Throws request_invalid for wrong encoding. */
   find(method: string, path: string): Found {
     const segments = path.split("/").filter((segment) => segment !== "");
+    const taken: string[] = [];
+    const endpoint = findEndpoint(this.#root, method as Method, segments, 0, taken);
+    if (endpoint !== undefined) return { kind: "route", ...matched(endpoint, taken) };
     const allowed = new Set<Method>();
-    for (const { node, values } of walk(this.#root, segments, 0, [])) {
-      const endpoint = node.endpoints.get(method as Method);
-      if (endpoint !== undefined) return { kind: "route", ...matched(endpoint, values) };
-      for (const each of node.endpoints.keys()) allowed.add(each);
-    }
+    addMethods(this.#root, segments, 0, allowed);
     return allowed.size === 0 ? { kind: "nothing" } : { kind: "other_methods", allowed: [...allowed] };
   }
 
@@ -74,26 +73,35 @@ function makeNode(): Node {
   return { plain: new Map(), named: undefined, endpoints: new Map() };
 }
 
-interface Place {
-  readonly node: Node;
-  readonly values: readonly string[];
-}
-
-/** All nodes with endpoints that the segments lead to, the plainest first. */
-function* walk(
+/** The plainest endpoint that the segments from `at` on lead to; what its named segments took is left in `taken`. */
+function findEndpoint(
   node: Node,
+  method: Method,
   segments: readonly string[],
   at: number,
-  values: readonly string[],
-): Iterable<Place> {
+  taken: string[],
+): Endpoint | undefined {
+  const segment = segments[at];
+  if (segment === undefined) return node.endpoints.get(method);
+  const plain = node.plain.get(segment);
+  const found = plain === undefined ? undefined : findEndpoint(plain, method, segments, at + 1, taken);
+  if (found !== undefined || node.named === undefined) return found;
+  taken.push(segment);
+  const named = findEndpoint(node.named, method, segments, at + 1, taken);
+  if (named === undefined) taken.pop();
+  return named;
+}
+
+/** Adds the methods of all endpoints that the segments from `at` on lead to, the plainest first. */
+function addMethods(node: Node, segments: readonly string[], at: number, methods: Set<Method>): void {
   const segment = segments[at];
   if (segment === undefined) {
-    if (node.endpoints.size > 0) yield { node, values };
+    for (const method of node.endpoints.keys()) methods.add(method);
     return;
   }
   const plain = node.plain.get(segment);
-  if (plain !== undefined) yield* walk(plain, segments, at + 1, values);
-  if (node.named !== undefined) yield* walk(node.named, segments, at + 1, [...values, segment]);
+  if (plain !== undefined) addMethods(plain, segments, at + 1, methods);
+  if (node.named !== undefined) addMethods(node.named, segments, at + 1, methods);
 }
 
 function matched({ route, names }: Endpoint, values: readonly string[]): Match {
