@@ -25,6 +25,7 @@ export class ClusterFacts implements Cluster {
   readonly uuid: string;
   readonly #bucket: StateBucket;
   readonly #node: OwnNode;
+  readonly #nodeId: string;
   #persistent: JsonObject;
   /** Until the hub ends. */
   #transient: JsonObject = {};
@@ -48,12 +49,22 @@ export class ClusterFacts implements Cluster {
     this.uuid = uuid;
     this.#node = node;
     this.#persistent = persistent;
+    this.#nodeId = createHash("sha256").update(`${uuid}/${node.name}`).digest("base64url").slice(0, 22);
   }
 
   nodes(): NodeInfo[] {
     const { name, attributes, host, httpAddress, transportAddress } = this.#node;
-    const id = createHash("sha256").update(`${this.uuid}/${name}`).digest("base64url").slice(0, 22);
-    return [{ id, name, attributes, host, httpAddress: httpAddress(), transportAddress, master: true }];
+    return [
+      {
+        id: this.#nodeId,
+        name,
+        attributes,
+        host,
+        httpAddress: httpAddress(),
+        transportAddress,
+        master: true,
+      },
+    ];
   }
 
   settings(): { readonly persistent: JsonObject; readonly transient: JsonObject } {
