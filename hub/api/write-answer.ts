@@ -16,6 +16,8 @@ import type { ApiRequest } from "./request.ts";
 
 /** How long a write waits for its shard unless `timeout` says otherwise: as 6.5. */
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** In 6.5 the wait for a shard may be shorter, but a shard that is there has time for the write itself. */
+const MIN_TIMEOUT_MS = 5_000;
 /** Longest id, bytes of UTF-8. */
 export const MAX_ID_BYTES = 512;
 
@@ -44,9 +46,14 @@ const VERSION_TYPES: Readonly<Record<string, VersionType>> = {
 export function writeOptions(request: ApiRequest): WriteOptions {
   return {
     refresh: refreshPolicy(request.query["refresh"]),
-    timeoutMs: request.duration("timeout") ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs: writeTimeoutMs(request),
     signal: request.signal,
   };
+}
+
+/** Time that a request's `timeout` gives each of its writes, ms. Throws request_invalid. */
+export function writeTimeoutMs(request: ApiRequest): number {
+  return Math.max(MIN_TIMEOUT_MS, request.duration("timeout") ?? DEFAULT_TIMEOUT_MS);
 }
 
 /** Returns the routing of a request; `parent` stands for it. */

@@ -3,6 +3,7 @@
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { ApiRequest } from "#hub/api/request.ts";
 import { type ApiResponse, json } from "#hub/api/route.ts";
+import { writeTimeoutMs } from "#hub/api/write-answer.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -26,8 +27,6 @@ export interface Change {
   readonly options: ChangeOptions;
   open(signal: AbortSignal): Promise<DocumentPages>;
 }
-
-const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Answers when the change is done, or at once with the task. Throws overloaded, what the change refuses. */
 export async function startChange(
@@ -77,7 +76,7 @@ export function changeOptions(request: ApiRequest, body: JsonObject): Omit<Chang
     proceedOnConflict: conflicts === "proceed",
     requestsPerSecond: speedOf(request.query["requests_per_second"]),
     refresh: refresh !== undefined && refresh !== "false",
-    timeoutMs: request.duration("timeout") ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs: writeTimeoutMs(request),
   };
 }
 
