@@ -1,6 +1,6 @@
 /** The way of each request: route, caller, body, handler, answer. Errors of any of them become an error body. */
 
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -13,7 +13,7 @@ import { plainErrorBody } from "./error-body.ts";
 import { answerFormat, checkBodyType } from "./media-type.ts";
 import { checkParameters, parseQuery } from "./parameters.ts";
 import { ApiRequest } from "./request.ts";
-import { type BodyReader, MAX_BODY_BYTES, type ReadBody } from "./request-body.ts";
+import type { BodyReader, ReadBody } from "./request-body.ts";
 import type { AccessControl, ApiResponse, Method, Route } from "./route.ts";
 import { type Match, Router } from "./router.ts";
 
@@ -33,6 +33,8 @@ export interface DispatcherOptions {
 const CLIENT_GONE = 499;
 /** Answers below aren't worth packing. */
 const MIN_PACKED_BYTES = 4_096;
+/** A body that nobody wants is read to its end up to here, so that its connection can be used on; beyond it is closed. */
+const MAX_SKIPPED_BYTES = 1024 * 1024;
 
 const pack = promisify(gzip);
 
@@ -45,27 +47,30 @@ export class Dispatcher {
     this.#router = new Router(options.routes);
   }
 
-  /** Returns a fastify plugin that answers everything below `prefix` ("" or "/es"); bodies are read here, not by fastify. */
+  /**
+   * Returns a fastify plugin that answers everything below `prefix` ("" or "/es"). fastify's way of a request ends where
+   * its route is found: bodies are read and answers sent here, as its steps in between cost more than most requests.
+   */
   plugin(
     prefix: string,
     paths: readonly string[] = prefix === "" ? ["/", "/*"] : ["", "/", "/*"],
   ): (app: FastifyInstance) => Promise<void> {
     return (app) => {
-      app.removeAllContentTypeParsers();
-      app.addContentTypeParser("*", { bodyLimit: MAX_BODY_BYTES }, (_request, _payload, done) => done(null));
-      const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-        this.#dispatch(request, reply, prefix);
-      app.setErrorHandler((error, request, reply) => this.#refuse(error, request, reply));
-      for (const path of paths) app.all(prefix + path, handler);
+      const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
+        reply.hijack();
+        void this.#dispatch(request, reply.raw, prefix);
+      };
+      for (const path of paths) app.all(prefix + path, { onRequest }, () => undefined);
       return Promise.resolve();
     };
   }
 
-  async #dispatch(request: FastifyRequest, reply: FastifyReply, prefix: string): Promise<FastifyReply> {
+  /** Never rejects. */
+  async #dispatch(request: FastifyRequest, response: ServerResponse, prefix: string): Promise<void> {
     const uri = request.raw.url?.slice(prefix.length) || "/";
     const gone = new AbortController();
-    reply.raw.on("close", () => {
-      if (!reply.raw.writableFinished) gone.abort();
+    response.on("close", () => {
+      if (!response.writableFinished) gone.abort();
     });
     const turn = new Turn(uri.startsWith("/") ? uri : `/${uri}`);
     const timer = this.#options.metrics.begin();
@@ -77,9 +82,13 @@ export class Dispatcher {
     } finally {
       turn.release();
     }
-    timer(turn.match?.route.paths[0] ?? "none", answer.status);
-    if (turn.warnings.size > 0) void reply.header("warning", warningHeaders(turn.warnings));
-    return this.#send(answer, request, reply);
+    timer(turn.match?.route.paths[0] ?? "none", response.destroyed ? CLIENT_GONE : answer.status);
+    try {
+      await this.#send(answer, turn.warnings, request.raw, response);
+    } catch (err) {
+      this.#options.log.error({ err, uri: turn.uri }, "an answer could not be sent");
+      response.destroy();
+    }
   }
 
   async #answer(turn: Turn, { raw, ip }: FastifyRequest, signal: AbortSignal): Promise<ApiResponse> {
@@ -123,30 +132,25 @@ export class Dispatcher {
     return renderAnswer({ status: error.status, json: errorBody(error), headers }, turn.answer);
   }
 
-  async #send(answer: RenderedAnswer, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (!request.raw.complete) void reply.header("connection", "close");
-    void reply.code(reply.raw.destroyed ? CLIENT_GONE : answer.status);
-    void reply.headers({ ...this.#options.headers, ...answer.headers });
-    const { body } = answer;
-    const isPacked = isWorthPacking(Buffer.byteLength(body), request.headers);
-    // Fast path: Node sends a text in one piece with the head before it, bytes behind it.
-    if (!isPacked && typeof body === "string") return reply.send(body);
-    const bytes =
-      typeof body === "string"
-        ? Buffer.from(body)
-        : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    if (!isPacked) return reply.send(bytes);
-    void reply.header("content-encoding", "gzip").header("vary", "accept-encoding");
-    return reply.send(await pack(bytes, { level: constants.Z_BEST_SPEED }));
-  }
-
-  /** What fastify refuses before a route is looked for. */
-  #refuse(error: unknown, { headers: given }: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { statusCode = 500 } = error as { statusCode?: number };
-    const isOurs = error instanceof AppError || statusCode >= 500;
-    const fault = isOurs ? toAppError(error) : refusal(statusCode, error as Error, given["content-type"]);
-    const { status, headers, body } = this.#errorAnswer(fault, new Turn("/"));
-    return reply.code(status).headers(headers).send(body);
+  async #send(
+    answer: RenderedAnswer,
+    warnings: ReadonlySet<string>,
+    message: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const headers: Record<string, OutgoingHttpHeader> = { ...this.#options.headers, ...answer.headers };
+    if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
+    if (!skipsRest(message)) headers["connection"] = "close";
+    let { body } = answer;
+    if (isWorthPacking(Buffer.byteLength(body), message.headers)) {
+      body = await pack(body, { level: constants.Z_BEST_SPEED });
+      headers["content-encoding"] = "gzip";
+      headers["vary"] = "accept-encoding";
+    }
+    headers["content-length"] = Buffer.byteLength(body);
+    response.writeHead(answer.status, headers);
+    // A text goes out in one piece with the head before it, bytes behind it.
+    response.end(body);
   }
 }
 
@@ -154,6 +158,14 @@ export class Dispatcher {
 function isWorthPacking(sizeBytes: number, headers: IncomingHttpHeaders): boolean {
   const isAccepted = /\bgzip\b/.test(String(headers["accept-encoding"]));
   return isAccepted && sizeBytes >= Math.max(MIN_PACKED_BYTES, Number(headers["content-length"] ?? 0));
+}
+
+/** Throws away what comes yet of a short body, as a request is refused before its body is read; false: it may be long. */
+function skipsRest(message: IncomingMessage): boolean {
+  if (message.complete) return true;
+  if (!(Number(message.headers["content-length"]) <= MAX_SKIPPED_BYTES)) return false;
+  message.resume();
+  return true;
 }
 
 /** What is known of a request so far, so that an error is answered in the format that was asked for. */
@@ -241,12 +253,4 @@ function challenge({ data }: AppError): Record<string, string> {
     ...(typeof wwwAuthenticate === "string" && { "www-authenticate": wwwAuthenticate }),
     ...(typeof retryAfterSeconds === "number" && { "retry-after": String(retryAfterSeconds) }),
   };
-}
-
-/** What fastify refuses by itself, in our words. */
-function refusal(status: number, { message }: Error, contentType: string | undefined): AppError {
-  if (status === 413) return new AppError("request_too_large", message);
-  if (status === 415)
-    return new AppError("media_type", `Content-Type header [${contentType ?? ""}] is not supported`);
-  return new AppError("request_invalid", message);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -125,6 +125,32 @@ test("a body beyond the limit is refused, packed or not, and the next request wo
   assert.equal((await search("GET", "/")).status, 200);
   assert.match(await hub.metrics.text(), /tailrace_api_bodies_bytes 0\n/);
 });
+
+test("a request that is refused before its body came keeps its connection, unless the body may be long", async () => {
+  const ask = (length: string): string =>
+    `PUT /_cluster/health HTTP/1.1\r\nhost: localhost\r\n${length}\r\n\r\n`;
+  const short = await conversation(`${ask("content-length: 2")}{`, `}${ask("content-length: 0")}`);
+  assert.deepEqual(short, ["405", "405"]);
+  assert.deepEqual(await conversation(ask("content-length: 99999999"), ""), ["405", "closed"]);
+  assert.deepEqual(await conversation(ask("transfer-encoding: chunked"), ""), ["405", "closed"]);
+});
+
+/** Statuses on one connection; `second` is sent when the first answer came. */
+async function conversation(first: string, second: string): Promise<string[]> {
+  const socket = connect(Number(new URL(hub.server.addresses.http).port), "127.0.0.1");
+  socket.setEncoding("utf8").write(first);
+  const seen: string[] = [];
+  try {
+    for await (const text of socket as AsyncIterable<string>) {
+      for (const [, status] of text.matchAll(/HTTP\/1\.1 (\d+)/g)) seen.push(status!);
+      if (seen.length === 2) return seen;
+      socket.write(second);
+    }
+  } finally {
+    socket.destroy();
+  }
+  return [...seen, "closed"];
+}
 
 test("pretty, filter_path and format shape every answer, errors too", async () => {
   assert.match((await search("GET", "/?pretty")).text, /^\{\n {2}"name" : "hub-1",\n/);
