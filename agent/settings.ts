@@ -36,6 +36,10 @@ export const SETTINGS_SCHEMA = Type.Object(
       description: "Addresses of the hub's NATS, nats:// or tls://.",
     }),
     "output.pipeline.token": text("Token for NATS."),
+    "output.pipeline.username": Type.String({
+      default: "tailrace",
+      description: "User whose password the token is, where NATS has users. The hub's own user by default.",
+    }),
     "output.pipeline.token_file": text("File with the token; read at each connection."),
     "output.pipeline.nkey_seed_file": text("File with the seed of an nkey."),
     "output.pipeline.tls.ca": text("File with the certificates of authorities to trust, PEM."),

@@ -27,6 +27,8 @@ export interface ConnectionSettings {
   /** nats:// or tls:// addresses. */
   readonly servers: readonly string[];
   readonly token?: string | undefined;
+  /** Whose password the token is where NATS has users; the hub's own user without it. */
+  readonly user?: string | undefined;
   /** File with the token; read at each attempt, as the hub may write it later. */
   readonly tokenFile?: string | undefined;
   readonly nkeySeedFile?: string | undefined;
@@ -50,7 +52,7 @@ interface Subscription {
   readonly onMessage: (message: Received) => void;
 }
 
-/** Name of the user whose password the hub's token is, see hub/journal/server-config.ts. */
+/** Name of the user whose password the hub's own token is, see hub/journal/server-config.ts. */
 const HUB_USER = "tailrace";
 /** What Node checks a certificate against where the client named no server. */
 const NO_NAME = "localhost";
@@ -200,7 +202,7 @@ export class Connection implements Component {
 /** Returns what the client library is told. Throws settings_invalid for credentials that can't be read. */
 export function connectionOptions(settings: ConnectionSettings, name: string): NodeConnectionOptions {
   const retry = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
-  const { token, tokenFile, nkeySeedFile, tlsCa, tlsCertificate, tlsKey, inboxPrefix } = settings;
+  const { token, tokenFile, user, nkeySeedFile, tlsCa, tlsCertificate, tlsKey, inboxPrefix } = settings;
   const tls = {
     ...(tlsCa === undefined ? {} : { caFile: tlsCa }),
     ...(tlsCertificate === undefined ? {} : { certFile: tlsCertificate }),
@@ -223,15 +225,15 @@ export function connectionOptions(settings: ConnectionSettings, name: string): N
     maxPingOut: PINGS_MISSED,
     ...(secure ? { tls } : {}),
     ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
-    ...(token === undefined ? {} : { authenticator: byToken(() => token) }),
-    ...(tokenFile === undefined ? {} : { authenticator: byToken(() => readToken(tokenFile)) }),
+    ...(token === undefined ? {} : { authenticator: byToken(user, () => token) }),
+    ...(tokenFile === undefined ? {} : { authenticator: byToken(user, () => readToken(tokenFile)) }),
     ...(nkeySeedFile === undefined ? {} : { authenticator: nkeyAuthenticator(readSeed(nkeySeedFile)) }),
   };
 }
 
-/** A hub whose other agents have credentials of their own knows its token as the password of a user. */
-function byToken(token: () => string): Authenticator[] {
-  return [tokenAuthenticator(token), usernamePasswordAuthenticator(HUB_USER, token)];
+/** A server with accounts, as the hub's own is, knows tokens as passwords of users. */
+function byToken(user = HUB_USER, token: () => string): Authenticator[] {
+  return [tokenAuthenticator(token), usernamePasswordAuthenticator(user, token)];
 }
 
 /** The client names no address in the handshake, so that a certificate for one would never fit. */
@@ -252,6 +254,7 @@ export function connectionSettings(file: Static<typeof SETTINGS_SCHEMA>): Connec
   return {
     servers: file["output.pipeline.servers"],
     token: file["output.pipeline.token"],
+    user: file["output.pipeline.username"],
     tokenFile: file["output.pipeline.token_file"],
     nkeySeedFile: file["output.pipeline.nkey_seed_file"],
     tlsCa: file["output.pipeline.tls.ca"],

@@ -9,6 +9,7 @@ import { ROOT, run, text, without } from "./tools.ts";
 interface Service {
   readonly image: string;
   readonly user?: string;
+  readonly environment?: Readonly<Record<string, string>>;
   readonly command?: readonly string[];
   readonly ports?: readonly (string | { readonly target: number })[];
   readonly volumes?: readonly (string | Readonly<Record<string, unknown>>)[];
@@ -24,7 +25,7 @@ interface Composition {
 
 const FILES = ["compose.yaml", "stack.yaml"] as const;
 const skip = without("docker-compose");
-const TOKEN = { TAILRACE_NATS_TOKEN: "secret-token" };
+const TOKEN = { TAILRACE_NATS_TOKEN: "secret-token", TAILRACE_AGENT_TOKEN: "other-token" };
 
 for (const file of FILES) {
   test(`${file} is taken by the composition tool`, { skip }, (t) => {
@@ -43,10 +44,20 @@ for (const file of FILES) {
     });
   }
 
-  test(`${file} refuses to start without a token`, { skip }, (t) => {
-    const { status, said } = config(t, file, undefined, {});
-    assert.notEqual(status, 0);
-    assert.match(said, /set it/);
+  test(`${file} refuses to start without one of the tokens`, { skip }, (t) => {
+    for (const name of Object.keys(TOKEN)) {
+      const { status, said } = config(t, file, undefined, { ...TOKEN, [name]: "" });
+      assert.notEqual(status, 0);
+      assert.match(said, new RegExp(`${name}.*set it`, "s"));
+    }
+  });
+
+  test(`agents of ${file} know the agents' token only`, { skip }, (t) => {
+    const { stdout } = config(t, file);
+    const { agent, hub } = (parse(stdout) as Composition).services;
+    const { TAILRACE_NATS_TOKEN: token, TAILRACE_NATS_USER: user } = agent?.environment ?? {};
+    assert.deepEqual([user, token], ["agent", TOKEN.TAILRACE_AGENT_TOKEN]);
+    assert.equal(hub?.environment?.["TAILRACE_NATS_TOKEN"], TOKEN.TAILRACE_NATS_TOKEN);
   });
 
   test(`one variable names the version of all images of ${file}`, { skip }, (t) => {

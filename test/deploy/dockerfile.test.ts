@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { dockerfileFaults } from "./dockerfile.ts";
-import { ROOT, run, text, without } from "./tools.ts";
+import { ROOT, text, without } from "./tools.ts";
 
 const IMAGES = {
   agent: { root: true },
@@ -87,19 +87,4 @@ test("the containers' health check tells 200 from anything else", { skip: withou
     server.close();
   }
   assert.equal(await check(), false, "nobody listens");
-});
-
-test("the settings of the NATS image are right", { skip: without("nats-server") }, () => {
-  // Versions before 2.10 don't know sync_interval.
-  const settings = text("deploy/images/nats.conf");
-  const known = /v2\.9\./.test(run("nats-server", ["-v"]).said)
-    ? settings.replace(/^ *sync_interval: always$/m, "")
-    : settings;
-  const check = (config: string) =>
-    run("bash", ["-c", 'nats-server -t -c <(printf "%s" "$CONFIG")'], {
-      env: { ...process.env, CONFIG: config, TAILRACE_NATS_TOKEN: "secret-token" },
-    });
-  const good = check(known);
-  assert.equal(good.status, 0, good.said);
-  assert.notEqual(check(known.replace("max_payload", "max_paylod")).status, 0);
 });

@@ -97,7 +97,7 @@ export class TestHub {
       env: this.#env,
     });
     this.#addresses = (await this.#child.ready(READY_MS)) as unknown as Addresses;
-    keepSecret(this.token);
+    if (this.tokenFile !== "") keepSecret(this.token);
   }
 
   /** Stops it as an operator would. Throws unless it ends with status 0. */

@@ -29,6 +29,16 @@ export interface NatsOptions {
   readonly port?: number;
   /** Upper bound of all streams together, bytes; 1 GiB without it. */
   readonly maxFileBytes?: number;
+  /** Returns a configuration in place of the usual one, which must name the place. */
+  readonly config?: (place: NatsPlace) => string;
+}
+
+/** What a test's server is told of its place. */
+export interface NatsPlace {
+  /** -1: the system chooses one. */
+  readonly port: number;
+  readonly storeDir: string;
+  readonly portsDir: string;
 }
 
 export interface TestNats {
@@ -66,7 +76,7 @@ class Server implements TestNats {
   readonly token = randomBytes(12).toString("hex");
   readonly dataDir: string;
   readonly #temporary: boolean;
-  readonly #maxFileBytes: number;
+  readonly #config: (place: NatsPlace) => string;
   #port: number;
   #child: ChildProcess | undefined;
   readonly #end = (): void => void this.#child?.kill("SIGKILL");
@@ -74,7 +84,7 @@ class Server implements TestNats {
   constructor(options: NatsOptions) {
     this.#temporary = options.dataDir === undefined;
     this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "tailrace-nats-"));
-    this.#maxFileBytes = options.maxFileBytes ?? 1024 ** 3;
+    this.#config = options.config ?? ((place) => this.#usual(place, options.maxFileBytes ?? 1024 ** 3));
     this.#port = options.port ?? -1;
     mkdirSync(this.dataDir, { recursive: true });
   }
@@ -94,7 +104,8 @@ class Server implements TestNats {
   async restart(): Promise<void> {
     const config = join(this.dataDir, "test.conf");
     const ports = mkdtempSync(join(this.dataDir, "ports-"));
-    writeFileSync(config, this.#config(ports), { mode: 0o600 });
+    const place = { port: this.#port, storeDir: this.dataDir, portsDir: ports };
+    writeFileSync(config, this.#config(place), { mode: 0o600 });
     const child = spawn(findBinary(), ["-c", config], { stdio: ["ignore", "ignore", "pipe"] });
     let output = "";
     child.stderr.on("data", (chunk: Buffer) => {
@@ -154,14 +165,14 @@ class Server implements TestNats {
     await closed;
   }
 
-  #config(ports: string): string {
+  #usual({ port, storeDir, portsDir }: NatsPlace, maxFileBytes: number): string {
     return `
 host: 127.0.0.1
-port: ${this.#port}
-ports_file_dir: ${JSON.stringify(ports)}
+port: ${port}
+ports_file_dir: ${JSON.stringify(portsDir)}
 max_payload: 8388608
 authorization { token: ${JSON.stringify(this.token)} }
-jetstream { store_dir: ${JSON.stringify(this.dataDir)}, max_mem: 64M, max_file: ${this.#maxFileBytes} }
+jetstream { store_dir: ${JSON.stringify(storeDir)}, max_mem: 64M, max_file: ${maxFileBytes} }
 `;
   }
 }
