@@ -4,7 +4,7 @@ import { filterSource, type SourceFilter } from "#hub/search/fetch/source-filter
 import { valuesAt } from "#hub/search/fetch/source-values.ts";
 import { isObject, type JsonObject, parseJson } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { fitsType, typeOf } from "./index-type.ts";
+import { documentType, fitsType } from "./index-type.ts";
 import type { ApiParts } from "./parts.ts";
 import type { IndexInfo, StoredDocument } from "./ports.ts";
 import { isTrue } from "./scalars.ts";
@@ -21,6 +21,8 @@ export interface GetSpec {
   readonly storedFields: readonly string[] | undefined;
   /** Expected version; another one is a conflict. */
   readonly version?: number | undefined;
+  /** Major number of the version to answer in. */
+  readonly major: number;
   /** False: as the last refresh shows it. */
   readonly realtime?: boolean | undefined;
 }
@@ -37,7 +39,7 @@ export async function getDocument(
       ? refreshedDocument(parts, spec)
       : await documents.get(spec.index, spec.id, routing);
   const index = indices.get(document?.index ?? spec.index) ?? indices.resolve(spec.index, {})[0];
-  const type = index === undefined ? (spec.type ?? "_doc") : typeOf(index);
+  const type = index === undefined ? (spec.type ?? "_doc") : documentType(index, spec.type, spec.major);
   if (document === null || (index !== undefined && !fitsType(index, spec.type))) {
     const shownType =
       spec.type === undefined || spec.type === "_all" || spec.type === "_doc" ? type : spec.type;
@@ -50,6 +52,7 @@ export async function getDocument(
     _type: type,
     _id: document.id,
     _version: document.version,
+    ...(spec.major >= 7 && { _seq_no: document.seqNo, _primary_term: document.primaryTerm }),
     ...(document.routing !== undefined && { _routing: document.routing }),
     found: true,
     ...shownSource(document, spec),

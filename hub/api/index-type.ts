@@ -54,6 +54,12 @@ export function typeOf(index: IndexInfo): string {
   return givenType(index.settings.raw) ?? DEFAULT_TYPE;
 }
 
+/** Returns what is printed as `_type` of a document: the index's type, from 7 on the one that the request names. */
+export function documentType(index: IndexInfo | undefined, given: string | undefined, major: number): string {
+  if (major >= 7 && given !== "_all") return given ?? DEFAULT_TYPE;
+  return index === undefined ? DEFAULT_TYPE : typeOf(index);
+}
+
 /** Returns true where documents of `index` are meant by `type` in a path. */
 export function fitsType(index: IndexInfo, type: string | undefined): boolean {
   return type === undefined || type === DEFAULT_TYPE || type === "_all" || typeOf(index) === type;

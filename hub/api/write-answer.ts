@@ -115,15 +115,16 @@ export function isFailure(result: WriteResult): result is Extract<WriteResult, {
   return "error" in result;
 }
 
-/** Returns the body of a write that was done. */
+/** Returns the body of a write that was done; `type`: printed as `_type`. */
 export function writeBody(
   result: WriteSuccess,
   indices: Pick<Indices, "get">,
   refresh: RefreshPolicy,
+  type = typeName(indices, result.index),
 ): JsonObject {
   return {
     _index: result.index,
-    _type: typeName(indices, result.index),
+    _type: type,
     _id: result.id,
     _version: result.version,
     result: result.result,

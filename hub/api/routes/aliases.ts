@@ -170,9 +170,7 @@ function getAliases(parts: ApiParts, request: ApiRequest): ApiResponse {
     for (const alias of Object.keys(kept)) seen.add(alias);
     if (names === undefined || Object.keys(kept).length > 0) answer[index.name] = { aliases: kept };
   }
-  const missing = (names ?? [])
-    .filter((name, at) => isConcrete(name) && !seen.has(name) && !isTakenOut(name, names!.slice(at + 1)))
-    .sort();
+  const missing = missingOf(names ?? [], seen);
   if (request.method === "HEAD")
     return empty(missing.length > 0 || (names !== undefined && seen.size === 0) ? 404 : 200);
   if (missing.length === 0) return json(answer);
@@ -198,13 +196,21 @@ function aliasesOf(index: IndexInfo, names: readonly string[] | undefined): Json
   return Object.fromEntries(Object.entries(all).filter(([alias]) => kept.has(alias)));
 }
 
+/** Names that no index has: those asked for by themselves and not taken out again. Behind a pattern "-" takes out. */
+function missingOf(names: readonly string[], seen: ReadonlySet<string>): string[] {
+  const patternAt = names.findIndex((name) => name.includes("*"));
+  const takesOut = (at: number): boolean => patternAt >= 0 && at > patternAt && names[at]!.startsWith("-");
+  return names
+    .filter((name, at) => {
+      if (name.includes("*") || name === "_all" || takesOut(at) || seen.has(name)) return false;
+      return patternAt < 0 || !isTakenOut(name, names.slice(Math.max(at + 1, patternAt)));
+    })
+    .sort();
+}
+
 /** Whether one of the patterns behind a name takes it out again. */
 function isTakenOut(name: string, later: readonly string[]): boolean {
   return later.some((pattern) => pattern.startsWith("-") && compileWildcard(pattern.slice(1)).matches(name));
-}
-
-function isConcrete(name: string): boolean {
-  return !name.includes("*") && name !== "_all" && !name.startsWith("-");
 }
 
 async function deleteAlias({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { majorOf, versionOf } from "../compat-version.ts";
 import { clusterHealth, type Health, indexHealth } from "../index-health.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo } from "../ports.ts";
@@ -61,9 +62,11 @@ async function health(parts: ApiParts, request: ApiRequest): Promise<ApiResponse
 }
 
 /** Undefined where an index isn't there, or not yet. */
-function healthTargets({ indices }: ApiParts, request: ApiRequest): IndexInfo[] | undefined {
+function healthTargets(parts: ApiParts, request: ApiRequest): IndexInfo[] | undefined {
+  // From 7.2 on the shards of closed indices count.
+  const expandWildcards = majorOf(versionOf(parts, request)) >= 7 ? "all" : "open";
   try {
-    return indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "open" }));
+    return parts.indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards }));
   } catch (error) {
     if (error instanceof AppError && error.code === "index_missing") return undefined;
     throw error;

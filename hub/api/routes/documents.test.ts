@@ -212,6 +212,28 @@ test("an index has one type, which paths name and answers print", async () => {
   assert.equal((await send("GET", "/typed/_settings")).text.includes("type_name"), false);
 });
 
+test("from 7 on a document has the type that the request names, and its sequence number is told", async () => {
+  const seven = { accept: "application/vnd.elasticsearch+json; compatible-with=7" };
+  await send("PUT", "/mixed/line/1", { a: 1 });
+  const typeOfAnswer = async (method: string, path: string, body?: object): Promise<unknown> =>
+    (await send(method, path, body, seven)).body["_type"];
+  assert.equal(await typeOfAnswer("GET", "/mixed/_doc/1"), "_doc");
+  assert.equal(await typeOfAnswer("GET", "/mixed/line/1"), "line");
+  assert.equal(await typeOfAnswer("PUT", "/mixed/_doc/2", { a: 2 }), "_doc");
+  assert.equal(await typeOfAnswer("POST", "/mixed/_update/2", { doc: { a: 3 } }), "_doc");
+  assert.equal(await typeOfAnswer("DELETE", "/mixed/_doc/2"), "_doc");
+  const read = await send("GET", "/mixed/_doc/1", undefined, seven);
+  assert.deepEqual([typeof read.body["_seq_no"], read.body["_primary_term"]], ["number", 1]);
+  const docs = [{ _index: "mixed", _id: "1", _routing: "x" }];
+  assert.match((await send("POST", "/_mget", { docs }, seven)).text, /Unknown parameter \[_routing\]/);
+});
+
+test("a misspelled member beside others of an update is refused by name", async () => {
+  const { status, text } = await send("POST", "/p/_doc/1/_update", { dac: { a: 1 }, upsert: { a: 2 } });
+  assert.equal(status, 400);
+  assert.match(text, /\[UpdateRequest\] unknown field \[dac\] did you mean \[doc\]\?/);
+});
+
 test("parameters of writes are checked", async () => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["/p/_doc/1?refresh=maybe", /Unknown value for refresh: \[maybe\]/],

@@ -3,9 +3,10 @@
 import { filterSource } from "#hub/search/fetch/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { applySettings, splitSettings } from "../body-settings.ts";
+import { majorOf, versionOf } from "../compat-version.ts";
 import { errorBody } from "../error-body.ts";
 import { getDocument } from "../get-result.ts";
-import { adoptType, fitsType } from "../index-type.ts";
+import { adoptType, documentType, fitsType } from "../index-type.ts";
 import { checkPipeline, pipelineOf } from "../ingest-documents.ts";
 import type { ApiParts } from "../parts.ts";
 import type { WriteConditions, WriteItem } from "../ports.ts";
@@ -18,7 +19,6 @@ import {
   conditionsOf,
   isFailure,
   routingOf,
-  typeName,
   WRITE_PARAMS,
   writeBody,
   writeOptions,
@@ -133,8 +133,13 @@ async function writeOne(parts: ApiParts, request: ApiRequest, item: WriteItem): 
   const [result] = await parts.documents.write([item], options);
   if (result === undefined) throw new AppError("internal", "a write gave no result");
   if (isFailure(result)) throw result.error;
-  const body = writeBody(result, parts.indices, options.refresh);
-  const path = [result.index, typeName(parts.indices, result.index), result.id];
+  const type = documentType(
+    parts.indices.get(result.index),
+    request.path["type"],
+    majorOf(versionOf(parts, request)),
+  );
+  const body = writeBody(result, parts.indices, options.refresh, type);
+  const path = [result.index, type, result.id];
   const location = `/${path.map(encodeURIComponent).join("/")}`;
   const status = writeStatus(result);
   return { status, json: body, ...(status === 201 && { headers: { location } }) };
@@ -173,6 +178,7 @@ async function specOf(parts: ApiParts, request: ApiRequest): Promise<Parameters<
     source: sourceParams(request),
     storedFields: request.list("stored_fields"),
     version: request.integer("version"),
+    major: majorOf(versionOf(parts, request)),
     realtime: request.flag("realtime"),
   };
 }

@@ -88,6 +88,21 @@ test("settings change, are taken back, and can be shown flat and by name", async
   assert.equal("refresh_interval" in hub.catalog.get("set")!.settings.raw, false);
 });
 
+test("from 7 on a closed index is named, counts for the health, and a field that isn't there is empty", async () => {
+  const seven = { accept: "application/vnd.elasticsearch+json; compatible-with=7" };
+  await send("PUT", "/shut", { settings: { number_of_shards: 1, number_of_replicas: 1 } });
+  const field = await send("GET", "/shut/_mapping/field/none", undefined, seven);
+  assert.deepEqual([field.status, field.body], [200, { shut: { mappings: {} } }]);
+  assert.deepEqual((await send("POST", "/shut/_close", undefined, seven)).body, {
+    acknowledged: true,
+    shards_acknowledged: true,
+    indices: { shut: { closed: true } },
+  });
+  assert.equal((await send("GET", "/_cluster/health/sh*", undefined, seven)).body["status"], "yellow");
+  assert.equal((await send("GET", "/_cluster/health/sh*")).body["status"], "green");
+  await send("DELETE", "/shut");
+});
+
 test("aliases are given, shown, missed and taken", async () => {
   await send("PUT", "/al-1");
   await send("PUT", "/al-2");
@@ -112,6 +127,9 @@ test("aliases are given, shown, missed and taken", async () => {
   });
   assert.equal((await send("HEAD", "/al-2/_alias/one")).status, 404);
   assert.equal((await send("GET", "/_alias/one,both,-on*")).status, 200);
+  const before = await send("GET", "/_alias/-one,bo*,-other");
+  assert.deepEqual([before.status, before.body["error"]], [404, "alias [-one] missing"]);
+  assert.equal((await send("GET", "/_alias/one,both,-on*,-both")).status, 200);
   assert.equal((await send("PUT", "/al-2/_alias/two")).status, 200);
   assert.equal((await send("DELETE", "/al-*/_alias/both,two")).status, 200);
   assert.deepEqual((await send("GET", "/al-2/_alias")).body, { "al-2": { aliases: {} } });

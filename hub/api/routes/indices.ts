@@ -3,7 +3,7 @@
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseAliases } from "../aliases.ts";
-import { showsTypes } from "../compat-version.ts";
+import { majorOf, showsTypes, versionOf } from "../compat-version.ts";
 import { flatSettings, flattenSettings, nestSettings } from "../index-settings.ts";
 import { printMapping, splitType, TYPE_SETTING } from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
@@ -146,22 +146,22 @@ async function deleteIndices({ indices }: ApiParts, request: ApiRequest): Promis
   return json({ acknowledged: true });
 }
 
-async function setState(
-  { indices }: ApiParts,
-  request: ApiRequest,
-  state: "open" | "close",
-): Promise<ApiResponse> {
+async function setState(parts: ApiParts, request: ApiRequest, state: "open" | "close"): Promise<ApiResponse> {
   const expression = request.path["index"];
   if (expression === undefined)
     throw new AppError("request_invalid", "Validation Failed: 1: index is missing;", {
       data: { type: "action_request_validation_exception" },
     });
   const states = state === "open" ? "closed" : "open";
-  for (const index of indices.resolve(
+  const found = parts.indices.resolve(
     expression,
     resolveOptions(request, { expandWildcards: states, allowNoIndices: false }),
-  )) {
-    if (index.state !== state) await indices.setState(index.name, state);
+  );
+  for (const index of found) {
+    if (index.state !== state) await parts.indices.setState(index.name, state);
   }
-  return json({ acknowledged: true, ...(state === "open" && { shards_acknowledged: true }) });
+  if (state === "open") return json({ acknowledged: true, shards_acknowledged: true });
+  if (majorOf(versionOf(parts, request)) < 7) return json({ acknowledged: true });
+  const closed = Object.fromEntries(found.map(({ name }) => [name, { closed: true }]));
+  return json({ acknowledged: true, shards_acknowledged: true, indices: closed });
 }

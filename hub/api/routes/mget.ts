@@ -4,6 +4,7 @@ import { warnDeprecated } from "#hub/search/deprecation.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/fetch/source-filter.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { majorOf, versionOf } from "../compat-version.ts";
 import { errorDetail, validationError } from "../error-body.ts";
 import { type GetSpec, getDocument } from "../get-result.ts";
 import type { ApiParts } from "../parts.ts";
@@ -45,7 +46,7 @@ export function mgetRoutes(parts: ApiParts): Route[] {
 }
 
 async function mget(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
-  const specs = readSpecs(request);
+  const specs = readSpecs(request, majorOf(versionOf(parts, request)));
   if (request.flag("refresh") === true)
     await parts.shards.refresh(parts.indices.resolve(request.path["index"], {}));
   const docs: JsonObject[] = [];
@@ -68,7 +69,7 @@ async function readOne(parts: ApiParts, spec: GetSpec): Promise<JsonObject> {
   }
 }
 
-function readSpecs(request: ApiRequest): GetSpec[] {
+function readSpecs(request: ApiRequest, major: number): GetSpec[] {
   const body = request.requiredObject();
   const { docs, ids } = body;
   const unknown = Object.keys(body).find((key) => key !== "docs" && key !== "ids");
@@ -85,7 +86,7 @@ function readSpecs(request: ApiRequest): GetSpec[] {
       "request_invalid",
       `_mget reads at most ${MAX_DOCUMENTS} documents, but ${items.length} were asked for; send several requests`,
     );
-  const specs = items.map((item) => readSpec(item, request));
+  const specs = items.map((item) => readSpec(item, request, major));
   const problems = specs.flatMap((spec, at) => [
     ...(spec.index === "" ? [`index is missing for doc ${at}`] : []),
     ...(spec.id === "" ? [`id is missing for doc ${at}`] : []),
@@ -94,15 +95,14 @@ function readSpecs(request: ApiRequest): GetSpec[] {
   return specs;
 }
 
-function readSpec(item: unknown, request: ApiRequest): GetSpec {
+function readSpec(item: unknown, request: ApiRequest, major: number): GetSpec {
   if (!isObject(item)) throw new AppError("request_invalid", "docs array element should include an object");
   const unknown = Object.keys(item).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined)
-    throw new AppError("parsing", `Unknown parameter [${unknown}] in an element of [docs]`, {
-      data: { type: "parse_exception" },
-    });
+  if (unknown !== undefined) throw unknownParameter(unknown);
   for (const old of ["_routing", "_version", "_version_type", "_parent"]) {
-    if (old in item) warnDeprecated(`Deprecated field [${old}] used, expected [${old.slice(1)}] instead`);
+    if (!(old in item)) continue;
+    if (major >= 7) throw unknownParameter(old);
+    warnDeprecated(`Deprecated field [${old}] used, expected [${old.slice(1)}] instead`);
   }
   const stored = item["stored_fields"];
   const storedFields =
@@ -118,8 +118,15 @@ function readSpec(item: unknown, request: ApiRequest): GetSpec {
     source: sourceOf(item["_source"]) ?? sourceParams(request),
     storedFields,
     version: typeof version === "number" ? version : undefined,
+    major,
     realtime: request.flag("realtime"),
   };
+}
+
+function unknownParameter(name: string): AppError {
+  return new AppError("parsing", `Unknown parameter [${name}] in an element of [docs]`, {
+    data: { type: "parse_exception" },
+  });
 }
 
 function sourceOf(value: unknown): SourceFilter | false | undefined {

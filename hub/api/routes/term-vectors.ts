@@ -6,6 +6,7 @@ import { ShardContext } from "#hub/search/query.ts";
 import { RawJson } from "#hub/search/raw-json.ts";
 import { type TermVectorOptions, termVectors } from "#hub/search/term-vectors.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { majorOf, versionOf } from "../compat-version.ts";
 import { errorDetail, validationError } from "../error-body.ts";
 import { getDocument } from "../get-result.ts";
 import { typeOf } from "../index-type.ts";
@@ -144,6 +145,7 @@ async function vectorsOf(
     routing: optionalText(body["routing"] ?? body["_routing"], "routing") ?? routingOf(request).routing,
     source: undefined,
     storedFields: undefined,
+    major: majorOf(versionOf(parts, request)),
     realtime: request.flag("realtime"),
   };
   const read = await getDocument(parts, spec);
@@ -151,7 +153,7 @@ async function vectorsOf(
     return { ...read.body, _version: 0, found: false, took: tookOf(parts, startMs) };
   const source = objectOf(new RawJson(read.document.source).parse(), "_source");
   const { term_vectors } = inShard(parts, read.document.index, id, source, options);
-  const { _source: _, ...place } = read.body;
+  const { _source, _seq_no, _primary_term, ...place } = read.body;
   return { ...place, took: tookOf(parts, startMs), term_vectors };
 }
 

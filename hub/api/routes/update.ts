@@ -3,8 +3,10 @@
 import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/fetch/source-filter.ts";
 import { type JsonObject, parseJson } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { nearestName } from "#proto/kit/nearest.ts";
 import { applySettings, splitSettings } from "../body-settings.ts";
-import { adoptType } from "../index-type.ts";
+import { majorOf, versionOf } from "../compat-version.ts";
+import { adoptType, documentType } from "../index-type.ts";
 import { jsonMembers } from "../json-members.ts";
 import type { ApiParts } from "../parts.ts";
 import type { StoredDocument, WriteItem } from "../ports.ts";
@@ -68,6 +70,7 @@ export function readUpdateBody(bytes: Uint8Array): UpdateBody {
   if (members.has("script") || members.has("scripted_upsert"))
     throw new AppError("not_offered", "scripts aren't offered; send the changed fields in [doc]");
   const isBare = !KEYS.some((key) => members.has(key));
+  if (!isBare) checkKnown(members.keys());
   const doc = isBare ? bytes : members.get("doc");
   const docAsUpsert = flagOf(members, "doc_as_upsert", false);
   checkValid(
@@ -102,11 +105,29 @@ async function update(parts: ApiParts, request: ApiRequest): Promise<ApiResponse
     const [result] = await parts.documents.write([item], options);
     if (result === undefined) throw new AppError("internal", "a write gave no result");
     if (!isFailure(result)) {
-      const answer = writeBody(result, parts.indices, options.refresh);
+      const shownType = documentType(
+        parts.indices.get(result.index),
+        type,
+        majorOf(versionOf(parts, request)),
+      );
+      const answer = writeBody(result, parts.indices, options.refresh, shownType);
       const wanted = sourceParams(request) ?? body?.source;
       return json({ ...answer, ...(await newSource(parts, request, wanted)) }, writeStatus(result));
     }
     if (result.error.code !== "version_conflict" || tries >= retries) throw result.error;
+  }
+}
+
+/** Throws parsing for members that an update with [doc] doesn't have. */
+function checkKnown(names: Iterable<string>): void {
+  for (const name of names) {
+    if (KEYS.includes(name)) continue;
+    const near = nearestName(name, KEYS);
+    throw new AppError(
+      "parsing",
+      `[UpdateRequest] unknown field [${name}]${near === undefined ? "" : ` did you mean [${near}]?`}`,
+      { data: { type: "x_content_parse_exception" } },
+    );
   }
 }
 

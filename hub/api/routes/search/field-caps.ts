@@ -7,7 +7,7 @@ import { type ApiRequest, checkValid } from "#hub/api/request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/resolve-options.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
-import type { JsonObject } from "#hub/search/json.ts";
+import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -15,6 +15,8 @@ interface Capability {
   readonly type: string;
   readonly searchable: boolean;
   readonly aggregatable: boolean;
+  /** What the mapping says of the field's values, e.g. their unit. */
+  readonly meta?: JsonObject;
 }
 
 /** Fields that every index has. */
@@ -26,6 +28,9 @@ const META: Readonly<Record<string, Capability>> = {
   _routing: { type: "_routing", searchable: true, aggregatable: false },
   _ignored: { type: "_ignored", searchable: true, aggregatable: false },
 };
+
+/** Of an index that doesn't have a field. */
+const UNMAPPED: Capability = { type: "unmapped", searchable: false, aggregatable: false };
 
 export function fieldCapsRoutes(parts: ApiParts): Route[] {
   return [
@@ -57,11 +62,28 @@ function fieldCaps(parts: ApiParts, request: ApiRequest): ApiResponse {
       );
     }
   }
+  if (request.flag("include_unmapped") === true) addUnmapped(fields, found);
   const described = Object.fromEntries([...fields].map(([name, types]) => [name, describeTypes(types)]));
   return json({
     ...(majorOf(versionOf(parts, request)) >= 7 && { indices: found.map((index) => index.name) }),
     fields: described,
   });
+}
+
+/** Names the indices that don't have a field which others have. */
+function addUnmapped(
+  fields: ReadonlyMap<string, Map<string, [index: string, Capability][]>>,
+  found: readonly IndexInfo[],
+): void {
+  for (const types of fields.values()) {
+    const known = new Set([...types.values()].flatMap((entries) => entries.map(([index]) => index)));
+    const unmapped = found.filter(({ name }) => !known.has(name));
+    if (unmapped.length === 0) continue;
+    types.set(
+      UNMAPPED.type,
+      unmapped.map(({ name }) => [name, UNMAPPED]),
+    );
+  }
 }
 
 function patternsOf(request: ApiRequest): readonly string[] {
@@ -105,7 +127,8 @@ function* capabilities({ mapping }: IndexInfo): Iterable<[name: string, Capabili
 function capabilityOf(field: Field): Capability {
   const aggregatable =
     field.type === "text" ? field.fielddata : field.docValues && columnKind(field) !== null;
-  return { type: field.type, searchable: field.index, aggregatable };
+  const { meta } = field.given;
+  return { type: field.type, searchable: field.index, aggregatable, ...(isObject(meta) && { meta }) };
 }
 
 function describeTypes(types: ReadonlyMap<string, readonly (readonly [string, Capability])[]>): JsonObject {
@@ -132,5 +155,17 @@ function describeType(
     ...(isConflict && { indices: entries.map(([name]) => name) }),
     ...(notSearchable !== undefined && { non_searchable_indices: notSearchable }),
     ...(notAggregatable !== undefined && { non_aggregatable_indices: notAggregatable }),
+    ...mergedMeta(entries),
   };
+}
+
+/** What the indices say of a field's values: every distinct text by its key. */
+function mergedMeta(entries: readonly (readonly [string, Capability])[]): JsonObject {
+  const texts = new Map<string, Set<string>>();
+  for (const [, { meta = {} }] of entries) {
+    for (const [key, value] of Object.entries(meta))
+      texts.set(key, (texts.get(key) ?? new Set()).add(String(value)));
+  }
+  if (texts.size === 0) return {};
+  return { meta: Object.fromEntries([...texts].map(([key, values]) => [key, [...values].sort()])) };
 }

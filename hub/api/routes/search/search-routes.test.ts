@@ -144,6 +144,8 @@ describe("the others", () => {
       (await fixture.send("POST", "/logs/_doc/99/_explain", { query: { match_all: {} } })).status,
       404,
     );
+    const other = await fixture.send("POST", "/logs/other/1/_explain", { query: { match_all: {} } });
+    assert.deepEqual([other.status, other.body["_type"], other.body["matched"]], [404, "other", false]);
   });
 
   test("_field_caps tells types and conflicts of types apart", async () => {
@@ -157,6 +159,13 @@ describe("the others", () => {
     });
     assert.deepEqual(body["fields"]!["_id"], { _id: { type: "_id", searchable: true, aggregatable: false } });
     assert.equal((await fixture.send("GET", "/_field_caps")).status, 400);
+  });
+
+  test("_field_caps names the indices without a field where that is asked for", async () => {
+    const { body } = await fixture.send("GET", "/_field_caps?fields=host&include_unmapped=true");
+    const unmapped = { type: "unmapped", searchable: false, aggregatable: false, indices: ["other"] };
+    assert.deepEqual(body["fields"]!["host"]!["unmapped"], unmapped);
+    assert.deepEqual(body["fields"]!["host"]!["keyword"]!["indices"], ["logs"]);
   });
 
   test("_search_shards says where a search would run", async () => {

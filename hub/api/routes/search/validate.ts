@@ -1,5 +1,7 @@
 /** `_validate/query` and `_explain`: whether a query is right, and what it makes of one document. */
 
+import { majorOf, versionOf } from "#hub/api/compat-version.ts";
+import { documentType, fitsType } from "#hub/api/index-type.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { ApiRequest } from "#hub/api/request.ts";
 import { resolveOptions } from "#hub/api/resolve-options.ts";
@@ -88,14 +90,12 @@ function explain(parts: ApiParts, request: ApiRequest): ApiResponse {
   const query = parseQueryBody(bodyOf(request));
   const [index] = parts.indices.resolve(name, resolveOptions(request));
   const source = sourceParams(request);
+  const type = request.path["type"];
   const opened = openShards(parts, { expression: name, types: undefined, options: {} });
   try {
-    const found = findDocument(opened.shards, id);
+    const found = index === undefined || fitsType(index, type) ? findDocument(opened.shards, id) : undefined;
     if (found === undefined)
-      return json(
-        { _index: index?.name, _type: request.path["type"] ?? "_doc", _id: id, matched: false },
-        404,
-      );
+      return json({ _index: index?.name, _type: type ?? "_doc", _id: id, matched: false }, 404);
     const { shard, segment, doc } = found;
     const context = new ShardContext(shard.index, shard.shard, shard.searcher, parts.clock.now());
     const { filter } = shard;
@@ -104,7 +104,7 @@ function explain(parts: ApiParts, request: ApiRequest): ApiResponse {
     const wanted = source !== undefined && source !== false;
     return json({
       _index: shard.index.name,
-      _type: shard.index.typeName,
+      _type: documentType(index, type, majorOf(versionOf(parts, request))),
       _id: id,
       matched: explanation.matches,
       explanation: printExplanation(explanation),
