@@ -146,6 +146,7 @@ const NO_SHARDS: Shards = {
       deleted: 1,
       bytes: 1536,
       generation: 1,
+      fieldData: new Map([["message", 24]]),
       segments: 1,
       log: { operations: 4, bytes: 400, uncommittedOperations: 1, uncommittedBytes: 100 },
     },

@@ -155,6 +155,8 @@ export interface ShardStats {
   /** On disk. */
   readonly bytes: number;
   readonly segments: number;
+  /** Memory of text fields that were uninverted for sorting, by field, bytes. */
+  readonly fieldData: ReadonlyMap<string, number>;
   /** Of the newest commit; 0 for none. */
   readonly generation: number;
   /** Messages of the log that it has taken up since it was opened. */

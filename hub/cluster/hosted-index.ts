@@ -16,6 +16,8 @@ export interface ShardStats {
   readonly deleted: number;
   readonly bytes: number;
   readonly segments: number;
+  /** See the engine's ShardStats. */
+  readonly fieldData: ReadonlyMap<string, number>;
   readonly log: PrintedLogFigures;
   /** See the engine's ShardStats. */
   readonly writtenMs: number;

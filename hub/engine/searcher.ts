@@ -55,6 +55,8 @@ export interface SegmentReader {
   numericColumn(field: string): NumericColumn | null;
   /** Column of a keyword or ip field. */
   keywordColumn(field: string): KeywordColumn | null;
+  /** The terms of a text field by document, made in memory and kept for a while; null where none has it. Throws memory_limit. */
+  uninverted(field: string): KeywordColumn | null;
   geoColumn(field: string): GeoColumn | null;
   /** Documents with a value of the leaf field; null for none. Must not be changed. */
   exists(field: string): Bitset | null;

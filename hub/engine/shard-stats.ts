@@ -1,5 +1,6 @@
 /** Figures of a shard. */
 
+import { fieldDataCache } from "./segment/field-data-cache.ts";
 import type { ShardDocuments } from "./shard-documents.ts";
 import type { ShardSegment } from "./shard-segment.ts";
 
@@ -10,6 +11,8 @@ export interface ShardStats {
   /** Size of the segments. */
   readonly bytes: number;
   readonly segments: number;
+  /** Memory of text fields that were uninverted for sorting, by field, bytes. */
+  readonly fieldData: ReadonlyMap<string, number>;
   /** Memory of the buffer and of segments that aren't committed. */
   readonly memoryBytes: number;
   /** When something was applied, or before opening committed, for the last time, ms since 1970. */
@@ -37,8 +40,18 @@ export function statsOf(
     bytes,
     segments: segments.length,
     memoryBytes: uncommittedBytesOf(segments) + (buffer?.sizeBytes ?? 0),
+    fieldData: fieldDataOf(segments),
     ...times,
   };
+}
+
+function fieldDataOf(segments: readonly ShardSegment[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { segment } of segments) {
+    for (const [field, bytes] of fieldDataCache().sizes(segment))
+      sums.set(field, (sums.get(field) ?? 0) + bytes);
+  }
+  return sums;
 }
 
 /** Bytes of sealed segments that aren't on disk. */

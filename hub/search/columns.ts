@@ -36,6 +36,12 @@ export function columnField(shard: ShardContext, name: string): Field | undefine
   return field;
 }
 
+/** Returns the field to sort by or to take terms of, as `columnField`; text with `fielddata` will do as well. Throws request_invalid. */
+export function termsField(shard: ShardContext, name: string): Field | undefined {
+  const field = shard.mapping.resolve(name);
+  return field?.type === "text" && field.fielddata ? field : columnField(shard, name);
+}
+
 /** True for fields whose values are numbers: numbers, dates, booleans. */
 export function isNumeric(field: Field): boolean {
   return (

@@ -55,6 +55,10 @@ const FIGURES: readonly (readonly [string, string, string | number | undefined])
   ["/_stats/indexing?types=_d*,none", "_all.total.indexing.types._doc.index_total", 2],
   ["/_stats/indexing?types=none", "_all.total.indexing.types", undefined],
   ["/a/_stats/docs?level=shards", "indices.a.shards.0.0.commit.generation", 1],
+  ["/_stats/fielddata", "_all.total.fielddata.memory_size_in_bytes", 24],
+  ["/_stats/fielddata", "_all.total.fielddata.fields", undefined],
+  ["/_stats/fielddata?fields=mess*", "_all.total.fielddata.fields.message.memory_size_in_bytes", 24],
+  ["/_stats/fielddata?fielddata_fields=none", "_all.total.fielddata.fields", undefined],
   ["/_nodes/stats/discovery", "nodes.node-id.discovery.cluster_state_queue.total", 0],
   ["/_stats/get", "_all.total.get.total", 2],
   ["/_stats/get", "_all.total.get.missing_total", 1],
@@ -98,6 +102,8 @@ test("tables of shards' places, tasks and attributes have their columns", async 
     /^cluster:monitor\/tasks\/lists 127\.0\.0\.1\n$/,
   );
   assert.equal((await send("GET", "/_cat/nodeattrs?h=attr,value")).text, "rack r1\n");
+  assert.equal((await send("GET", "/_cat/fielddata?h=node,field,size")).text, "hub-1 message 24b\n");
+  assert.equal((await send("GET", "/_cat/fielddata/other")).text, "");
   assert.match((await send("GET", "/_cat/health?ts=false")).text, /^test +green/);
 });
 

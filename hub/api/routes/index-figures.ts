@@ -26,6 +26,9 @@ export interface FigureOptions {
   readonly groups: readonly string[];
   /** Patterns of the mapping types to show. */
   readonly types: readonly string[];
+  /** Patterns of the fields whose fielddata and completions are shown one by one. */
+  readonly fieldDataOf: readonly string[];
+  readonly completionsOf: readonly string[];
   /** Whether sizes of segment files are asked for. */
   readonly fileSizes: boolean;
 }
@@ -59,7 +62,7 @@ const METRICS: Readonly<Record<string, readonly [key: string, figures: Figures]>
   warmer: ["warmer", () => ({ current: 0, total: 0, total_time_in_millis: 0 })],
   // Results of queries aren't kept.
   query_cache: ["query_cache", () => noCache({ total_count: 0, cache_size: 0, cache_count: 0 })],
-  fielddata: ["fielddata", () => ({ memory_size_in_bytes: 0, evictions: 0 })],
+  fielddata: ["fielddata", fieldData],
   completion: ["completion", () => ({ size_in_bytes: 0 })],
   segments: ["segments", segments],
   // The journal is the log before segments: what of it an index would be read again from.
@@ -215,6 +218,36 @@ function segments({ shards }: FigureSource, { fileSizes }: FigureOptions): JsonO
     file_sizes: fileSizes
       ? { seg: { size_in_bytes: sizeBytes, description: "Segment: all parts in one file" } }
       : {},
+  };
+}
+
+function fieldData({ shards }: FigureSource, { fieldDataOf }: FigureOptions): JsonObject {
+  return {
+    ...bytesByField(
+      shards.map((shard) => shard.fieldData),
+      fieldDataOf,
+      "memory_size_in_bytes",
+    ),
+    evictions: 0,
+  };
+}
+
+/** The sum of all fields under `key`, and below `fields` those that a pattern fits. */
+function bytesByField(
+  sizes: readonly ReadonlyMap<string, number>[],
+  patterns: readonly string[],
+  key: string,
+): JsonObject {
+  const sums = new Map<string, number>();
+  for (const [field, bytes] of sizes.flatMap((each) => [...each]))
+    sums.set(field, (sums.get(field) ?? 0) + bytes);
+  const shown = matchingNames([...sums.keys()], patterns).map((field) => [
+    field,
+    { [key]: sums.get(field)! },
+  ]);
+  return {
+    [key]: [...sums.values()].reduce((all, bytes) => all + bytes, 0),
+    ...(shown.length > 0 && { fields: Object.fromEntries(shown) as JsonObject }),
   };
 }
 

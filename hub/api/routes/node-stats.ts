@@ -144,6 +144,8 @@ function indexFigures(parts: ApiParts, request: ApiRequest): JsonObject {
     wanted: wantedMetrics(request, "index_metric"),
     groups: request.list("groups") ?? [],
     types: request.list("types") ?? [],
+    fieldDataOf: [...(request.list("fields") ?? []), ...(request.list("fielddata_fields") ?? [])],
+    completionsOf: [...(request.list("fields") ?? []), ...(request.list("completion_fields") ?? [])],
     fileSizes: request.flag("include_segment_file_sizes") ?? false,
   };
   const open = parts.indices.all().filter(({ state }) => state === "open");
@@ -219,6 +221,8 @@ function clusterIndexFigures(parts: ApiParts, open: readonly IndexInfo[]): JsonO
     wanted: (metric) => shown.includes(metric),
     groups: [],
     types: [],
+    fieldDataOf: [],
+    completionsOf: [],
     fileSizes: false,
   });
 }

@@ -38,6 +38,8 @@ function stats(parts: ApiParts, request: ApiRequest): ApiResponse {
     wanted: wantedMetrics(request, "metric"),
     groups: request.list("groups") ?? [],
     types: request.list("types") ?? [],
+    fieldDataOf: [...(request.list("fields") ?? []), ...(request.list("fielddata_fields") ?? [])],
+    completionsOf: [...(request.list("fields") ?? []), ...(request.list("completion_fields") ?? [])],
     fileSizes: request.flag("include_segment_file_sizes") ?? false,
   };
   const level = request.query["level"] ?? "indices";

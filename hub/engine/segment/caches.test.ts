@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bitset } from "./bitset.ts";
 import { ExtentCache } from "./extent-cache.ts";
+import { FieldDataCache } from "./field-data-cache.ts";
 import { FilterCache } from "./filter-cache.ts";
+import type { UninvertedColumn } from "./uninverted-column.ts";
 
 test("parts of files that were used last stay within the limit", () => {
   const cache = new ExtentCache(100);
@@ -51,4 +53,23 @@ test("a set is kept when it is asked for again, and goes with its segment", () =
   assert.equal(unknown, 3, "no answer isn't remembered");
   cache.drop(segment);
   assert.deepEqual([cache.stats().bytes, cache.stats().sets], [0, 0]);
+});
+
+test("uninverted fields that were used last stay within the limit, and go with their segment", () => {
+  const cache = new FieldDataCache(100);
+  const [one, other] = [{}, {}];
+  const made: string[] = [];
+  const get = (owner: object, field: string, sizeBytes: number): void => {
+    cache.get(owner, field, () => {
+      made.push(field);
+      return { sizeBytes } as UninvertedColumn;
+    });
+  };
+  for (const field of ["a", "b", "a", "c", "a", "b"]) get(one, field, 40);
+  assert.deepEqual(made, ["a", "b", "c", "b"], "c pushed out b, which was used before a");
+  get(other, "large", 120);
+  assert.deepEqual([cache.sizeBytes, ...cache.sizes(one)], [120], "the one in use is kept whatever its size");
+  assert.deepEqual([...cache.sizes(other)], [["large", 120]]);
+  cache.drop(other);
+  assert.equal(cache.sizeBytes, 0);
 });

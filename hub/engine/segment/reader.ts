@@ -13,8 +13,10 @@ import type {
   TermDictionary,
 } from "../searcher.ts";
 import type { Bitset } from "./bitset.ts";
+import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
 import type { Segment } from "./segment.ts";
+import { UninvertedColumn } from "./uninverted-column.ts";
 
 /** Field in which a document's left-out fields are indexed. */
 export const IGNORED_FIELD = "_ignored";
@@ -86,6 +88,17 @@ export class SnapshotReader implements SegmentReader {
   keywordColumn(field: string): KeywordColumn | null {
     const column = this.segment.column(field);
     return column !== null && "ordOf" in column ? column : null;
+  }
+
+  uninverted(field: string): KeywordColumn | null {
+    const dictionary = this.segment.dictionary(field);
+    const sumDocFreq = this.segment.fieldEntry(field)?.terms?.sumDocFreq ?? 0;
+    if (dictionary === null || sumDocFreq === 0) return null;
+    const { segment } = this;
+    return fieldDataCache().get(segment, field, () => {
+      const presence = segment.presence(field) ?? null;
+      return new UninvertedColumn({ field, docCount: segment.docCount, sumDocFreq, dictionary, presence });
+    });
   }
 
   geoColumn(field: string): GeoColumn | null {

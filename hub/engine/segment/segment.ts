@@ -8,6 +8,7 @@ import { BlockColumn } from "./block-column.ts";
 import { GeoColumnView, KeywordColumnView, NumericColumnView } from "./columns.ts";
 import { Dictionary } from "./dictionary.ts";
 import type { FieldEntry, SegmentDirectory } from "./directory.ts";
+import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
 import { IdIndex } from "./id-index.ts";
 import { readPresence } from "./presence.ts";
@@ -69,6 +70,7 @@ export class Segment {
   release(): void {
     if (--this.#references > 0) return;
     filterCache().drop(this);
+    fieldDataCache().drop(this);
     this.#closeParts();
     this.#file.close();
   }

@@ -1,7 +1,7 @@
 /** `rare_terms`: the values of a field that few documents have, exactly: every shard says which values are too frequent. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { isNumeric } from "../columns.ts";
+import { isNumeric, termsField } from "../columns.ts";
 import { isWholeType } from "../field-terms.ts";
 import type { JsonObject } from "../json.ts";
 import { anything, integer, number, text } from "../options.ts";
@@ -12,7 +12,7 @@ import { readOrder } from "./bucket-order.ts";
 import { requireField } from "./field-option.ts";
 import type { CollectedTerms } from "./first-terms.ts";
 import type { Steps } from "./steps.ts";
-import { type TermsSource, termsCollector, termsField } from "./terms-source.ts";
+import { type TermsSource, termsCollector } from "./terms-source.ts";
 import {
   bucketOf,
   type HandedOn,

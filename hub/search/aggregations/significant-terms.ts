@@ -3,7 +3,7 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { isNumeric } from "../columns.ts";
+import { isNumeric, termsField } from "../columns.ts";
 import { exactQuery } from "../field-terms.ts";
 import type { JsonObject } from "../json.ts";
 import { BooleanNode } from "../nodes/boolean.ts";
@@ -27,7 +27,7 @@ import { atOnce, type Steps } from "./steps.ts";
 import { termFilter } from "./terms-filter.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
-import { readingOf, termsField } from "./terms-source.ts";
+import { readingOf } from "./terms-source.ts";
 import { mergeTerms, type TermsContext, type TermsState } from "./terms-state.ts";
 import { TextTermsCollector } from "./text-values.ts";
 

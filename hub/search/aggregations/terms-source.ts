@@ -4,7 +4,7 @@ import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { UTC } from "#proto/kit/time-zone.ts";
-import { columnField, isNumeric } from "../columns.ts";
+import { isNumeric, termsField } from "../columns.ts";
 import { parseDateMath } from "../dates/date-math.ts";
 import { readBoolean } from "../field-terms.ts";
 import { scalarText } from "../json.ts";
@@ -78,12 +78,6 @@ function unmapped(context: TermsContext, { missing, valueType, format }: TermsSo
   }
   const isNumber = typeof missing === "number" || NUMBER_VALUE_TYPES.includes(valueType ?? "");
   return new ConstantTermCollector(context, isNumber ? Number(text) : text);
-}
-
-/** Returns the field; text needs fielddata. Throws request_invalid. */
-export function termsField(shard: ShardContext, name: string): Field | undefined {
-  const field = shard.mapping.resolve(name);
-  return field?.type === "text" && field.fielddata ? field : columnField(shard, name);
 }
 
 /** How include and exclude are read for a field. */

@@ -1,4 +1,4 @@
-/** Sorting by a keyword or address field: by ordinal within a segment, by text between segments. */
+/** Sorting by a keyword, address or uninverted text field: by ordinal within a segment, by text between segments. */
 
 import { parseIp } from "#hub/engine/document/ip.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
@@ -27,7 +27,9 @@ export class KeywordKeySource implements KeySource {
   }
 
   segment(segment: SegmentReader): SegmentKey {
-    const column = this.#field === undefined ? null : segment.keywordColumn(this.#field.path);
+    const { path, type } = this.#field ?? {};
+    const column =
+      path === undefined ? null : type === "text" ? segment.uninverted(path) : segment.keywordColumn(path);
     return new KeywordKey(column, this.#sign, this.#missing, this.#largest);
   }
 

@@ -7,7 +7,7 @@ import { dateFormat } from "#hub/engine/mapping/date-format.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { columnField, isNumeric } from "../columns.ts";
+import { isNumeric, termsField } from "../columns.ts";
 import type { ShardContext } from "../query.ts";
 import { DistanceKeySource } from "./distance-key.ts";
 import { IdKeySource } from "./id-key.ts";
@@ -79,7 +79,7 @@ function bindKey(key: SortKey, shard: ShardContext): KeySource {
 
 function fieldKey(key: Extract<SortKey, { kind: "field" }>, shard: ShardContext): KeySource {
   if (key.field === "_id" || key.field === "_uid") return new IdKeySource(key.descending);
-  const field = columnField(shard, key.field);
+  const field = termsField(shard, key.field);
   if (field?.type === "geo_point") {
     throw new AppError(
       "request_invalid",

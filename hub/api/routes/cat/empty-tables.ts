@@ -15,22 +15,6 @@ export const pendingTasksTable: CatTable = {
   rows: () => [],
 };
 
-export const fielddataTable: CatTable = {
-  name: "fielddata",
-  paths: ["/_cat/fielddata", "/_cat/fielddata/{fields}"],
-  params: ["fields"],
-  summary: "Memory of fielddata; values are read from columns, which take none.",
-  columns: [
-    { name: "id", help: "node id" },
-    { name: "host", aliases: ["h"], help: "host name" },
-    { name: "ip", help: "ip address" },
-    { name: "node", aliases: ["n"], help: "node name" },
-    { name: "field", aliases: ["f"], help: "field name" },
-    { name: "size", help: "field data usage", right: true },
-  ],
-  rows: () => [],
-};
-
 export const pluginsTable: CatTable = {
   name: "plugins",
   paths: ["/_cat/plugins"],
