@@ -25,7 +25,7 @@ const ROOT = resolve(import.meta.dirname, "..");
  * Files that have a process of their own: hooks of a file's top level would run for the tests of its neighbours too, and
  * a process that has grown takes long to start others.
  */
-const ALONE = /^(?:beforeEach|afterEach)\(|\bstartNats\b|\bEmbeddedServer\b/m;
+const ALONE = /^(?:beforeEach|afterEach)\(|\b(?:startNats|EmbeddedServer|useJournal)\b/m;
 
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
