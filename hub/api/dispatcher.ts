@@ -61,13 +61,15 @@ export class Dispatcher {
         void this.#dispatch(request, reply.raw, prefix);
       };
       for (const path of paths) app.all(prefix + path, { onRequest }, () => undefined);
+      // Methods that fastify doesn't know.
+      if (paths.includes("/*") && prefix === "") app.setNotFoundHandler(onRequest);
       return Promise.resolve();
     };
   }
 
   /** Never rejects. */
   async #dispatch(request: FastifyRequest, response: ServerResponse, prefix: string): Promise<void> {
-    const uri = request.raw.url?.slice(prefix.length) || "/";
+    const uri = originForm(request.raw.url ?? "").slice(prefix.length) || "/";
     const gone = new AbortController();
     response.on("close", () => {
       if (!response.writableFinished) gone.abort();
@@ -158,6 +160,11 @@ export class Dispatcher {
 function isWorthPacking(sizeBytes: number, headers: IncomingHttpHeaders): boolean {
   const isAccepted = /\bgzip\b/.test(String(headers["accept-encoding"]));
   return isAccepted && sizeBytes >= Math.max(MIN_PACKED_BYTES, Number(headers["content-length"] ?? 0));
+}
+
+/** Without the scheme and the host that clients of proxies put before a path (RFC 9112 section 3.2.2). */
+function originForm(url: string): string {
+  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
 }
 
 /** Throws away what comes yet of a short body, as a request is refused before its body is read; false: it may be long. */

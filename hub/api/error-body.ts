@@ -27,6 +27,8 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   journal_conflict: "concurrent_modification_exception",
   request_invalid: "illegal_argument_exception",
   request_too_large: "content_too_long_exception",
+  request_timeout: "timeout_exception",
+  head_too_large: "too_long_frame_exception",
   parsing: "parsing_exception",
   not_found: "resource_not_found_exception",
   name_taken: "resource_already_exists_exception",

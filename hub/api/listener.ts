@@ -1,12 +1,13 @@
 /** One HTTP listener: fastify with what both interfaces share. Its owner registers plugins before `start`. */
 
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerOptions } from "node:http";
 import type { Duplex } from "node:stream";
 import { type SecureContextOptions, Server, type TlsOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { answerBroken } from "./broken-requests.ts";
 import { MAX_BODY_BYTES } from "./request-body.ts";
 import { RequestGuard } from "./request-guard.ts";
 
@@ -47,9 +48,11 @@ export class Listener implements Component {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.guard = new RequestGuard(options);
+    const http: ServerOptions = { shouldUpgradeCallback: (request) => this.#upgrades.has(pathOf(request)) };
     this.app = Fastify({
       // Both servers are used in the same way; the type of the plain one stands for both.
-      ...(options.tls !== undefined && ({ https: options.tls } as object)),
+      ...(options.tls === undefined ? { http } : ({ https: { ...options.tls, ...http } } as object)),
+      clientErrorHandler: answerBroken(options.errorBody),
       bodyLimit: MAX_BODY_BYTES,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -88,7 +91,7 @@ export class Listener implements Component {
     return `${tls === undefined ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${this.port}`;
   }
 
-  /** Hands upgrades of exactly `path` to `handler`. */
+  /** Hands upgrades of exactly `path` to `handler`. Elsewhere the offer of another protocol (h2c) is not taken up. */
   onUpgrade(path: string, handler: UpgradeHandler): void {
     this.#upgrades.set(path, handler);
   }
@@ -116,7 +119,8 @@ export class Listener implements Component {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const handler = this.#upgrades.get((request.url ?? "").split("?", 1)[0]!);
+    const handler = this.#upgrades.get(pathOf(request));
+    // Node below 24.9 asks nobody whether a connection may become another.
     if (handler === undefined) {
       socket.on("error", (err) => this.#options.log.debug({ err }, "an upgrade failed"));
       socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
@@ -131,6 +135,10 @@ export class Listener implements Component {
     }
     handler(request, socket, head);
   }
+}
+
+function pathOf({ url = "" }: IncomingMessage): string {
+  return url.split("?", 1)[0]!;
 }
 
 function listenError(error: unknown, host: string, port: number, setting: string): unknown {

@@ -35,6 +35,8 @@ const CATALOGUE = {
 
   request_invalid: { status: 400, retryable: false },
   request_too_large: { status: 413, retryable: false },
+  request_timeout: { status: 408, retryable: true },
+  head_too_large: { status: 431, retryable: false },
   parsing: { status: 400, retryable: false },
   name_taken: { status: 409, retryable: false },
   not_found: { status: 404, retryable: false },
