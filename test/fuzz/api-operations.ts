@@ -9,18 +9,23 @@ export interface Operation {
   readonly body: unknown;
   /** True: a list of lines. */
   readonly lines?: boolean;
+  /** True: it waits for a disk, or changes what the cluster knows. */
+  readonly dear?: boolean;
 }
 
 /** Makes an operation; `name`: what stands for an index, encoded. */
 type MakeOperation = (random: Random, name: string) => Operation;
 
-/** One in so many operations changes something that has to reach a disk, or waits: of a long run still ten thousands. */
-const DEAR_SHARE = 40;
+/** One in so many operations changes something that has to reach a disk, or waits: of a long run still ten thousand. */
+const DEAR_SHARE = 100;
+/** Indices that are made and deleted: a search of all walks all of them. */
+const INDICES = 4;
 
 /** An operation with a body that would do. */
 export function operation(random: Random): Operation {
   const name = encodeURIComponent(random.oneIn(3) ? random.pick(NAMES) : "lines").replaceAll("%2C", ",");
-  return random.pick(random.oneIn(DEAR_SHARE) ? DEAR : QUICK)(random, name);
+  const dear = random.oneIn(DEAR_SHARE);
+  return { ...random.pick(dear ? DEAR : QUICK)(random, name), dear };
 }
 
 function search(random: Random): object {
@@ -108,14 +113,14 @@ const DEAR: readonly MakeOperation[] = [
   }),
   (random) => ({
     method: "PUT",
-    path: `/fuzz-${random.below(20)}`,
+    path: `/fuzz-${random.below(INDICES)}`,
     body: {
       settings: { "index.number_of_shards": 1 },
       mappings: { _doc: { properties: { a: { type: "keyword", ignore_above: 3 } } } },
       aliases: { z: {} },
     },
   }),
-  (random) => ({ method: "DELETE", path: `/fuzz-${random.below(20)}`, body: undefined }),
+  (random) => ({ method: "DELETE", path: `/fuzz-${random.below(INDICES)}`, body: undefined }),
   () => ({
     method: "PUT",
     path: `/fuzz/_mapping`,

@@ -11,9 +11,15 @@ const ODD_TEXTS = ODD_VALUES.filter((odd) => odd !== "\ud800" && typeof odd !== 
 /** One in so many bodies is left as it would do. */
 const WHOLE_SHARE = 8;
 
+/** A request that should be refused. */
+export interface MalformedRequest extends PlainRequest {
+  /** It may take longer than others. */
+  readonly dear: boolean;
+}
+
 /** Makes a request, broken in one way or several. */
-export function malformedRequest(random: Random): PlainRequest {
-  const { method, path, body, lines = false } = operation(random);
+export function malformedRequest(random: Random): MalformedRequest {
+  const { method, path, body, lines = false, dear = false } = operation(random);
   let broken = body;
   if (!random.oneIn(WHOLE_SHARE))
     do broken = mutated(broken, random);
@@ -36,6 +42,7 @@ export function malformedRequest(random: Random): PlainRequest {
     ),
     headers: type === "" ? {} : { "content-type": type },
     body: text,
+    dear,
   };
 }
 

@@ -1,6 +1,7 @@
 /**
- * The search interface under malformed requests: every answer is a well-formed 2xx or a 4xx with a reason, and the hub
- * neither ends nor keeps anything of them. For as long as TAILRACE_FUZZ_SECONDS says; TAILRACE_SEED repeats a run.
+ * The search interface under malformed requests and broken connections: every answer is a well-formed 2xx or a 4xx with
+ * a reason, and the hub neither ends nor keeps anything of them. For as long as TAILRACE_FUZZ_SECONDS says;
+ * TAILRACE_SEED repeats a run.
  */
 
 import assert from "node:assert/strict";
@@ -11,11 +12,15 @@ import { PipelinedHttp, type PlainAnswer, type PlainRequest } from "#test/harnes
 import { chooseSeed } from "#test/harness/random.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { malformedRequest } from "./api-requests.ts";
+import { brokenConversation, converse, faultOfConversation } from "./api-wire.ts";
 
 const DURATION_MS = Number(process.env["TAILRACE_FUZZ_SECONDS"] ?? 3) * 1000;
-/** Connections, and requests under way on each: what waits for a disk holds up only those behind it. */
-const CONNECTIONS = 8;
-const IN_FLIGHT = 6;
+/** Connections, and requests under way on each. */
+const CONNECTIONS = 4;
+const IN_FLIGHT = 8;
+/** Connections of requests that may take long, and how many are under way: others wait for none of them. */
+const DEAR_CONNECTIONS = 4;
+const DEAR_UNDER_WAY = 16;
 /** Faults that a run reports. */
 const MAX_FAULTS = 20;
 /** Nothing that is asked may take as long. */
@@ -26,10 +31,13 @@ const MAX_GROWTH_BYTES = 400 * 1024 * 1024;
 const workspace = new Workspace();
 let hub: TestHub;
 let clients: readonly PipelinedHttp[] = [];
+let dearClients: readonly PipelinedHttp[] = [];
 
 before(async () => {
   hub = await startHub({ dataDir: workspace.path("data", "hub") });
-  clients = Array.from({ length: CONNECTIONS }, () => new PipelinedHttp(hub.searchUrl, ANSWER_MS));
+  const connect = (): PipelinedHttp => new PipelinedHttp(hub.searchUrl, ANSWER_MS);
+  clients = Array.from({ length: CONNECTIONS }, connect);
+  dearClients = Array.from({ length: DEAR_CONNECTIONS }, connect);
   for (let n = 0; n < 20; n++) {
     const document = {
       n,
@@ -47,7 +55,7 @@ before(async () => {
   await send({ method: "POST", path: "/lines/_refresh", headers: {}, body: "" });
 });
 after(async () => {
-  for (const client of clients) client.close();
+  for (const client of [...clients, ...dearClients]) client.close();
   await hub?.stop();
   await workspace.close();
 });
@@ -61,8 +69,7 @@ test("malformed requests are refused with a reason or answered, never failed on"
   let sent = 0;
   const statuses = new Map<number, number>();
   const faults = new Map<string, string>();
-  const one = async (client: PipelinedHttp): Promise<void> => {
-    const asked = malformedRequest(new Random(seed + sent++));
+  const one = async (client: PipelinedHttp, asked: PlainRequest): Promise<void> => {
     const { status, text } = await client.send(asked);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     const fault = faultOf(asked, status, text);
@@ -73,12 +80,27 @@ test("malformed requests are refused with a reason or answered, never failed on"
       faults.set(kind, `${fault}\n${JSON.stringify(asked).slice(0, 1500)}\n${text.slice(0, 800)}`);
   };
   const memory = await residentBytes();
+  const dear = new Set<Promise<void>>();
   const lane = async (client: PipelinedHttp): Promise<void> => {
-    while (Date.now() < end) await one(client);
+    while (Date.now() < end) {
+      const number = sent++;
+      const asked = malformedRequest(new Random(scattered(seed + number)));
+      if (!asked.dear) {
+        await one(client, asked);
+        continue;
+      }
+      while (dear.size >= DEAR_UNDER_WAY) await Promise.race(dear);
+      const answered = one(dearClients[number % DEAR_CONNECTIONS]!, asked)
+        .catch((error: Error) => void faults.set(error.message, error.message))
+        .finally(() => dear.delete(answered));
+      dear.add(answered);
+    }
   };
+  const wire = brokenConversations(seed, end, faults);
   await Promise.all(clients.flatMap((client) => Array.from({ length: IN_FLIGHT }, () => lane(client))));
+  await Promise.all(dear);
   context.diagnostic(
-    `${sent} requests: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))}`,
+    `${await wire} broken conversations, ${sent} requests: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))}`,
   );
   assert.deepEqual([...faults.values()], [], `TAILRACE_SEED=${seed}`);
   assert.ok(hub.running, "the hub runs");
@@ -89,11 +111,29 @@ test("malformed requests are refused with a reason or answered, never failed on"
   assert.equal(status, 200);
 });
 
+/** Connections whose requests are no HTTP, one after the other; returns how many. */
+async function brokenConversations(seed: number, end: number, faults: Map<string, string>): Promise<number> {
+  let count = 0;
+  for (; Date.now() < end; count++) {
+    const text = brokenConversation(new Random(scattered(seed + count)));
+    const fault = await converse(hub.searchUrl, text, ANSWER_MS).then(faultOfConversation, String);
+    if (fault !== undefined && faults.size < MAX_FAULTS)
+      faults.set(fault, `${fault}\n${JSON.stringify(text).slice(0, 1500)}`);
+  }
+  return count;
+}
+
+/** A number far from those of neighbours: the generator's first numbers are alike where its seeds are. */
+function scattered(number: number): number {
+  const mixed = Math.imul(number ^ (number >>> 16), 0x45d9f3b);
+  return Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b) >>> 0;
+}
+
 /** What is wrong with an answer; undefined: nothing. */
 function faultOf({ method, path }: PlainRequest, status: number, text: string): string | undefined {
   // What isn't offered says so with 501; too much of a good thing with 503, as 6.5 does for buckets.
   const reasoned = status === 501 || (status === 503 && text.includes("too_many_buckets_exception"));
-  const waited = status === 504 && path.includes("timeout=");
+  const waited = status === 504 && text.includes("Time exceeded");
   if (status >= 500 && !reasoned && !waited) return `${status} for ${method} ${path}`;
   if (status >= 200 && status < 300) return undefined;
   if (method === "HEAD" || path.includes("filter_path=")) return undefined;
