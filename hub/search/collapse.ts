@@ -173,7 +173,7 @@ function checkField({ index, shard, searcher }: SearchShard, name: string, { clo
   if (field === undefined) {
     throw new AppError("request_invalid", `no mapping found for \`${name}\` in order to collapse on`);
   }
-  if (["date", "boolean", "ip", "geo_point"].includes(field.type)) {
+  if (["date", "date_nanos", "boolean", "ip", "geo_point"].includes(field.type)) {
     throw new AppError(
       "request_invalid",
       `unknown type for collapse field \`${name}\`, only keywords and numbers are accepted`,

@@ -9,6 +9,7 @@ import {
 } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { docsOfBlock, loadBlock, type SegmentRun } from "./collect/set-blocks.ts";
+import { NanosColumn } from "./nanos-column.ts";
 import type { ShardContext } from "./query.ts";
 
 /** Documents of a block from which on decoding the whole block is cheaper than reading one by one. */
@@ -283,7 +284,8 @@ export class KeywordValues {
   }
 }
 
-/** Returns a field's numeric column of a segment. */
+/** Returns a field's numeric column of a segment, times in ms. */
 export function numericColumn(segment: SegmentReader, field: Field | undefined): NumericColumn | null {
-  return field === undefined ? null : segment.numericColumn(field.path);
+  const column = field === undefined ? null : segment.numericColumn(field.path);
+  return column !== null && field?.type === "date_nanos" ? new NanosColumn(column) : column;
 }

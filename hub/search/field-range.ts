@@ -4,7 +4,7 @@ import { parseIp } from "#hub/engine/document/ip.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { TimeZone } from "#proto/kit/time-zone.ts";
-import { parseDateMath } from "./dates/date-math.ts";
+import { nanosMath, parseDateMath } from "./dates/date-math.ts";
 import {
   checkSearchable,
   fieldOf,
@@ -44,6 +44,8 @@ export function rangeQuery(shard: ShardContext, name: string, bounds: RangeBound
   switch (field.type) {
     case "date":
       return new NumericRangeNode(field.path, dateBounds(shard, field, bounds));
+    case "date_nanos":
+      return new NumericRangeNode(field.path, nanosBounds(shard, field, bounds));
     case "text":
     case "keyword":
       return termRange(field, bounds, (value) => scalarText(value, name));
@@ -89,6 +91,25 @@ function dateBounds(
         : to.inclusive
           ? read(to.value, true)
           : read(to.value, false) - 1,
+  };
+}
+
+/** Bounds of a time in nanoseconds; a bound without a fraction ends with its millisecond, second, day … */
+function nanosBounds(
+  shard: ShardContext,
+  field: Field,
+  { from, to, format, zone }: RangeBounds,
+): NumericBounds {
+  const options = { format: format ?? field.format, nowMs: shard.nowMs, zone };
+  const read = (value: unknown, roundUp: boolean): bigint =>
+    nanosMath(scalarText(value, field.path), { ...options, roundUp });
+  const exactFrom = from && (from.inclusive ? read(from.value, false) : read(from.value, true) + 1n);
+  const exactTo = to && (to.inclusive ? read(to.value, true) : read(to.value, false) - 1n);
+  return {
+    from: exactFrom === undefined ? Number.NEGATIVE_INFINITY : Number(exactFrom),
+    to: exactTo === undefined ? Number.POSITIVE_INFINITY : Number(exactTo),
+    ...(exactFrom !== undefined && { exactFrom }),
+    ...(exactTo !== undefined && { exactTo }),
   };
 }
 

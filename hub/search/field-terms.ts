@@ -5,7 +5,7 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { UTC } from "#proto/kit/time-zone.ts";
 import { parseBlock } from "./address.ts";
-import { parseDateMath } from "./dates/date-math.ts";
+import { nanosMath, parseDateMath } from "./dates/date-math.ts";
 import { scalarText } from "./json.ts";
 import { AllNode, IdsNode, NoneNode } from "./nodes/documents.ts";
 import { NumericRangeNode } from "./nodes/numeric-range.ts";
@@ -112,6 +112,14 @@ function valueQuery(shard: ShardContext, field: Field, value: unknown): Query {
         from,
         to: parseDateMath(text, { ...bounds, roundUp: true }),
       });
+    }
+    case "date_nanos": {
+      const bounds = { format: field.format, nowMs: shard.nowMs, zone: UTC };
+      const text = scalarText(value, field.path);
+      const exactFrom = nanosMath(text, { ...bounds, roundUp: false });
+      const exactTo = nanosMath(text, { ...bounds, roundUp: true });
+      const [from, to] = [Number(exactFrom), Number(exactTo)];
+      return new NumericRangeNode(field.path, { from, to, exactFrom, exactTo });
     }
     case "boolean": {
       const flag = readBoolean(field, value);

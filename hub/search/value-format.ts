@@ -1,6 +1,6 @@
 /** How values of a field are printed beside the number: dates, booleans, decimal patterns. */
 
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { printDate } from "./dates/date-math.ts";
 import { timeZone } from "./dates/time-zone.ts";
 
@@ -15,7 +15,8 @@ export const RAW: ValueFormat = { kind: "raw" };
 
 /** Returns the format of a field's values; `format` and `zone` of the request come first. */
 export function formatOf(field: Field | undefined, format?: string, zone?: string): ValueFormat {
-  if (field?.type === "date") return { kind: "date", formats: format ?? field.format, zone: zone ?? "UTC" };
+  if (field !== undefined && isDate(field))
+    return { kind: "date", formats: format ?? field.format, zone: zone ?? "UTC" };
   if (field?.type === "boolean") return { kind: "boolean" };
   return format === undefined ? RAW : { kind: "decimal", pattern: format };
 }

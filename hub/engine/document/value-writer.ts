@@ -6,7 +6,15 @@ import type { Field } from "../mapping/field.ts";
 import { MAX_TERM_BYTES } from "../segment/dictionary-writer.ts";
 import { parseIp } from "./ip.ts";
 import type { Leaf } from "./plan.ts";
-import { notBoolean, parseBoolean, parseDate, parseDouble, parseWhole, ValueError } from "./values.ts";
+import {
+  notBoolean,
+  parseBoolean,
+  parseDate,
+  parseDateNanos,
+  parseDouble,
+  parseWhole,
+  ValueError,
+} from "./values.ts";
 
 /** Writes strings, numbers and literals; arrays and objects are the document writer's. */
 export class ValueWriter {
@@ -39,6 +47,8 @@ export class ValueWriter {
     switch (field.type) {
       case "date":
         return parseDate(field, this.#scalarText(kind));
+      case "date_nanos":
+        return parseDateNanos(field, this.#scalarText(kind));
       case "boolean":
         if (kind === json.NUMBER) throw notBoolean(this.#scalarText(kind));
         return parseBoolean(this.#scalarText(kind));

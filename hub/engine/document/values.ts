@@ -1,6 +1,7 @@
 /** What the values of documents mean to fields: numbers, dates, booleans, points. Wording of errors as in 6.5. */
 
 import { dateFormat, givenFormat } from "../mapping/date-format.ts";
+import { parseNanos } from "../mapping/date-nanos.ts";
 import type { Field, FieldType } from "../mapping/field.ts";
 
 /** Why a value doesn't fit, as the `caused_by` of an error body. */
@@ -110,6 +111,14 @@ export function parseDate(field: Field, text: string): number {
     throw new ValueError(`failed to parse date field [${text}] with format [${givenFormat(field.format)}]`);
   }
   return timeMs;
+}
+
+/** Returns ns since 1970-01-01 UTC. Throws ValueError for a time that 64 bits don't hold, too. */
+export function parseDateNanos(field: Field, text: string): bigint {
+  const nanos = parseNanos(text, field.format);
+  if (nanos !== null) return nanos;
+  const why = parseDate(field, text) < 0 ? "before the epoch in 1970" : "after 2262-04-11T23:47:16.854775807";
+  throw new ValueError(`date[${text}] is ${why} and cannot be stored in nanosecond resolution`);
 }
 
 /** Returns 1 or 0 of a boolean's text. Throws ValueError. */

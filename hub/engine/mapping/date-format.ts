@@ -183,7 +183,7 @@ function parseIso(text: string, pattern: RegExp): number {
   if (!Number.isNaN(fast)) return fast;
   const match = pattern.exec(text);
   if (match === null) return Number.NaN;
-  const fraction = match[7] === undefined ? 0 : Math.trunc(Number(`0.${match[7]}`) * 1000 + 1e-6);
+  const fraction = match[7] === undefined ? 0 : Number(match[7].slice(0, 3).padEnd(3, "0"));
   return assemble({
     year: Number(match[1]),
     month: Number(match[2] ?? 1),

@@ -123,12 +123,13 @@ function letterPiece(
       };
     case "Z":
     case "z":
+    case "X":
       return {
-        source: "(Z|UTC|GMT|[+-]\\d{2}:?\\d{2})",
+        source: letter === "X" ? "(Z|[+-]\\d{2}(?::?\\d{2})?)" : "(Z|UTC|GMT|[+-]\\d{2}:?\\d{2})",
         set: (parts, text) => {
           parts.zoneMs = zoneOffset(text.toUpperCase());
         },
-        print: () => (width === 1 ? "+0000" : "Z"),
+        print: () => (width === 1 && letter !== "X" ? "+0000" : "Z"),
       };
     default:
       throw new AppError(

@@ -19,6 +19,7 @@ export type FieldType =
   | "text"
   | "keyword"
   | "date"
+  | "date_nanos"
   | "boolean"
   | "ip"
   | "geo_point"
@@ -75,6 +76,11 @@ export interface Field {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
+/** Returns whether a field's values are times. */
+export function isDate(field: Field): boolean {
+  return field.type === "date" || field.type === "date_nanos";
+}
+
 /** Returns how the values of a field are kept in columns, null for types without one. */
 export function columnKind(field: Field): ColumnKind | null {
   switch (field.type) {
@@ -82,6 +88,8 @@ export function columnKind(field: Field): ColumnKind | null {
     case "integer":
     case "short":
     case "byte":
+    // Nanoseconds since 1970.
+    case "date_nanos":
       return "long";
     case "unsigned_long":
       return "unsigned_long";

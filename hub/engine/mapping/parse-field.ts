@@ -4,6 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Analysis } from "../analysis/analysis.ts";
 import { DEFAULT_DATE_FORMAT, dateFormat, localized } from "./date-format.ts";
+import { DEFAULT_NANOS_FORMAT } from "./date-nanos.ts";
 import type { Field, FieldType } from "./field.ts";
 
 const SHARED = ["type", "fields", "copy_to", "store", "boost", "meta", "include_in_all"];
@@ -48,6 +49,7 @@ const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
   half_float: NUMERIC,
   scaled_float: [...NUMERIC, "scaling_factor"],
   date: [...VALUED, "format", "locale", "ignore_malformed"],
+  date_nanos: [...VALUED, "format", "locale", "ignore_malformed"],
   boolean: [...VALUED, "ignore_malformed"],
   ip: [...VALUED, "ignore_malformed"],
   geo_point: [...SHARED, "ignore_malformed", "ignore_z_value", "null_value", "index", "doc_values"],
@@ -98,11 +100,7 @@ export function parseField(
 function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: Analysis): Field {
   const isText = type === "text";
   const analyzer = isText ? reader.analyzer("analyzer", "default", analysis) : "keyword";
-  const format =
-    type === "date"
-      ? localized(reader.string("format", DEFAULT_DATE_FORMAT), reader.optional("locale"))
-      : DEFAULT_DATE_FORMAT;
-  if (type === "date") dateFormat(format);
+  const format = dateFormats(type, reader);
   const normalizer = reader.optional("normalizer");
   if (normalizer !== undefined && !analysis.hasNormalizer(normalizer)) {
     throw parseError(`normalizer [${normalizer}] not found for field [${reader.field}]`);
@@ -137,6 +135,15 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
   };
 }
 
+/** Formats of a date; others have the default ones. Throws mapping_parse. */
+function dateFormats(type: FieldType, reader: ParameterReader): string {
+  if (type !== "date" && type !== "date_nanos") return DEFAULT_DATE_FORMAT;
+  const fallback = type === "date" ? DEFAULT_DATE_FORMAT : DEFAULT_NANOS_FORMAT;
+  const formats = localized(reader.string("format", fallback), reader.optional("locale"));
+  dateFormat(formats);
+  return formats;
+}
+
 /** Defaults that are left out when a mapping is printed. */
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   index: true,
@@ -167,7 +174,7 @@ class ParameterReader {
       const value = raw === "true" ? true : raw === "false" ? false : raw;
       if (DEFAULTS[key] === value && key in DEFAULTS) continue;
       if (key === "doc_values" && (this.#type === "text" || value === (this.#type !== "binary"))) continue;
-      if (key === "format" && value === DEFAULT_DATE_FORMAT) continue;
+      if (key === "format" && this.#type === "date" && value === DEFAULT_DATE_FORMAT) continue;
       result[key] = key === "copy_to" && typeof value === "string" ? [value] : value;
     }
     return result;

@@ -1,5 +1,6 @@
 /** `auto_date_histogram`: times in as many buckets as wanted, of the unit that fits. */
 
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { columnField, NumericValues, numericColumn } from "../columns.ts";
@@ -111,9 +112,9 @@ class AutoDateHistogram implements Aggregation<AutoState> {
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<AutoState> {
     const field = columnField(shard, this.#field);
-    if (field !== undefined && field.type !== "date") throw fieldTypeFault(field, "auto_date_histogram");
+    if (field !== undefined && !isDate(field)) throw fieldTypeFault(field, "auto_date_histogram");
     const values = new NumericValues(missingNumber(this.#missing, field, shard, "auto_date_histogram"));
-    const step = firstStep(shard, field?.path);
+    const step = firstStep(shard, field);
     const rounding = this.#roundings[step]!;
     const format = formatOf(field, this.#format, this.#zone.name);
     const collector = new HistogramCollector(
@@ -241,10 +242,10 @@ class AutoDateHistogram implements Aggregation<AutoState> {
 }
 
 /** The finest unit that doesn't make too many buckets of a shard's times. */
-function firstStep(shard: ShardContext, path: string | undefined): number {
+function firstStep(shard: ShardContext, field: Field | undefined): number {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const segment of path === undefined ? [] : shard.searcher.segments) {
-    const column = segment.numericColumn(path!);
+  for (const segment of field === undefined ? [] : shard.searcher.segments) {
+    const column = numericColumn(segment, field);
     min = Math.min(min, column?.min ?? min);
     max = Math.max(max, column?.max ?? max);
   }

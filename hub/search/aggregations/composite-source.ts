@@ -1,6 +1,6 @@
 /** Sources of a composite key: values of a field, or the buckets of a histogram that they fall into. */
 
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import type { KeywordColumn, NumericColumn, SegmentReader, TermReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { columnField, isNumeric, numericColumn } from "../columns.ts";
@@ -203,7 +203,7 @@ export class SourceValues {
     if (typeof value === "number") return value;
     if (typeof value === "boolean") return value ? 1 : 0;
     const given = scalarText(value, "after");
-    if (field?.type === "date") {
+    if (field !== undefined && isDate(field)) {
       const format = this.#source.format ?? field.format;
       const zone = timeZone(this.#source.zone);
       return parseDateMath(given, { format, nowMs: shard.nowMs, zone, roundUp: false });

@@ -1,5 +1,6 @@
 /** `date_range`: documents by given intervals of time, with date math. */
 
+import { isDate } from "#hub/engine/mapping/field.ts";
 import { parseDateMath } from "../dates/date-math.ts";
 import { timeZone } from "../dates/time-zone.ts";
 import { scalarText } from "../json.ts";
@@ -37,7 +38,7 @@ export const dateRange: AggregationType = {
       missing: options.missing,
       below,
       checkField(field) {
-        if (field.type !== "date") throw fieldTypeFault(field, "date_range");
+        if (!isDate(field)) throw fieldTypeFault(field, "date_range");
       },
       formatOf: (field) => formatOf(field, options.format, options.time_zone),
       bound(value, shard, field) {

@@ -1,6 +1,6 @@
 /** The options `field` and `missing` that most aggregations have. */
 
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { UTC } from "#proto/kit/time-zone.ts";
 import { parseDateMath } from "../dates/date-math.ts";
@@ -27,7 +27,7 @@ export function missingNumber(
   if (missing === undefined || missing === null) return undefined;
   const text = scalarText(missing, `${owner}] [missing`);
   if (text === "true" || text === "false") return text === "true" ? 1 : 0;
-  if (field?.type === "date") {
+  if (field !== undefined && isDate(field)) {
     return parseDateMath(text, { format: field.format, nowMs: shard.nowMs, zone: UTC, roundUp: false });
   }
   const value = Number(text);

@@ -1,5 +1,6 @@
 /** `rare_terms`: the values of a field that few documents have, exactly: every shard says which values are too frequent. */
 
+import { isDate } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isNumeric, termsField } from "../columns.ts";
 import { isWholeType } from "../field-terms.ts";
@@ -130,7 +131,7 @@ class RareTerms implements Aggregation<TermsState> {
 /** Values that are computed have no sharp equals. Throws request_invalid. */
 function checkWhole(shard: ShardContext, name: string): void {
   const field = termsField(shard, name);
-  if (field === undefined || !isNumeric(field) || field.type === "date" || field.type === "boolean") return;
+  if (field === undefined || !isNumeric(field) || isDate(field) || field.type === "boolean") return;
   if (isWholeType(field)) return;
   throw new AppError("request_invalid", "RareTerms aggregation does not support floating point fields.");
 }

@@ -1,8 +1,8 @@
 /** Collects `terms` of numbers, dates and booleans. */
 
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import type { NumericColumn, SegmentReader } from "#hub/engine/searcher.ts";
-import { NumericValues } from "../columns.ts";
+import { NumericValues, numericColumn } from "../columns.ts";
 import { isWholeType } from "../field-terms.ts";
 import type { ValueFormat } from "../value-format.ts";
 import type { Collector } from "./aggregation.ts";
@@ -31,7 +31,7 @@ export class NumberTermsCollector implements Collector<TermsState> {
   }
 
   segment(segment: SegmentReader): void {
-    this.#column = segment.numericColumn(this.#field.path);
+    this.#column = numericColumn(segment, this.#field);
     this.#values.open(this.#column);
     this.#buckets.segment(segment);
   }
@@ -48,7 +48,7 @@ export class NumberTermsCollector implements Collector<TermsState> {
 
   *steps(owner: number): Steps<TermsState> {
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
-    const whole = isWholeType(this.#field) || this.#field.type === "date" || this.#field.type === "boolean";
+    const whole = isWholeType(this.#field) || isDate(this.#field) || this.#field.type === "boolean";
     const handed = yield* handOn(this.#context, terms, this.#keys.owners);
     return { ...handed, kind: whole ? "long" : "double", format: this.#format };
   }

@@ -1,7 +1,7 @@
 /** Where `terms` and its kin take their values from: a field, the index, or what stands for documents without one. */
 
 import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { UTC } from "#proto/kit/time-zone.ts";
 import { isNumeric, termsField } from "../columns.ts";
@@ -88,7 +88,7 @@ export function readingOf(field: Field | undefined, shard: ShardContext): TermRe
     isText: field === undefined || field.type === "keyword" || field.type === "text",
     isNumber,
     key(value) {
-      if (field?.type === "date") return String(parseDateMath(value, date));
+      if (field !== undefined && isDate(field)) return String(parseDateMath(value, date));
       if (field?.type === "boolean")
         return String(readBoolean(field, value === "1" ? "true" : value === "0" ? "false" : value));
       return isNumber && Number.isSafeInteger(Math.trunc(Number(value))) ? String(Number(value)) : value;

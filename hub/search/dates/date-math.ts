@@ -1,6 +1,7 @@
 /** Dates of queries: "2018-11-14", "now-1d/d", "2018-11||+1M/M", with a time zone and rounding up. */
 
 import { dateFormat, givenFormat } from "#hub/engine/mapping/date-format.ts";
+import { belowMillis, nanosOf } from "#hub/engine/mapping/date-nanos.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { addUnits, type CalendarUnit, floorLocal } from "./rounding.ts";
@@ -14,6 +15,9 @@ export interface DateMathOptions {
   /** True: missing parts and rounding give the last ms instead of the first. */
   readonly roundUp: boolean;
 }
+
+/** Last nanosecond of a millisecond. */
+const LAST_NANO = 999_999;
 
 const UNITS: Readonly<Record<string, CalendarUnit>> = {
   y: "year",
@@ -45,6 +49,17 @@ export function parseDateMath(text: string, options: DateMathOptions): number {
   const math = at < 0 ? "" : text.slice(at + 2);
   const rounding = { ...options, roundUp: options.roundUp && math === "" };
   return applyMath(parseDate(date, rounding), math, text, options);
+}
+
+/** Like parseDateMath, in ns since 1970-01-01 UTC. */
+export function nanosMath(text: string, options: DateMathOptions): bigint {
+  const timeMs = parseDateMath(text, options);
+  const isWritten = !text.startsWith("now") && !text.includes("||");
+  const fitting = isWritten
+    ? options.format.split("||").find((format) => !Number.isNaN(dateFormat(format).parse(text)))
+    : undefined;
+  const below = fitting === undefined ? undefined : belowMillis(text, fitting);
+  return nanosOf(timeMs, below ?? (options.roundUp ? LAST_NANO : 0));
 }
 
 function parseDate(text: string, { format, zone, roundUp }: DateMathOptions): number {

@@ -1,5 +1,6 @@
 /** What is shown of a hit. */
 
+import { printNanos } from "#hub/engine/mapping/date-nanos.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { RankedHit } from "../collect/ranked-hit.ts";
 import { isNumeric } from "../columns.ts";
@@ -152,6 +153,11 @@ function columnValues(
   }
   const column = segment.numericColumn(field.path);
   if (column === null) return [];
+  if (field.type === "date_nanos") {
+    const nanos: bigint[] = [];
+    const found = column.readExact(doc, nanos);
+    return nanos.slice(0, found).map((time) => printNanos(time, requested ?? field.format));
+  }
   if (!column.safe) {
     const exact: bigint[] = [];
     const found = column.readExact(doc, exact);

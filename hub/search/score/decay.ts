@@ -1,6 +1,6 @@
 /** `gauss`, `exp`, `linear`: scores that fall with the distance of a value from an origin. */
 
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { UTC } from "#proto/kit/time-zone.ts";
@@ -87,7 +87,7 @@ function unitsOf(field: Field, { origin, scale, offset }: DecayOptions, shard: S
       `field [${field.path}] is of type [${field.type}], but only numeric types, dates and points are supported`,
     );
   }
-  if (field.type === "date") {
+  if (isDate(field)) {
     const at = parseDateMath(scalarText(origin ?? "now", "origin"), {
       format: field.format,
       nowMs: shard.nowMs,

@@ -97,12 +97,17 @@ class NumericKey implements SegmentKey {
   value(doc: number, key: number): SortValue {
     const value = this.#sign * key;
     if (Number.isFinite(value)) {
-      if (this.#column?.safe === false && this.#column.readExact(doc, this.#exact) === 1)
-        return shortest(this.#exact[0]!);
-      return value;
+      return this.#column?.safe === false ? this.#exactValue(this.#column, doc, value) : value;
     }
     if (!this.#whole) return value > 0 ? "Infinity" : "-Infinity";
     return value > 0 ? LONG_MAX : LONG_MIN;
+  }
+
+  /** The value beyond 2^53 that `value` stands for; means and sums are as they were rounded. */
+  #exactValue(column: NumericColumn, doc: number, value: number): SortValue {
+    const count = column.readExact(doc, this.#exact);
+    if (count === 1 || this.#mode === "min") return shortest(this.#exact[0]!);
+    return this.#mode === "max" ? shortest(this.#exact[count - 1]!) : value;
   }
 
   keyOf(rank: Rank): number {

@@ -4,6 +4,7 @@
  */
 
 import { dateFormat } from "#hub/engine/mapping/date-format.ts";
+import { parseNanos } from "#hub/engine/mapping/date-nanos.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -119,7 +120,7 @@ function readerOf(field: Field | undefined): (value: unknown) => number {
     if (typeof value === "number" || typeof value === "bigint") return Number(value);
     if (typeof value === "boolean") return value ? 1 : 0;
     const text = String(value);
-    const parsed = field?.type === "date" ? dateFormat(field.format).parse(text) : Number(text);
+    const parsed = numberOf(text, field);
     if (text !== "" && !Number.isNaN(parsed)) return parsed;
     if (text === "true" || text === "false") return text === "true" ? 1 : 0;
     throw new AppError(
@@ -127,6 +128,14 @@ function readerOf(field: Field | undefined): (value: unknown) => number {
       `Failed to parse search_after value for field [${field?.path ?? ""}]: "${text}"`,
     );
   };
+}
+
+/** A value as it stands in the field's column, NaN where it is none. */
+function numberOf(text: string, field: Field | undefined): number {
+  if (field?.type === "date") return dateFormat(field.format).parse(text);
+  // A count is one of nanoseconds, as answers have it.
+  if (field?.type !== "date_nanos" || /^-?\d+$/.test(text)) return Number(text);
+  return Number(parseNanos(text, field.format) ?? Number.NaN);
 }
 
 function unmapped(name: string, shard: ShardContext): AppError {
