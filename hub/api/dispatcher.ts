@@ -31,6 +31,8 @@ export interface DispatcherOptions {
 
 /** Status for a client that is gone; nobody reads it, logs show it. */
 const CLIENT_GONE = 499;
+/** What people wrote is never anything but what it says it is. */
+const HEADERS: Readonly<Record<string, string>> = { "x-content-type-options": "nosniff" };
 /** Answers below aren't worth packing. */
 const MIN_PACKED_BYTES = 4_096;
 /** A body that nobody wants is read to its end up to here, so that its connection can be used on; beyond it is closed. */
@@ -140,7 +142,11 @@ export class Dispatcher {
     message: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const headers: Record<string, OutgoingHttpHeader> = { ...this.#options.headers, ...answer.headers };
+    const headers: Record<string, OutgoingHttpHeader> = {
+      ...HEADERS,
+      ...this.#options.headers,
+      ...answer.headers,
+    };
     if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
     if (!skipsRest(message)) headers["connection"] = "close";
     let { body } = answer;

@@ -24,7 +24,21 @@ export interface ListenerOptions {
   readonly origins: () => readonly string[];
   /** Makes the body of what is refused before a route is looked for. */
   readonly errorBody: (error: AppError) => unknown;
+  /** Called for each connection that is closed because too many are open. */
+  readonly onRefused: () => void;
+  /** Other limits than the usual ones, for tests. */
+  readonly limits?: Partial<ListenerLimits>;
   readonly log: Logger;
+}
+
+/** What one client, or all together, may hold of a listener. */
+export interface ListenerLimits {
+  /** The head of a request must be here by then: whoever sends a byte now and then holds no connection for long. */
+  readonly headTimeoutMs: number;
+  /** How often it is looked for requests whose time is over. */
+  readonly checkMs: number;
+  /** Open at a time; what comes beyond is closed at once. */
+  readonly connections: number;
 }
 
 /** Takes over an HTTP connection. */
@@ -32,6 +46,8 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 
 /** A whole request, its body included, must be here by then. */
 const REQUEST_TIMEOUT_MS = 300_000;
+/** Connections: eight times the viewers of live lines that one hub serves; more would take descriptors from files. */
+const USUAL_LIMITS: ListenerLimits = { headTimeoutMs: 20_000, checkMs: 5_000, connections: 8_192 };
 /** Longer than proxies keep idle connections, so that they close first. */
 const KEEP_ALIVE_MS = 72_000;
 /** At a stop requests in work have so long to end. */
@@ -48,7 +64,12 @@ export class Listener implements Component {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.guard = new RequestGuard(options);
-    const http: ServerOptions = { shouldUpgradeCallback: (request) => this.#upgrades.has(pathOf(request)) };
+    const limits = { ...USUAL_LIMITS, ...options.limits };
+    const http: ServerOptions = {
+      shouldUpgradeCallback: (request) => this.#upgrades.has(pathOf(request)),
+      headersTimeout: limits.headTimeoutMs,
+      connectionsCheckingInterval: limits.checkMs,
+    };
     this.app = Fastify({
       // Both servers are used in the same way; the type of the plain one stands for both.
       ...(options.tls === undefined ? { http } : ({ https: { ...options.tls, ...http } } as object)),
@@ -74,6 +95,8 @@ export class Listener implements Component {
         void reply.code(fault.status).send(options.errorBody(fault));
       }
     });
+    this.app.server.maxConnections = limits.connections;
+    this.app.server.on("drop", options.onRefused);
     this.app.server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
   }
 

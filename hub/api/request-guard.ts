@@ -1,6 +1,7 @@
 /**
- * Keeps other sites' pages away from a listener on loopback: a name that was pointed at 127.0.0.1 (DNS rebinding) is
- * seen by the Host header, a form or fetch from elsewhere by its Origin.
+ * Keeps other sites' pages away from a listener: a name that was pointed at 127.0.0.1 (DNS rebinding) is seen by the
+ * Host header, a form or fetch from elsewhere by its Origin, a picture or script by what browsers say of where a request
+ * comes from (Fetch Metadata, W3C).
  */
 
 import { isIP } from "node:net";
@@ -9,7 +10,14 @@ import { AppError } from "#proto/kit/errors.ts";
 /** What the guard looks at. */
 export interface GuardedRequest {
   readonly method?: string | undefined;
-  readonly headers: { readonly host?: string | undefined; readonly origin?: string | undefined };
+  readonly headers: {
+    readonly host?: string | undefined;
+    readonly origin?: string | undefined;
+    readonly "sec-fetch-site"?: string | string[] | undefined;
+    readonly "sec-fetch-dest"?: string | string[] | undefined;
+  };
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders?: readonly string[];
 }
 
 export interface RequestGuardOptions {
@@ -21,6 +29,8 @@ export interface RequestGuardOptions {
 
 /** Methods that change nothing (RFC 9110 section 9.2.1). */
 const SAFE: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"]);
+/** From a page of another origin. "none" is a person's own doing: an address typed, a bookmark. */
+const FOREIGN: ReadonlySet<unknown> = new Set(["cross-site", "same-site"]);
 
 export class RequestGuard {
   readonly #options: RequestGuardOptions;
@@ -31,8 +41,10 @@ export class RequestGuard {
     this.#onLoopback = isLoopback(options.host);
   }
 
-  /** Throws forbidden for a foreign Host or Origin. */
-  check({ method, headers }: GuardedRequest): void {
+  /** Throws forbidden for a foreign Host, Origin or page, request_invalid for two hosts. */
+  check({ method, headers, rawHeaders = [] }: GuardedRequest): void {
+    if (isNamedTwice(rawHeaders, "host"))
+      throw new AppError("request_invalid", "the request has two Host headers; send one");
     if (this.#onLoopback && !this.#isOwnHost(headers.host)) {
       throw new AppError(
         "forbidden",
@@ -40,12 +52,20 @@ export class RequestGuard {
       );
     }
     const { origin } = headers;
-    if (origin === undefined || SAFE.has(method)) return;
-    if (this.#options.origins().includes(origin)) return;
-    throw new AppError(
-      "forbidden",
-      `pages of the origin [${printable(origin)}] may change nothing here; set public.url to the dashboard's address`,
-    );
+    if (origin !== undefined && this.#options.origins().includes(origin)) return;
+    if (origin !== undefined && !SAFE.has(method)) {
+      throw new AppError(
+        "forbidden",
+        `pages of the origin [${printable(origin)}] may change nothing here; set public.url to the dashboard's address`,
+      );
+    }
+    // A link may be followed to here; nothing of here may be a part of other pages.
+    if (FOREIGN.has(headers["sec-fetch-site"]) && headers["sec-fetch-dest"] !== "document") {
+      throw new AppError(
+        "forbidden",
+        "pages of other origins may not ask here; set public.url to the dashboard's address",
+      );
+    }
   }
 
   /** Clients of HTTP/1.0 send no Host; browsers always do. */
@@ -67,6 +87,15 @@ export function isLoopback(host: string): boolean {
 
 function hostName(header: string): string {
   return header.replace(/:\d+$/, "").toLowerCase();
+}
+
+function isNamedTwice(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const each = rawHeaders[at]!;
+    if (each.length === name.length && each.toLowerCase() === name) count++;
+  }
+  return count > 1;
 }
 
 function printable(text: string | undefined): string {

@@ -88,13 +88,25 @@ export class ApiServer implements Component {
     );
     const origins = (): readonly string[] => this.origins();
     const searchBody = (error: AppError): unknown => errorBody(error, options.parts.errors);
+    const refused = metrics.counter(
+      "tailrace_api_connections_refused_total",
+      "connections closed because too many were open",
+      ["listener"],
+    );
     const shared = { origins, log, ...(tls !== undefined && { tls }) };
-    this.#search = new Listener({ ...shared, ...search, portSetting: "http.port", errorBody: searchBody });
+    this.#search = new Listener({
+      ...shared,
+      ...search,
+      portSetting: "http.port",
+      errorBody: searchBody,
+      onRefused: () => refused.inc({ listener: "search" }),
+    });
     this.#dashboard = new Listener({
       ...shared,
       ...dashboard,
       portSetting: "dashboard.port",
       errorBody: hubErrorBody,
+      onRefused: () => refused.inc({ listener: "dashboard" }),
     });
     this.#scrolls = new ScrollContexts(metrics);
     this.#parts = apiParts(options.parts, log);
