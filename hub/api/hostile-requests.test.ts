@@ -63,7 +63,7 @@ const BROKEN: readonly (readonly [what: string, bytes: string, status: number, w
     "a head of 20 kB",
     `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"a".repeat(20_000)}\r\n\r\n`,
     431,
-    /too large/,
+    /too long together/,
   ],
 ];
 
