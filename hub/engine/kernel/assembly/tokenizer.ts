@@ -69,17 +69,17 @@ function markWords(text: usize, count: u32): u32 {
 
 /** Copies `count` bytes with A-Z as a-z and fills up with zeros to `room` bytes and a vector more. */
 function copyLower(text: usize, lower: usize, count: u32, room: u32): void {
-  const upperA = i8x16.splat(65);
-  const letters = i8x16.splat(26);
-  const bit = i8x16.splat(0x20);
   v128.store(lower - LEAD_BYTES, i8x16.splat(0));
-  for (let index: u32 = 0; index < count; index += 16) {
-    const bytes = v128.load(text + index);
-    const isUpper = i8x16.lt_u(i8x16.sub(bytes, upperA), letters);
-    v128.store(lower + index, v128.or(bytes, v128.and(isUpper, bit)));
-  }
+  for (let index: u32 = 0; index < count; index += 16) v128.store(lower + index, toLower(v128.load(text + index)));
   // Up to a vector more than asked for.
   for (let index = count; index < room + 16; index += 16) v128.store(lower + index, i8x16.splat(0));
+}
+
+/** A-Z as a-z, all other bytes as they are. */
+@inline
+export function toLower(bytes: v128): v128 {
+  const isUpper = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(65)), i8x16.splat(26));
+  return v128.or(bytes, v128.and(isUpper, i8x16.splat(0x20)));
 }
 
 /** Bit masks of the 64 bytes that were classified last. */

@@ -8,6 +8,8 @@ import { at, reserve } from "./buffer";
 import { addWord, endText, reserveWords, startRun, startText } from "./field";
 import { FIELD_NUMBER, SCRATCH_TEXT, SCRATCH_UNICODE, UNICODE_LOWER, UNICODE_POINTS } from "./layout";
 import { scratch } from "./scratch";
+import { toLower } from "./tokenizer";
+import { decodeWide, point, putPoint, readWide, setAscii, width } from "./utf8";
 
 /** Classes, as analysis/word-break.ts numbers them. */
 const OTHER: u32 = 1;
@@ -39,9 +41,10 @@ const WORD_MAKERS: u32 = LETTERS | (1 << KATAKANA) | (1 << NUMERIC);
 /** Bytes that may stand between two places where words surely end: fewer than the longest word has characters. */
 const MAX_STRETCH: u32 = 250;
 
-/** The code point read last, bytes it takes, its class. */
-let point: u32 = 0;
-let width: u32 = 0;
+/** Words for which room is made at once. */
+const WORDS_AT_ONCE: u32 = 64;
+
+/** Class of the code point read last. */
 let kind: u32 = 0;
 
 /**
@@ -55,6 +58,17 @@ export function isPlainUnicode(text: usize, count: u32): bool {
   let place = text;
   let stretch: u32 = 0;
   while (place < limit) {
+    // Fast path: sixteen bytes of ASCII.
+    if (place + 16 <= limit) {
+      const bytes = v128.load(place);
+      if (!v128.any_true(v128.and(bytes, i8x16.splat(-0x80)))) {
+        const ends = wordEnds(bytes);
+        stretch = ends === 0 ? stretch + 16 : clz(ends << 16);
+        if (stretch > MAX_STRETCH) return false;
+        place += 16;
+        continue;
+      }
+    }
     const byte = load<u8>(place) as u32;
     if (byte < 0x80) {
       stretch = ((1 << (load<u8>(table + byte) as u32)) & ALONE) !== 0 && byte !== 0x5c ? 0 : stretch + 1;
@@ -71,43 +85,19 @@ export function isPlainUnicode(text: usize, count: u32): bool {
   return true;
 }
 
-/** Reads a code point of several bytes before `limit`; false where it is ill-formed. */
-function readWide(place: usize, limit: usize): bool {
-  const first = load<u8>(place) as u32;
-  if (first < 0xc2 || first > 0xf4) return false;
-  width = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (place + width > limit) return false;
-  for (let index: u32 = 1; index < width; index++)
-    if ((load<u8>(place + index) & 0xc0) !== 0x80) return false;
-  decodeWide(place, first);
-  if (width === 2) return true;
-  if (width === 3) return point >= 0x800 && (point & 0xf800) !== 0xd800;
-  return point >= 0x1_0000 && point <= 0x10_ffff;
-}
-
-function decodeWide(place: usize, first: u32): void {
-  const second = (load<u8>(place, 1) & 0x3f) as u32;
-  if (first < 0xe0) {
-    width = 2;
-    point = ((first & 0x1f) << 6) | second;
-    return;
-  }
-  const third = (load<u8>(place, 2) & 0x3f) as u32;
-  if (first < 0xf0) {
-    width = 3;
-    point = ((first & 0x0f) << 12) | (second << 6) | third;
-    return;
-  }
-  width = 4;
-  point = ((first & 0x07) << 18) | (second << 12) | (third << 6) | ((load<u8>(place, 3) & 0x3f) as u32);
+/** One bit for each byte of ASCII behind which words surely begin anew, the commonest ones: space, solidus, equals, hyphen. */
+@inline
+function wordEnds(bytes: v128): u32 {
+  const some = v128.or(i8x16.eq(bytes, i8x16.splat(0x20)), i8x16.eq(bytes, i8x16.splat(0x2f)));
+  const more = v128.or(i8x16.eq(bytes, i8x16.splat(0x3d)), i8x16.eq(bytes, i8x16.splat(0x2d)));
+  return i8x16.bitmask(v128.or(some, more)) as u32;
 }
 
 /** Reads the code point at `place`, of text that was found plain. */
 function read(table: usize, place: usize): void {
   const first = load<u8>(place) as u32;
   if (first < 0x80) {
-    width = 1;
-    point = first;
+    setAscii(first);
   } else decodeWide(place, first);
   kind = load<u8>(table + point);
 }
@@ -137,10 +127,11 @@ export function addUnicodeText(pool: usize, field: usize, doc: u32, text: usize,
   const table = load<u32>(scratch, SCRATCH_UNICODE) as usize;
   const first = startText(field, doc);
   const number = load<u32>(field, FIELD_NUMBER);
-  // A lower-case letter takes at most twice the bytes of the other.
   reserve(scratch + SCRATCH_TEXT, 2 * MAX_STRETCH + 64);
+  const lower = at(scratch + SCRATCH_TEXT);
   const limit = text + count;
   let added: u32 = 0;
+  let budget: u32 = 0;
   let place = text;
   startRun(field, doc, first);
   while (place < limit) {
@@ -160,11 +151,17 @@ export function addUnicodeText(pool: usize, field: usize, doc: u32, text: usize,
       place = endOfRun(table, place, limit);
       isWord = true;
     } else if (((1 << here) & WORD_PARTS) !== 0) {
-      place = endOfWord(table, place, limit);
+      place = endOfWord(table, place + width, limit, here);
       isWord = (seen & WORD_MAKERS) !== 0;
     } else place += width;
     if (!isWord) continue;
-    addLower(pool, field, number, table, start, place);
+    if (budget === 0) {
+      budget = WORDS_AT_ONCE;
+      // A lower-case letter takes at most twice the bytes of the other.
+      reserveWords(pool, field, WORDS_AT_ONCE, WORDS_AT_ONCE * 2 * MAX_STRETCH);
+    }
+    budget--;
+    addWord(pool, field, number, lower, putLower(lower, table, start, place));
     added++;
   }
   endText(field, doc, added, first + added);
@@ -183,38 +180,39 @@ function endOfRun(table: usize, from: usize, limit: usize): usize {
 /** Classes of the word that was walked last, a bit each. */
 let seen: u32 = 0;
 
-function endOfWord(table: usize, from: usize, limit: usize): usize {
-  let last = kindAt(table, from, limit);
-  seen = 1 << last;
-  let place = step(table, from, limit);
+/** End of the word whose first character, of class `first`, ends at `from`. */
+function endOfWord(table: usize, from: usize, limit: usize, first: u32): usize {
+  let last = first;
+  let classes: u32 = 1 << first;
+  let place = from;
   while (place < limit) {
-    if (((1 << last) & LETTERS_OR_DIGITS) !== 0) {
-      // Fast path: letters and digits of ASCII join whatever is one of them.
-      const from = place;
-      while (place < limit && load<u8>(place) < 0x80) {
-        const next = load<u8>(table + (load<u8>(place) as u32)) as u32;
-        if (((1 << next) & LETTERS_OR_DIGITS) === 0) break;
+    const byte = load<u8>(place) as u32;
+    if (byte < 0x80) {
+      // Fast path: letters and digits of ASCII join whatever is one of them, and most of the rest ends any word.
+      const next = load<u8>(table + byte) as u32;
+      if ((((1 << next) & LETTERS_OR_DIGITS) !== 0) && (((1 << last) & LETTERS_OR_DIGITS) !== 0)) {
         last = next;
-        seen |= 1 << next;
+        classes |= 1 << next;
         place++;
-      }
-      if (place > from) {
-        place = skipMarks(table, place, limit);
         continue;
       }
+      if (next === OTHER) break;
     }
     const here = kindAt(table, place, limit);
-    if (joins(last, here)) {
+    if (here === EXTEND || joins(last, here)) {
+      place += width;
+      // Marks belong to what they follow.
+      if (here === EXTEND) continue;
       last = here;
-      seen |= 1 << here;
-      place = step(table, place, limit);
+      classes |= 1 << here;
       continue;
     }
     const behind = step(table, place, limit);
-    if (!joinsByMiddle(last, here, kindAt(table, behind, limit))) return place;
+    if (!joinsByMiddle(last, here, kindAt(table, behind, limit))) break;
     place = behind;
     if (place < limit && here !== SINGLE_QUOTE) last = kind;
   }
+  seen = classes;
   return place;
 }
 
@@ -234,48 +232,21 @@ function joinsByMiddle(last: u32, middle: u32, behind: u32): bool {
   return middle === SINGLE_QUOTE && last === HEBREW;
 }
 
-/** Adds the characters from `start` to `stop` in lower case as a word. */
-function addLower(pool: usize, field: usize, number: u32, table: usize, start: usize, stop: usize): void {
-  const lower = at(scratch + SCRATCH_TEXT);
+/** Writes the characters from `start` to `stop` in lower case, and up to a vector more; returns their bytes. Reads as much. */
+function putLower(lower: usize, table: usize, start: usize, stop: usize): u32 {
   const letters = table + UNICODE_LOWER;
   let to = lower;
   let place = start;
   while (place < stop) {
-    const byte = load<u8>(place) as u32;
-    if (byte < 0x80) {
-      store<u8>(to++, load<u8>(letters + (byte << 1)));
-      place++;
-      continue;
-    }
-    decodeWide(place, byte);
+    const bytes = v128.load(place);
+    v128.store(to, toLower(bytes));
+    const plain = min(ctz((i8x16.bitmask(bytes) as u32) | 0x1_0000), (stop - place) as u32);
+    place += plain;
+    to += plain;
+    if (plain === 16 || place === stop) continue;
+    decodeWide(place, load<u8>(place) as u32);
     to = point > 0xffff ? putPoint(to, point) : putPoint(to, load<u16>(letters + (point << 1)) as u32);
     place += width;
   }
-  const length = (to - lower) as u32;
-  reserveWords(pool, field, 1, length);
-  addWord(pool, field, number, lower, length);
-}
-
-/** Writes a code point as UTF-8; returns the place behind it. */
-function putPoint(place: usize, value: u32): usize {
-  if (value < 0x80) {
-    store<u8>(place, value);
-    return place + 1;
-  }
-  if (value < 0x800) {
-    store<u8>(place, 0xc0 | (value >>> 6));
-    store<u8>(place, 0x80 | (value & 0x3f), 1);
-    return place + 2;
-  }
-  if (value < 0x1_0000) {
-    store<u8>(place, 0xe0 | (value >>> 12));
-    store<u8>(place, 0x80 | ((value >>> 6) & 0x3f), 1);
-    store<u8>(place, 0x80 | (value & 0x3f), 2);
-    return place + 3;
-  }
-  store<u8>(place, 0xf0 | (value >>> 18));
-  store<u8>(place, 0x80 | ((value >>> 12) & 0x3f), 1);
-  store<u8>(place, 0x80 | ((value >>> 6) & 0x3f), 2);
-  store<u8>(place, 0x80 | (value & 0x3f), 3);
-  return place + 4;
+  return (to - lower) as u32;
 }
