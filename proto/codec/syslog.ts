@@ -40,6 +40,8 @@ export class SyslogLine {
   isRfc5424 = false;
   /** ms since 1970-01-01 UTC; NaN where an RFC 5424 line has none. */
   timeMs = 0;
+  /** Where the ISO time with a zone ends that a line without PRI begins with, be it syslog or not: `timeMs`. -1: none. */
+  timeEnd = -1;
   readonly host: Span = { start: -1, end: -1 };
   /** Name of the process: the tag, or APP-NAME. */
   readonly process: Span = { start: -1, end: -1 };
@@ -61,7 +63,11 @@ export class SyslogLine {
 
   /** Returns true where `bytes` from `start` to `end` are a line of syslog; `readTimeMs` gives the year that RFC 3164 leaves out. */
   read(bytes: Uint8Array, start: number, end: number, readTimeMs: number): boolean {
-    for (const span of [this.process, this.pid, this.messageId, this.structuredData]) clear(span);
+    clear(this.process);
+    clear(this.pid);
+    clear(this.messageId);
+    clear(this.structuredData);
+    this.timeEnd = -1;
     const at = this.#readPriority(bytes, start, end);
     this.isRfc5424 = this.priority >= 0 && bytes[at] === 0x31 && bytes[at + 1] === SPACE;
     if (this.isRfc5424) return this.#read5424(bytes, at + 2, end);
@@ -99,6 +105,7 @@ export class SyslogLine {
       if (bytes[at + 10] !== 0x54 || !this.#iso.read(bytes, at, end) || !this.#iso.hasZone) return false;
       this.timeMs = this.#iso.timeMs;
       this.#at = this.#iso.end;
+      if (this.priority < 0) this.timeEnd = this.#at;
       return true;
     }
     if (at + 16 > end || bytes[at + 3] !== SPACE || bytes[at + 6] !== SPACE) return false;

@@ -150,8 +150,13 @@ export class DefaultPipeline implements MessageProcessor {
     writer: DocumentWriter,
   ): void {
     const at = bytes[start] === 0x5b ? start + 1 : start;
-    const hasTime = this.#iso.read(bytes, at, end);
-    const level = levelAt(bytes, hasTime ? this.#iso.end : start, end);
-    writer.plain(bytes, start, end, hasTime ? this.#iso.timeMs : readTimeMs, level, place);
+    // Syslog was asked before: it has read the time that most lines begin with.
+    const { timeEnd } = this.#syslog;
+    const iso = this.#iso;
+    const isKnown = timeEnd >= 0;
+    const hasTime = isKnown || iso.read(bytes, at, end);
+    const timeMs = isKnown ? this.#syslog.timeMs : hasTime ? iso.timeMs : readTimeMs;
+    const level = levelAt(bytes, isKnown ? timeEnd : hasTime ? iso.end : start, end);
+    writer.plain(bytes, start, end, timeMs, level, place);
   }
 }

@@ -36,7 +36,6 @@ const MESSAGE = piece('","message":"');
 const QUOTE_NEXT = piece('",');
 const LOG = piece('"log":{');
 const OFFSET = piece('"offset":');
-const LEVEL = piece(',"level":"');
 /** By 1 × continued + 2 × open. */
 const FLAGS = [
   piece(""),
@@ -48,6 +47,7 @@ const CLOSE = piece("},");
 const TAGS = piece(',"tags":[');
 const CLOSE_LIST = piece("]");
 const END = piece("}");
+const EMPTY = piece("");
 
 /** Room for everything of a document that is neither the line nor common to the message. */
 const FIXED_BYTES = 1024;
@@ -71,6 +71,11 @@ export class DocumentWriter {
   readonly #ids: DocumentIds;
   readonly #index: DailyIndex;
   readonly #iso = new IsoWriter();
+  /** What stands before each offset, and what ends each document without a tag of its own. */
+  readonly #log: Uint8Array;
+  readonly #end: Uint8Array;
+  #level = "";
+  #levelBytes = EMPTY;
   #start = 0;
 
   constructor(out: DocumentPacker, common: CommonFields, ids: DocumentIds, index: DailyIndex) {
@@ -80,6 +85,9 @@ export class DocumentWriter {
     this.#commonBytes = common.members.length + common.logFile.length + common.tags.length + FIXED_BYTES;
     this.#ids = ids;
     this.#index = index;
+    const { logFile, members, tags } = common;
+    this.#log = Buffer.concat([LOG, logFile, OFFSET]);
+    this.#end = Buffer.concat([CLOSE, members, ...(tags.length === 0 ? [] : [TAGS, tags, CLOSE_LIST]), END]);
   }
 
   /** Writes a line without recognised parts but perhaps a level ("": none). */
@@ -154,31 +162,36 @@ export class DocumentWriter {
   #close(level: string, logMembers: string, place: EventPlace): void {
     const { json } = this;
     if (logMembers !== "") this.reserve(logMembers.length);
-    json.raw(LOG);
-    json.raw(this.#common.logFile);
-    json.raw(OFFSET);
+    json.raw(this.#log);
     json.integer(place.offset);
-    if (level !== "") {
-      json.raw(LEVEL);
-      json.text(`${level.replace(/[^a-z0-9_.-]/g, "_")}"`);
-    }
+    if (level !== "") json.raw(this.#levelMember(level));
     const flags = flagsOf(place);
     if (flags !== 0) json.raw(FLAGS[flags]!);
     if (logMembers !== "") json.text(logMembers);
+    if (place.tag === "") json.raw(this.#end);
+    else this.#endTagged(place.tag);
+  }
+
+  /** Ends a document that has a tag of its own. */
+  #endTagged(tag: string): void {
+    const { json } = this;
+    const { members, tags } = this.#common;
     json.raw(CLOSE);
-    json.raw(this.#common.members);
-    this.#tags(place.tag);
+    json.raw(members);
+    json.raw(TAGS);
+    json.raw(tags);
+    json.text(`${tags.length > 0 ? "," : ""}"${tag}"`);
+    json.raw(CLOSE_LIST);
     json.raw(END);
   }
 
-  #tags(own: string): void {
-    const { json } = this;
-    const { tags } = this.#common;
-    if (tags.length === 0 && own === "") return;
-    json.raw(TAGS);
-    json.raw(tags);
-    if (own !== "") json.text(`${tags.length > 0 ? "," : ""}"${own}"`);
-    json.raw(CLOSE_LIST);
+  /** The member of a level; that of the level asked last is kept. */
+  #levelMember(level: string): Uint8Array {
+    if (level !== this.#level) {
+      this.#level = level;
+      this.#levelBytes = piece(`,"level":"${level.replace(/[^a-z0-9_.-]/g, "_")}"`);
+    }
+    return this.#levelBytes;
   }
 
   #add(timeMs: number, place: EventPlace): void {
@@ -189,7 +202,7 @@ export class DocumentWriter {
       this.#rewrite((document) => mergeLine({ ...document, "@timestamp": time }, overlay.fields));
     }
     const { number, offset } = place;
-    this.#out.add(this.#index.of(eventTimeMs), this.#ids.of(offset, 0), number, offset, eventTimeMs);
+    this.#out.add(this.#index.of(eventTimeMs), this.#ids.first(offset), number, offset, eventTimeMs);
   }
 
   /** Replaces the document written last. */

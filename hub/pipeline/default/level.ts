@@ -3,7 +3,7 @@
 /** Looked for in this many bytes behind the time. */
 const WINDOW_BYTES = 64;
 
-const LEVELS = new Set([
+const LEVELS = [
   "trace",
   "debug",
   "info",
@@ -20,7 +20,15 @@ const LEVELS = new Set([
   "fatal",
   "panic",
   "severe",
-]);
+];
+
+/** Bits that tell the letters of ASCII apart, the same for both cases. */
+const LETTER_BITS = 31;
+
+/** Levels by their first letter's bits. */
+const BY_LETTER: readonly (readonly string[])[] = Array.from({ length: LETTER_BITS + 1 }, (_, bits) =>
+  LEVELS.filter((level) => (level.charCodeAt(0) & LETTER_BITS) === bits),
+);
 
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 9;
@@ -40,12 +48,21 @@ export function levelAt(bytes: Uint8Array, start: number, end: number): string {
     }
     const length = at - wordStart;
     if (length >= MIN_LENGTH && length <= MAX_LENGTH && (isUpper || isMarked(bytes, wordStart, at, end))) {
-      const word = Buffer.from(bytes.buffer, bytes.byteOffset + wordStart, length)
-        .toString("latin1")
-        .toLowerCase();
-      if (LEVELS.has(word)) return word;
+      const level = levelOf(bytes, wordStart, length);
+      if (level !== "") return level;
     }
     while (at < limit && isLetter(bytes[at]!)) at++;
+  }
+  return "";
+}
+
+/** The level that `length` letters spell, "" for none. */
+function levelOf(bytes: Uint8Array, start: number, length: number): string {
+  for (const level of BY_LETTER[bytes[start]! & LETTER_BITS]!) {
+    let same = level.length === length ? 1 : 0;
+    while (same > 0 && same < length && ((bytes[start + same]! ^ level.charCodeAt(same)) & LETTER_BITS) === 0)
+      same++;
+    if (same === length) return level;
   }
   return "";
 }

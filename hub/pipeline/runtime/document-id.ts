@@ -11,13 +11,41 @@ const ID_BYTES = 15;
 /** From this child on, its number follows in three more bytes. */
 const LONG_CHILD = 255;
 
+/** Characters of an id that neither offset nor child have a part in. */
+const FIXED_CHARACTERS = 8;
+
+/** Digits of base64url (RFC 4648 §5). */
+const DIGITS = Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
+
 /** Makes the ids of one source's events in one pipeline. */
 export class DocumentIds {
   readonly #bytes = Buffer.alloc(ID_BYTES + 3);
+  readonly #text: Uint8Array;
 
   /** `sourceKey`: `<agent id>/<file key>/<generation>`. */
   constructor(sourceKey: string, pipelineId: string) {
     createHash("sha256").update(`${sourceKey}/${pipelineId}`).digest().copy(this.#bytes, 0, 0, HASH_BYTES);
+    this.#text = Buffer.from(this.of(0, 0));
+  }
+
+  /** The id of an event's first result in ASCII, good until the next one is asked for. */
+  first(offset: number): Uint8Array {
+    const hash = this.#bytes;
+    const high = Math.floor(offset / 2 ** 32);
+    const low = offset >>> 0;
+    this.#put(0, (hash[6]! << 16) | (hash[7]! << 8) | (high >>> 8));
+    this.#put(4, ((high & 0xff) << 16) | (low >>> 16));
+    this.#put(8, (low & 0xffff) << 8);
+    return this.#text;
+  }
+
+  /** Writes 24 bits as digits. */
+  #put(at: number, bits: number): void {
+    const text = this.#text;
+    text[FIXED_CHARACTERS + at] = DIGITS[bits >>> 18]!;
+    text[FIXED_CHARACTERS + at + 1] = DIGITS[(bits >>> 12) & 63]!;
+    text[FIXED_CHARACTERS + at + 2] = DIGITS[(bits >>> 6) & 63]!;
+    text[FIXED_CHARACTERS + at + 3] = DIGITS[bits & 63]!;
   }
 
   /** Returns the id, 20 characters of base64url (24 from the 256th child on); `child` counts the results of one event. */

@@ -64,3 +64,14 @@ test("columns say of each document what objects would", () => {
     }
   }
 });
+
+test("ids given as bytes and as text keep their order", () => {
+  const ascii = (text: string) => Buffer.from(text);
+  const documents = ["id-1", ascii("id-2"), ascii("id-3"), "é", ascii("id-5")].map(
+    (id, number): Added => ["logs", id, number, number, 5],
+  );
+  assert.deepEqual(
+    unpack(packed(...documents), []).map(({ id }) => id),
+    ["id-1", "id-2", "id-3", "é", "id-5"],
+  );
+});

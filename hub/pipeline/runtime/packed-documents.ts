@@ -72,6 +72,9 @@ const ACTION_PLACES: Readonly<Record<PackedAction, number>> = {
 /** Room for the first document's columns; they double. */
 const FIRST_CAPACITY = 256;
 
+/** Characters of most ids (DocumentIds). */
+const ID_CHARACTERS = 20;
+
 /** A million events with room for 256 children each; 16 pipelines fit into the 32 bits of an ordinal. */
 const ORDINALS_PER_PIPELINE = 2 ** 28;
 
@@ -99,6 +102,9 @@ export class DocumentPacker {
   /** -1: not known yet. */
   #shapes = new Float64Array(FIRST_CAPACITY);
   #ids = "";
+  /** Ids in ASCII that follow those. */
+  #asciiIds = Buffer.allocUnsafeSlow(FIRST_CAPACITY * ID_CHARACTERS);
+  #asciiIdBytes = 0;
   readonly #indexNames: string[] = [];
   #lastIndex = -1;
   #nextOrdinal = 0;
@@ -117,11 +123,11 @@ export class DocumentPacker {
   /**
    * Ends the document whose JSON was written since the last call. `eventNumber` is the place of its line in the
    * message: ordinals follow it with room for children, so that a redo that drops other lines keeps them. `shape`: of
-   * the document, by jsonShape or EventJson, where it is known.
+   * the document, by jsonShape or EventJson, where it is known. `id`: bytes are ASCII, and copied.
    */
   add(
     index: string,
-    id: string,
+    id: string | Uint8Array,
     eventNumber: number,
     offset: number,
     timeMs: number,
@@ -133,9 +139,10 @@ export class DocumentPacker {
     this.#count++;
     const ordinal = Math.max(this.#nextOrdinal, this.#firstOrdinal + eventNumber * 256);
     this.#nextOrdinal = ordinal + 1;
-    this.#ids += id;
+    if (typeof id === "string") this.#takeIds(id);
+    else this.#takeAsciiId(id);
     this.#ends[at] = this.json.at;
-    this.#idEnds[at] = this.#ids.length;
+    this.#idEnds[at] = this.#ids.length + this.#asciiIdBytes;
     this.#indices[at] = this.#indexPlace(index);
     this.#ordinals[at] = ordinal;
     this.#offsets[at] = offset;
@@ -158,6 +165,7 @@ export class DocumentPacker {
   pack(): PackedDocuments {
     const count = this.#count;
     this.#findShapes();
+    this.#takeIds("");
     const bytes = Buffer.allocUnsafeSlow(this.json.at);
     this.json.bytes.copy(bytes, 0, 0, this.json.at);
     return {
@@ -176,6 +184,21 @@ export class DocumentPacker {
       records: this.records.pack(),
       counts: this.counts,
     };
+  }
+
+  #takeAsciiId(id: Uint8Array): void {
+    const from = this.#asciiIdBytes;
+    this.#asciiIdBytes += id.length;
+    if (this.#asciiIdBytes > this.#asciiIds.length) {
+      this.#asciiIds = enlarged(this.#asciiIds, Buffer.allocUnsafeSlow(2 * this.#asciiIdBytes));
+    }
+    for (let at = 0; at < id.length; at++) this.#asciiIds[from + at] = id[at]!;
+  }
+
+  /** Makes text of the ids in ASCII and puts `id` behind them. */
+  #takeIds(id: string): void {
+    this.#ids += this.#asciiIds.toString("latin1", 0, this.#asciiIdBytes) + id;
+    this.#asciiIdBytes = 0;
   }
 
   /** The shape of a document whose form is given. */
