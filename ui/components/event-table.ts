@@ -27,6 +27,8 @@ const NARROW = "(width < 700px)";
 const ROWS_BEFORE_END = 40;
 /** Rows drawn beyond each edge, so that a scroll shows no blank. */
 const OVERSCAN_ROWS = 6;
+/** Share of the window that lines take where nothing else is known. */
+const GUESSED_SHARE = 0.7;
 const MESSAGE_ONLY: readonly string[] = ["message"];
 
 export class EventTable extends LitElement {
@@ -36,7 +38,7 @@ export class EventTable extends LitElement {
     widths: { attribute: false },
     fields: { attribute: false },
     sort: { attribute: false },
-    words: { attribute: false },
+    words: { attribute: false, hasChanged: hasOtherWords },
     find: {},
     selected: { type: Number },
     isUtc: { type: Boolean },
@@ -74,6 +76,8 @@ export class EventTable extends LitElement {
   #letters: readonly number[] = [];
   #resize: ResizeObserver | undefined;
   #widthPx = 0;
+  /** 0 until the table was laid out. */
+  #heightPx = 0;
   #frame = 0;
 
   constructor() {
@@ -94,7 +98,7 @@ export class EventTable extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#resize = new ResizeObserver(([entry]) => this.#resized(entry!.contentRect.width));
+    this.#resize = new ResizeObserver(([entry]) => this.#resized(entry!.contentRect));
     this.#resize.observe(this);
   }
 
@@ -173,14 +177,23 @@ export class EventTable extends LitElement {
     const body = this.renderRoot.querySelector<HTMLElement>(".body");
     const look = this.#look;
     if (scroller === null || body === null || look === undefined) return;
-    const { scrollTop, clientHeight } = scroller;
-    const { first, end } = this.#inSight(scrollTop, clientHeight);
+    const { topPx: scrollTop, heightPx } = this.#sight(scroller);
+    const { first, end } = this.#inSight(scrollTop, heightPx);
     const { rows, selected } = this;
     const shown = this.#pool.show({ rows, first, end, selected }, look, body);
     const movedPx = this.isWrapped ? this.#measure(shown, scrollTop) : 0;
     body.style.height = `${this.#heights.totalPx}px`;
     for (const row of shown) row.place(this.#heights.topOf(row.number));
     if (movedPx !== 0) scroller.scrollTop = scrollTop + movedPx;
+  }
+
+  /**
+   * Returns which part is in sight. To ask before the first layout would have the page laid out without its rows, then
+   * with them: it is guessed, and `#resized` draws what is missing before anything is painted.
+   */
+  #sight(scroller: HTMLElement): { readonly topPx: number; readonly heightPx: number } {
+    if (this.#heightPx === 0) return { topPx: 0, heightPx: innerHeight * GUESSED_SHARE };
+    return { topPx: scroller.scrollTop, heightPx: scroller.clientHeight };
   }
 
   #inSight(scrollTop: number, heightPx: number): { readonly first: number; readonly end: number } {
@@ -206,9 +219,10 @@ export class EventTable extends LitElement {
     this.#heights = new RowHeights(this.rows.length, this.#rowHeight);
   }
 
-  #resized(widthPx: number): void {
-    if (widthPx !== this.#widthPx) this.#forgetHeights();
-    this.#widthPx = widthPx;
+  #resized({ width, height }: DOMRectReadOnly): void {
+    if (width !== this.#widthPx) this.#forgetHeights();
+    this.#widthPx = width;
+    this.#heightPx = height;
     this.#drawAnew();
   }
 
@@ -266,7 +280,8 @@ export class EventTable extends LitElement {
       const scroller = this.#scroller;
       this.#draw();
       if (scroller === null) return;
-      const lastShown = this.#heights.rowAt(scroller.scrollTop + scroller.clientHeight);
+      const { topPx, heightPx } = this.#sight(scroller);
+      const lastShown = this.#heights.rowAt(topPx + heightPx);
       if (lastShown > this.rows.length - ROWS_BEFORE_END) this.dispatchEvent(new CustomEvent("tr-end"));
     });
   }
@@ -282,6 +297,11 @@ export class EventTable extends LitElement {
   get #rowHeight(): number {
     return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
   }
+}
+
+/** The same words in another list are no change: every row would be written anew. */
+function hasOtherWords(words: readonly string[], before: readonly string[] | undefined): boolean {
+  return words.length !== before?.length || words.some((word, at) => word !== before[at]);
 }
 
 customElements.define("tr-event-table", EventTable);
