@@ -1,6 +1,8 @@
 /** How the histogram is drawn: axes, bars stacked by level, colours of the theme. */
 
+import { unsafeCSS } from "lit";
 import uPlot from "uplot";
+import plotText from "uplot/dist/uPlot.min.css";
 import { formatShort, formatTick } from "../services/format.ts";
 import type { Histogram } from "../services/histogram.ts";
 import { colourReader } from "./theme-colour.ts";
@@ -28,6 +30,13 @@ export interface PlotOptions {
   readonly isUtc: boolean;
   readonly onCursor: (plot: uPlot) => void;
   readonly onSelect: (plot: uPlot) => void;
+}
+
+const plotStyles = unsafeCSS(plotText).styleSheet!;
+
+/** Puts the plot's own looks under those of the component it is drawn in. */
+export function adoptPlotStyles(root: ShadowRoot): void {
+  root.adoptedStyleSheets = [plotStyles, ...root.adoptedStyleSheets.filter((one) => one !== plotStyles)];
 }
 
 /** Draws a histogram. */

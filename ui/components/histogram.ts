@@ -4,15 +4,13 @@
  */
 
 import { msg, str } from "@lit/localize";
-import { css, html, LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from "lit";
+import { css, html, LitElement, type PropertyValues, type TemplateResult } from "lit";
 import type uPlot from "uplot";
-import plotStyles from "uplot/dist/uPlot.min.css";
 import { LEVEL_NAMES } from "#proto/live.ts";
 import { formatCount, formatTime } from "../services/format.ts";
 import { bucketEndMs, type Histogram } from "../services/histogram.ts";
 import type { ResolvedRange } from "../services/time-range.ts";
 import { THEME_EVENT } from "../theme.ts";
-import { drawHistogram, PLOT_HEIGHT_PX } from "./histogram-plot.ts";
 import { controls } from "./styles.ts";
 
 export class HistogramChart extends LitElement {
@@ -27,7 +25,6 @@ export class HistogramChart extends LitElement {
   declare _readout: string;
 
   static override styles = [
-    unsafeCSS(plotStyles),
     controls,
     css`
       :host {
@@ -60,6 +57,8 @@ export class HistogramChart extends LitElement {
     `,
   ];
 
+  /** Loaded with the first histogram: lines are there before. */
+  #plotting: typeof import("./histogram-plot.ts") | undefined;
   #plot: uPlot | undefined;
   #resize: ResizeObserver | undefined;
   /** Buckets chosen by keys: where the choice began and its moving end. */
@@ -77,8 +76,11 @@ export class HistogramChart extends LitElement {
     super.connectedCallback();
     addEventListener(THEME_EVENT, this.#redraw);
     this.#resize = new ResizeObserver(([entry]) => {
-      if (entry !== undefined)
-        this.#plot?.setSize({ width: Math.floor(entry.contentRect.width), height: PLOT_HEIGHT_PX });
+      if (entry !== undefined && this.#plotting !== undefined)
+        this.#plot?.setSize({
+          width: Math.floor(entry.contentRect.width),
+          height: this.#plotting.PLOT_HEIGHT_PX,
+        });
     });
     this.#resize.observe(this);
   }
@@ -120,7 +122,11 @@ export class HistogramChart extends LitElement {
     this.#plot = undefined;
     const target = this.renderRoot.querySelector<HTMLElement>(".plot");
     if (this.histogram === undefined || target === null) return;
-    this.#plot = drawHistogram({
+    if (this.#plotting === undefined) {
+      void this.#loadPlotting();
+      return;
+    }
+    this.#plot = this.#plotting.drawHistogram({
       target,
       widthPx: Math.floor(this.clientWidth),
       histogram: this.histogram,
@@ -128,6 +134,17 @@ export class HistogramChart extends LitElement {
       onCursor: (plot) => this.#read(plot),
       onSelect: (plot) => this.#zoomSelected(plot),
     });
+  }
+
+  async #loadPlotting(): Promise<void> {
+    try {
+      this.#plotting = await import("./histogram-plot.ts");
+    } catch {
+      // The hub is away: tried again with the next histogram.
+      return;
+    }
+    this.#plotting.adoptPlotStyles(this.renderRoot as ShadowRoot);
+    if (this.isConnected) this.#draw();
   }
 
   #read(plot: uPlot): void {
