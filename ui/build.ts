@@ -16,7 +16,7 @@ const DIST = join(HERE, "dist");
 /** Compressed bytes of all that Discover loads first. */
 const FIRST_LOAD_LIMIT_BYTES = 150 * 1024;
 /** Files that Discover loads first: browsers ask a plain HTTP server for six at a time. */
-const FIRST_LOAD_LIMIT_FILES = 8;
+const FIRST_LOAD_LIMIT_FILES = 4;
 /** Names of languages and namespaces, never asked for. */
 const HARMLESS_ADDRESSES = /^https?:\/\/(www\.w3\.org\/|lit\.dev\/)/;
 
@@ -33,27 +33,31 @@ const cssText: Plugin = {
   },
 };
 
+const START = join(HERE, "main.ts");
+const SHELL = join(HERE, "app.ts");
 /** What these load comes before the shell. */
 const BEFORE_SHELL: ReadonlySet<string> = new Set(["main.ts", "language.ts"]);
 
 /**
- * Pages and large parts of them are loaded behind the shell. Saying so lets the build see that what they share with
- * the shell is there already: it stays in one file instead of one for each set of pages that share something.
+ * The shell is loaded behind the start, pages and large parts of them behind the shell. Saying so lets the build see
+ * that what they share is there already: start and shell are a file each, instead of one for each set of files that
+ * share something.
  */
-const loadedBehindShell: Plugin = {
-  name: "loaded-behind-shell",
+const loadedBehind: Plugin = {
+  name: "loaded-behind",
   setup(builder) {
-    const loaded = new Map<string, string>();
+    /** By a file what is loaded before it, as the file would import it. */
+    const loaded = new Map<string, string>([[SHELL, "main.ts"]]);
     builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ kind, path, importer, resolveDir }) => {
       const file = join(resolveDir, path);
       if (kind === "dynamic-import" && !BEFORE_SHELL.has(basename(importer)))
-        loaded.set(file, relative(dirname(file), join(HERE, "app.ts")));
+        loaded.set(file, relative(dirname(file), SHELL));
       return undefined;
     });
     builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const shell = loaded.get(path);
-      if (shell === undefined) return undefined;
-      return { contents: `${await readFile(path, "utf8")}\nimport "./${shell}";\n`, loader: "ts" };
+      const before = loaded.get(path);
+      if (before === undefined) return undefined;
+      return { contents: `${await readFile(path, "utf8")}\nimport "./${before}";\n`, loader: "ts" };
     });
   },
 };
@@ -68,7 +72,7 @@ export async function buildDashboard(): Promise<BuildResult> {
   await rm(DIST, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: HERE,
-    entryPoints: ["main.ts", "theme-first.ts", "tokens.css"],
+    entryPoints: [START, join(HERE, "tokens.css")],
     outdir: DIST,
     bundle: true,
     splitting: true,
@@ -79,12 +83,12 @@ export async function buildDashboard(): Promise<BuildResult> {
     metafile: true,
     entryNames: "[name]-[hash]",
     chunkNames: "chunk-[hash]",
-    plugins: [cssText, loadedBehindShell],
+    plugins: [cssText, loadedBehind],
   });
   const outputs = Object.entries(metafile.outputs);
-  const fileOf = (entry: string): string => {
-    const found = outputs.find(([, { entryPoint }]) => entryPoint === entry);
-    if (found === undefined) throw new Error(`the build made nothing of ${entry}`);
+  const fileOf = (source: string): string => {
+    const found = outputs.find(([, { inputs }]) => Object.hasOwn(inputs, source));
+    if (found === undefined) throw new Error(`the build made nothing of ${source}`);
     return basename(found[0]);
   };
   const page = await firstPage(metafile, fileOf);
@@ -105,17 +109,14 @@ async function firstPage(
   fileOf: (entry: string) => string,
 ): Promise<{ html: string; files: string[] }> {
   const scripts = [...withImports(metafile, [fileOf("main.ts"), fileOf("app.ts")])];
-  const theme = fileOf("theme-first.ts");
   const style = fileOf("tokens.css");
   const template = await readFile(join(HERE, "index.html"), "utf8");
   const preloads = scripts.map((file) => `<link rel="modulepreload" href="/${file}">`).join("\n    ");
   const html = template
     .replace("%STYLE%", style)
-    .replace("%THEME%", theme)
     .replace("%MAIN%", fileOf("main.ts"))
     .replace("%PRELOADS%", preloads);
-  const themed = [...withImports(metafile, [theme])];
-  return { html, files: [...new Set([...scripts, ...themed, style])] };
+  return { html, files: [...scripts, style] };
 }
 
 /** Returns the files and all that they import at once. */

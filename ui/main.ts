@@ -1,13 +1,22 @@
-/** Starts the dashboard: the language first, as texts are made when their modules are loaded. */
+/**
+ * Starts the dashboard. It is run before anything is painted, so that chosen looks show no flash of others, and sends
+ * the first search at once. The language comes before the shell, as texts are made when their modules are loaded.
+ */
 
-import { startFirstSearch } from "./services/first-search.ts";
+import { firstAnswers, startFirstSearch } from "./services/first-search.ts";
 import { startLanguage } from "./services/language.ts";
 import { watchEdits } from "./services/sign-in.ts";
 import { startTheme } from "./theme.ts";
 
-startFirstSearch(location.hash, Date.now(), (...call) => fetch(...call));
 startTheme();
+startFirstSearch(location.hash, Date.now(), (...call) => fetch(...call));
 watchEdits();
-await startLanguage();
-await import("./app.ts");
-document.querySelector(".boot")?.replaceWith(document.createElement("tr-app"));
+void startShell();
+
+/** Not awaited: the shell's file imports this one's, which must be through by then. */
+async function startShell(): Promise<void> {
+  await startLanguage();
+  await import("./app.ts");
+  await firstAnswers();
+  document.querySelector(".boot")?.replaceWith(document.createElement("tr-app"));
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readState } from "./discover-state.ts";
-import { startFirstSearch, takeFirstSearch } from "./first-search.ts";
+import { firstAnswers, startFirstSearch, takeFirstSearch } from "./first-search.ts";
 import { type Fetcher, SearchClient } from "./search-client.ts";
 import { rowsRequest } from "./search-request.ts";
 import { resolveRange } from "./time-range.ts";
@@ -46,6 +46,31 @@ test("a search that was given up takes no answer, also of a request sent ahead",
     AbortSignal.abort(),
   );
   await assert.rejects(search, { name: "AbortError" });
+});
+
+test("first answers are read to their end before the page is drawn, also where one of them is a failure", async () => {
+  let read = 0;
+  const fetcher: Fetcher = (address) => {
+    if (address.includes("_field_caps")) return Promise.reject(new TypeError("Failed to fetch"));
+    const text = (): Promise<string> => {
+      read += 1;
+      return Promise.resolve(JSON.stringify(EMPTY));
+    };
+    return Promise.resolve({ ok: true, status: 200, text });
+  };
+  startFirstSearch("", NOW, fetcher);
+  await firstAnswers();
+  assert.equal(read, 1);
+  takeFirstSearch();
+});
+
+test("a hub that doesn't answer keeps the page for a moment only", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  startFirstSearch("", NOW, () => new Promise(() => undefined));
+  const waited = firstAnswers();
+  t.mock.timers.tick(1_000);
+  await waited;
+  takeFirstSearch();
 });
 
 for (const hash of ["#/live?q=error", "#/discover?from=gibberish"])

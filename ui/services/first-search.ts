@@ -5,7 +5,7 @@
 
 import { HOME_PAGE, parseRoute } from "../router.ts";
 import { readState } from "./discover-state.ts";
-import type { Fetcher } from "./search-client.ts";
+import type { Answer, Fetcher } from "./search-client.ts";
 import { fieldsPath, searchPath } from "./search-paths.ts";
 import { rowsRequest } from "./search-request.ts";
 import { resolveRange } from "./time-range.ts";
@@ -16,7 +16,12 @@ export interface FirstSearch {
   readonly nowMs: number;
   /** Answers a request that was sent with its answer, once; sends others. */
   readonly fetch: Fetcher;
+  /** Settles when all of them are answered or have failed. */
+  readonly answered: Promise<unknown>;
 }
+
+/** A shell without lines is drawn where they don't come so soon, ms. */
+const LINES_AWAITED_MS = 120;
 
 /** What was sent and nobody has taken yet. */
 let sent: FirstSearch | undefined;
@@ -28,9 +33,9 @@ export function startFirstSearch(hash: string, nowMs: number, fetcher: Fetcher):
   const state = readState(parameters);
   const range = resolveRange(state.range, nowMs);
   if (range === undefined) return;
-  const answers = new Map<string, Promise<Response>>();
+  const answers = new Map<string, Promise<Answer>>();
   const send = (path: string, init: RequestInit): void => {
-    const answer = fetcher(`/es${path}`, init);
+    const answer = fetcher(`/es${path}`, init).then(read);
     // Whoever takes it hears of the failure.
     answer.catch(() => undefined);
     answers.set(keyOf(`/es${path}`, init), answer);
@@ -45,7 +50,20 @@ export function startFirstSearch(hash: string, nowMs: number, fetcher: Fetcher):
     answers.delete(key);
     return answer ?? fetcher(address, init);
   };
-  sent = { nowMs, fetch: take };
+  sent = { nowMs, fetch: take, answered: Promise.allSettled(answers.values()) };
+}
+
+/**
+ * Resolves when what was sent is answered, or isn't for a while: a page drawn with its lines is laid out once, not
+ * without them and then with them.
+ */
+export async function firstAnswers(): Promise<void> {
+  if (sent === undefined) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LINES_AWAITED_MS);
+  void sent.answered.then(() => resolve());
+  await promise;
+  clearTimeout(timer);
 }
 
 /** Returns the first search to who asks first; undefined where none was sent. */
@@ -57,4 +75,10 @@ export function takeFirstSearch(): FirstSearch | undefined {
 
 function keyOf(address: string, { method, body }: RequestInit): string {
   return `${method} ${address} ${typeof body === "string" ? body : ""}`;
+}
+
+/** Reads an answer to its end, so that who takes it waits for nothing more. */
+async function read(answer: Answer): Promise<Answer> {
+  const text = await answer.text();
+  return { ok: answer.ok, status: answer.status, text: () => Promise.resolve(text) };
 }

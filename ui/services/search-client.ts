@@ -89,8 +89,11 @@ const STATUS_HINTS: Readonly<Record<number, string>> = {
   504: msg("The search took too long: choose a shorter time range or a narrower query."),
 };
 
+/** What the client needs of an answer. */
+export type Answer = Pick<Response, "ok" | "status" | "text">;
+
 /** What the client needs of a browser's fetch. */
-export type Fetcher = (address: string, init: RequestInit) => Promise<Response>;
+export type Fetcher = (address: string, init: RequestInit) => Promise<Answer>;
 
 export class SearchClient {
   readonly #fetch: Fetcher;
@@ -137,7 +140,7 @@ export class SearchClient {
       init.body = JSON.stringify(body);
       init.headers = { accept: "application/json", "content-type": "application/json" };
     }
-    let response: Response;
+    let response: Answer;
     try {
       response = await this.#fetch(`${this.#base}${path}`, init);
     } catch (cause) {
