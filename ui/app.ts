@@ -6,6 +6,7 @@ import "./components/connection-badge.ts";
 import { appStyles } from "./app-styles.ts";
 import { HotkeyController } from "./components/hotkeys.ts";
 import { type IconName, icon, logo } from "./components/icons.ts";
+import { nextFrame } from "./components/next-frame.ts";
 import { controls } from "./components/styles.ts";
 import { LOOK_TEXTS } from "./look-texts.ts";
 import { NOT_FOUND, PAGES, type Page } from "./page-list.ts";
@@ -70,9 +71,7 @@ export class App extends LitElement {
     addEventListener(THEME_EVENT, this.#onTheme);
     addEventListener("keydown", this.#onKey);
     addEventListener("pointerdown", this.#onPointer);
-    void fetchViewer().then((viewer) => {
-      this._viewer = viewer;
-    });
+    void this.#learnViewer();
   }
 
   override disconnectedCallback(): void {
@@ -155,6 +154,12 @@ export class App extends LitElement {
       this._failed = true;
     }
     this._route = route;
+  }
+
+  /** Behind the page, which doesn't wait for it. */
+  async #learnViewer(): Promise<void> {
+    await nextFrame();
+    this._viewer = await fetchViewer();
   }
 
   #skip(event: Event): void {

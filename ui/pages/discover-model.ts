@@ -2,6 +2,7 @@
 
 import { msg } from "@lit/localize";
 import type { TopValues } from "../components/field-list.ts";
+import { nextFrame } from "../components/next-frame.ts";
 import type { SearchCost } from "../components/search-cost.ts";
 import type { DiscoverState } from "../services/discover-state.ts";
 import { countValues, type Field, type FieldCatalogue, readFields } from "../services/fields.ts";
@@ -156,8 +157,9 @@ export class DiscoverModel {
     return field === undefined ? [] : ((await this.topValues(field))?.values ?? []);
   }
 
-  /** Learns the names of indices, for the choice of one. */
+  /** Learns the names of indices, for the choice of one, behind the first lines. */
   async loadIndexNames(): Promise<void> {
+    await nextFrame();
     try {
       this.indexNames = await this.#client.indexNames();
       this.#onChange();
@@ -267,11 +269,4 @@ function queryFaultOf({ message, hint }: SearchError, query: string): QueryFault
   const from = Math.min(query.length, Number(found[2]) - 1);
   const said = found[1]!;
   return { message: `${said.charAt(0).toUpperCase()}${said.slice(1)}.`, hint, from, to: from + 1 };
-}
-
-/** Resolves when what was changed has been drawn. */
-function nextFrame(): Promise<void> {
-  return new Promise((resolve) => {
-    requestAnimationFrame(() => setTimeout(resolve));
-  });
 }

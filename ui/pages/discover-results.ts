@@ -12,6 +12,7 @@ import "../components/field-list.ts";
 import type { FilterDetail } from "../components/filter-events.ts";
 import "../components/histogram.ts";
 import { HotkeyController } from "../components/hotkeys.ts";
+import { nextFrame } from "../components/next-frame.ts";
 import { controls, notices } from "../components/styles.ts";
 import type { WidthDetail } from "../components/table-head.ts";
 import {
@@ -64,6 +65,8 @@ export class DiscoverResults extends LitElement {
   // Kept, as the list of fields draws itself anew where it gets another one than before.
   #presentIn: readonly LogDocument[] = [];
   #present: ReadonlySet<string> = new Set();
+  /** Fields are listed behind the first lines. */
+  #listsFields = false;
   readonly #loadValues = (field: Field): Promise<TopValues | undefined> => this.model.topValues(field);
   readonly #around = (line: LogDocument): SurroundingLines =>
     new SurroundingLines(line, this.client, this.state.index);
@@ -113,16 +116,17 @@ export class DiscoverResults extends LitElement {
   }
 
   protected override updated(): void {
-    // Behind the next frame, when the lines are on the screen.
-    requestAnimationFrame(() => setTimeout(() => this.#afterRows()));
+    void this.#afterRows();
   }
 
   /** What nobody misses before the lines are seen. */
-  #afterRows(): void {
+  async #afterRows(): Promise<void> {
+    await nextFrame();
     const { rows } = this.model;
     // Tried again with the next change where the hub is away.
     if (rows.length > 0) loadLater().catch(() => undefined);
-    if (rows === this.#presentIn) return;
+    if (rows === this.#presentIn && this.#listsFields) return;
+    this.#listsFields = true;
     this.#presentIn = rows;
     this.#present = namesIn(rows);
     this.requestUpdate();
@@ -130,7 +134,7 @@ export class DiscoverResults extends LitElement {
 
   #fieldList(): TemplateResult {
     return html`<aside aria-label=${msg("Fields")}>
-      <tr-field-list .fields=${this.model.fields} .columns=${this.state.columns} .present=${this.#present}
+      <tr-field-list .fields=${this.#listsFields ? this.model.fields : undefined} .columns=${this.state.columns} .present=${this.#present}
         .loadValues=${this.#loadValues}></tr-field-list>
     </aside>`;
   }
