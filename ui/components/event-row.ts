@@ -5,6 +5,7 @@ import { LEVEL_NAMES } from "#proto/live.ts";
 import { formatTime } from "../services/format.ts";
 import { pieceAround, splitMatches } from "../services/highlight.ts";
 import type { LogDocument } from "../services/log-document.ts";
+import { patchText } from "./patch-text.ts";
 
 /** What rows of a table have in common; another object makes rows show themselves anew. */
 export interface RowLook {
@@ -59,8 +60,8 @@ export class EventRow {
     this.#look = look;
     const { level } = document;
     element.dataset["level"] = String(level);
-    this.#timeButton.textContent = formatTime(document.timestampMs, look.isUtc);
-    this.#level.textContent = LEVEL_NAMES[level].slice(0, 5);
+    patchText(this.#timeButton, formatTime(document.timestampMs, look.isUtc));
+    patchText(this.#level, LEVEL_NAMES[level].slice(0, 5));
     this.#level.title = LEVEL_NAMES[level];
     for (const at of look.columns.keys()) this.#fill(at, document, look);
   }
@@ -92,7 +93,7 @@ export class EventRow {
       ? document.fullText(column)
       : textOf(document, column, look, look.letters[at]);
     if (look.highlight === undefined && look.find === undefined && look.columns.length === 1) {
-      into.textContent = text;
+      patchText(into, text);
       return;
     }
     const parts: (string | HTMLElement)[] = [];

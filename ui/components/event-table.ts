@@ -8,7 +8,7 @@ import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import type { Sort } from "../services/discover-state.ts";
 import type { FieldCatalogue } from "../services/fields.ts";
-import { compileHighlight } from "../services/highlight.ts";
+import { compileHighlight, hasOtherWords } from "../services/highlight.ts";
 import { isContinued, type LogDocument } from "../services/log-document.ts";
 import { RowHeights } from "../services/row-heights.ts";
 import { scrollToPlace } from "../services/row-window.ts";
@@ -297,11 +297,6 @@ export class EventTable extends LitElement {
   get #rowHeight(): number {
     return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
   }
-}
-
-/** The same words in another list are no change: every row would be written anew. */
-function hasOtherWords(words: readonly string[], before: readonly string[] | undefined): boolean {
-  return words.length !== before?.length || words.some((word, at) => word !== before[at]);
 }
 
 customElements.define("tr-event-table", EventTable);

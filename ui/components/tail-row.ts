@@ -6,6 +6,7 @@ import { formatCount, formatTime } from "../services/format.ts";
 import { splitMatches } from "../services/highlight.ts";
 import type { TailLine } from "../services/tail-client.ts";
 import type { GapEntry, TailEntry } from "../services/tail-log.ts";
+import { patchText } from "./patch-text.ts";
 
 /** Rows show the beginning of long messages; the details show all. */
 const MAX_ROW_TEXT = 2_000;
@@ -66,10 +67,10 @@ export class TailRow {
     this.element.className = "row";
     this.element.dataset["level"] = String(level);
     this.element.dataset["colour"] = String(colourOf(text));
-    this.#time.textContent = formatTime(atMs, isUtc).slice(11);
-    this.#level.textContent = LEVEL_NAMES[level].slice(0, 5);
+    patchText(this.#time, formatTime(atMs, isUtc).slice(11));
+    patchText(this.#level, LEVEL_NAMES[level].slice(0, 5));
     const file = path.slice(path.lastIndexOf("/") + 1);
-    this.#source.textContent = [host, file].filter((part) => part !== "").join(" · ");
+    patchText(this.#source, [host, file].filter((part) => part !== "").join(" · "));
     this.#source.title = `${host} ${path}`;
     const shown = text.slice(0, MAX_ROW_TEXT).replaceAll(/[\r\n\t]+/g, " ");
     const isCut = text.length > MAX_ROW_TEXT || (flags & ROW_TRUNCATED) !== 0;
@@ -78,7 +79,7 @@ export class TailRow {
 
   #showMessage(text: string, highlight: RegExp | undefined): void {
     if (highlight === undefined) {
-      this.#message.textContent = text;
+      patchText(this.#message, text);
       return;
     }
     this.#message.replaceChildren(

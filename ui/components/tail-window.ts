@@ -7,7 +7,7 @@
 import { msg } from "@lit/localize";
 import { html, LitElement, type TemplateResult } from "lit";
 import { type ColourRule, compileRules } from "../services/colour-rules.ts";
-import { compileHighlight } from "../services/highlight.ts";
+import { compileHighlight, hasOtherWords } from "../services/highlight.ts";
 import { scrollToRow, visibleRows } from "../services/row-window.ts";
 import type { TailEntry, TailLog } from "../services/tail-log.ts";
 import { rowHeightPx } from "../theme.ts";
@@ -22,7 +22,7 @@ const END_TOLERANCE_PX = 4;
 export class TailWindow extends LitElement {
   static override properties = {
     log: { attribute: false },
-    words: { attribute: false },
+    words: { attribute: false, hasChanged: hasOtherWords },
     isUtc: { type: Boolean },
     rules: { attribute: false },
   };

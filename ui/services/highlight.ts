@@ -22,6 +22,11 @@ export function highlightWords(query: string): string[] {
   return [...words].slice(0, MAX_WORDS);
 }
 
+/** Tells whether words differ: the same ones in another list are no reason to write every row anew. */
+export function hasOtherWords(words: readonly string[], before: readonly string[] | undefined): boolean {
+  return words.length !== before?.length || words.some((word, at) => word !== before[at]);
+}
+
 /** Compiles words to one expression that finds any of them; undefined without words. */
 export function compileHighlight(words: readonly string[]): RegExp | undefined {
   if (words.length === 0) return undefined;
