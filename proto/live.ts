@@ -92,6 +92,25 @@ export const DEFAULT_LIMITS: LiveLimits = {
 /** Credit a client starts a tail with; topped up when half of it is used. */
 export const START_CREDIT_ROWS = 5_000;
 
+/** What a client has used of its credit. */
+export class UsedCredit {
+  #rows = 0;
+
+  /** Takes note of rows that have come; returns how many to give anew, 0: none yet. */
+  take(rows: number): number {
+    this.#rows += rows;
+    if (this.#rows < START_CREDIT_ROWS / 2) return 0;
+    const used = this.#rows;
+    this.#rows = 0;
+    return used;
+  }
+
+  /** Begins anew, with another `tail.open`. */
+  reset(): void {
+    this.#rows = 0;
+  }
+}
+
 /** Close codes of the hub beside those of RFC 6455 (1001 going away, 1009 too big). */
 export const CLOSE = {
   goingAway: 1001,
@@ -103,6 +122,13 @@ export const CLOSE = {
   tooMany: 4409,
   tooFast: 4429,
 } as const;
+
+/** After these closes another try would end the same. */
+export const FINAL_CLOSES: ReadonlySet<number> = new Set([
+  CLOSE.badMessage,
+  CLOSE.signedOut,
+  CLOSE.forbidden,
+]);
 
 export interface TailOpen {
   t: "tail.open";

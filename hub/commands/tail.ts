@@ -8,12 +8,14 @@ import {
   CLOSE,
   type ClientMessage,
   type Cursor,
+  FINAL_CLOSES,
   type HubMessage,
   LIVE_PATH,
   LIVE_PROTOCOL,
   START_CREDIT_ROWS,
   type TailGap,
   type TailRows,
+  UsedCredit,
 } from "#proto/live.ts";
 import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
@@ -57,8 +59,6 @@ const DEFAULT_LAST = "10";
 const MAX_LAST = 1_000;
 const SUB = 1;
 const RETRY = { firstMs: 250, capMs: 15_000 };
-/** The hub ended the tail, and trying again would end the same. */
-const FINAL: ReadonlySet<number> = new Set([CLOSE.badMessage, CLOSE.signedOut, CLOSE.forbidden]);
 
 /** Returns the command of the arguments behind `tail`. Throws usage_invalid. */
 export function parseTailCommand(args: readonly string[]): TailCommand {
@@ -116,7 +116,7 @@ class Tail {
   #cursor: Cursor | undefined;
   /** Whether it worked before: then a hub that is away comes back. */
   #worked = false;
-  #unused = START_CREDIT_ROWS;
+  readonly #credit = new UsedCredit();
 
   constructor(command: TailCommand, url: string, hub: AskedHub, output: TailOutput) {
     this.#command = command;
@@ -155,7 +155,8 @@ class Tail {
     });
     socket.on("close", (code, reason) => {
       signal.removeEventListener("abort", end);
-      if (FINAL.has(code)) reject(refusal(code === CLOSE.signedOut ? 401 : code % 1_000, reason.toString()));
+      if (FINAL_CLOSES.has(code))
+        reject(refusal(code === CLOSE.signedOut ? 401 : code % 1_000, reason.toString()));
       resolve(opened);
     });
     return promise;
@@ -163,7 +164,7 @@ class Tail {
 
   #open(send: (message: ClientMessage) => void): void {
     const { index, query } = this.#command;
-    this.#unused = START_CREDIT_ROWS;
+    this.#credit.reset();
     send({ t: "hello", v: 1 });
     send({
       t: "tail.open",
@@ -194,10 +195,8 @@ class Tail {
       );
     }
     this.#cursor = cursor;
-    this.#unused -= rows.length;
-    if (this.#unused > START_CREDIT_ROWS / 2) return;
-    send({ t: "tail.credit", sub: SUB, add: START_CREDIT_ROWS - this.#unused });
-    this.#unused = START_CREDIT_ROWS;
+    const add = this.#credit.take(rows.length);
+    if (add > 0) send({ t: "tail.credit", sub: SUB, add });
   }
 }
 

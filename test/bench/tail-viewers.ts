@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import { type HubMessage, LIVE_PATH, LIVE_PROTOCOL, START_CREDIT_ROWS } from "#proto/live.ts";
+import { type HubMessage, LIVE_PATH, LIVE_PROTOCOL, START_CREDIT_ROWS, UsedCredit } from "#proto/live.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 import { percentile, type Result, type Target } from "./benchmark.ts";
 import { TailHub } from "./tail-hub-process.ts";
@@ -29,7 +29,7 @@ export async function measureViewers(workspace: Workspace, count: number, forMs:
   };
   const sockets: WebSocket[] = [];
   for (let number = 0; number < count; number++) {
-    let used = 0;
+    const credit = new UsedCredit();
     const socket = await view(hub.url, `f${Math.floor(number / 100)}:g${number % 100}x`, (message, send) => {
       if (message.t === "tail.gap") {
         skipped += message.n;
@@ -39,10 +39,8 @@ export async function measureViewers(workspace: Workspace, count: number, forMs:
       const nowMs = Date.now();
       for (const row of message.rows) delaysMs.push(nowMs - row[1]);
       look();
-      used += message.rows.length;
-      if (used < START_CREDIT_ROWS / 2) return;
-      send({ t: "tail.credit", sub: 1, add: used });
-      used = 0;
+      const add = credit.take(message.rows.length);
+      if (add > 0) send({ t: "tail.credit", sub: 1, add });
     });
     sockets.push(socket);
   }

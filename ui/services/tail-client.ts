@@ -2,9 +2,9 @@
 
 import { msg, str } from "@lit/localize";
 import {
-  CLOSE,
   type ClientMessage,
   type Cursor,
+  FINAL_CLOSES,
   type HubMessage,
   LIVE_PATH,
   LIVE_PROTOCOL,
@@ -15,6 +15,7 @@ import {
   type TailGap,
   type TailRows,
   type TailStats,
+  UsedCredit,
 } from "#proto/live.ts";
 import { RecentKeys } from "./tail-ring.ts";
 
@@ -62,8 +63,6 @@ const MAX_RETRY_MS = 15_000;
 const REMEMBERED_LINES = 2_000;
 const OPEN = 1;
 
-const NO_RETRY: ReadonlySet<number> = new Set([CLOSE.badMessage, CLOSE.signedOut, CLOSE.forbidden]);
-
 export class TailClient {
   readonly #connect: () => SocketLike;
   readonly #listener: TailListener;
@@ -71,7 +70,7 @@ export class TailClient {
   #socket: SocketLike | undefined;
   #request: TailRequest | undefined;
   #cursor: Cursor | undefined;
-  #used = 0;
+  readonly #credit = new UsedCredit();
   #failures = 0;
   #isPaused = false;
   #retryAfterMs = 0;
@@ -141,7 +140,7 @@ export class TailClient {
   #open(): void {
     if (this.#request === undefined) return;
     const { query, index, maxRate } = this.#request;
-    this.#used = 0;
+    this.#credit.reset();
     this.#send({
       t: "tail.open",
       sub: SUB,
@@ -184,10 +183,8 @@ export class TailClient {
     this.#cursor = cursor;
     const lines = this.remember(rows.map((row) => ({ row, source: srcs[row[3]] ?? ["", "", ""] })));
     if (lines.length > 0) this.#listener.onLines(lines);
-    this.#used += rows.length;
-    if (this.#used < START_CREDIT_ROWS / 2) return;
-    this.#send({ t: "tail.credit", sub: SUB, add: this.#used });
-    this.#used = 0;
+    const add = this.#credit.take(rows.length);
+    if (add > 0) this.#send({ t: "tail.credit", sub: SUB, add });
   }
 
   #closed(code: number, reason: string): void {
@@ -197,7 +194,7 @@ export class TailClient {
       (code === 1006
         ? msg("The connection to the hub broke")
         : msg(str`The hub closed the connection (${code})`));
-    if (NO_RETRY.has(code)) {
+    if (FINAL_CLOSES.has(code)) {
       this.#request = undefined;
       this.#listener.onState({ name: "ended", reason: text });
       return;
