@@ -60,6 +60,7 @@ export function plotGroups(
     Math.min(0, ...ends),
     Math.max(0, ...ends),
     Math.max(2, Math.floor(size.height / 48)),
+    ends.every(Number.isInteger) ? 1 : 0,
   );
   const low = ticks[0]!;
   const y = (value: number): number =>

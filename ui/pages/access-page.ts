@@ -56,8 +56,31 @@ export abstract class AccessPage extends LitElement {
       .form label.wide {
         flex: 1 1 18rem;
       }
-      .form input {
+      .form input:not([type="checkbox"]) {
         width: 100%;
+      }
+      .choices {
+        flex: 1 1 100%;
+        display: flex;
+        flex-wrap: wrap;
+        gap: 4px 18px;
+        min-width: 0;
+        margin: 0;
+        padding: 0;
+        border: 0;
+      }
+      .choices legend {
+        padding: 0 0 4px;
+        color: var(--ink-muted);
+        font-size: var(--text-small);
+      }
+      .form .choices label {
+        display: flex;
+        align-items: center;
+        gap: 7px;
+        min-height: 24px;
+        color: var(--ink);
+        font-size: var(--text);
       }
     `,
   ];

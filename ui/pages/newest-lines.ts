@@ -42,8 +42,8 @@ export function newestView(
   if (newestMs === undefined) return nothing;
   const jump = (): void => onJump(rangeUpTo(newestMs, range));
   return html`<div class="notice newest" role="status"><p><strong>${msg("No lines in this time range")}</strong>
-    ${msg(str`The newest line that matches is from ${formatAgo(newestMs, Date.now())}.`)}
-    <button class="small primary" @click=${jump}>${icon("end")}${msg("Jump to the newest data")}</button></p></div>`;
+    ${msg(str`The newest line that matches is from ${formatAgo(newestMs, Date.now())}.`)}</p>
+    <button class="small primary" @click=${jump}>${icon("end")}${msg("Jump to the newest data")}</button></div>`;
 }
 
 /** Returns the range that ends with a time and is as long as another. */

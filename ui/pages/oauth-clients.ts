@@ -13,6 +13,13 @@ const KINDS = [
   ["resource_server", msg("An API that checks tokens")],
 ] as const;
 
+/** A permission area that a client may ask for. */
+interface Scope {
+  readonly url: string;
+  /** What whoever is asked for consent reads. */
+  readonly title: string;
+}
+
 interface Credentials {
   readonly client_id: string;
   readonly client_secret?: string;
@@ -26,7 +33,7 @@ export class OAuthClientsPage extends AccessPage {
   };
 
   declare _clients: readonly OAuthClient[] | undefined;
-  declare _scopes: readonly string[];
+  declare _scopes: readonly Scope[];
 
   constructor() {
     super();
@@ -39,7 +46,7 @@ export class OAuthClientsPage extends AccessPage {
   }
 
   protected override async load(signal: AbortSignal): Promise<void> {
-    const { clients, scopes } = await getAccess<{ clients: OAuthClient[]; scopes: string[] }>(
+    const { clients, scopes } = await getAccess<{ clients: OAuthClient[]; scopes: Scope[] }>(
       "auth/clients",
       signal,
     );
@@ -61,7 +68,8 @@ export class OAuthClientsPage extends AccessPage {
         <label>${msg("Name, shown when it asks for consent")}<input name="name" required autocomplete="off" /></label>
         <label>${msg("Kind")}<select name="kind">${KINDS.map(([kind, text]) => html`<option value=${kind}>${text}</option>`)}</select></label>
         <label class="wide">${msg("Redirect URIs, separated by blanks")}<input name="uris" class="mono" autocomplete="off" placeholder="https://…/callback" /></label>
-        <label class="wide">${msg("Scopes it may ask for, none chosen: all")}<select name="scopes" multiple size=${Math.min(4, Math.max(2, this._scopes.length))}>${this._scopes.map((scope) => html`<option value=${scope}>${scope}</option>`)}</select></label>
+        <fieldset class="choices"><legend>${msg("Scopes it may ask for, none chosen: all")}</legend>
+          ${this._scopes.map(({ url, title }) => html`<label title=${url}><input type="checkbox" name="scopes" value=${url} />${title}</label>`)}</fieldset>
         <button class="primary">${msg("Register")}</button>
       </form>
       <p class="muted">${msg("Redirect URIs are compared character by character.")} ${msg("Authorization endpoint")}: <code>${location.origin}/o/oauth2/v2/auth</code>, ${msg("Token endpoint")}: <code>${location.origin}/token</code>.</p>

@@ -3,7 +3,7 @@
 import { css } from "lit";
 
 export const statusStyles = css`
-  .cards {
+  .facets {
     display: grid;
     grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr));
     gap: 12px;

@@ -89,7 +89,7 @@ export function identityView(status: Facts): TemplateResult {
         : [[name, value]],
     );
   const durability = valueText(status["durability"]);
-  return html`<div class="cards">
+  return html`<div class="facets">
     <section class="card"><h3>${msg("Identity")}</h3><dl>
       <dt>${msg("Node")}</dt><dd>${valueText(status["node"])}</dd><dt>${msg("Cluster")}</dt><dd>${valueText(status["cluster"])}</dd>
       <dt>${msg("Version")}</dt><dd>${valueText(status["version"])}</dd>
@@ -154,9 +154,14 @@ export function agentsView(agents: readonly Facts[] | undefined, isFailed: boole
   if (agents.length === 0)
     return html`<div class="notice"><p><strong>${msg("No agent has reported yet.")}</strong>
       ${msg("Start one on a server whose logs should come here:")} <span class="mono">tailrace-agent run -c agent.yml</span></p></div>`;
-  return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Agents")}><table>
-    <thead><tr>${AGENT_COLUMNS.map(([title]) => html`<th scope="col">${title}</th>`)}</tr></thead>
-    <tbody>${agents.map((agent) => html`<tr>${AGENT_COLUMNS.map(([, cell]) => html`<td>${cell(agent)}</td>`)}</tr>`)}</tbody>
+  const cells = (agent: Facts): TemplateResult[] =>
+    AGENT_COLUMNS.map(
+      ([title, cell], at) =>
+        html`<td role="cell" data-label=${at === 0 ? nothing : title}>${cell(agent)}</td>`,
+    );
+  return html`<div class="table cards" tabindex="0" role="region" aria-label=${msg("Agents")}><table role="table">
+    <thead role="rowgroup"><tr role="row">${AGENT_COLUMNS.map(([title]) => html`<th scope="col" role="columnheader">${title}</th>`)}</tr></thead>
+    <tbody role="rowgroup">${agents.map((agent) => html`<tr role="row">${cells(agent)}</tr>`)}</tbody>
   </table></div>`;
 }
 

@@ -146,6 +146,8 @@ test("an answer becomes series over groups", () => {
 test("ticks are round, cover the numbers, and labels leave each other room", () => {
   assert.deepEqual(niceTicks(0, 97, 4), [0, 25, 50, 75, 100]);
   assert.deepEqual(niceTicks(0, 0, 4), [0, 0.25, 0.5, 0.75, 1]);
+  assert.deepEqual(niceTicks(0, 0, 4, 1), [0, 1]);
+  assert.deepEqual(niceTicks(0, 9, 4, 1), [0, 3, 6, 9]);
   assert.deepEqual(niceTicks(-5, 5, 2), [-5, 0, 5]);
   assert.deepEqual(niceTicks(0, 0.0031, 3), [0, 0.002, 0.004]);
   assert.deepEqual(labelledGroups(10, 300, 100), [0, 4, 8]);
