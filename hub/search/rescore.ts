@@ -75,7 +75,7 @@ function parseOne(given: unknown, queries: QueryParser, maxWindow: number): Resc
 
 /** Returns what a shard found with the scores and the order of the passes. Its hits are by score. */
 export function rescored(result: ShardResult, passes: readonly Rescore[]): ShardResult {
-  if (result.hits.length === 0) return result;
+  if (passes.length === 0 || result.hits.length === 0) return result;
   let { hits } = result;
   for (const pass of passes) {
     hits = runPass(result, hits, pass).sort((a, b) => compareHits(result.sources, a, b));

@@ -228,9 +228,15 @@ class Collection {
 
   /** Total of a segment that needs no walk over its documents; -1 where there is none or all have to be seen. */
   #knownTotal(segment: SegmentReader): number {
-    const { postFilter, minScore, terminateAfter } = this.#request;
+    const { postFilter, minScore, terminateAfter, sort, trackScores } = this.#request;
+    // Who asks for scores in another order asks for the best one of all.
+    const mustScore = this.#needScores && trackScores && sort.length > 0;
     const mustSee =
-      !this.#aggregations.isEmpty || postFilter !== undefined || minScore !== undefined || terminateAfter > 0;
+      mustScore ||
+      !this.#aggregations.isEmpty ||
+      postFilter !== undefined ||
+      minScore !== undefined ||
+      terminateAfter > 0;
     if (mustSee) return -1;
     return this.#counts ? this.#weight.count(segment) : 0;
   }

@@ -72,6 +72,15 @@ describe("sorting", () => {
     assert.ok(tracked.maxScore! > 0 && Number(tracked.hits[0]!["_score"]) > 0);
   });
 
+  test("the best score is that of all documents, in whatever order they come", async () => {
+    const query = { match: { name: "quick" } };
+    const { maxScore } = await one.search({ query });
+    for (const sort of [[{ n: "asc" }], [{ n: "desc" }]]) {
+      const sorted = await one.search({ query, sort, size: 1, track_scores: true });
+      assert.equal(sorted.maxScore, maxScore);
+    }
+  });
+
   test("refuses fields that can't be sorted by", async () => {
     for (const [sort, message] of [
       ["nothing", /No mapping found for \[nothing\] in order to sort on/],
