@@ -10,6 +10,7 @@ import type { IngestPipelines } from "./pipeline-ports.ts";
 import type { Cluster, Documents, Indices, Shards } from "./ports.ts";
 import { SlowQueries } from "./slow-queries.ts";
 import { Tasks } from "./tasks.ts";
+import { blockDocuments } from "./write-blocks.ts";
 
 export interface ApiNeighbours {
   readonly indices: Indices;
@@ -47,7 +48,10 @@ export function apiParts(neighbours: ApiNeighbours, log: Logger): ApiParts {
   const counters = new IndexCounters(clock);
   return {
     ...neighbours,
-    documents: ingestDocuments(countDocuments(documents, indices, counters), neighbours.ingest),
+    documents: ingestDocuments(
+      blockDocuments(countDocuments(documents, indices, counters), indices),
+      neighbours.ingest,
+    ),
     shards: countShards(shards, counters),
     counters,
     remoteHosts: neighbours.remoteHosts ?? [],

@@ -234,6 +234,27 @@ test("a misspelled member beside others of an update is refused by name", async 
   assert.match(text, /\[UpdateRequest\] unknown field \[dac\] did you mean \[doc\]\?/);
 });
 
+test("documents of an index that is blocked can't be changed until it isn't", async () => {
+  await send("PUT", "/blocked/_doc/1", { n: 1 });
+  await send("POST", "/_aliases", { actions: [{ add: { index: "blocked", alias: "shut" } }] });
+  for (const name of ["write", "read_only", "read_only_allow_delete"]) {
+    await send("PUT", "/blocked/_settings", { [`index.blocks.${name}`]: true });
+    for (const path of ["/blocked/_doc/1", "/shut/_doc"]) {
+      const refused = await send("POST", path, { n: 2 });
+      assert.equal(refused.status, 403);
+      assert.equal(refused.body["error"]!["type"], "cluster_block_exception");
+    }
+    const lines = `{"index":{"_index":"blocked"}}\n{"n":3}\n{"index":{"_index":"open"}}\n{"n":3}\n`;
+    const { body } = await send("POST", "/_bulk", lines, { "content-type": "application/x-ndjson" });
+    assert.deepEqual(
+      [body["items"]![0]!["index"]!["status"], body["items"]![1]!["index"]!["status"]],
+      [403, 201],
+    );
+    await send("PUT", "/blocked/_settings", { [`index.blocks.${name}`]: null });
+  }
+  assert.equal((await send("PUT", "/blocked/_doc/1", { n: 4 })).status, 200);
+});
+
 test("parameters of writes are checked", async () => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["/p/_doc/1?refresh=maybe", /Unknown value for refresh: \[maybe\]/],
