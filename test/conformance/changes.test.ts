@@ -59,6 +59,18 @@ suite("changes by query", () => {
     assert.match((await ask("GET", "/moved/_doc/7")).text, /"big":9{18}/);
   });
 
+  test("_reindex gives an index that it makes the type of what it copies", async () => {
+    await ask("PUT", "/old-types/line/1?refresh=true", { n: 1 });
+    for (const [to, remote] of [
+      ["new-here", undefined],
+      ["new-there", { remote: { host: hub.searchUrl } }],
+    ] as const) {
+      await ask("POST", "/_reindex", { source: { index: "old-types", ...remote }, dest: { index: to } });
+      assert.deepEqual((await ask("PUT", `/${to}/line/2`, { n: 2 })).status, 201);
+      assert.equal((await ask("GET", `/${to}/line/1`)).body["_type"], "line");
+    }
+  });
+
   test("_reindex tells of documents that are there, or passes over them", async () => {
     const request = { source: { index: "copy" }, dest: { index: "moved", op_type: "create" } };
     const refused = await ask("POST", "/_reindex", request);

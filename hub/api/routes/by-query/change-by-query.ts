@@ -11,6 +11,8 @@ import { AppError } from "#proto/kit/errors.ts";
 /** A document that the query found. */
 export interface FoundDocument {
   readonly index: string;
+  /** Its mapping type, where the other side has types. */
+  readonly type: string | undefined;
   readonly id: string;
   readonly version: number | undefined;
   readonly seqNo: number | undefined;
@@ -40,6 +42,8 @@ export interface ChangeOptions {
   readonly refresh: boolean;
   /** Time a page's writes may take. */
   readonly timeoutMs: number;
+  /** Called with the first document before anything is written. */
+  begin?(first: FoundDocument): Promise<void>;
   /** Makes the write of a document. */
   make(document: FoundDocument): WriteItem;
 }
@@ -99,7 +103,9 @@ export async function changeByQuery(
       signal.throwIfAborted();
       const left = options.maxDocs - progress.done;
       const page = left <= 0 ? [] : (await pages.next(signal)).slice(0, left);
-      if (page.length === 0) break;
+      const [first] = page;
+      if (first === undefined) break;
+      if (progress.batches === 0) await options.begin?.(first);
       const items = page.map((document) => options.make(document));
       const writing = { refresh: "false" as RefreshPolicy, timeoutMs: options.timeoutMs, signal };
       const results = await parts.documents.write(items, writing);

@@ -4,6 +4,7 @@ import { writeJson } from "#hub/api/json-writer.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import { openShards, type SearchTarget } from "#hub/api/routes/search/open-shards.ts";
 import { searchLimits } from "#hub/api/routes/search/search-limits.ts";
+import { optionalText } from "#hub/api/scalars.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { RawJson } from "#hub/search/raw-json.ts";
 import { type SearchCursor, searchShards } from "#hub/search/search.ts";
@@ -62,6 +63,7 @@ function foundDocument(hit: JsonObject): FoundDocument {
   const source = hit["_source"];
   return {
     index: String(hit["_index"]),
+    type: optionalText(hit["_type"], "_type"),
     id: String(hit["_id"]),
     version: Number(hit["_version"]),
     seqNo: Number(hit["_seq_no"]),

@@ -3,7 +3,7 @@
 import { adoptType } from "#hub/api/index-type.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/ingest-documents.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
-import type { WriteItem } from "#hub/api/ports.ts";
+import type { Indices, WriteItem } from "#hub/api/ports.ts";
 import { type ApiRequest, checkValid } from "#hub/api/request.ts";
 import type { ApiResponse, Route } from "#hub/api/route.ts";
 import { optionalText } from "#hub/api/scalars.ts";
@@ -72,9 +72,22 @@ async function reindex(parts: ApiParts, request: ApiRequest): Promise<ApiRespons
     action: "indices:data/write/reindex",
     description: `reindex from [${from.join(", ")}] to [${dest.index}]`,
     counts: ["updated", "created", "deleted"],
-    options: { ...options, make: (found) => copyOf(found, dest) },
+    options: {
+      ...options,
+      begin: ({ type }) => takeType(parts, dest, type),
+      make: (found) => copyOf(found, dest),
+    },
     open,
   });
+}
+
+/** A destination that is made by the copying has the type of what is copied, unless the request names one. */
+async function takeType({ indices }: ApiParts, dest: Destination, type: string | undefined): Promise<void> {
+  if (dest.type === undefined && !isKnown(indices, dest.index)) await adoptType(indices, dest.index, type);
+}
+
+function isKnown(indices: Indices, name: string): boolean {
+  return indices.get(name) !== undefined || indices.all().some(({ aliases }) => Object.hasOwn(aliases, name));
 }
 
 function opener(

@@ -1,6 +1,7 @@
 /** Pages of documents of another search engine (5.x to 8.x, or another hub), by its scroll interface. */
 
 import { writeJson } from "#hub/api/json-writer.ts";
+import { optionalText } from "#hub/api/scalars.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { valueText } from "#proto/event.ts";
@@ -189,6 +190,7 @@ function hitsOf(answer: JsonObject): FoundDocument[] {
     const routing = hit["_routing"] ?? hit["routing"];
     return {
       index: String(hit["_index"]),
+      type: optionalText(hit["_type"], "_type"),
       id: String(hit["_id"]),
       version: undefined,
       seqNo: undefined,
