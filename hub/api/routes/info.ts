@@ -5,7 +5,7 @@ import type { ApiParts } from "../parts.ts";
 import { empty, json, type Route } from "../route.ts";
 
 /** What clients compare with the versions they know; the build is ours. */
-const BUILD = {
+export const BUILD = {
   build_flavor: "default",
   build_type: "tar",
   build_hash: "d2ef93d",

@@ -62,7 +62,11 @@ const LOGSTASH_TEMPLATE = {
 export const SHIPPERS: Programs = {
   "Filebeat 6": [
     { ask: "GET /", status: 200, at: { "version.number": "6.5.4" } },
-    { ask: "GET /_xpack?filter_path=features.monitoring.enabled", status: 400 },
+    {
+      ask: "GET /_xpack?filter_path=features.monitoring.enabled",
+      status: 200,
+      at: { "features.monitoring.enabled": false },
+    },
     { ask: "HEAD /_template/filebeat-6.5.0", status: 404 },
     { ask: "PUT /_template/filebeat-6.5.0", body: TEMPLATE, status: 200, at: { acknowledged: true } },
     { ask: "HEAD /_template/filebeat-6.5.0", status: 200 },
@@ -118,9 +122,18 @@ export const SHIPPERS: Programs = {
     },
   ],
   "shippers of 7.x": [
-    { ask: "GET /_license?human=false", status: 200, at: { "license.status": "active" } },
-    // Lifecycles of indices: an answer of 400 tells them that there are none, and they go on without.
-    { ask: "GET /_xpack", status: 400 },
+    // The usual build of these shippers sends nothing where the licence isn't at least basic.
+    {
+      ask: "GET /_license?human=false",
+      status: 200,
+      at: { "license.status": "active", "license.type": "basic" },
+    },
+    // There are no lifecycles of indices, so they go on without.
+    {
+      ask: "GET /_xpack",
+      status: 200,
+      at: { "features.ilm.available": false, "license.mode": "basic", "license.status": "active" },
+    },
     { ask: "HEAD /_alias/filebeat-7.17.0", status: 404 },
     {
       ask: "PUT /%3Cfilebeat-7.17.0-%7Bnow%2Fd%7D-000001%3E",
