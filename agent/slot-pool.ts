@@ -1,21 +1,26 @@
 /** The agent's memory for data on its way: a fixed number of buffers. Who has none doesn't read. */
 
+import { BlockMemory } from "./block-memory.ts";
+
+/** Blocks of memory beside the slots, for what inputs read into before they pack it. */
+const FURTHER_BLOCKS = 16;
+
 /** A buffer of the pool, owned by whoever acquired it until `release`. */
 export class Slot {
-  readonly #sizeBytes: number;
+  readonly #allocate: () => Buffer;
   readonly #free: (slot: Slot) => void;
   #buffer: Buffer | undefined;
   #grown: Buffer | undefined;
   #owned = false;
 
-  constructor(sizeBytes: number, free: (slot: Slot) => void) {
-    this.#sizeBytes = sizeBytes;
+  constructor(allocate: () => Buffer, free: (slot: Slot) => void) {
+    this.#allocate = allocate;
     this.#free = free;
   }
 
   /** The buffer; made at the first use, so that an idle agent stays small. */
   get buffer(): Buffer {
-    this.#buffer ??= Buffer.allocUnsafeSlow(this.#sizeBytes);
+    this.#buffer ??= this.#allocate();
     return this.#grown ?? this.#buffer;
   }
 
@@ -47,20 +52,21 @@ export class SlotPool {
   count: number;
   /** Size of a slot that hasn't grown, bytes. */
   readonly sizeBytes: number;
+  /** What the slots are parts of. */
+  readonly memory: BlockMemory;
 
   constructor(count: number, sizeBytes: number) {
     this.count = count;
     this.sizeBytes = sizeBytes;
-    for (let index = 0; index < count; index++) {
-      this.#free.push(new Slot(sizeBytes, (slot) => this.#return(slot)));
-    }
+    this.memory = new BlockMemory((count + FURTHER_BLOCKS) * sizeBytes);
+    for (let index = 0; index < count; index++) this.#free.push(this.#create());
   }
 
   /** Adds `more` slots; takes none away. */
   extend(more: number): void {
     for (let index = 0; index < more; index++) {
       this.count++;
-      this.#return(new Slot(this.sizeBytes, (slot) => this.#return(slot)));
+      this.#return(this.#create());
     }
   }
 
@@ -91,6 +97,11 @@ export class SlotPool {
       signal.addEventListener("abort", abort, { once: true });
       this.#waiting.push(give);
     });
+  }
+
+  #create(): Slot {
+    const allocate = (): Buffer => this.memory.allocate(this.sizeBytes);
+    return new Slot(allocate, (slot) => this.#return(slot));
   }
 
   #return(slot: Slot): void {

@@ -55,7 +55,7 @@ export class BlockReader {
     this.#reading.send(buffer, start, end, {
       slot,
       body: { buffer, start, end, events: false },
-      lines: countLines(buffer, start, end),
+      lines: countLines(this.#reading.options.output.slots.memory, buffer, start, end),
       open,
       continued: !atStart && buffer[start - 1] !== NEWLINE && buffer[start - 1] !== 0,
     });

@@ -1,5 +1,7 @@
 /** Where a block of a file ends: at a line's end, unless a line is too long or will never end. */
 
+import type { BlockMemory } from "#agent/block-memory.ts";
+
 const NEWLINE = 0x0a;
 /** UTF-8: bytes 10xxxxxx continue a character; a character has at most three of them. */
 const CONTINUATION_MASK = 0xc0;
@@ -65,8 +67,10 @@ function characterEnd(buffer: Buffer, start: number, end: number): number {
   return end;
 }
 
-/** Returns the number of line ends in bytes `start` to `end`. */
-export function countLines(buffer: Buffer, start: number, end: number): number {
+/** Returns the number of line ends in bytes `start` to `end`. Fast path: the kernel counts, where `buffer` is of its memory. */
+export function countLines(memory: BlockMemory, buffer: Buffer, start: number, end: number): number {
+  const kernel = memory.kernelFor(buffer);
+  if (kernel !== null) return kernel.count(buffer, start, end);
   let count = 0;
   for (let at = buffer.indexOf(NEWLINE, start); at >= 0 && at < end; at = buffer.indexOf(NEWLINE, at + 1))
     count++;

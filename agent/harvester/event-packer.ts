@@ -1,5 +1,6 @@
 /** Packs the events of what was read of a file into a slot, up to the last place where no event is cut. */
 
+import type { BlockMemory } from "#agent/block-memory.ts";
 import { type CutEvent, type EventFormat, type FileView, flagFields } from "#agent/lines/event-format.ts";
 import type { Slot } from "#agent/slot-pool.ts";
 import { appendEvent, type EventFields, eventSize } from "#proto/raw-encoder.ts";
@@ -7,6 +8,8 @@ import { beginsPlain, packLines } from "./line-packer.ts";
 
 export interface PackOptions {
   readonly slot: Slot;
+  /** What the slot and the bytes read are mostly parts of. */
+  readonly memory: BlockMemory;
   /** Bytes left free in front of the events. */
   readonly headroom: number;
   /** Bytes left free behind them. */
@@ -53,11 +56,11 @@ function packInto(
   buffer: Buffer,
   start: number,
   limit: number,
-  { maxBodyBytes, stopAt, onTruncated }: PackOptions,
+  { memory, maxBodyBytes, stopAt, onTruncated }: PackOptions,
 ): Packed {
   const { plainLines } = format;
   if (plainLines !== null && view.end === stopAt && beginsPlain(view)) {
-    const packed = packLines(plainLines, view, buffer, start, limit);
+    const packed = packLines(plainLines, view, memory, { buffer, start, limit });
     if (packed.end > view.start) return packed;
   }
   let at = start;

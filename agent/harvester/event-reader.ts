@@ -83,13 +83,13 @@ export class EventReader {
   ): Promise<ReadOutcome | null> {
     const { format, scratch, onTruncated } = this.#events;
     const { headroom, tailroom } = this.#reading.channel;
-    const { maxBodyBytes } = this.#reading.options.output;
+    const { maxBodyBytes, slots } = this.#reading.options.output;
     const { offset } = this.#reading.progress;
     const expired = this.#pending?.end === offset + dataEnd - ANCHOR_BYTES && this.pendingMs === 0;
     const end = full ? dataEnd : this.#append(buffer, dataEnd);
     const view = this.#viewOf(buffer, end, expired, final && !full && end === dataEnd);
-    const packing = { slot, headroom, tailroom, maxBodyBytes, stopAt: dataEnd, onTruncated };
-    const packed = packEvents(format, view, packing);
+    const room = { slot, memory: slots.memory, headroom, tailroom, maxBodyBytes };
+    const packed = packEvents(format, view, { ...room, stopAt: dataEnd, onTruncated });
     if (
       packed.end > ANCHOR_BYTES &&
       !this.#reading.isRecorded(buffer, ANCHOR_BYTES, Math.min(packed.end, dataEnd))

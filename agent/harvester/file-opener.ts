@@ -65,7 +65,7 @@ export class FileOpener {
     this.#notices = notices;
     this.#copies = new CopyJudge({ ...context, inputId: context.id, isPresent: options.isPresent });
     this.#archives = options.archives ? new Archives(context.dataFolder) : null;
-    this.#scratch = new Scratch(context.batchBytes + ANCHOR_BYTES);
+    this.#scratch = new Scratch(context.batchBytes + ANCHOR_BYTES, context.output.slots.memory);
     for (const [key, row] of context.registry.rows()) {
       this.#copies.note(key, row);
       this.#inodesOfRows.add(inodeOf(key));
@@ -116,10 +116,11 @@ export class FileOpener {
     this.#held.clear();
   }
 
-  /** Ends unpacking, and keeps nothing open. */
+  /** Ends unpacking, and keeps nothing open. Nothing may be read any more. */
   async stop(): Promise<void> {
     await this.#archives?.stop();
     this.#held.clear();
+    this.#scratch.release();
   }
 
   #putAside({ key, fd, size, archive }: Candidate, waits: boolean): void {

@@ -98,7 +98,8 @@ export class FileSet {
   /** Ends reading. Files stay open until `close`, so that acknowledgements still find their rows. */
   async stop(): Promise<void> {
     this.#waiting.stop();
-    await Promise.all([this.#open.stop(), this.#opener.stop()]);
+    await this.#open.stop();
+    await this.#opener.stop();
   }
 
   /** Closes all files. */

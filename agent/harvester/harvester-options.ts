@@ -33,7 +33,7 @@ export interface HarvesterOptions {
   readonly row: FileRow;
   /** `max_bytes`: longest line that is kept whole. */
   readonly maxLineBytes: number;
-  readonly output: Pick<Output, "maxBodyBytes" | "confirmsCommits">;
+  readonly output: Pick<Output, "maxBodyBytes" | "confirmsCommits" | "slots">;
   /** Null: blocks of the file are sent as they are. */
   readonly events: EventCutting | null;
   /** Told of NULs that were passed over: what a truncation left before the text of a writer that goes on behind. */

@@ -1,11 +1,21 @@
 /**
  * Fast path of packing: lines that are events as they stand go from the bytes read into the slot, and nothing else is
- * made for them. It stops at the first that isn't so simple.
+ * made for them. It stops at the first that isn't so simple. The kernel packs what no filter has to look at.
  */
 
+import type { BlockMemory } from "#agent/block-memory.ts";
 import type { FileView, PlainLines } from "#agent/lines/event-format.ts";
+import type { PackedRun } from "#agent/lines/kernel/line-kernel.ts";
+import type { RangeFilter } from "#agent/lines/line-filter.ts";
 import { appendLine, lineSize } from "#proto/raw-encoder.ts";
 import type { Packed } from "./event-packer.ts";
+
+/** Where events are written. */
+interface Target {
+  readonly buffer: Buffer;
+  readonly start: number;
+  readonly limit: number;
+}
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -15,37 +25,55 @@ export function beginsPlain({ continued, afterCut, cuts }: FileView): boolean {
   return !continued && !afterCut && cuts.length === 0;
 }
 
-/** Packs whole lines of the view into bytes `from` to `limit` of `target`, as many as have room. */
-export function packLines(
-  lines: PlainLines,
-  view: FileView,
-  target: Buffer,
-  from: number,
-  limit: number,
-): Packed {
+/** Packs whole lines of the view, as many as have room. */
+export function packLines(lines: PlainLines, view: FileView, memory: BlockMemory, target: Target): Packed {
   const { buffer, start, end, offset } = view;
-  const keeps = lines.within(buffer);
-  let at = from;
+  const filter = lines.within(buffer);
+  const kernel = memory.kernelFor(buffer, target.buffer);
+  const { limit } = target;
+  const { stripsReturn, maxBytes } = lines;
+  let run: PackedRun = { place: start, at: target.start, events: 0, why: "suspect" };
   let events = 0;
-  let place = start;
-  let full = false;
-  while (place < end) {
-    const lineFeed = buffer.indexOf(LINE_FEED, place);
-    if (lineFeed < 0 || lineFeed >= end) break;
-    const next = lineFeed + 1;
-    // A long line is cut in pieces; NULs are what a truncation left.
-    full = next - place > lines.maxBytes || buffer[place] === 0;
-    if (full) break;
-    const isReturn = lines.stripsReturn && lineFeed > place && buffer[lineFeed - 1] === CARRIAGE_RETURN;
-    const textEnd = isReturn ? lineFeed - 1 : lineFeed;
-    const lineOffset = offset + place - start;
-    full = at + lineSize(lineOffset, textEnd - place, next - place) > limit;
-    if (full) break;
-    if (textEnd > place && keeps(place, textEnd)) {
-      at = appendLine(target, at, lineOffset, buffer, place, textEnd, next - place);
-      events++;
+  while (run.why === "suspect") {
+    const { place, at } = run;
+    const suspect = kernel === null ? null : filter.keptUntil(place);
+    if (kernel !== null && suspect !== null) {
+      const to = { target: target.buffer, from: at, limit };
+      const from = { source: buffer, start: place, end, offset: offset + place - start };
+      run = kernel.pack({ ...from, ...to, stripsReturn, maxBytes, suspect });
+      events += run.events;
+      if (run.why !== "suspect") break;
     }
-    place = next;
+    run = packLine(lines, filter, view, { ...target, start: run.at }, run.place);
+    events += run.events;
   }
-  return { end: place, bodyEnd: at, events, cuts: [], full };
+  return { end: run.place, bodyEnd: run.at, events, cuts: [], full: run.why === "stopped" };
+}
+
+/** Packs the line at `place`, as the kernel would but for the filter. "suspect": the next one has to be looked at. */
+function packLine(
+  { stripsReturn, maxBytes }: PlainLines,
+  filter: RangeFilter,
+  { buffer, start, end, offset }: FileView,
+  { buffer: target, start: at, limit }: Target,
+  place: number,
+): PackedRun {
+  const lineFeed = place < end ? buffer.indexOf(LINE_FEED, place) : -1;
+  if (lineFeed < 0 || lineFeed >= end) return { place, at, events: 0, why: "end" };
+  const next = lineFeed + 1;
+  // A long line is cut in pieces; NULs are what a truncation left.
+  if (next - place > maxBytes || buffer[place] === 0) return { place, at, events: 0, why: "stopped" };
+  const strips = stripsReturn && lineFeed > place && buffer[lineFeed - 1] === CARRIAGE_RETURN;
+  const textEnd = strips ? lineFeed - 1 : lineFeed;
+  const passed: PackedRun = { place: next, at, events: 0, why: "suspect" };
+  if (textEnd === place) return passed;
+  const lineOffset = offset + place - start;
+  const size = lineSize(lineOffset, textEnd - place, next - place);
+  if (at + size > limit) return { place, at, events: 0, why: "stopped" };
+  if (!filter.keeps(place, textEnd)) return passed;
+  return {
+    ...passed,
+    at: appendLine(target, at, lineOffset, buffer, place, textEnd, next - place),
+    events: 1,
+  };
 }

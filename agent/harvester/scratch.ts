@@ -1,17 +1,21 @@
 /** Memory that the files of one input share in turn, for bytes that are cut into events. */
 
+import type { BlockMemory } from "#agent/block-memory.ts";
+
 export class Scratch {
   readonly #sizeBytes: number;
+  readonly #memory: BlockMemory;
   #buffer: Buffer | undefined;
   #grown: Buffer | undefined;
 
-  constructor(sizeBytes: number) {
+  constructor(sizeBytes: number, memory: BlockMemory) {
     this.#sizeBytes = sizeBytes;
+    this.#memory = memory;
   }
 
   /** The buffer; made at the first use. */
   get buffer(): Buffer {
-    this.#buffer ??= Buffer.allocUnsafeSlow(this.#sizeBytes);
+    this.#buffer ??= this.#memory.allocate(this.#sizeBytes);
     return this.#grown ?? this.#buffer;
   }
 
@@ -23,5 +27,12 @@ export class Scratch {
   /** Gives back what a long event needed. */
   shrink(): void {
     this.#grown = undefined;
+  }
+
+  /** Gives everything back; nothing is read any more. */
+  release(): void {
+    this.shrink();
+    if (this.#buffer !== undefined) this.#memory.giveBack(this.#buffer);
+    this.#buffer = undefined;
   }
 }

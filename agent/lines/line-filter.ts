@@ -2,8 +2,18 @@
 
 import { LiteralSearch, literalsOf } from "./literals.ts";
 
-/** Returns true for bytes `start` to `end` of one buffer where they are the text of an event that is kept. */
-export type RangeFilter = (start: number, end: number) => boolean;
+/** Tells of ranges of one buffer, asked for one after the other, as long as its bytes stay. */
+export interface RangeFilter {
+  /** Returns true where bytes `start` to `end` are the text of an event that is kept. */
+  keeps(start: number, end: number): boolean;
+  /**
+   * Returns a place at or after `start`: each text from `start` on is kept unless it holds this place or later ones.
+   * Infinity: all are. Null: `keeps` has to be asked of each.
+   */
+  keptUntil(start: number): number | null;
+}
+
+const KEEPS_ALL: RangeFilter = { keeps: () => true, keptUntil: () => Number.POSITIVE_INFINITY };
 
 export class LineFilter {
   readonly #include: readonly RegExp[];
@@ -28,19 +38,19 @@ export class LineFilter {
     return !this.#exclude.some((expression) => expression.test(text));
   }
 
-  /**
-   * Returns what tells of UTF-8 text in `buffer`, place after place, as long as its bytes stay. Fast path: no text is
-   * made where bytes tell that no expression matches.
-   */
+  /** Returns what tells of UTF-8 text in `buffer`. Fast path: no text is made where bytes tell that no expression matches. */
   within(buffer: Buffer): RangeFilter {
-    if (!this.isNeeded) return () => true;
+    if (!this.isNeeded) return KEEPS_ALL;
     const included = this.#searchFor(this.#includeLiterals, buffer);
     const excluded = this.#searchFor(this.#excludeLiterals, buffer);
     const hasInclude = this.#include.length > 0;
-    return (start, end) => {
-      if (hasInclude && included?.isWithin(start, end) === false) return false;
-      if (!hasInclude && excluded?.isWithin(start, end) === false) return true;
-      return this.keeps(buffer.toString("utf8", start, end));
+    return {
+      keeps: (start, end) => {
+        if (hasInclude && included?.isWithin(start, end) === false) return false;
+        if (!hasInclude && excluded?.isWithin(start, end) === false) return true;
+        return this.keeps(buffer.toString("utf8", start, end));
+      },
+      keptUntil: (start) => (hasInclude || excluded === null ? null : excluded.next(start)),
     };
   }
 

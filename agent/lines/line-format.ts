@@ -205,12 +205,13 @@ export class LineFormat implements EventFormat {
       maxBytes: this.maxEventBytes,
       stripsReturn: terminator === "auto",
       within: (buffer) => {
-        const keeps = this.#filter.within(buffer);
-        return (start, end) => {
-          const isKept = keeps(start, end);
+        const filter = this.#filter.within(buffer);
+        const keeps = (start: number, end: number): boolean => {
+          const isKept = filter.keeps(start, end);
           if (!isKept) this.#options.onLeftOut("filtered", 1);
           return isKept;
         };
+        return { keeps, keptUntil: (start) => filter.keptUntil(start) };
       },
     };
   }

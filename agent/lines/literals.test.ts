@@ -35,11 +35,13 @@ test("bytes are kept as the text of them is, whatever the expressions", () => {
     for (const exclude of lists) {
       const compile = (texts: readonly string[]) => texts.map((text) => compileExpression("lines", text));
       const filter = new LineFilter(compile(include), compile(exclude));
-      const keeps = filter.within(buffer);
+      const [range, ahead] = [filter.within(buffer), filter.within(buffer)];
       let at = 0;
       for (const line of lines) {
         const end = at + Buffer.byteLength(line);
-        assert.equal(keeps(at, end), filter.keeps(line), `${include.join()} / ${exclude.join()}: ${line}`);
+        const name = `${include.join()} / ${exclude.join()}: ${line}`;
+        assert.equal(range.keeps(at, end), filter.keeps(line), name);
+        if ((ahead.keptUntil(at) ?? 0) >= end) assert.ok(filter.keeps(line), `${name}: was to be kept`);
         at = end + 1;
       }
     }

@@ -58,15 +58,24 @@ export class LiteralSearch {
 
   /** Returns true where one of them is within bytes `start` to `end`; `start` must not go back. */
   isWithin(start: number, end: number): boolean {
-    for (const [at, literal] of this.#literals.entries()) {
-      let next = this.#next[at]!;
-      if (next < start) {
-        const found = this.#buffer.indexOf(literal, start);
-        next = found < 0 ? Number.POSITIVE_INFINITY : found;
-        this.#next[at] = next;
-      }
-      if (next + literal.length <= end) return true;
+    for (const [index, literal] of this.#literals.entries()) {
+      if (this.#find(index, literal, start) + literal.length <= end) return true;
     }
     return false;
+  }
+
+  /** Returns where the first of them begins at or after `start`, Infinity where none does; `start` must not go back. */
+  next(start: number): number {
+    let first = Number.POSITIVE_INFINITY;
+    for (const [index, literal] of this.#literals.entries())
+      first = Math.min(first, this.#find(index, literal, start));
+    return first;
+  }
+
+  #find(index: number, literal: Buffer, start: number): number {
+    const known = this.#next[index]!;
+    if (known >= start) return known;
+    const found = this.#buffer.indexOf(literal, start);
+    return (this.#next[index] = found < 0 ? Number.POSITIVE_INFINITY : found);
   }
 }

@@ -1,0 +1,54 @@
+/**
+ * Compiles the kernel (assembly/lines.ts) into module.ts: the agent takes it along whether it is a checkout, a bundle or a
+ * single file. To be run when the source changes; a test compares.
+ */
+
+import { hash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const SOURCE = new URL("assembly/lines.ts", import.meta.url);
+const TARGET = new URL("module.ts", import.meta.url);
+const LINE_WIDTH = 100;
+
+/** Returns what tells whether the source is the one that a module was made of. */
+export function sourceHash(): string {
+  return hash("sha256", readFileSync(SOURCE));
+}
+
+/** Returns the module's bytes. Throws where the compiler complains. */
+async function compileLineKernel(): Promise<Uint8Array> {
+  const { default: asc } = await import("assemblyscript/asc");
+  let wasm: Uint8Array = new Uint8Array();
+  const complaints: string[] = [];
+  const { error } = await asc.main(
+    ["lines.ts", "--outFile", "lines.wasm", "--runtime", "stub", "-O3", "--importMemory", "--enable", "simd"],
+    {
+      readFile: (name) => (name === "lines.ts" ? readFileSync(SOURCE, "utf8") : null),
+      writeFile: (_name, contents) => {
+        wasm = contents as Uint8Array;
+      },
+      listFiles: () => [],
+      stderr: {
+        write: (text) => {
+          complaints.push(String(text));
+        },
+      },
+    },
+  );
+  if (error !== null)
+    throw new Error(`the line kernel doesn't compile: ${error.message}\n${complaints.join("")}`);
+  return wasm;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const text = Buffer.from(await compileLineKernel()).toString("base64");
+  const lines = text.match(new RegExp(`.{1,${LINE_WIDTH}}`, "g")) ?? [];
+  const body = lines.map((line) => `  "${line}"`).join(" +\n");
+  const parts = [
+    "/** What build.ts makes of assembly/lines.ts. */",
+    `export const LINE_KERNEL =\n${body};`,
+    `/** SHA-256 of assembly/lines.ts. */\nexport const SOURCE_HASH = "${sourceHash()}";`,
+  ];
+  writeFileSync(TARGET, `${parts.join("\n")}\n`);
+}
