@@ -72,7 +72,7 @@ export interface Field {
   readonly multiFields: readonly Field[];
   /** Text: field data may be loaded for aggregations. */
   readonly fielddata: boolean;
-  /** The settings as they were given, the default ones left out, without `type` and `fields`. */
+  /** The settings as they were given, the default ones left out, without `fields`; `type` where it is kept as another. */
   readonly given: Readonly<Record<string, unknown>>;
 }
 

@@ -57,6 +57,16 @@ const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
   alias: ["type", "path"],
 };
 
+/** Types of later versions, with the type that they are kept as; mappings show the name that was given. */
+const KEPT_AS: Readonly<Record<string, FieldType>> = {
+  wildcard: "keyword",
+  constant_keyword: "keyword",
+  version: "keyword",
+  match_only_text: "text",
+};
+/** Parameters of them that have no meaning here. */
+const IDLE_PARAMETERS: Readonly<Record<string, readonly string[]>> = { constant_keyword: ["value"] };
+
 /** Types of 6.5 that this engine refuses, with what to use in their place. */
 const REFUSED: Readonly<Record<string, string>> = {
   completion: "use keyword with prefix queries",
@@ -77,11 +87,13 @@ export function parseField(
   analysis: Analysis,
   isMultiField = false,
 ): Field {
-  const type = json["type"];
+  const named = json["type"];
+  const type = keptAs(named) ?? named;
   if (!isFieldType(type)) throw unknownType(name, type);
+  const known = [...PARAMETERS[type], ...(IDLE_PARAMETERS[printValue(named)] ?? [])];
   for (const key of Object.keys(json)) {
-    if (PARAMETERS[type].includes(key)) continue;
-    const hint = didYouMean(key, PARAMETERS[type]);
+    if (known.includes(key)) continue;
+    const hint = didYouMean(key, known);
     throw parseError(
       `Mapping definition for [${name}] has unsupported parameters:  [${key} : ${printValue(json[key])}]${hint}`,
     );
@@ -95,6 +107,10 @@ export function parseField(
     parseField(`${path}.${child}`, child, asRecord(childJson) ?? {}, analysis, true),
   );
   return { ...field, multiFields };
+}
+
+function keptAs(type: unknown): FieldType | undefined {
+  return typeof type === "string" && Object.hasOwn(KEPT_AS, type) ? KEPT_AS[type] : undefined;
 }
 
 function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: Analysis): Field {
@@ -168,7 +184,8 @@ class ParameterReader {
 
   /** Parameters as given, without defaults, in the order given. */
   given(): Record<string, unknown> {
-    const result: Record<string, unknown> = {};
+    const { type } = this.#json;
+    const result: Record<string, unknown> = keptAs(type) === undefined ? {} : { type };
     for (const [key, raw] of Object.entries(this.#json)) {
       if (key === "type" || key === "fields" || key === "include_in_all") continue;
       const value = raw === "true" ? true : raw === "false" ? false : raw;

@@ -134,6 +134,21 @@ export const SHIPPERS: Programs = {
       status: 200,
       at: { "features.ilm.available": false, "license.mode": "basic", "license.status": "active" },
     },
+    {
+      ask: "PUT /_template/filebeat-7.17.0",
+      body: {
+        index_patterns: ["filebeat-7.17.0-*"],
+        mappings: {
+          properties: {
+            data_stream: { properties: { type: { type: "constant_keyword" } } },
+            parameters: { type: "flattened" },
+            url: { properties: { full: { type: "wildcard", ignore_above: 1024 } } },
+          },
+        },
+      },
+      status: 200,
+      at: { acknowledged: true },
+    },
     { ask: "HEAD /_alias/filebeat-7.17.0", status: 404 },
     {
       ask: "PUT /%3Cfilebeat-7.17.0-%7Bnow%2Fd%7D-000001%3E",
