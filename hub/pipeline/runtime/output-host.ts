@@ -83,6 +83,11 @@ export class OutputHost {
     return this.#queues[output]?.write(records) ?? Promise.resolve([]);
   }
 
+  /** Takes no further records and waits for the writes under way, see OutputQueue.settle. */
+  async settle(patienceMs: number): Promise<void> {
+    await Promise.all(this.#queues.map(async (queue) => queue?.settle(patienceMs)));
+  }
+
   /** Closes the writers; the signal must be aborted. */
   async stop(): Promise<void> {
     await Promise.all(this.#queues.map(async (queue) => queue?.stop()));

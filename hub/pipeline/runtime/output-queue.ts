@@ -33,6 +33,8 @@ export interface OutputQueueOptions {
 /** Records that were handed over together. */
 interface Batch {
   left: number;
+  /** Some of them were given to the writer. */
+  isBegun: boolean;
   readonly refused: RefusedRecord[];
   readonly done: PromiseWithResolvers<readonly RefusedRecord[]>;
 }
@@ -43,13 +45,21 @@ interface Waiting {
   readonly batch: Batch;
 }
 
+/** Records on their way to the writer. */
+interface Running {
+  readonly done: Promise<void>;
+  /** When the write at work began, on the monotonic clock. */
+  startedMs: number;
+}
+
 /** What is waiting is bounded by what may be in flight in the pipeline. */
 export class OutputQueue {
   /** Why the last try failed; undefined while it works. */
   failure: string | undefined;
   readonly #options: OutputQueueOptions;
   readonly #waiting: Waiting[] = [];
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Set<Running>();
+  readonly #settling = new AbortController();
 
   constructor(options: OutputQueueOptions) {
     this.#options = options;
@@ -57,29 +67,72 @@ export class OutputQueue {
 
   /** Resolves when all records are delivered or refused. Rejects with `cancelled` at the stop. */
   write(records: readonly OutputRecord[]): Promise<readonly RefusedRecord[]> {
-    if (this.#options.signal.aborted) return Promise.reject(cancelled());
+    if (this.#settling.signal.aborted || this.#options.signal.aborted) return Promise.reject(cancelled());
     if (records.length === 0) return Promise.resolve([]);
-    const batch: Batch = { left: records.length, refused: [], done: Promise.withResolvers() };
+    const batch: Batch = {
+      left: records.length,
+      isBegun: false,
+      refused: [],
+      done: Promise.withResolvers(),
+    };
     for (const [place, record] of records.entries()) this.#waiting.push({ record, place, batch });
     this.#run();
     return batch.done.promise;
   }
 
+  /**
+   * Gives back what no write has begun with, with `cancelled`, and lets the writes under way come to their end: a place that
+   * can't tell would get their records twice. Resolves when none is under way, or after `patienceMs`; a write that has taken as
+   * long already is blocked and isn't waited for.
+   */
+  async settle(patienceMs: number): Promise<void> {
+    const { clock } = this.#options;
+    this.#settling.abort();
+    this.#run();
+    const endMs = clock.monotonic() + patienceMs;
+    for (;;) {
+      const nowMs = clock.monotonic();
+      const hopeful = [...this.#running].filter(({ startedMs }) => startedMs + patienceMs > nowMs);
+      if (hopeful.length === 0 || nowMs >= endMs) return;
+      const settled = new AbortController();
+      const all = Promise.all(hopeful.map(({ done }) => done)).then(() => settled.abort());
+      await Promise.race([all, clock.sleep(endMs - nowMs, settled.signal)]);
+    }
+  }
+
   /** Waits for the writes at work; `signal` must be aborted. Then closes the writer. */
   async stop(): Promise<void> {
-    await Promise.all(this.#running);
+    this.#settling.abort();
+    this.#run();
+    while (this.#running.size > 0) await Promise.all([...this.#running].map(({ done }) => done));
     await this.#options.writer.stop();
   }
 
   #run(): void {
     const parallel = this.#options.writer.parallel ?? 1;
-    while (this.#waiting.length > 0 && this.#running.size < parallel) {
-      const task = this.#deliver(this.#take()).finally(() => {
-        this.#running.delete(task);
-        this.#run();
-      });
-      this.#running.add(task);
-    }
+    if (this.#settling.signal.aborted) this.#giveBack();
+    while (this.#waiting.length > 0 && this.#running.size < parallel) this.#begin(this.#take());
+  }
+
+  #begin(taken: readonly Waiting[]): void {
+    for (const { batch } of taken) batch.isBegun = true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const running: Running = { done: promise, startedMs: this.#options.clock.monotonic() };
+    this.#running.add(running);
+    void this.#deliver(taken, running).finally(() => {
+      this.#running.delete(running);
+      this.#run();
+      resolve();
+    });
+  }
+
+  /** Records of batches that no write has begun with go back, those of the others are still to be written. */
+  #giveBack(): void {
+    const { aborted } = this.#options.signal;
+    const back = this.#waiting.filter(({ batch }) => aborted || !batch.isBegun);
+    for (const { batch } of back) batch.done.reject(cancelled());
+    const rest = this.#waiting.filter(({ batch }) => !aborted && batch.isBegun);
+    this.#waiting.splice(0, this.#waiting.length, ...rest);
   }
 
   #take(): Waiting[] {
@@ -93,16 +146,19 @@ export class OutputQueue {
     return this.#waiting.splice(0, count);
   }
 
-  async #deliver(taken: readonly Waiting[]): Promise<void> {
+  async #deliver(taken: readonly Waiting[], running: Running): Promise<void> {
     const backoff = new Backoff(RETRY);
     const { signal, clock } = this.#options;
+    const ending = AbortSignal.any([signal, this.#settling.signal]);
     for (let left = taken; left.length > 0; ) {
-      if (signal.aborted) {
+      // Of a batch that is partly there the rest is worth further tries.
+      if (signal.aborted || (ending.aborted && left.length === taken.length && backoff.tries > 0)) {
         for (const { batch } of left) batch.done.reject(cancelled());
         return;
       }
+      running.startedMs = clock.monotonic();
       left = await this.#try(left, backoff.tries);
-      if (left.length > 0) await clock.sleep(backoff.next(), signal);
+      if (left.length > 0) await clock.sleep(backoff.next(), ending.aborted ? signal : ending);
     }
   }
 

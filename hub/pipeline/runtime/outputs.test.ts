@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { silentLogger } from "#proto/kit/log.ts";
-import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
-import { Metrics } from "#proto/kit/metrics.ts";
-import { FoldingSink, MemoryRaw } from "#test/harness/pipeline-log.ts";
-import { Pipeline, type PipelineOptions } from "./pipeline.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { fill, setting as logSetting, messages, started } from "#test/harness/running-pipeline.ts";
+import type { PipelineOptions } from "./pipeline.ts";
 
 const DYING_WORKER = new URL("../../../test/fixtures/dying-pipeline-worker.ts", import.meta.url);
 const LINES = 400;
@@ -22,24 +24,12 @@ const TO_BOTH = `output {
 function setting(t: TestContext, text: string, options: Partial<PipelineOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-outputs-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const [raw, sink, cursors] = [new MemoryRaw(), new FoldingSink(), new MemoryBucket()];
-  let from = 0;
-  for (let at = 0; at < LINES; at += 4) {
-    const block = Array.from({ length: 4 }, (_, n) => `line ${at + n}\n`).join("");
-    raw.append({ text: block, from });
-    from += block.length;
-  }
+  const log = logSetting();
+  fill(log.raw, LINES, 4);
   const definitions = [{ id: "main", files: [{ path: "p.conf", text }] }];
-  const make = async () => {
-    const pipeline = new Pipeline({
+  const make = () =>
+    started(t, log, {
       settings: { id: "main", pipelines: definitions, workers: 2, batchSize: 4, batchDelayMs: 1 },
-      source: raw,
-      sink,
-      deadLetters: sink.deadLetters,
-      cursors,
-      hub: "hub-1",
-      log: silentLogger(),
-      metrics: new Metrics(),
       outputs: {
         folder,
         folders: [],
@@ -48,12 +38,40 @@ function setting(t: TestContext, text: string, options: Partial<PipelineOptions>
       },
       ...options,
     });
-    t.after(() => pipeline.stop());
-    await pipeline.start();
-    return pipeline;
-  };
   const inFile = () => readFileSync(join(folder, "out.log"), "utf8").trimEnd().split("\n");
-  return { folder, sink, make, inFile, definitions };
+  return { folder, sink: log.sink, make, inFile };
+}
+
+/** Of a session that ends: how long nothing may arrive, and what a write under way gets at least. */
+const STALL_MS = 5_000;
+const SETTLING_MS = 9_000;
+
+/** A service whose first answer takes until `answer` is called. */
+async function slowPlace(t: TestContext) {
+  const lines: unknown[] = [];
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let held: ServerResponse | undefined;
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const events = (await json(request)) as { message: string }[];
+    lines.push(...events.map(({ message }) => message));
+    if (lines.length > events.length) response.end();
+    else held = response;
+    asked.resolve();
+  };
+  const server = createServer((request, response) => {
+    take(request, response).catch(asked.reject);
+  }).listen(0, "127.0.0.1");
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server, "listening");
+  const answer = (): void => {
+    held?.end(() => answered.resolve());
+    held = undefined;
+  };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return { url, lines, asked: asked.promise, answer, answered: answered.promise };
 }
 
 const ALL = Array.from({ length: LINES }, (_, n) => `line ${n}`);
@@ -66,10 +84,7 @@ test("two outputs have every event once although a thread is killed on the way",
   await at.sink.reached(LINES);
   await pipeline.stop();
   assert.ok(existsSync(mark), "a thread was killed");
-  assert.deepEqual(
-    at.sink.documents.map(({ source }) => source["message"]),
-    ALL,
-  );
+  assert.deepEqual(messages(at.sink), ALL);
   assert.deepEqual(at.inFile(), ALL);
 });
 
@@ -84,7 +99,9 @@ test("a compressed file holds every event once", async (t) => {
 
 test("a cursor waits for a blocked output, and a reload doesn't", async (t) => {
   // A folder stands where the file should be: it can't be written until it is gone.
-  const at = setting(t, TO_BOTH);
+  const sleep: typeof systemClock.sleep = (ms, signal) =>
+    systemClock.sleep(ms >= STALL_MS ? STALL_MS / 10 : ms, signal);
+  const at = setting(t, TO_BOTH, { clock: { ...systemClock, sleep } });
   mkdirSync(join(at.folder, "out.log"));
   const pipeline = await at.make();
   await at.sink.reached(4);
@@ -96,6 +113,27 @@ test("a cursor waits for a blocked output, and a reload doesn't", async (t) => {
   await pipeline.stop();
   assert.deepEqual(at.inFile(), ALL);
   assert.equal(at.sink.documents.length, LINES);
+});
+
+test("a reload waits for the write that a slow output is at, so that nothing is written twice", async (t) => {
+  const place = await slowPlace(t);
+  // The session has seen nothing arrive for as long as it waits, and then settles the write under way.
+  const clock: typeof systemClock = {
+    ...systemClock,
+    sleep: async (ms, signal) => {
+      if (ms > SETTLING_MS) place.answer();
+      await systemClock.sleep(ms >= STALL_MS ? 1 : ms, signal);
+      if (ms > SETTLING_MS) await place.answered;
+    },
+  };
+  const text = `output { elasticsearch { } http { url => "${place.url}" format => "json_batch" } }`;
+  const at = setting(t, text, { clock });
+  const pipeline = await at.make();
+  await place.asked;
+  await pipeline.reload([{ id: "main", files: [{ path: "p.conf", text: `${text} # changed` }] }]);
+  await at.sink.reached(LINES);
+  await pipeline.stop();
+  assert.deepEqual(place.lines, ALL);
 });
 
 test("a path that leads out of the folder becomes a dead letter that names the remedy", async (t) => {

@@ -20,6 +20,8 @@ export interface PartitionNeighbours extends OutletNeighbours {
   readonly release: (bytes: number) => void;
   /** Hears that all that a message led to is durable. */
   readonly finished?: (sequence: number) => void;
+  /** True where the session reads no further: what it gives back the next one reads again. */
+  readonly isEnding?: () => boolean;
   /** Cursors stay below this sequence: a filter needs the message there. Without it none is needed. */
   readonly heldFrom?: () => number;
 }
@@ -172,8 +174,10 @@ export class Partition {
         this.#neighbours.release(passage.bytes);
       }
     } catch (error) {
-      if (!this.#abort.aborted) {
-        this.#failure = toAppError(error);
+      const failure = toAppError(error);
+      const isGivenBack = failure.code === "cancelled" && this.#neighbours.isEnding?.() === true;
+      if (!this.#abort.aborted && !isGivenBack) {
+        this.#failure = failure;
         this.#neighbours.log.error(
           { err: error, partition: this.partition },
           "a partition of the pipeline stopped",

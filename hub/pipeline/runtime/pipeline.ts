@@ -32,10 +32,10 @@ import { Session } from "./session.ts";
 import type { PipelineDefinition } from "./worker-protocol.ts";
 
 /** What is in flight at a stop gets so long: a hub has to end within a time as well. */
-const AT_STOP = { stallMs: 5_000, totalMs: 5_000 };
+const AT_STOP = { stallMs: 5_000, totalMs: 5_000, writeMs: 3_000 };
 
 /** At a reload: a blocked output must not hold it up, a slow one needn't get events twice. */
-const AT_RELOAD = { stallMs: 5_000, totalMs: 60_000 };
+const AT_RELOAD = { stallMs: 5_000, totalMs: 60_000, writeMs: 10_000 };
 
 const BEGIN_RETRY = { firstMs: 100, capMs: 5_000 };
 

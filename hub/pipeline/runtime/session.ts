@@ -57,6 +57,8 @@ export interface Patience {
   /** Nothing has arrived for so long: the rest is given up. */
   readonly stallMs: number;
   readonly totalMs: number;
+  /** A write to an output that is under way then gets so long to come to its end. */
+  readonly writeMs: number;
 }
 
 export class Session {
@@ -121,18 +123,21 @@ export class Session {
   }
 
   /**
-   * Reads no further, lets what is in flight reach sink and outputs, stores the cursors, ends the threads. What didn't
-   * get there is read again by the next session, and outputs that can't tell get it twice.
+   * Reads no further, lets what is in flight reach sink and outputs, ends the threads, stores the cursors. What didn't get
+   * there is read again by the next session; an output that can't tell gets twice only what a write had begun with that
+   * didn't end.
    */
   async end(patience: Patience): Promise<void> {
     this.#reading.abort();
     await Promise.all([this.#reader, this.#flusher]);
     this.#batcher.flush();
     await this.#drain(patience);
+    await this.outputs.settle(patience.writeMs);
     this.#working.abort();
     await this.#pool.stop();
-    await this.keeper.stop();
     await this.outputs.stop();
+    await this.keeper.idle();
+    await this.keeper.stop();
   }
 
   /** Waits as long as messages arrive: an output that is slow is worth it, one that is blocked holds nothing up. */
@@ -173,7 +178,6 @@ export class Session {
         if (!isStateful) return false;
         // What the thread knew of earlier events is gone: they are read again.
         this.#reading.abort();
-        this.#working.abort();
         onBroken();
         return true;
       },
@@ -193,6 +197,7 @@ export class Session {
       outputs: this.outputs,
       process: (item, events) => this.#batcher.add(item, events),
       release: (bytes) => this.inFlight.release(bytes),
+      isEnding: () => this.#reading.signal.aborted,
       ...(held !== undefined && {
         finished: (sequence: number) => held.finished(sequence),
         heldFrom: () => held.heldFrom,

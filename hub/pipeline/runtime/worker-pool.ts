@@ -75,6 +75,8 @@ export class WorkerPool implements Component {
   readonly #spawning = new Set<Promise<void>>();
   readonly #backoff = new Backoff(RESPAWN);
   readonly #stopping = new AbortController();
+  /** Why the work of a thread that ended isn't done again here; nothing is taken from then on. */
+  #broken: string | undefined;
   #nextId = 1;
 
   constructor(options: WorkerPoolOptions) {
@@ -116,6 +118,7 @@ export class WorkerPool implements Component {
    * Throws cancelled when the pool stops.
    */
   run(items: readonly WorkItem[]): Promise<WorkAnswer> {
+    if (this.#broken !== undefined) return Promise.reject(new AppError("cancelled", this.#broken));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ items, attempts: 0, resolve, reject });
       this.#assign();
@@ -215,7 +218,9 @@ export class WorkerPool implements Component {
         : "its thread ended";
     this.#options.log.warn({ reason }, "a thread of the pipeline ended and is replaced");
     if (this.#options.onDeath?.() === true) {
-      for (const task of thread.posted.values()) task.reject(new AppError("cancelled", reason));
+      this.#broken = reason;
+      const open = [...thread.posted.values(), ...this.#waiting.splice(0)];
+      for (const task of open) task.reject(new AppError("cancelled", reason));
       return;
     }
     const [atWork, ...others] = thread.posted.values();
