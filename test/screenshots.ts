@@ -37,7 +37,10 @@ const PICTURES: readonly Picture[] = [
     name: "discover",
     path: "#/discover?from=now-1h",
     theme: "light",
-    prepare: (page) => page.locator("tr-event-table .row").first().waitFor(),
+    prepare: async (page) => {
+      await page.locator("tr-event-table .row").first().waitFor();
+      await page.locator("tr-histogram canvas").waitFor();
+    },
   },
   {
     name: "discover-line",

@@ -4,11 +4,12 @@
  */
 
 import { msg, str } from "@lit/localize";
-import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import type { Sort } from "../services/discover-state.ts";
 import type { FieldCatalogue } from "../services/fields.ts";
 import { icon } from "./icons.ts";
 import { controls } from "./styles.ts";
+import { tableHeadStyles } from "./table-head-styles.ts";
 
 export interface WidthDetail {
   readonly column: string;
@@ -40,100 +41,7 @@ export class TableHead extends LitElement {
   /** The column whose menu is unfolded. */
   declare _open: string | undefined;
 
-  static override styles = [
-    controls,
-    css`
-      :host {
-        position: sticky;
-        z-index: 2;
-        top: 0;
-        display: grid;
-        grid-template-columns: var(--columns);
-        gap: 0 12px;
-        height: 28px;
-        min-width: var(--table-width, 0);
-        padding: 0 12px;
-        border-bottom: 1px solid var(--line);
-        background: var(--surface-sunken);
-        color: var(--ink-muted);
-        font: 600 var(--text-small) / 27px var(--font);
-      }
-      .cell {
-        position: relative;
-        display: flex;
-        align-items: center;
-        min-width: 0;
-      }
-      button.name {
-        justify-content: flex-start;
-        gap: 3px;
-        height: 24px;
-        min-width: 0;
-        max-width: 100%;
-        margin-left: -5px;
-        padding: 0 5px;
-        border-color: transparent;
-        background: none;
-        color: inherit;
-        font: inherit;
-      }
-      button.name:hover,
-      button.name[aria-expanded="true"] {
-        background: var(--surface-hover);
-        color: var(--ink);
-      }
-      button.name span {
-        overflow: hidden;
-        text-overflow: ellipsis;
-      }
-      svg {
-        width: 13px;
-        height: 13px;
-      }
-      .grip {
-        position: absolute;
-        inset: 4px -9px 4px auto;
-        width: 7px;
-        border-right: 1px solid var(--line-strong);
-        cursor: col-resize;
-        touch-action: none;
-      }
-      .grip:hover {
-        border-right: 2px solid var(--accent);
-      }
-      .menu {
-        position: fixed;
-        inset: auto;
-        display: none;
-        min-width: 11rem;
-        margin: 0;
-        padding: 5px;
-        border: 1px solid var(--line-strong);
-        border-radius: 8px;
-        background: var(--surface);
-        color: var(--ink);
-        box-shadow: 0 14px 34px var(--shadow);
-      }
-      .menu:popover-open {
-        display: grid;
-      }
-      .menu button {
-        justify-content: flex-start;
-        height: 28px;
-        border: 0;
-        background: none;
-        font-weight: 400;
-      }
-      .menu button:hover {
-        background: var(--surface-hover);
-      }
-      @media (width < 700px) {
-        :host {
-          display: none;
-        }
-      }
-    `,
-  ];
+  static override styles = [controls, tableHeadStyles];
 
   constructor() {
     super();
@@ -170,7 +78,7 @@ export class TableHead extends LitElement {
     return html`<span class="cell" role="columnheader" aria-sort=${this.#sortOf(this.#sortName(column))}>
       <button class="name" aria-haspopup="menu" aria-expanded=${this._open === column} @click=${() => this.#toggle(column)}>
         <span>${column === "message" ? msg("Message") : column}</span>${this.#arrow(this.#sortName(column))}${icon("chevronDown")}</button>
-      ${this._open === column ? html`<div class="menu" popover role="menu" @toggle=${this.#onToggle} @keydown=${this.#onMenuKey}>${this.#menu(column)}</div>` : nothing}
+      ${this._open === column ? html`<div class="menu" popover role="menu" @beforetoggle=${this.#giveBack} @toggle=${this.#onToggle} @keydown=${this.#onMenuKey}>${this.#menu(column)}</div>` : nothing}
       ${this.canRemove ? html`<span class="grip" @pointerdown=${(event: PointerEvent) => this.#drag(event, column)}></span>` : nothing}
     </span>`;
   }
@@ -258,10 +166,14 @@ export class TableHead extends LitElement {
     act();
   }
 
-  #onToggle({ newState }: ToggleEvent): void {
-    if (newState !== "closed") return;
+  /** Whoever closes the menu from within is back at its button; whoever has gone elsewhere stays there. */
+  #giveBack({ newState, currentTarget }: ToggleEvent): void {
+    if (newState !== "closed" || !(currentTarget as HTMLElement).matches(":focus-within")) return;
     this.renderRoot.querySelector<HTMLElement>("[aria-expanded=true]")?.focus();
-    this._open = undefined;
+  }
+
+  #onToggle({ newState }: ToggleEvent): void {
+    if (newState === "closed") this._open = undefined;
   }
 
   #onMenuKey(event: KeyboardEvent): void {
