@@ -195,7 +195,7 @@ test("Live filters, says what is wrong with a filter, and shows what was skipped
     hub.live.tail.offer(
       Array.from({ length: 2_500 }, (_, i) => ({ ...liveEvent(60_000 + i, Date.now()), source: ERROR_LINE })),
     );
-    await page.getByText(/500 skipped/).waitFor();
+    await page.getByText("500 skipped", { exact: true }).waitFor();
     await page
       .getByText(/500 lines skipped: more lines a second/)
       .first()
@@ -211,6 +211,18 @@ test("Live filters, says what is wrong with a filter, and shows what was skipped
   }));
 
 const ERROR_LINE = Buffer.from(JSON.stringify({ message: "broken", log: { level: "error" } }));
+
+test("a search that found no hub is made again when the hub is back", () =>
+  visit("/", async (page, { complaints }) => {
+    await rows(page).first().waitFor();
+    await page.context().setOffline(true);
+    await page.keyboard.press("r");
+    await page.getByText("The hub can't be reached.").waitFor();
+    await page.context().setOffline(false);
+    await page.getByText("The hub can't be reached.").waitFor({ state: "detached" });
+    const unexpected = complaints.filter((complaint) => !complaint.includes("ERR_INTERNET_DISCONNECTED"));
+    complaints.splice(0, complaints.length, ...unexpected);
+  }));
 
 test("Status shows the hub and its agents; help opens by key; an unknown address says so", () =>
   visit("/#/status", async (page) => {

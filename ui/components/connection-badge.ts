@@ -1,11 +1,17 @@
-/** Says whether the hub answers. Asks it now and then, and at once when the network or the page comes back. */
+/**
+ * Says whether the hub answers, and tells the pages when it does so again. Asks it now and then, soon where a page
+ * missed it, and at once when the network or the page comes back.
+ */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "../services/hub-presence.ts";
 import { fetchHubState, type HubState } from "../services/session-client.ts";
 import { controls } from "./styles.ts";
 
 const ASK_MS = 15_000;
+/** A hub that restarts is back after about so long. */
+const ASK_MISSED_MS = 1_000;
 /** While it is away its return is to show soon. */
 const ASK_AGAIN_MS = 3_000;
 
@@ -59,6 +65,13 @@ export class ConnectionBadge extends LitElement {
   ];
 
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isMissed = false;
+  readonly #onMissed = (): void => {
+    if (this.#isMissed) return;
+    this.#isMissed = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#soon, ASK_MISSED_MS);
+  };
   readonly #soon = (): void => {
     if (!document.hidden) void this.#ask();
   };
@@ -71,6 +84,7 @@ export class ConnectionBadge extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     addEventListener("online", this.#soon);
+    addEventListener(HUB_MISSED_EVENT, this.#onMissed);
     document.addEventListener("visibilitychange", this.#soon);
     this.#timer = setTimeout(this.#soon, ASK_AGAIN_MS);
   }
@@ -78,6 +92,7 @@ export class ConnectionBadge extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     removeEventListener("online", this.#soon);
+    removeEventListener(HUB_MISSED_EVENT, this.#onMissed);
     document.removeEventListener("visibilitychange", this.#soon);
     clearTimeout(this.#timer);
   }
@@ -92,8 +107,13 @@ export class ConnectionBadge extends LitElement {
 
   async #ask(): Promise<void> {
     clearTimeout(this.#timer);
+    const wasAway = this.#isMissed || this._state === "away" || this._state === "starting";
     this._state = await fetchHubState();
     if (!this.isConnected) return;
+    if (this._state === "ready") {
+      this.#isMissed = false;
+      if (wasAway) dispatchEvent(new Event(HUB_BACK_EVENT));
+    }
     this.#timer = setTimeout(this.#soon, this._state === "ready" ? ASK_MS : ASK_AGAIN_MS);
   }
 }

@@ -86,6 +86,11 @@ export const eventDetailsStyles = css`
     font-family: var(--font-mono);
     overflow-wrap: anywhere;
   }
+  td summary {
+    color: var(--accent);
+    font-family: var(--font);
+    cursor: pointer;
+  }
   td.actions {
     width: 1%;
     padding: 3px 0;

@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { formatField, type LinkPart, splitLinks } from "../services/field-format.ts";
-import { formatTime } from "../services/format.ts";
+import { formatCount, formatTime } from "../services/format.ts";
 import { filterValues, type LogDocument, valueText } from "../services/log-document.ts";
 import type { SurroundingLines } from "../services/surrounding-lines.ts";
 import { eventDetailsStyles } from "./event-details-styles.ts";
@@ -32,6 +32,8 @@ type View = "table" | "json" | "around";
 /** What was copied last. */
 type Copied = string | undefined;
 
+/** Characters of a value that are shown at once. */
+const LONG_VALUE = 400;
 const COPIED_MS = 1_500;
 
 export class EventDetails extends LitElement {
@@ -208,9 +210,16 @@ export class EventDetails extends LitElement {
 /** A number with its unit, and as it stands behind it; an address as a link. */
 function valueView(name: string, value: unknown): TemplateResult | string {
   const formatted = formatField(name, value);
-  if (formatted === undefined) return valueText(value);
+  if (formatted === undefined) return textView(valueText(value));
   if (formatted.href !== undefined) return linkView(formatted);
   return html`${formatted.text} <span class="raw">${valueText(value)}</span>`;
+}
+
+/** A long text is folded behind its begin, so that the fields below it are in reach. */
+function textView(text: string): TemplateResult | string {
+  if (text.length <= LONG_VALUE) return text;
+  const rest = text.slice(LONG_VALUE);
+  return html`${text.slice(0, LONG_VALUE)}<details><summary>${msg(str`${formatCount(rest.length)} more characters`)}</summary>${rest}</details>`;
 }
 
 function linkView({ text, href }: LinkPart): TemplateResult {

@@ -143,4 +143,9 @@ export const GERMAN_LINES: Catalogue = {
   "{0} in these lines": "{0} in diesen Zeilen",
   "{0} others": "{0} andere",
   "(empty)": "(leer)",
+  "{0} more characters": "{0} weitere Zeichen",
+  "No lines are stored in {0}": "In {0} sind keine Zeilen gespeichert",
+  "Nothing has arrived yet:": "Noch ist nichts angekommen:",
+  "or look at": "oder sehen Sie nach unter",
+  "There is:": "Es gibt:",
 };

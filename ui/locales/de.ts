@@ -74,8 +74,8 @@ export const GERMAN: Catalogue = {
   "Choose a shorter time range.": "Wählen Sie einen kürzeren Zeitraum.",
   "The hub is short of memory: choose a shorter time range or a narrower query.":
     "Dem Hub fehlt Speicher: wählen Sie einen kürzeren Zeitraum oder eine engere Abfrage.",
-  "Is the hub running? The page tries again when you press Search.":
-    "Läuft der Hub? Mit Suchen versucht es die Seite noch einmal.",
+  "Is the hub running? The page tries again as soon as it answers.":
+    "Läuft der Hub? Die Seite versucht es wieder, sobald er antwortet.",
   "Ask an administrator for the right to read this index.":
     "Bitten Sie einen Administrator um das Recht, diesen Index zu lesen.",
   "The hub is busy: try again in a moment.": "Der Hub ist beschäftigt: versuchen Sie es gleich noch einmal.",

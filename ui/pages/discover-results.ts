@@ -151,7 +151,7 @@ export class DiscoverResults extends LitElement {
         <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} @tr-zoom=${this.#onZoom}></tr-histogram>
       </div>
       ${this.#status()}${this._isFinding ? this.#findBar() : nothing}
-      ${isEmpty ? emptyView(model, this.state.query, (change) => this.#go(change)) : nothing}
+      ${isEmpty ? emptyView(model, this.state, (change) => this.#go(change)) : nothing}
       ${this.#tableView()}
     `;
   }

@@ -9,6 +9,8 @@ import { type MissingField, missingField } from "../services/query-check.ts";
 import { absoluteRange, type TimeRange } from "../services/time-range.ts";
 import type { DiscoverModel } from "./discover-model.ts";
 
+/** Indices that are offered where the one asked for holds nothing. */
+const NAMED_INDICES = 8;
 /** Around the newest line of an empty range. */
 const NEWEST_MARGIN_MS = 15 * 60_000;
 
@@ -37,10 +39,11 @@ function filterText({ field, value, exclude }: FieldFilter): string {
 
 /** Returns what to do where the range is empty; `go` changes what is searched for. */
 export function emptyView(
-  { fields, newestMs }: DiscoverModel,
-  query: string,
+  { fields, newestMs, indexNames }: DiscoverModel,
+  { query, index }: Pick<DiscoverState, "query" | "index">,
   go: (change: Partial<DiscoverState>) => void,
 ): TemplateResult {
+  if (fields?.size === 0 && newestMs === undefined) return noIndexView(index, indexNames, go);
   const missing = fields === undefined || fields.size === 0 ? undefined : missingField(query, fields);
   if (missing !== undefined && newestMs === undefined) return missingFieldView(missing, query, go);
   const advice =
@@ -50,6 +53,20 @@ export function emptyView(
       : html`<p>${msg(str`The newest line that matches is from ${formatAgo(newestMs, Date.now())}.`)}</p>
           <button class="primary" @click=${() => go({ range: rangeAround(newestMs) })}>${icon("end")}${msg("Jump to the newest data")}</button>`;
   return html`<div class="empty"><h2>${msg("No lines in this time range")}</h2>${advice}</div>`;
+}
+
+/** Nothing at all is stored under the name: it may be mistyped, or nothing has come yet. */
+function noIndexView(
+  index: string,
+  names: readonly string[],
+  go: (change: Partial<DiscoverState>) => void,
+): TemplateResult {
+  const heading = html`<h2>${msg(str`No lines are stored in ${index}`)}</h2>`;
+  if (names.length === 0)
+    return html`<div class="empty">${heading}<p>${msg("Nothing has arrived yet:")} <a href="#/enrolment">${msg("Connect servers")}</a>,
+      ${msg("or look at")} <a href="#/status">${msg("Health")}</a>.</p></div>`;
+  return html`<div class="empty">${heading}<p>${msg("There is:")}</p>
+    ${names.slice(0, NAMED_INDICES).map((name) => html`<button class="small" @click=${() => go({ index: name })}>${name}</button> `)}</div>`;
 }
 
 function rangeAround(newestMs: number): TimeRange {

@@ -19,12 +19,17 @@ import {
   writeState,
 } from "../services/discover-state.ts";
 import { takeFirstSearch } from "../services/first-search.ts";
+import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "../services/hub-presence.ts";
 import { SearchClient } from "../services/search-client.ts";
 import { isRelative, type TimeRange } from "../services/time-range.ts";
 import { DiscoverModel } from "./discover-model.ts";
 import "./discover-results.ts";
 import { discoverStyles } from "./discover-styles.ts";
 import { pillsView } from "./discover-views.ts";
+
+/** Statuses of failures that pass when the hub is back. */
+const UNREACHED = 0;
+const UNAVAILABLE = 503;
 
 export class DiscoverPage extends LitElement {
   static override properties = { parameters: { attribute: false } };
@@ -42,7 +47,12 @@ export class DiscoverPage extends LitElement {
   readonly #model = new DiscoverModel(this.#client, () => {
     this.requestUpdate();
     this.#results?.requestUpdate();
+    if (this.#model.fault?.status === UNREACHED) dispatchEvent(new Event(HUB_MISSED_EVENT));
   });
+  readonly #onHubBack = (): void => {
+    const status = this.#model.fault?.status;
+    if (status === UNREACHED || status === UNAVAILABLE) this.#run();
+  };
 
   constructor() {
     super();
@@ -57,11 +67,13 @@ export class DiscoverPage extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
+    addEventListener(HUB_BACK_EVENT, this.#onHubBack);
     void this.#model.loadIndexNames();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    removeEventListener(HUB_BACK_EVENT, this.#onHubBack);
     clearInterval(this.#refresh);
     this.#model.stop();
   }

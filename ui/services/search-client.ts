@@ -81,7 +81,7 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 const STATUS_HINTS: Readonly<Record<number, string>> = {
-  0: msg("Is the hub running? The page tries again when you press Search."),
+  0: msg("Is the hub running? The page tries again as soon as it answers."),
   401: msg("Sign in again."),
   403: msg("Ask an administrator for the right to read this index."),
   429: msg("The hub is busy: try again in a moment."),
