@@ -35,8 +35,7 @@ const { values: options, positionals: patterns } = parseArgs({
   options: {
     together: { type: "boolean", default: false },
     timeout: { type: "string", default: "60s" },
-    /** One more than there are cores: tests also wait for disks and children. */
-    concurrency: { type: "string", default: String(availableParallelism() + 1) },
+    concurrency: { type: "string", default: String(freeLanes()) },
     name: { type: "string" },
     verbose: { type: "boolean", default: false },
   },
@@ -56,6 +55,11 @@ const waiting = options.together ? groups.toSorted((left, right) => sizeOf(right
 
 await Promise.all(Array.from({ length: Number(options.concurrency) }, lane));
 finish();
+
+/** One more than there are cores, as tests also wait for disks and children; less what test/side-by-side.ts runs. */
+function freeLanes(): number {
+  return Math.max(1, availableParallelism() + 1 - Number(process.env["TAILRACE_BESIDE"] ?? 0));
+}
 
 function isMeant(path: string): boolean {
   return words.length === 0 || words.some((word) => relative(ROOT, path).includes(word));
