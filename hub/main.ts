@@ -11,7 +11,7 @@ import { helpText } from "./commands/help.ts";
 import { runJournalCommand } from "./commands/journal.ts";
 import type { KeystoreCommand } from "./commands/keystore.ts";
 import { type PipelineCommand, runPipelineCommand } from "./commands/pipeline.ts";
-import { runSearchCommand } from "./commands/search.ts";
+import { runSearchCommand, type SearchCommand } from "./commands/search.ts";
 import { runTailCommand, type TailCommand } from "./commands/tail.ts";
 import { type HubSettings, hubSchema, loadHubSettings, settingsReference } from "./config.ts";
 import type { Hub } from "./hub.ts";
@@ -30,8 +30,7 @@ async function main(): Promise<void> {
   else if (command.name === "print-schema") process.stdout.write(`${JSON.stringify(hubSchema, null, 2)}\n`);
   else if (command.name === "run") await run(command);
   else if (command.name === "pipeline") await pipeline(command);
-  else if (command.name === "search")
-    process.stdout.write(await runSearchCommand(command, process.env, Date.now()));
+  else if (command.name === "search") await search(command);
   else if (command.name === "tail") await tail(command);
   else if (command.name === "journal") process.stdout.write(await runJournalCommand(command, process.env));
   else if (command.name === "snapshot") await snapshot(command);
@@ -46,6 +45,12 @@ function isAdministration(command: HubCommand): command is AdminCommand {
 async function administer(command: AdminCommand): Promise<void> {
   const { runAdminCommand } = await import("./commands/admin.ts");
   process.stdout.write(await runAdminCommand(command, commandLog()));
+}
+
+async function search(command: SearchCommand): Promise<void> {
+  const { output, remark } = await runSearchCommand(command, process.env, Date.now());
+  process.stdout.write(output);
+  if (remark !== "") process.stderr.write(`tailrace-hub: ${remark}\n`);
 }
 
 /** Until Ctrl-C, or until nobody reads what is printed. */

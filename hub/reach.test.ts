@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createPlainServer } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
@@ -58,6 +58,22 @@ test("a settings file stands before what a hub said that runs no more", (t) => {
   assert.equal(load([], file)["http.port"], 19_200);
 });
 
+test("the folder of npm start stands for the hub's folder within it, unless it is a hub's itself", (t) => {
+  const { folder, load } = folderOfHub(t);
+  const { folder: outer } = new Workspace(t);
+  const inner = join(outer, "hub");
+  cpSync(folder, inner, { recursive: true });
+  const found = (path: string) =>
+    loadCommandSettings({ file: undefined, overrides: [`path.data=${path}`] }, {})["path.data"];
+  assert.equal(found(outer), inner);
+  assert.equal(load([])["path.data"], folder);
+  writeFileSync(join(outer, "reach.json"), "{}");
+  assert.equal(found(outer), outer);
+  const lock = FolderLock.acquire(inner, "hub");
+  assert.equal(found(outer), inner, "the hub that runs");
+  lock.release();
+});
+
 test("a damaged note counts for nothing", (t) => {
   const { folder, load } = folderOfHub(t);
   writeFileSync(join(folder, "reach.json"), '{"http.port":"9"}');
@@ -79,8 +95,13 @@ function secureServer({ certificate, key }: CertificateFiles): Server {
   });
 }
 
-function search(args: readonly string[]): Promise<string> {
-  return runSearchCommand(parseSearchCommand(args), { TAILRACE_API_KEY: "secret" }, Date.now());
+async function search(args: readonly string[]): Promise<string> {
+  const outcome = await runSearchCommand(
+    parseSearchCommand(args),
+    { TAILRACE_API_KEY: "secret" },
+    Date.now(),
+  );
+  return outcome.output;
 }
 
 test("the certificate that the settings name is trusted at an address that isn't in it, and no other of its authority", async (t) => {

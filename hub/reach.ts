@@ -5,7 +5,7 @@
  * (absolute paths, or empty).
  */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { writeFileAtomic } from "#proto/kit/files.ts";
 import { FolderLock } from "#proto/kit/folder-lock.ts";
@@ -44,13 +44,29 @@ export function writeReach(
   writeFileAtomic(join(folder, FILE), `${JSON.stringify(reach, null, 2)}\n`);
 }
 
+/** Where a hub keeps its data below the folder of `npm start`. */
+const START_PART = "hub";
+
+/**
+ * Returns the settings for a command that works on a hub's data, where `path.data` may also be the folder of
+ * `npm start`: the hub's is within it then. Throws settings_invalid, usage_invalid.
+ */
+export function loadPlacedSettings(given: HubArguments, env: NodeJS.ProcessEnv): HubSettings {
+  const settings = loadHubSettings(given, env);
+  const folder = resolve(settings["path.data"]);
+  const inner = join(folder, START_PART);
+  if (!existsSync(join(inner, FILE)) || FolderLock.isHeld(folder, "hub")) return settings;
+  const isInner = FolderLock.isHeld(inner, "hub") || !existsSync(join(folder, FILE));
+  return isInner ? { ...settings, "path.data": inner } : settings;
+}
+
 /**
  * Returns the settings for a command that asks a hub: what the command line names, then what the hub that runs on the
  * data folder says of itself, then the settings file. Where none runs, the last one's word counts only without a
  * settings file. Throws settings_invalid, usage_invalid.
  */
 export function loadCommandSettings(given: HubArguments, env: NodeJS.ProcessEnv): HubSettings {
-  const settings = loadHubSettings(given, env);
+  const settings = loadPlacedSettings(given, env);
   const folder = resolve(settings["path.data"]);
   const isBest = FolderLock.isHeld(folder, "hub") || settingsFile(given.file, env) === undefined;
   const reach = isBest ? readReach(folder) : undefined;

@@ -6,6 +6,7 @@ import { exportRows, importRows, type Rows, readRows, resetFile } from "#agent/r
 import type { Terminal } from "#agent/terminal.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
+import { printable, printableJson } from "#proto/kit/printable.ts";
 
 /** Does it and resolves with true where there was something to do. Throws usage_invalid and what the registry throws. */
 export async function registryCommand(
@@ -33,7 +34,7 @@ export async function registryCommand(
     case "import": {
       const input = inputs.find(({ plugin }) => ["log", "container"].includes(plugin.type));
       const { files, skipped } = await importRows(pathData, operand, input?.id ?? "", log);
-      for (const [path, reason] of skipped) terminal.warn(`${path}: left out, ${reason}\n`);
+      for (const [path, reason] of skipped) terminal.warn(`${printable(path)}: left out, ${reason}\n`);
       terminal.print(`${files} files taken over, ${skipped.length} left out\n`);
       return true;
     }
@@ -48,10 +49,10 @@ export async function registryCommand(
 }
 
 function describeRows(rows: Rows, json: boolean): string {
-  if (json) return `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`;
+  if (json) return `${printableJson(Object.fromEntries(rows), 2)}\n`;
   const lines = [...rows].map(
     ([key, row]) =>
-      `${row.path}\n  file ${key} generation ${row.generation}, sent ${row.sent}, committed ${row.committed}\n`,
+      `${printable(row.path)}\n  file ${key} generation ${row.generation}, sent ${row.sent}, committed ${row.committed}\n`,
   );
   return `${lines.join("")}${rows.size} files\n`;
 }

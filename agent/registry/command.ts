@@ -6,6 +6,7 @@ import { systemTellsBirth } from "#agent/harvester/identity.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { printableJson } from "#proto/kit/printable.ts";
 import { convertStates, readFilebeatRegistry } from "./filebeat.ts";
 import { type FileRow, newerRow, parseRow } from "./row.ts";
 import { readSnapshot } from "./snapshot.ts";
@@ -38,7 +39,7 @@ export async function readRows(
 
 /** Returns the text of an export. */
 export function exportRows(rows: Rows): string {
-  return `${JSON.stringify({ format: 1, files: Object.fromEntries(rows) }, null, 2)}\n`;
+  return `${printableJson({ format: 1, files: Object.fromEntries(rows) }, 2)}\n`;
 }
 
 /** What an import did. */

@@ -4,6 +4,7 @@ import { enrolCommand } from "#hub/auth/agent-routes.ts";
 import { openStores, type Stores } from "#hub/auth/stores.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { printableJson } from "#proto/kit/printable.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { certificateFingerprint } from "../agent-access.ts";
 import type { HubSettings } from "../config.ts";
@@ -31,7 +32,7 @@ export async function runAdminCommand(command: AdminCommand, log: Logger): Promi
       log.info({ audit: event }, "access was changed"),
     );
     const answer = await answerOf(stores, command, password, settings);
-    return command.json ? `${JSON.stringify(answer.data)}\n` : answer.text;
+    return command.json ? `${printableJson(answer.data)}\n` : answer.text;
   });
 }
 

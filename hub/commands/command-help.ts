@@ -31,12 +31,13 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     example: "tailrace-hub run -c hub.yml -E http.port=9201",
   },
   search: {
-    usage: ["search 'QUERY' [--index PATTERN] [--since 15m] [--size N] [--json]"],
+    usage: ["search 'QUERY' [--index PATTERN] [--since TIME] [--until TIME] [--size N] [--json]"],
     summary: "print the log lines found, oldest first",
     text: "The query is written as in Discover. Where people sign in, an API key is taken from TAILRACE_API_KEY.",
     options: `
   --index PATTERN     indices to search (logs-*)
-  --since TIME        how far back, such as 15m, 6h or 2d (15m)
+  --since TIME        how far back, such as 15m, 6h or 2d, or from when on: 2026-01-31T12:00 (15m)
+  --until TIME        the end, written in the same ways (now)
   --size N            lines at most, the newest ones, 1 to 10000 (500)
   --json              print each line with all its fields as JSON
 `,

@@ -1,8 +1,9 @@
 /** `tailrace-hub journal`: how full the log's streams are, and what the agents have not sent yet. */
 
+import { printableJson } from "#proto/kit/printable.ts";
 import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
-import { addressOf, askedHub, askHub, printable } from "./running-hub.ts";
+import { addressOf, askedHub, askHub } from "./running-hub.ts";
 import { table } from "./table.ts";
 
 export interface JournalCommand {
@@ -51,7 +52,7 @@ export async function runJournalCommand(command: JournalCommand, env: NodeJS.Pro
   const hub = askedHub(settings, env);
   const { streams } = await askHub<{ streams: Record<string, Stream> }>(`${dashboard}/api/status`, hub);
   const agents = await askHub<Agent[]>(`${dashboard}/api/agents`, hub);
-  if (command.json) return `${JSON.stringify({ streams, agents })}\n`;
+  if (command.json) return `${printableJson({ streams, agents })}\n`;
   return `${streamTable(streams)}\n${agentTable(agents)}`;
 }
 
@@ -59,14 +60,14 @@ function streamTable(streams: Readonly<Record<string, Stream>>): string {
   const rows = Object.entries(streams).map(([name, { messages, bytes, max_bytes: limit, fill, error }]) =>
     error === undefined
       ? [name, String(messages), mib(bytes), mib(limit), `${(fill * 100).toFixed(1)} %`]
-      : [name, printable(error)],
+      : [name, error],
   );
   return table(["STREAM", "MESSAGES", "MIB", "LIMIT", "FILL"], rows);
 }
 
 function agentTable(agents: readonly Agent[]): string {
   if (agents.length === 0) return "no agent has been heard of\n";
-  const rows = agents.map(({ name, health, lag_bytes: lag }) => [printable(name), health, mib(lag)]);
+  const rows = agents.map(({ name, health, lag_bytes: lag }) => [name, health, mib(lag)]);
   return table(["AGENT", "HEALTH", "MIB BEHIND"], rows);
 }
 

@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { loadHubSettings } from "../config.ts";
 import { Keystore } from "../keystore.ts";
+import { loadPlacedSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { readPassword } from "./password-prompt.ts";
 
@@ -36,7 +36,7 @@ export function parseKeystoreCommand(args: readonly string[]): KeystoreCommand {
 
 /** Does the command and returns what to print. Throws AppErrors with the remedy. */
 export async function runKeystoreCommand(command: KeystoreCommand, env: NodeJS.ProcessEnv): Promise<string> {
-  const settings = loadHubSettings({ file: command.config, overrides: command.overrides }, env);
+  const settings = loadPlacedSettings({ file: command.config, overrides: command.overrides }, env);
   const folder = resolve(settings["path.data"]);
   const { action, names } = command;
   if (action !== "list") checkFolderOwner(folder, "tailrace-hub");

@@ -7,8 +7,8 @@ import type { Variables } from "#hub/pipeline/language/variables.ts";
 import type { PipelineFile } from "#hub/pipeline/runtime/worker-protocol.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { loadHubSettings } from "../config.ts";
 import { ownVariables, pipelineVariables } from "../keystore.ts";
+import { loadPlacedSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 
 const OPTIONS = {
@@ -127,7 +127,7 @@ async function variablesOf(
 ): Promise<{ readonly variables: Variables; readonly remark: string }> {
   try {
     const given = { file: place?.config, overrides: place?.overrides ?? [] };
-    const folder = resolve(loadHubSettings(given, environment)["path.data"]);
+    const folder = resolve(loadPlacedSettings(given, environment)["path.data"]);
     return { variables: await pipelineVariables(folder, environment), remark: "" };
   } catch (error) {
     const isDenied = error instanceof AppError && systemCode(error.cause) === "EACCES";

@@ -3,6 +3,7 @@
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { type JsonAnswer, requestJson } from "#proto/kit/json-request.ts";
 import { type OwnCertificateTrust, trustOwnCertificate } from "#proto/kit/own-certificate.ts";
+import { printable } from "#proto/kit/printable.ts";
 import type { HubSettings } from "../config.ts";
 import { isEverywhere } from "../shown-addresses.ts";
 
@@ -46,7 +47,7 @@ export async function askHub<T>(url: string, { env, trust }: AskedHub, body?: un
     throw unreachable(url, cause);
   }
   if (answer.status < 300 && answer.body !== null) return answer.body as T;
-  throw refusal(answer.status, reasonOf(answer));
+  throw refusal(answer.status, printable(reasonOf(answer)));
 }
 
 /** Returns the error for a hub that doesn't answer at `url`. */
@@ -83,11 +84,6 @@ export function refusal(status: number, reason: string): AppError {
     );
   }
   return new AppError(status === 403 ? "forbidden" : "request_invalid", `the hub refused: ${reason}`);
-}
-
-/** Returns `text` in one line; control characters of a log must not steer the terminal. */
-export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}]/gu, " ");
 }
 
 /** Both interfaces name a reason, in places of their own. */

@@ -29,10 +29,10 @@ test("lines come oldest first, and control characters of a log don't reach the t
   }));
   const { asked, port } = await answering(t, 200, { hits: { hits } });
   const command = parseSearchCommand(["level:error", "--since", "1h", "-E", `http.port=${port}`]);
-  assert.equal(
-    await runSearchCommand(command, { TAILRACE_API_KEY: "tlr_x" }, NOW_MS),
-    "2026-01-01T00:00:00Z web-1 early\n2026-01-01T00:00:00Z web-1  [31mlate\n",
-  );
+  assert.deepEqual(await runSearchCommand(command, { TAILRACE_API_KEY: "tlr_x" }, NOW_MS), {
+    output: "2026-01-01T00:00:00Z web-1 early\n2026-01-01T00:00:00Z web-1  [31mlate\n",
+    remark: "",
+  });
   assert.equal(asked[0]?.authorization, "Bearer tlr_x");
   const range = { range: { "@timestamp": { gte: "2026-01-01T23:00:00.000Z" } } };
   assert.deepEqual(asked[0]?.body, {
@@ -41,6 +41,44 @@ test("lines come oldest first, and control characters of a log don't reach the t
     query: { bool: { filter: [{ query_string: { query: "level:error" } }, range] } },
   });
 });
+
+test("a span may be written out, and JSON holds nothing raw that steers a terminal", async (t) => {
+  const { asked, port } = await answering(t, 200, {
+    hits: { hits: [{ _source: { message: "a\u009b2J" } }] },
+  });
+  const span = ["--since", "2025-12-31T10:00:00Z", "--until", "12h", "--json"];
+  const command = parseSearchCommand(["*", ...span, "-E", `http.port=${port}`]);
+  const { output } = await runSearchCommand(command, {}, NOW_MS);
+  assert.equal(output, '{"message":"a\\u009b2J"}\n');
+  const { query } = asked[0]!.body as { query: { bool: { filter: object[] } } };
+  const range = { gte: "2025-12-31T10:00:00.000Z", lt: "2026-01-01T12:00:00.000Z" };
+  assert.deepEqual(query.bool.filter[1], { range: { "@timestamp": range } });
+});
+
+test("where nothing is found, it is said where there would be something", async (t) => {
+  const port = await emptyBut(t, [{ _source: { "@timestamp": "2015-05-20T21:05:59.000Z" } }]);
+  const command = parseSearchCommand(["error", "-E", `http.port=${port}`]);
+  assert.deepEqual(await runSearchCommand(command, {}, NOW_MS), {
+    output: "",
+    remark:
+      "no line of logs-* matches since 15m; the newest that does is of 2015-05-20T21:05:59.000Z: try --since 2015-05-19",
+  });
+  const other = parseSearchCommand(["error", "-E", `http.port=${await emptyBut(t, [])}`]);
+  assert.match((await runSearchCommand(other, {}, NOW_MS)).remark, /matches, whatever its time/);
+});
+
+/** A search interface that finds nothing in a span of time, and `hits` without one; resolves with its port. */
+async function emptyBut(t: TestContext, hits: readonly object[]): Promise<number> {
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      const found = JSON.stringify(body).includes('"range"') ? [] : hits;
+      response.writeHead(200).end(JSON.stringify({ hits: { hits: found } }));
+    });
+  });
+  t.after(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
+}
 
 test("a hub that wants to know who asks is answered with where the key goes", async (t) => {
   const { port } = await answering(t, 401, { error: { reason: "sign in" } });
@@ -55,6 +93,7 @@ for (const [args, message] of [
   [["a", "b"], /"b" is one argument too many; quote the query/],
   [["--size", "0"], /--size 0: write a number from 1 to 10000/],
   [["--since", "soon"], /--since soon: write a time/],
+  [["--until", "2026-02-31T25:00"], /--until 2026-02-31T25:00: write a time/],
 ] as const) {
   test(`search ${args.join(" ")} is refused with what to do`, () => {
     assert.throws(() => parseHubCommand(["search", ...args]), { code: "usage_invalid", message });

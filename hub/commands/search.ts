@@ -1,18 +1,21 @@
 /** `tailrace-hub search 'QUERY'`: lines of the logs on a terminal, asked of the search interface. */
 
+import { printable, printableJson } from "#proto/kit/printable.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { HubSettings } from "../config.ts";
 import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
-import { addressOf, askedHub, askHub, printable } from "./running-hub.ts";
+import { addressOf, askedHub, askHub } from "./running-hub.ts";
 
 export interface SearchCommand {
   readonly name: "search";
   /** In the syntax of query_string. */
   readonly query: string;
   readonly index: string;
-  /** How far back, ms. */
-  readonly sinceMs: number;
+  /** As it was given: how far back, or a time. */
+  readonly since: string;
+  /** The same; empty: no end. */
+  readonly until: string;
   /** Lines at most, the newest ones. */
   readonly size: number;
   readonly json: boolean;
@@ -32,6 +35,7 @@ const OPTIONS = {
   ...PLACE_OPTIONS,
   index: { type: "string" },
   since: { type: "string" },
+  until: { type: "string" },
   size: { type: "string" },
   json: { type: "boolean" },
 } as const;
@@ -41,16 +45,19 @@ export function parseSearchCommand(args: readonly string[]): SearchCommand {
   const { values, positionals } = parseOptions(args, OPTIONS);
   const [query = "*", extra] = positionals;
   if (extra !== undefined) throw usageError(`"${extra}" is one argument too many; quote the query`);
-  const { size = DEFAULT_SIZE, since = "15m", index = "logs-*" } = values;
+  const { size = DEFAULT_SIZE, since = "15m", until = "", index = "logs-*" } = values;
   const count = Number(size);
   if (!Number.isInteger(count) || count < 1 || count > MAX_SIZE) {
     throw usageError(`--size ${size}: write a number from 1 to ${MAX_SIZE}`);
   }
+  momentOf("--since", since, 0);
+  if (until !== "") momentOf("--until", until, 0);
   return {
     name: "search",
     query,
     index,
-    sinceMs: durationOf(since),
+    since,
+    until,
     size: count,
     json: values.json === true,
     config: values.config,
@@ -58,26 +65,61 @@ export function parseSearchCommand(args: readonly string[]): SearchCommand {
   };
 }
 
-/** Asks the hub and returns the lines found, oldest first. Throws unavailable, unauthenticated, forbidden, request_invalid. */
+/** What a search gave: lines for whoever reads them, a remark for people. */
+export interface SearchOutcome {
+  readonly output: string;
+  readonly remark: string;
+}
+
+/** Asks the hub for the lines, oldest first. Throws unavailable, unauthenticated, forbidden, request_invalid. */
 export async function runSearchCommand(
   command: SearchCommand,
   env: NodeJS.ProcessEnv,
   nowMs: number,
-): Promise<string> {
+): Promise<SearchOutcome> {
   const settings = loadCommandSettings({ file: command.config, overrides: command.overrides }, env);
-  const lines = await newestLines(command, new Date(nowMs - command.sinceMs), settings, env);
-  return lines.map((line) => `${line}\n`).join("");
+  const { since, until } = command;
+  const from = momentOf("--since", since, nowMs);
+  const to = until === "" ? undefined : momentOf("--until", until, nowMs);
+  const lines = await newestLines(command, { from, to }, settings, env);
+  if (lines.length > 0) return { output: lines.map((line) => `${line}\n`).join(""), remark: "" };
+  const [newest] = await search({ ...command, size: 1 }, {}, settings, env);
+  return { output: "", remark: emptyRemark(command, newest?.["@timestamp"]) };
 }
 
-/** Returns the newest lines that match, oldest first, as they are printed. Throws as `runSearchCommand`. */
+/** A span of time; without an end it is open there. */
+export interface Span {
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
+type Wanted = Pick<SearchCommand, "index" | "query" | "size">;
+type Source = Readonly<Record<string, unknown>>;
+
+/** Returns the newest lines of `span` that match, oldest first, as they are printed. Throws as `runSearchCommand`. */
 export async function newestLines(
-  { index, query, size, json }: Pick<SearchCommand, "index" | "query" | "size" | "json">,
-  from: Date | undefined,
+  { json, ...wanted }: Wanted & Pick<SearchCommand, "json">,
+  span: Span,
   settings: HubSettings,
   env: NodeJS.ProcessEnv,
 ): Promise<string[]> {
+  const found = await search(wanted, span, settings, env);
+  return found.reverse().map((source) => (json ? printableJson(source) : lineOf(source)));
+}
+
+/** Newest first. */
+async function search(
+  { index, query, size }: Wanted,
+  { from, to }: Span,
+  settings: HubSettings,
+  env: NodeJS.ProcessEnv,
+): Promise<Source[]> {
   const filter: object[] = query === "" ? [] : [{ query_string: { query } }];
-  if (from !== undefined) filter.push({ range: { "@timestamp": { gte: from.toISOString() } } });
+  const range = {
+    ...(from !== undefined && { gte: from.toISOString() }),
+    ...(to !== undefined && { lt: to.toISOString() }),
+  };
+  if (Object.keys(range).length > 0) filter.push({ range: { "@timestamp": range } });
   const sort = [{ "@timestamp": { order: "desc", unmapped_type: "date" } }];
   const url = `${addressOf(settings, "http")}/${encodeURIComponent(index)}/_search?ignore_unavailable=true`;
   const answer = await askHub<{ hits: { hits: Hit[] } }>(url, askedHub(settings, env), {
@@ -85,14 +127,35 @@ export async function newestLines(
     sort,
     query: { bool: { filter } },
   });
-  return answer.hits.hits.reverse().map(({ _source }) => (json ? JSON.stringify(_source) : lineOf(_source)));
+  return answer.hits.hits.map(({ _source }) => _source);
 }
 
-function durationOf(text: string): number {
+/** Says why nothing was found, as far as that can be known. */
+function emptyRemark({ index, since, until }: SearchCommand, newest: unknown): string {
+  const where = `no line of ${index} matches`;
+  const newestMs = typeof newest === "string" ? Date.parse(newest) : Number.NaN;
+  if (Number.isNaN(newestMs)) return `${where}, whatever its time`;
+  const when = until === "" ? `since ${since}` : `since ${since} until ${until}`;
+  const dayBefore = new Date(newestMs - DAY_MS).toISOString().slice(0, DAY_LENGTH);
+  return `${where} ${when}; the newest that does is of ${new Date(newestMs).toISOString()}: try --since ${dayBefore}`;
+}
+
+/** A day, or a time of a day, as ISO 8601 writes it; without a zone it is of this machine's. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+const DAY_LENGTH = 10;
+const DAY_MS = 86_400_000;
+
+/** Returns the time that `text` means, counted back from `nowMs` or written out. Throws usage_invalid. */
+function momentOf(option: string, text: string, nowMs: number): Date {
+  // A day alone would be one of Greenwich.
+  const moment = MOMENT.test(text)
+    ? new Date(text.length === DAY_LENGTH ? `${text}T00:00` : text)
+    : undefined;
+  if (moment !== undefined && !Number.isNaN(moment.getTime())) return moment;
   try {
-    return parseDuration(text);
+    return new Date(nowMs - parseDuration(text));
   } catch (error) {
-    throw usageError(`--since ${text}: write a time such as 15m, 6h or 2d`, error);
+    throw usageError(`${option} ${text}: write a time such as 15m, 6h or 2d, or 2026-01-31T12:00`, error);
   }
 }
 

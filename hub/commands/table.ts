@@ -1,8 +1,10 @@
 /** Tables on a terminal. */
 
-/** Returns rows of cells below a head, in columns as wide as their longest cell. */
+import { printable } from "#proto/kit/printable.ts";
+
+/** Returns rows of cells, which may hold anything, below a head, in columns as wide as their longest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows];
+  const all = [head, ...rows.map((row) => row.map(printable))];
   const widths = head.map((_cell, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]): string =>
     row

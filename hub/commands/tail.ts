@@ -3,6 +3,7 @@
 import WebSocket from "ws";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { printable, printableJson } from "#proto/kit/printable.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import {
   CLOSE,
@@ -19,15 +20,7 @@ import {
 } from "#proto/live.ts";
 import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
-import {
-  type AskedHub,
-  addressOf,
-  askedHub,
-  credentials,
-  printable,
-  refusal,
-  unreachable,
-} from "./running-hub.ts";
+import { type AskedHub, addressOf, askedHub, credentials, refusal, unreachable } from "./running-hub.ts";
 import { newestLines } from "./search.ts";
 
 export interface TailCommand {
@@ -94,7 +87,7 @@ export async function runTailCommand(
   const url = `${addressOf(settings, "dashboard").replace(/^http/, "ws")}${LIVE_PATH}`;
   const { last, ...wanted } = command;
   if (last > 0) {
-    const stored = await newestLines({ ...wanted, size: last }, undefined, settings, env);
+    const stored = await newestLines({ ...wanted, size: last }, {}, settings, env);
     for (const line of stored) output.line(line);
   }
   const tail = new Tail(command, url, askedHub(settings, env), output);
@@ -181,7 +174,10 @@ class Tail {
     else if (message.t === "tail.rows") this.#takeRows(message, send);
     else if (message.t === "tail.gap") this.#output.remark(gapText(message));
     else if (message.t === "error")
-      throw new AppError("request_invalid", `the hub refused: ${message.message}${hintOf(message.hint)}`);
+      throw new AppError(
+        "request_invalid",
+        printable(`the hub refused: ${message.message}${hintOf(message.hint)}`),
+      );
   }
 
   #takeRows({ cursor, rows, srcs }: TailRows, send: (message: ClientMessage) => void): void {
@@ -190,7 +186,7 @@ class Tail {
       const time = new Date(timestampMs).toISOString();
       this.#output.line(
         this.#command.json
-          ? JSON.stringify({ "@timestamp": time, _index: index, _id: id, host, path, message })
+          ? printableJson({ "@timestamp": time, _index: index, _id: id, host, path, message })
           : printable([time, host, message].filter((part) => part !== "").join(" ")),
       );
     }

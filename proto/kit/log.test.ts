@@ -4,13 +4,14 @@ import { test } from "node:test";
 
 const LOG = new URL("./log.ts", import.meta.url).href;
 
-/** Runs `body` in a process of its own, as the log goes to standard error; returns its lines. */
+/** Runs `body` in a process of its own, as the log goes to standard error; returns what it writes there. */
+function written(body: string, pretty: boolean): string {
+  const source = `import { createLogger } from "${LOG}"; const log = createLogger({ name: "hub", level: "info", pretty: ${pretty} }); ${body}`;
+  return spawnSync(process.execPath, ["--input-type=module", "--eval", source], { encoding: "utf8" }).stderr;
+}
+
 function logged(body: string): Record<string, unknown>[] {
-  const source = `import { createLogger } from "${LOG}"; const log = createLogger({ name: "hub", level: "info", pretty: false }); ${body}`;
-  const { stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", source], {
-    encoding: "utf8",
-  });
-  return stderr
+  return written(body, false)
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -28,4 +29,13 @@ test("log lines are JSON on standard error, secrets hidden, levels by name", () 
     ["info", "asked", "[hidden]", { authorization: "[hidden]", host: "a" }],
   );
   assert.equal((second?.["err"] as Error | undefined)?.message, "broken");
+});
+
+test("lines for people hold nothing that steers their terminal, whatever a file is called", () => {
+  const text = written(
+    'log.info({ path: "a\\u001b[2J", err: new Error("b\\u001b]0;x\\u0007") }, "cannot read \\u001b[31m\\u009b1mred");',
+    true,
+  );
+  assert.match(text, /cannot read \ufffd\[31m\ufffd1mred/);
+  for (const character of ["\u001b", "\u0007", "\u009b"]) assert.ok(!text.includes(character));
 });

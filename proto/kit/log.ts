@@ -1,6 +1,7 @@
 /** Structured log: JSON lines, readable lines on a terminal, secrets left out. */
 
 import { pino } from "pino";
+import { withoutSteering } from "./printable.ts";
 
 export type Logger = pino.Logger;
 
@@ -39,6 +40,8 @@ export function createLogger({ name, level, pretty }: LogOptions): Logger {
   if (!pretty) return pino(options, pino.destination({ fd: 2, sync: true }));
   return pino({
     ...options,
+    // JSON has them escaped; the printer of lines would write names of files and the like as they are.
+    hooks: { streamWrite: withoutSteering },
     transport: {
       target: "pino-pretty",
       options: { destination: 2, ignore: "pid,hostname,name", translateTime: "HH:MM:ss" },

@@ -1,0 +1,29 @@
+/**
+ * Text of other people on a terminal: lines of logs, names of files and agents. Characters that steer a terminal (C0, C1
+ * and DEL of ECMA-48), end a line or turn the direction of what follows must not get there.
+ */
+
+/** Controls, line and paragraph separators, and the embeddings, overrides and isolates of UAX #9. */
+const STEERING = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+/** What of them JSON.stringify leaves as it is. */
+const UNESCAPED = /[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** The same, and controls of C0, in a text that is JSON; a pair of backslashes is no escape. */
+const IN_JSON = /\\\\|\\u00[01][0-9a-f]|[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** Returns `text` in one line, with a blank in the place of each character that steers. */
+export function printable(text: string): string {
+  return text.replace(STEERING, " ");
+}
+
+/** Returns `value` as JSON in which such characters are escaped: the same value to who parses it. */
+export function printableJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    UNESCAPED,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Returns a line of JSON in whose strings no such character is left, for who prints the strings; line feeds stay. */
+export function withoutSteering(json: string): string {
+  return json.replace(IN_JSON, (found) => (found === "\\\\" ? found : "\ufffd"));
+}
