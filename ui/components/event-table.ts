@@ -8,27 +8,17 @@ import { msg } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import type { Sort } from "../services/discover-state.ts";
 import type { FieldCatalogue } from "../services/fields.ts";
-import { compileHighlight, hasOtherWords } from "../services/highlight.ts";
+import { hasOtherWords } from "../services/highlight.ts";
 import { isContinued, type LogDocument } from "../services/log-document.ts";
-import { RowHeights } from "../services/row-heights.ts";
 import { scrollToPlace } from "../services/row-window.ts";
-import { rowHeightPx } from "../theme.ts";
 import { columnTracks, tableWidth } from "./column-tracks.ts";
-import type { EventRow, RowLook } from "./event-row.ts";
 import { eventTableStyles } from "./event-table-styles.ts";
-import { RowPool } from "./row-pool.ts";
 import { controls, logRows } from "./styles.ts";
+import { type BodyView, TableBody } from "./table-body.ts";
 import "./table-head.ts";
 
-/** Two lines a row where the screen is narrow: time and level over the text. */
-const NARROW_ROW_HEIGHT_PX = 44;
-const NARROW = "(width < 700px)";
 /** The next page is asked for when so few rows are left below. */
 const ROWS_BEFORE_END = 40;
-/** Rows drawn beyond each edge, so that a scroll shows no blank. */
-const OVERSCAN_ROWS = 6;
-/** Share of the window that lines take where nothing else is known. */
-const GUESSED_SHARE = 0.7;
 const MESSAGE_ONLY: readonly string[] = ["message"];
 
 export class EventTable extends LitElement {
@@ -69,15 +59,8 @@ export class EventTable extends LitElement {
 
   static override styles = [controls, logRows, eventTableStyles];
 
-  readonly #pool = new RowPool();
-  readonly #narrow = globalThis.matchMedia?.(NARROW);
-  #heights = new RowHeights(0, rowHeightPx());
-  #look: RowLook | undefined;
-  #letters: readonly number[] = [];
+  readonly #body = new TableBody();
   #resize: ResizeObserver | undefined;
-  #widthPx = 0;
-  /** 0 until the table was laid out. */
-  #heightPx = 0;
   #frame = 0;
 
   constructor() {
@@ -98,7 +81,10 @@ export class EventTable extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#resize = new ResizeObserver(([entry]) => this.#resized(entry!.contentRect));
+    this.#resize = new ResizeObserver(([entry]) => {
+      this.#body.resized(entry!.contentRect, this.rows.length);
+      this.#drawAnew();
+    });
     this.#resize.observe(this);
   }
 
@@ -134,96 +120,29 @@ export class EventTable extends LitElement {
   protected override updated(changed: PropertyValues<this>): void {
     const rowsGrew = changed.has("rows") && isContinued(changed.get("rows"), this.rows);
     const hasOtherHeights = changed.has("isWrapped") || changed.has("columns") || changed.has("widths");
-    if (rowsGrew && !hasOtherHeights) this.#heights.grow(this.rows.length);
-    else if (changed.has("rows") || hasOtherHeights) this.#forgetHeights();
+    if (rowsGrew && !hasOtherHeights) this.#body.grow(this.rows.length);
+    else if (changed.has("rows") || hasOtherHeights) this.#body.forgetHeights(this.rows.length);
     const looks = ["columns", "words", "find", "isUtc", "isWrapped"] as const;
-    if (this.#look === undefined || looks.some((name) => changed.has(name))) this.#look = this.#makeLook();
+    if (looks.some((name) => changed.has(name))) this.#setLook();
     if (changed.has("columns") || changed.has("widths")) this.#setTracks();
     this.#drawAnew();
     // Other rows may come while the reader is at the end already, where nothing scrolls any more.
     if (changed.has("rows") && this.rows.length > 0) this.#onScroll();
   }
 
-  #makeLook(): RowLook {
-    return {
-      columns: this.#shownColumns,
-      highlight: compileHighlight(this.words),
-      find: compileHighlight(this.find === "" ? [] : [this.find]),
-      isUtc: this.isUtc,
-      isWrapped: this.isWrapped,
-      letters: this.#letters,
-    };
+  #setLook(): void {
+    const { words, find, isUtc, isWrapped } = this;
+    this.#body.setLook({ columns: this.#shownColumns, words, find, isUtc, isWrapped });
   }
 
-  /** Draws, and once more where cells show more or less than before: hits behind that are drawn with what is around them. */
   #drawAnew(): void {
-    this.#draw();
-    if (this.#look?.highlight === undefined && this.#look?.find === undefined) return;
-    const letters = this.#pool.visibleLetters();
-    if (letters.join() === this.#letters.join()) return;
-    this.#letters = letters;
-    this.#look = this.#makeLook();
-    this.#draw();
+    const view = this.#view;
+    if (view !== undefined) this.#body.drawAnew(view);
   }
 
   #setTracks(): void {
     this.style.setProperty("--columns", columnTracks(this.columns, this.widths));
     this.style.setProperty("--table-width", tableWidth(this.columns, this.widths));
-  }
-
-  /** Draws the rows in sight; wrapped ones are measured, and those above the reader's place don't move it. */
-  #draw(): void {
-    const scroller = this.#scroller;
-    const body = this.renderRoot.querySelector<HTMLElement>(".body");
-    const look = this.#look;
-    if (scroller === null || body === null || look === undefined) return;
-    const { topPx: scrollTop, heightPx } = this.#sight(scroller);
-    const { first, end } = this.#inSight(scrollTop, heightPx);
-    const { rows, selected } = this;
-    const shown = this.#pool.show({ rows, first, end, selected }, look, body);
-    const movedPx = this.isWrapped ? this.#measure(shown, scrollTop) : 0;
-    body.style.height = `${this.#heights.totalPx}px`;
-    for (const row of shown) row.place(this.#heights.topOf(row.number));
-    if (movedPx !== 0) scroller.scrollTop = scrollTop + movedPx;
-  }
-
-  /**
-   * Returns which part is in sight. To ask before the first layout would have the page laid out without its rows, then
-   * with them: it is guessed, and `#resized` draws what is missing before anything is painted.
-   */
-  #sight(scroller: HTMLElement): { readonly topPx: number; readonly heightPx: number } {
-    if (this.#heightPx === 0) return { topPx: 0, heightPx: innerHeight * GUESSED_SHARE };
-    return { topPx: scroller.scrollTop, heightPx: scroller.clientHeight };
-  }
-
-  #inSight(scrollTop: number, heightPx: number): { readonly first: number; readonly end: number } {
-    const first = Math.max(0, this.#heights.rowAt(scrollTop) - OVERSCAN_ROWS);
-    const end = Math.min(this.rows.length, this.#heights.rowAt(scrollTop + heightPx) + 1 + OVERSCAN_ROWS);
-    return { first: Math.min(first, end), end };
-  }
-
-  /** Takes the drawn heights; returns by how much the rows above the reader's place grew, px. */
-  #measure(shown: readonly EventRow[], scrollTop: number): number {
-    let movedPx = 0;
-    const heights = shown.map(({ element }) => element.offsetHeight);
-    for (const [at, heightPx] of heights.entries()) {
-      const row = shown[at]!.number;
-      const isAbove = this.#heights.topOf(row) + this.#heights.heightOf(row) <= scrollTop;
-      const change = this.#heights.set(row, heightPx);
-      if (isAbove) movedPx += change;
-    }
-    return movedPx;
-  }
-
-  #forgetHeights(): void {
-    this.#heights = new RowHeights(this.rows.length, this.#rowHeight);
-  }
-
-  #resized({ width, height }: DOMRectReadOnly): void {
-    if (width !== this.#widthPx) this.#forgetHeights();
-    this.#widthPx = width;
-    this.#heightPx = height;
-    this.#drawAnew();
   }
 
   /** Chooses the row `step` further, as far as there are rows; shows it. */
@@ -239,13 +158,16 @@ export class EventTable extends LitElement {
     const scroller = this.#scroller;
     if (scroller === null) return;
     const headHeight = this.renderRoot.querySelector("tr-table-head")?.offsetHeight ?? 0;
-    const place = { topPx: this.#heights.topOf(row), heightPx: this.#heights.heightOf(row) };
-    scroller.scrollTop = scrollToPlace(place, scroller.scrollTop, scroller.clientHeight - headHeight);
+    scroller.scrollTop = scrollToPlace(
+      this.#body.placeOf(row),
+      scroller.scrollTop,
+      scroller.clientHeight - headHeight,
+    );
   }
 
   #onKey(event: KeyboardEvent): void {
     if (event.target !== event.currentTarget) return;
-    const page = Math.max(1, Math.floor((this.#scroller?.clientHeight ?? 0) / this.#rowHeight) - 2);
+    const page = Math.max(1, Math.floor((this.#scroller?.clientHeight ?? 0) / this.#body.rowHeight) - 2);
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: 1,
       ArrowUp: -1,
@@ -277,12 +199,11 @@ export class EventTable extends LitElement {
     if (this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
-      const scroller = this.#scroller;
-      this.#draw();
-      if (scroller === null) return;
-      const { topPx, heightPx } = this.#sight(scroller);
-      const lastShown = this.#heights.rowAt(topPx + heightPx);
-      if (lastShown > this.rows.length - ROWS_BEFORE_END) this.dispatchEvent(new CustomEvent("tr-end"));
+      const view = this.#view;
+      if (view === undefined) return;
+      this.#body.draw(view);
+      const last = this.#body.lastInSight(view.scroller);
+      if (last > this.rows.length - ROWS_BEFORE_END) this.dispatchEvent(new CustomEvent("tr-end"));
     });
   }
 
@@ -294,8 +215,12 @@ export class EventTable extends LitElement {
     return this.renderRoot.querySelector<HTMLElement>(".scroll");
   }
 
-  get #rowHeight(): number {
-    return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
+  /** Undefined until the table is drawn. */
+  get #view(): BodyView | undefined {
+    const scroller = this.#scroller;
+    const body = this.renderRoot.querySelector<HTMLElement>(".body");
+    if (scroller === null || body === null) return undefined;
+    return { rows: this.rows, selected: this.selected, scroller, body };
   }
 }
 
