@@ -23,6 +23,8 @@ export interface GetSpec {
   readonly version?: number | undefined;
   /** Major number of the version to answer in. */
   readonly major: number;
+  /** Print the index's type, whatever the version. */
+  readonly ownType?: boolean;
   /** False: as the last refresh shows it. */
   readonly realtime?: boolean | undefined;
 }
@@ -39,7 +41,10 @@ export async function getDocument(
       ? refreshedDocument(parts, spec)
       : await documents.get(spec.index, spec.id, routing);
   const index = indices.get(document?.index ?? spec.index) ?? indices.resolve(spec.index, {})[0];
-  const type = index === undefined ? (spec.type ?? "_doc") : documentType(index, spec.type, spec.major);
+  const type =
+    index === undefined
+      ? (spec.type ?? "_doc")
+      : documentType(index, spec.type, spec.ownType === true ? 0 : spec.major);
   if (document === null || (index !== undefined && !fitsType(index, spec.type))) {
     const shownType =
       spec.type === undefined || spec.type === "_all" || spec.type === "_doc" ? type : spec.type;

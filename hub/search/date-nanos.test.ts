@@ -62,7 +62,9 @@ test("values are shown with their nanoseconds, by the format that was asked for"
     query: { term: { n: 0 } },
     docvalue_fields: ["at", { field: "at", format: "epoch_millis" }],
   });
-  assert.deepEqual(hits[0]!.fields, { at: ["1540815132123.456789"] });
+  assert.deepEqual(hits[0]!.fields, {
+    at: ["2018-10-29T12:12:12.123456789Z", "1540815132123.456789"],
+  });
   const plain = await fixture.search({ query: { term: { n: 4 } }, docvalue_fields: ["at"] });
   assert.deepEqual(plain.hits[0]!.fields, {
     at: ["2018-10-31T00:00:00.000000001Z", "2018-11-02T00:00:00.000Z"],

@@ -37,7 +37,8 @@ export function readOptions<O extends Options>(
   for (const [key, option] of Object.entries(options)) {
     const value = given[key];
     if (value === undefined || (value === null && option.fallback === undefined)) {
-      if (option.required) throw new AppError("parsing", `[${owner}] requires [${key}]: ${option.summary}`);
+      if (option.required)
+        throw new AppError("parsing", `Required [${key}] is missing in [${owner}]: ${option.summary}`);
       values[key] = option.fallback;
     } else {
       values[key] = option.read(value, `[${owner}] [${key}]`);

@@ -8,7 +8,7 @@ import { AGGREGATIONS_BY_NAME } from "./aggregations/all.ts";
 import { PIPELINES_BY_NAME } from "./aggregations/pipeline/all.ts";
 import { warnDeprecated } from "./deprecation.ts";
 import { type FetchOptions, parseFetch } from "./fetch/fetch-request.ts";
-import { describe, isObject, type JsonObject, objectOf } from "./json.ts";
+import { describe, isObject, type JsonObject, objectOf, scalarText } from "./json.ts";
 import { AllNode } from "./nodes/documents.ts";
 import { anything, flag, integer, list, number, object, readOptions, text } from "./options.ts";
 import { QUERIES_BY_NAME } from "./queries/all.ts";
@@ -197,7 +197,7 @@ function readTrackTotal(value: unknown): boolean | number {
   if (Number.isInteger(limit) && limit >= 0) return limit;
   throw new AppError(
     "request_invalid",
-    `[track_total_hits] parameter must be positive or equals to -1, got ${JSON.stringify(value)}`,
+    `[track_total_hits] parameter must be positive or equals to -1, got ${scalarText(value, "track_total_hits")}`,
   );
 }
 

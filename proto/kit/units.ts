@@ -3,6 +3,8 @@
 import { AppError } from "./errors.ts";
 
 const DURATION_MS: Readonly<Record<string, number>> = {
+  nanos: 1e-6,
+  micros: 1e-3,
   ms: 1,
   s: 1_000,
   m: 60_000,
@@ -27,10 +29,13 @@ export function parseDuration(text: string | number, bareUnitMs = 1_000): number
   const trimmed = text.trim();
   if (/^\d+(\.\d+)?$/.test(trimmed)) return Number(trimmed) * bareUnitMs;
   let total = 0;
-  const rest = trimmed.replace(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)/g, (_, amount: string, unit: string) => {
-    total += Number(amount) * (DURATION_MS[unit] ?? 0);
-    return "";
-  });
+  const rest = trimmed.replace(
+    /(\d+(?:\.\d+)?)\s*(nanos|micros|ms|s|m|h|d)/g,
+    (_, amount: string, unit: string) => {
+      total += Number(amount) * (DURATION_MS[unit] ?? 0);
+      return "";
+    },
+  );
   if (trimmed === "" || rest.trim() !== "") {
     throw new AppError(
       "settings_invalid",

@@ -162,7 +162,7 @@ function getFieldMapping(parts: ApiParts, request: ApiRequest): ApiResponse {
     }
     if (Object.keys(fields).length > 0)
       answer[index.name] = { mappings: includeType ? { [typeOf(index)]: fields } : fields };
-    else if (!showsTypes(parts, request)) answer[index.name] = { mappings: {} };
+    else if (types === undefined && !showsTypes(parts, request)) answer[index.name] = { mappings: {} };
   }
   // 6.5 misses a field only where no type was named.
   const isMissing = Object.keys(answer).length === 0 && types === undefined && showsTypes(parts, request);

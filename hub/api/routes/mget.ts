@@ -119,6 +119,7 @@ function readSpec(item: unknown, request: ApiRequest, major: number): GetSpec {
     storedFields,
     version: typeof version === "number" ? version : undefined,
     major,
+    ownType: true,
     realtime: request.flag("realtime"),
   };
 }

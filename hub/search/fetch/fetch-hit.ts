@@ -100,14 +100,16 @@ export class HitFetcher {
   }
 
   #columns(hit: Pick<RankedHit, "segment" | "doc">): JsonObject {
-    const found: JsonObject = {};
+    const found = new Map<string, unknown[]>();
     for (const request of this.#context.options.columns) {
       for (const field of this.#expand(request)) {
         const values = columnValues(field, request.format, hit);
-        if (values.length > 0) found[request.field.includes("*") ? field.path : request.field] = values;
+        const name = request.field.includes("*") ? field.path : request.field;
+        // A field may be asked for in several formats.
+        if (values.length > 0) found.set(name, [...(found.get(name) ?? []), ...values]);
       }
     }
-    return found;
+    return Object.fromEntries(found);
   }
 
   #fields(document: JsonObject): JsonObject {

@@ -47,7 +47,12 @@ describe("fetching", () => {
     });
     assert.equal(hit["_version"], 1);
     assert.equal(hit["_seq_no"], 1);
-    assert.deepEqual(hit["fields"], { n: [1, 9], host: ["a"], at: ["2018"], ip: ["9.0.0.1"] });
+    assert.deepEqual(hit["fields"], {
+      n: [1, 9],
+      host: ["a"],
+      at: ["2018-01-01T00:00:00.000Z", "2018"],
+      ip: ["9.0.0.1"],
+    });
     const bare = await hitOf("b", { stored_fields: "_none_" });
     assert.deepEqual(Object.keys(bare), ["_index", "_score"]);
   });

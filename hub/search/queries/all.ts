@@ -5,6 +5,7 @@ import { bool } from "./bool.ts";
 import { boosting } from "./boosting.ts";
 import { constantScore } from "./constant-score.ts";
 import { disMax } from "./dis-max.ts";
+import { distanceFeature } from "./distance-feature.ts";
 import { exists } from "./exists.ts";
 import { common } from "./frequent-terms.ts";
 import { functionScore } from "./function-score.ts";
@@ -38,6 +39,7 @@ export const QUERY_TYPES: readonly QueryType[] = [
   common,
   constantScore,
   disMax,
+  distanceFeature,
   exists,
   functionScore,
   fuzzy,

@@ -63,7 +63,8 @@ export function decayFunction(kind: string, json: JsonObject): ScoreFunction {
   };
 }
 
-interface Units {
+/** Distances from an origin, in the unit of a field: metres, ms, or the numbers' own. */
+export interface Units {
   readonly scale: number;
   readonly offset: number;
   open(segment: SegmentReader): Distances;
@@ -71,7 +72,8 @@ interface Units {
 
 type DecayOptions = { readonly origin: unknown; readonly scale: unknown; readonly offset: unknown };
 
-function unitsOf(field: Field, { origin, scale, offset }: DecayOptions, shard: ShardContext): Units {
+/** Reads origin, scale and offset as a field's type has them. Throws parsing, request_invalid. */
+export function unitsOf(field: Field, { origin, scale, offset }: DecayOptions, shard: ShardContext): Units {
   if (field.type === "geo_point") {
     const centre = parsePoint(origin, field.path);
     const metres = (value: unknown): number => parseDistance(value, "m", field.path);
