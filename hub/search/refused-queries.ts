@@ -1,6 +1,6 @@
 /** Queries that clients know and that aren't offered: why, and what to use. */
 
-const SPANS = "spans aren't offered; use match_phrase with slop";
+const SPANS = "spans aren't offered; use intervals, or match_phrase with slop";
 const PARENTS = "documents have no parents; put both into one document";
 
 /** Reasons by the name of the query. */
@@ -23,5 +23,4 @@ export const REFUSED_QUERIES: ReadonlyMap<string, string> = new Map([
   ["span_containing", SPANS],
   ["span_within", SPANS],
   ["field_masking_span", SPANS],
-  ["intervals", SPANS],
 ]);

@@ -14,6 +14,7 @@ import { geoBoundingBox } from "./geo-bounding-box.ts";
 import { geoDistance } from "./geo-distance.ts";
 import { geoPolygon } from "./geo-polygon.ts";
 import { ids } from "./ids.ts";
+import { intervals } from "./intervals.ts";
 import { match } from "./match.ts";
 import { matchAll } from "./match-all.ts";
 import { matchBoolPrefix } from "./match-bool-prefix.ts";
@@ -47,6 +48,7 @@ export const QUERY_TYPES: readonly QueryType[] = [
   geoDistance,
   geoPolygon,
   ids,
+  intervals,
   match,
   matchAll,
   matchBoolPrefix,

@@ -49,11 +49,12 @@ function nearness(name: string, origin: unknown, pivot: unknown): ScoreFunction 
           `Illegal data type of [${field.type}]! [distance_feature] query can only be run on a date, date_nanos or geo_point field type!`,
         );
       }
-      const { scale, open } = unitsOf(field, { origin, scale: pivot, offset: undefined }, shard);
+      const units = unitsOf(field, { origin, scale: pivot, offset: undefined }, shard);
+      const { scale } = units;
       if (!(scale > 0))
         throw new AppError("request_invalid", "[pivot] of [distance_feature] must be above 0");
       return (segment) => {
-        const distances = open(segment);
+        const distances = units.open(segment);
         return (doc) => scale / (scale + Math.min(...distances(doc)));
       };
     },

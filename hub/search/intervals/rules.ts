@@ -1,0 +1,232 @@
+/** Rules of `intervals` as requests write them: match, prefix, wildcard, fuzzy, all_of, any_of, and filters of each. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import { checkSearchable, fieldOf } from "../field-terms.ts";
+import { type JsonObject, objectOf, onlyEntry } from "../json.ts";
+import {
+  anything,
+  flag,
+  integer,
+  list,
+  type Options,
+  readOptions,
+  required,
+  text,
+  type Values,
+} from "../options.ts";
+import type { ShardContext } from "../query.ts";
+import type { QueryParser } from "../query-parser.ts";
+import { withinEdits } from "../regexp/edit-distance.ts";
+import { compileWildcard } from "../regexp/wildcard.ts";
+import { analyze, editsOf, tokenPlaces } from "../text-query.ts";
+import type { Relation } from "./algebra.ts";
+import { PatternSource, type TermPattern } from "./pattern-source.ts";
+import {
+  allSource,
+  anySource,
+  extendedSource,
+  type IntervalSource,
+  nothing,
+  relatedSource,
+  termSource,
+} from "./source.ts";
+
+/** A rule; `field`: the field of the query. Throws query_shard where the mapping doesn't allow it. */
+export type Rule = (shard: ShardContext, field: string) => IntervalSource;
+
+/** Rules below rules. */
+const MAX_DEPTH = 20;
+
+const MAX_GAPS = integer("positions between the parts at most; -1: any number", -1, -1);
+const FILTER = anything("{<containing | before | …>: <rule>}: which of the intervals count");
+const USE_FIELD = text("field to search in place of the query's", undefined);
+const ANALYZER = text("analyzer instead of the field's", undefined);
+
+const MATCH = {
+  query: required(text("text whose words are sought", undefined)),
+  max_gaps: MAX_GAPS,
+  ordered: flag("whether the words must stand in their order", false),
+  analyzer: ANALYZER,
+  use_field: USE_FIELD,
+  filter: FILTER,
+} as const;
+const PREFIX = {
+  prefix: required(text("beginning of a word", undefined)),
+  analyzer: ANALYZER,
+  use_field: USE_FIELD,
+} as const;
+const WILDCARD = {
+  pattern: required(text("word with * and ?", undefined)),
+  analyzer: ANALYZER,
+  use_field: USE_FIELD,
+} as const;
+const FUZZY = {
+  term: required(text("word that may be misspelled", undefined)),
+  fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
+  prefix_length: integer("leading characters without edits", 0),
+  transpositions: flag("accepted", true),
+  analyzer: ANALYZER,
+  use_field: USE_FIELD,
+} as const;
+const ALL_OF = {
+  intervals: required(list("rules that all must be met")),
+  max_gaps: MAX_GAPS,
+  ordered: flag("whether they must be met in their order", false),
+  filter: FILTER,
+} as const;
+const ANY_OF = { intervals: required(list("rules of which one must be met")), filter: FILTER } as const;
+
+/** Names of filters with what they mean. */
+const FILTERS: ReadonlyMap<string, readonly [relation: Relation, negated: boolean]> = new Map([
+  ["containing", ["containing", false]],
+  ["contained_by", ["contained_by", false]],
+  ["overlapping", ["overlapping", false]],
+  ["before", ["before", false]],
+  ["after", ["after", false]],
+  ["not_containing", ["containing", true]],
+  ["not_contained_by", ["contained_by", true]],
+  ["not_overlapping", ["overlapping", true]],
+] as const);
+
+/** Reads `{<rule>: {…}}`. Throws parsing, request_invalid. */
+export function parseRule(json: unknown, parser: QueryParser, depth = 0): Rule {
+  parser.countClauses(1);
+  if (depth > MAX_DEPTH)
+    throw new AppError("request_invalid", `rules of [intervals] are nested deeper than ${MAX_DEPTH} levels`);
+  const [name, given] = onlyEntry(objectOf(json, "intervals"), "intervals");
+  const body = objectOf(given, name);
+  const read = READERS.get(name);
+  if (read !== undefined) return read(body, parser, depth);
+  throw new AppError(
+    "parsing",
+    `Unknown interval type [${name}], expecting one of [${[...READERS.keys()].join(", ")}]${didYouMean(name, READERS.keys())}`,
+  );
+}
+
+type Reader = (body: JsonObject, parser: QueryParser, depth: number) => Rule;
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ["match", matchRule],
+  ["prefix", (body) => prefixRule(optionsOf("prefix", body, PREFIX))],
+  ["wildcard", (body) => wildcardRule(optionsOf("wildcard", body, WILDCARD))],
+  ["fuzzy", (body) => fuzzyRule(optionsOf("fuzzy", body, FUZZY))],
+  ["all_of", allOfRule],
+  ["any_of", anyOfRule],
+]);
+
+function optionsOf<O extends Options>(name: string, body: JsonObject, options: O): Values<O> {
+  return readOptions(`intervals] [${name}`, body, options, "option");
+}
+
+function matchRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
+  const options = optionsOf("match", body, MATCH);
+  const rule: Rule = (shard, name) => {
+    const field = textField(shard, options.use_field ?? name);
+    if (field === undefined) return nothing();
+    const places = tokenPlaces(analyze(shard, field, options.query ?? "", options.analyzer));
+    // Places without a word, as those of stop words, stand in front of the next one.
+    const sources = places.map(({ terms, offset }, at) => {
+      const before = at === 0 ? 0 : offset - places[at - 1]!.offset - 1;
+      return extendedSource(anySource(terms.map((term) => termSource(field.path, term))), before);
+    });
+    return allSource(sources, { ordered: options.ordered, maxGaps: options.max_gaps });
+  };
+  return filtered(rule, options.filter, parser, depth);
+}
+
+function allOfRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
+  const options = optionsOf("all_of", body, ALL_OF);
+  const rules = (options.intervals ?? []).map((each) => parseRule(each, parser, depth + 1));
+  const rule: Rule = (shard, field) =>
+    allSource(
+      rules.map((each) => each(shard, field)),
+      { ordered: options.ordered, maxGaps: options.max_gaps },
+    );
+  return filtered(rule, options.filter, parser, depth);
+}
+
+function anyOfRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
+  const options = optionsOf("any_of", body, ANY_OF);
+  const rules = (options.intervals ?? []).map((each) => parseRule(each, parser, depth + 1));
+  const rule: Rule = (shard, field) => anySource(rules.map((each) => each(shard, field)));
+  return filtered(rule, options.filter, parser, depth);
+}
+
+function prefixRule({ prefix = "", analyzer, use_field: other }: Values<typeof PREFIX>): Rule {
+  return expanded("prefix", other, (shard, field) => {
+    const plain = normalized(shard, field, prefix, analyzer);
+    return { prefix: plain, accepts: () => true };
+  });
+}
+
+function wildcardRule({ pattern = "", use_field: other }: Values<typeof WILDCARD>): Rule {
+  return expanded("wildcard", other, () => {
+    // Analysis would take the pattern apart; words are in lower case mostly.
+    const compiled = compileWildcard(pattern);
+    return { prefix: compiled.prefix, accepts: (term) => compiled.matches(term) };
+  });
+}
+
+function fuzzyRule(options: Values<typeof FUZZY>): Rule {
+  const { term = "", analyzer, use_field: other, fuzziness, prefix_length: length } = options;
+  return expanded("fuzzy", other, (shard, field) => {
+    const plain = normalized(shard, field, term, analyzer);
+    const prefix = Array.from(plain).slice(0, length).join("");
+    return { prefix, accepts: withinEdits(plain, editsOf(fuzziness, plain)) };
+  });
+}
+
+/** A rule that stands for several terms. */
+function expanded(
+  owner: string,
+  other: string | undefined,
+  select: (shard: ShardContext, field: Field) => Omit<TermPattern, "owner">,
+): Rule {
+  return (shard, name) => {
+    const field = textField(shard, other ?? name);
+    return field === undefined
+      ? nothing()
+      : new PatternSource(field.path, { owner, ...select(shard, field) });
+  };
+}
+
+/** A word as the field's analysis leaves it; what that takes apart stays as it is. */
+function normalized(shard: ShardContext, field: Field, word: string, analyzer: string | undefined): string {
+  const tokens = analyze(shard, field, word, analyzer);
+  return tokens.length === 1 ? tokens[0]!.text : word;
+}
+
+/** Returns a text field with positions; undefined where it isn't mapped. Throws query_shard. */
+function textField(shard: ShardContext, name: string): Field | undefined {
+  const field = fieldOf(shard, name);
+  if (field === undefined) return undefined;
+  checkSearchable(field, shard);
+  if (field.type === "text" && field.positions) return field;
+  throw new AppError(
+    "query_shard",
+    `Cannot create intervals over field [${field.path}] with no positions indexed; it must be of type [text]`,
+  );
+}
+
+/** The rule with its filter. */
+function filtered(rule: Rule, given: unknown, parser: QueryParser, depth: number): Rule {
+  if (given === undefined || given === null) return rule;
+  const [name, body] = onlyEntry(objectOf(given, "filter"), "filter");
+  if (name === "script")
+    throw new AppError(
+      "request_invalid",
+      "[intervals] [filter] [script] can't be used: scripts aren't offered",
+    );
+  const meaning = FILTERS.get(name);
+  if (meaning === undefined) {
+    throw new AppError(
+      "parsing",
+      `Unknown filter type [${name}] of [intervals]; use one of ${[...FILTERS.keys()].join(", ")}${didYouMean(name, FILTERS.keys())}`,
+    );
+  }
+  const [relation, negated] = meaning;
+  const other = parseRule(body, parser, depth + 1);
+  return (shard, field) => relatedSource(rule(shard, field), other(shard, field), relation, negated);
+}
