@@ -125,7 +125,7 @@ function matchRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
   const rule: Rule = (shard, name) => {
     const field = textField(shard, options.use_field ?? name);
     if (field === undefined) return nothing();
-    const places = tokenPlaces(analyze(shard, field, options.query ?? "", options.analyzer));
+    const places = tokenPlaces(analyze(shard, field, options.query, options.analyzer));
     // Places without a word, as those of stop words, stand in front of the next one.
     const sources = places.map(({ terms, offset }, at) => {
       const before = at === 0 ? 0 : offset - places[at - 1]!.offset - 1;
@@ -154,14 +154,14 @@ function anyOfRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
   return filtered(rule, options.filter, parser, depth);
 }
 
-function prefixRule({ prefix = "", analyzer, use_field: other }: Values<typeof PREFIX>): Rule {
+function prefixRule({ prefix, analyzer, use_field: other }: Values<typeof PREFIX>): Rule {
   return expanded("prefix", other, (shard, field) => {
     const plain = normalized(shard, field, prefix, analyzer);
     return { prefix: plain, accepts: () => true };
   });
 }
 
-function wildcardRule({ pattern = "", use_field: other }: Values<typeof WILDCARD>): Rule {
+function wildcardRule({ pattern, use_field: other }: Values<typeof WILDCARD>): Rule {
   return expanded("wildcard", other, () => {
     // Analysis would take the pattern apart; words are in lower case mostly.
     const compiled = compileWildcard(pattern);
@@ -170,7 +170,7 @@ function wildcardRule({ pattern = "", use_field: other }: Values<typeof WILDCARD
 }
 
 function fuzzyRule(options: Values<typeof FUZZY>): Rule {
-  const { term = "", analyzer, use_field: other, fuzziness, prefix_length: length } = options;
+  const { term, analyzer, use_field: other, fuzziness, prefix_length: length } = options;
   return expanded("fuzzy", other, (shard, field) => {
     const plain = normalized(shard, field, term, analyzer);
     const prefix = Array.from(plain).slice(0, length).join("");

@@ -57,7 +57,7 @@ export function termSource(field: string, term: string): IntervalSource {
 
 /** Prepares sources one after the other. */
 function prepareAll(sources: readonly IntervalSource[]): Pick<IntervalSource, "prepare"> {
-  if (sources.every(({ prepare }) => prepare === undefined)) return {};
+  if (sources.every((source) => source.prepare === undefined)) return {};
   return {
     prepare: async (segment, control) => {
       for (const source of sources) await source.prepare?.(segment, control);

@@ -22,7 +22,7 @@ export const distanceFeature: QueryType = {
   summary: "Documents with a time or a point, the nearer to an origin the better.",
   options: OPTIONS,
   parse(body) {
-    const { field: name = "", origin, pivot, ...options } = readBody("distance_feature", body, OPTIONS);
+    const { field: name, origin, pivot, ...options } = readBody("distance_feature", body, OPTIONS);
     const query = new MappedNode((shard) => {
       const field = shard.mapping.resolve(name);
       if (field === undefined) return new NoneNode();
