@@ -18,41 +18,37 @@ interface Place {
   readonly json: boolean;
 }
 
-export type UserCommand = Place & {
-  readonly name: "user";
-  readonly action: (typeof USER_ACTIONS)[number];
-  /** The account's name; empty for `list`. */
-  readonly subject: string;
+/** What an account or a key may do. */
+interface Reach {
   readonly role: Role;
   readonly indices: readonly string[];
-};
+}
 
-export type ApiKeyCommand = Place & {
-  readonly name: "api-key";
-  readonly action: (typeof API_KEY_ACTIONS)[number];
-  /** The key's name for `add`, its id for `revoke`; empty for `list`. */
+interface Administration<Name extends string, Action extends string> extends Place {
+  readonly name: Name;
+  readonly action: Action;
+  /** Whom it is about: a name, or the id that stands for it in other commands; empty for `list` and `invite`. */
   readonly subject: string;
-  readonly role: Role;
-  readonly indices: readonly string[];
-  /** Its life: "90d"; empty: no end. */
-  readonly expiresIn: string;
-};
+}
 
-export type ClientCommand = Place & {
-  readonly name: "client";
-  readonly action: (typeof CLIENT_ACTIONS)[number];
-  /** The client's name for `add`, its id for `rotate` and `remove`; empty for `list`. */
-  readonly subject: string;
+export type UserCommand = Administration<"user", (typeof USER_ACTIONS)[number]> & Reach;
+
+/** Keys are revoked by their id. */
+export type ApiKeyCommand = Administration<"api-key", (typeof API_KEY_ACTIONS)[number]> &
+  Reach & {
+    /** Its life: "90d"; empty: no end. */
+    readonly expiresIn: string;
+  };
+
+/** Clients are rotated and removed by their id. */
+export type ClientCommand = Administration<"client", (typeof CLIENT_ACTIONS)[number]> & {
   readonly kind: (typeof KINDS)[number];
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
 };
 
-export type AgentCommand = Place & {
-  readonly name: "agent";
-  readonly action: (typeof AGENT_ACTIONS)[number];
-  /** The agent's name; for `revoke` perhaps its key; empty for `list` and `invite`. */
-  readonly subject: string;
+/** Agents are revoked by their name or their key. */
+export type AgentCommand = Administration<"agent", (typeof AGENT_ACTIONS)[number]> & {
   /** UUID that an agent has already; empty: it gets one. */
   readonly agentId: string;
   /** Life of an invitation: "24h"; empty: a day. */
@@ -60,7 +56,7 @@ export type AgentCommand = Place & {
 };
 
 const COMMON_OPTIONS = { ...PLACE_OPTIONS, json: { type: "boolean" } } as const;
-/** What an account or a key may do. */
+/** See Reach. */
 const REACH_OPTIONS = {
   ...COMMON_OPTIONS,
   role: { type: "string" },
@@ -123,10 +119,10 @@ export function parseAgentCommand(args: readonly string[]): AgentCommand {
   };
 }
 
-function reachOf(values: { readonly role?: string | undefined; readonly index?: string[] | undefined }): {
-  readonly role: Role;
-  readonly indices: readonly string[];
-} {
+function reachOf(values: {
+  readonly role?: string | undefined;
+  readonly index?: string[] | undefined;
+}): Reach {
   const { role = "viewer", index = ["*"] } = values;
   if (!isRole(role)) throw usageError(`--role ${role}: choose ${ROLES.join(", ")}`);
   return { role, indices: index };
