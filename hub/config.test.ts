@@ -27,3 +27,20 @@ test("what an installation says of settings and data holds where the command lin
   );
   assert.throws(() => load({ file: `${file}.none` }), { message: /there is no such file/ });
 });
+
+test("credentials in a wrong place or form are refused without being shown", () => {
+  const wrong = [
+    'nats.servers=["nats://hub:geheim@log.example:4222"]',
+    "nats.token=[geheim, x]",
+    "auth.upstream.client_secret=[geheim]",
+    "alerts.smtp.url=[smtp://a:geheim@b]",
+  ];
+  for (const override of wrong) {
+    const load = (): unknown => loadHubSettings({ file: undefined, overrides: [override] }, {});
+    assert.throws(load, (error: Error) => {
+      assert.match(error.message, new RegExp(override.split("=", 1)[0]!));
+      assert.doesNotMatch(error.message, /geheim/);
+      return true;
+    });
+  }
+});

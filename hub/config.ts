@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { type Static, Type } from "typebox";
 import { authProperties } from "#hub/auth/settings.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import {
   type Aliases,
   checkSettings,
@@ -170,5 +171,16 @@ export function loadHubSettings({ file, overrides }: HubArguments, env: NodeJS.P
   const data = env[DATA_VARIABLE] ?? "";
   if (data !== "" && !entries.has("path.data"))
     entries.set("path.data", { value: data, place: DATA_VARIABLE });
-  return checkSettings(hubSchema, entries, ALIASES);
+  const settings = checkSettings(hubSchema, entries, ALIASES);
+  refuseCredentials(settings["nats.servers"]);
+  return settings;
+}
+
+/** Addresses are shown in logs and on pages. */
+function refuseCredentials(addresses: readonly string[]): void {
+  if (!addresses.some((address) => address.includes("@"))) return;
+  throw new AppError(
+    "settings_invalid",
+    "nats.servers: an address names a user or password, which would be shown wherever the address is; put the token into nats.token",
+  );
 }

@@ -116,6 +116,9 @@ export function checkValue(schema: TSchema, value: unknown, key: string, place: 
   return checked.value;
 }
 
+/** Settings whose values are told nobody, wrong ones neither: they may be right but for a quote. */
+const SECRET = /(token|secret|password|passphrase|seed|key|smtp\.url)$/;
+
 /** Returns the converted value, or what is wrong with it. */
 function readValue(schema: TSchema, value: unknown, key: string, place: string): { value: unknown } | string {
   const converted = Value.Default(schema, Value.Convert(schema, structuredClone(value)));
@@ -131,6 +134,7 @@ function readValue(schema: TSchema, value: unknown, key: string, place: string):
   }
   if (unknown === undefined) {
     const wanted = path === "" ? (choices(schema) ?? fault.message) : fault.message;
+    if (SECRET.test(key)) return `${place}: ${where} ${wanted}`;
     return `${place}: ${where} ${wanted}, but is ${JSON.stringify(valueAt(value, fault.instancePath))}`;
   }
   const extra = (unknown.params as { additionalProperties: string[] }).additionalProperties[0]!;

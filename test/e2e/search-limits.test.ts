@@ -77,6 +77,31 @@ test("a search that would need too much memory is refused with the reason, and t
   assert.equal((await ask<Answer>("POST", `${url}/_search`, { size: 0 })).hits.total, DOCS);
 });
 
+test("names that every object has are names like any other, and what was asked with them harms nobody", async () => {
+  const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+  const fields = Object.fromEntries(names.map((name) => [name, { polluted: 7 }]));
+  const settings = Object.fromEntries(names.map((name) => [`${name}.polluted`, "7"]));
+  const index = `${hub.searchUrl}/names`;
+  await ask("PUT", `${index}/_doc/__proto__?refresh=true`, fields);
+  await ask("PUT", `${hub.searchUrl}/_template/names`, { index_patterns: ["other-*"], settings });
+  await ask("PUT", `${hub.searchUrl}/_cluster/settings`, { transient: settings });
+  await ask("GET", `${hub.searchUrl}/_template`);
+  const shown = await ask<{ transient: object }>("GET", `${hub.searchUrl}/_cluster/settings`);
+  assert.deepEqual(Object.keys(shown.transient).toSorted(), names.toSorted());
+  const aggs = Object.fromEntries(names.map((name) => [name, { sum: { field: `${name}.polluted` } }]));
+  const found = await ask<{ hits: { total: number }; aggregations: Record<string, { value: number }> }>(
+    "POST",
+    `${index}/_search`,
+    { query: { term: { "__proto__.polluted": 7 } }, aggs },
+  );
+  assert.equal(found.hits.total, 1);
+  assert.deepEqual(
+    Object.entries(found.aggregations).map(([name, { value }]) => [name, value]),
+    names.map((name) => [name, 7]),
+  );
+  assert.deepEqual(Object.keys(await ask<object>("GET", `${index}/_mapping`)), ["names"]);
+});
+
 test("a search ends when its client goes away", async () => {
   const gone = new AbortController();
   const asked = fetch(`${url}/_search`, {
