@@ -13,7 +13,7 @@ const SCROLL_MS = 5_000;
 const LARGE_FIELDS = 1_000;
 const KIB = 1024;
 /** An expression of the page: its table of lines; undefined until there is one. */
-const TABLE = `${["tr-app", "tr-page-discover", "tr-discover-results"].reduce((within, tag) => `${within}?.querySelector("${tag}")?.shadowRoot`, "document")}?.querySelector("tr-event-table")`;
+const TABLE = `(${["tr-app", "tr-page-discover", "tr-discover-results"].reduce((within, tag) => `${within}?.querySelector("${tag}")?.shadowRoot`, "document")}?.querySelector("tr-event-table"))`;
 const FIRST_ROW = "first row, ms";
 /**
  * Run in the page before its own scripts: says when the frame with the first row has been laid out and painted. To ask
