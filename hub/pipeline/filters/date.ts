@@ -9,7 +9,7 @@ import { list, optional, options, text } from "./option-types.ts";
 import { compileTimeParser, offsetOf } from "./time-parser.ts";
 
 /** Returns ms since 1970-01-01 UTC, or undefined where the text doesn't fit. */
-type DateParser = (value: string, zone: TimeZone, nowMs: number) => number | undefined;
+type DateParser = (value: string, zone: TimeZone, now: () => number) => number | undefined;
 
 /** 2^62, which a TAI64 label adds to the seconds; TAI was 10 s ahead of UTC in 1970. */
 const TAI_EPOCH = 2n ** 62n;
@@ -49,14 +49,14 @@ export const dateFilter = defineFilter({
     const into = fieldReference(target);
     const parsers = formats.map((format) => dateParser(format, (locale ?? "en").replace("_", "-")));
     const zoneOf = zones(timezone, context);
+    const now = (): number => context.clock.now();
     return {
       apply(event) {
         const value = event.get(source);
         const first: unknown = Array.isArray(value) ? value[0] : value;
         if (first === undefined || first === null || first === "") return false;
         const zone = zoneOf(event);
-        const time =
-          zone === undefined ? undefined : parse(parsers, valueText(first), zone, context.clock.now());
+        const time = zone === undefined ? undefined : parse(parsers, valueText(first), zone, now);
         if (time === undefined) {
           for (const tag of tag_on_failure) event.tag(tag);
           return false;
@@ -83,10 +83,10 @@ function parse(
   parsers: readonly DateParser[],
   value: string,
   zone: TimeZone,
-  nowMs: number,
+  now: () => number,
 ): number | undefined {
   for (const parser of parsers) {
-    const time = parser(value, zone, nowMs);
+    const time = parser(value, zone, now);
     if (time !== undefined) return time;
   }
   return undefined;
@@ -117,8 +117,8 @@ function dateParser(format: string, locale: string): DateParser {
       return parseTai;
     default: {
       const parser = compileTimeParser(format, locale);
-      return (value, zone, nowMs) => {
-        const parsed = parser(value, nowMs);
+      return (value, zone, now) => {
+        const parsed = parser(value, now);
         if (parsed === undefined) return undefined;
         if (parsed.offsetMs !== undefined) return parsed.civilMs - parsed.offsetMs;
         return (parsed.zone ?? zone).toUtc(parsed.civilMs);

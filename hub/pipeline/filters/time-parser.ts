@@ -32,8 +32,8 @@ export interface ParsedTime {
   readonly zone: TimeZone | undefined;
 }
 
-/** Returns what a text says, or undefined where it doesn't fit; `nowMs` gives a year that isn't said. */
-export type TimeParser = (text: string, nowMs: number) => ParsedTime | undefined;
+/** Returns what a text says, or undefined where it doesn't fit; `now` gives a year that isn't said. */
+export type TimeParser = (text: string, now: () => number) => ParsedTime | undefined;
 
 /** Names of zones in texts that mean one offset. */
 const ZONE_NAMES: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ const ZONE_NAMES: Readonly<Record<string, string>> = {
 export function compileTimeParser(pattern: string, locale: string): TimeParser {
   const tokens = parseTimePattern(pattern);
   const readers = tokens.map((token, index) => fieldReader(token, tokens[index + 1], locale));
-  return (text, nowMs) => {
+  return (text, now) => {
     const fields: TimeFields = {
       year: undefined,
       month: 1,
@@ -72,14 +72,14 @@ export function compileTimeParser(pattern: string, locale: string): TimeParser {
       at = read(text, at, fields);
       if (at < 0) return undefined;
     }
-    return at === text.length ? finish(fields, nowMs) : undefined;
+    return at === text.length ? finish(fields, now) : undefined;
   };
 }
 
-function finish(fields: TimeFields, nowMs: number): ParsedTime | undefined {
+function finish(fields: TimeFields, now: () => number): ParsedTime | undefined {
   const { month, day, minute, second, millisecond, isPm, offsetMs } = fields;
   const hour = isPm === undefined ? fields.hour : (fields.hour % 12) + (isPm ? 12 : 0);
-  const dayMs = startOfDay(fields.year ?? guessYear(month, nowMs), month, day);
+  const dayMs = startOfDay(fields.year ?? guessYear(month, now()), month, day);
   if (dayMs === undefined || hour > 24 || minute >= 60 || second >= 60) return undefined;
   const civilMs =
     dayMs + (hour === 24 ? 0 : hour) * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS + millisecond;
