@@ -111,7 +111,8 @@ export class ConfiguredPipeline implements MessageProcessor {
     const ids = new DocumentIds(message.sourceKey, this.#options.id);
     const documents = { out, json: new EventJson(out.json, common.object) };
     let before: Lineage | undefined;
-    takeEvents(message, common, out.counts, (event, number, offset) => {
+    takeEvents(message, common, out.counts, (event, number, offset, line) => {
+      documents.json.line = line;
       this.#place = message.sequence * EVENTS_PER_MESSAGE + Math.min(number, EVENTS_PER_MESSAGE - 1);
       // Several events of one payload share its offset; their results are counted on.
       const children = before?.offset === offset ? before.children : 0;

@@ -6,11 +6,12 @@ import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { copyValue, Event, isObject } from "#proto/event.ts";
 import type { CommonFields } from "../default/shared-fields.ts";
+import type { Line } from "../runtime/event-json.ts";
 import type { PackCounts } from "../runtime/packed-documents.ts";
 import type { RawMessage } from "../runtime/raw-message.ts";
 
-/** Takes an event, its number in the message and its offset in the source. */
-export type TakeEvent = (event: Event, number: number, offset: number) => void;
+/** Takes an event, its number in the message, its offset in the source, and the line it was read from, until it returns. */
+export type TakeEvent = (event: Event, number: number, offset: number, line?: Line) => void;
 
 /** Gives `take` the events within the ranges of `message`, in their order; what befell its lines goes into `counts`. */
 export function takeEvents(
@@ -26,6 +27,7 @@ export function takeEvents(
 function takeLines(message: RawMessage, common: CommonFields, counts: PackCounts, take: TakeEvent): void {
   const { data, readTimeMs } = message;
   const textOf = textReader(data);
+  const line = { text: "", bytes: data, start: 0, end: 0 };
   const lines = new LineCutter(message);
   while (lines.next()) {
     const { index, offset, continued, open } = lines;
@@ -39,7 +41,10 @@ function takeLines(message: RawMessage, common: CommonFields, counts: PackCounts
       log,
     };
     addTags(fields, common, isFaulty, counts);
-    take(new Event(fields, readTimeMs, common.object), index, offset);
+    line.text = text ?? "";
+    line.start = lines.start;
+    line.end = lines.end;
+    take(new Event(fields, readTimeMs, common.object), index, offset, isFaulty ? undefined : line);
   }
   counts.emptyLines += lines.emptyLines;
   counts.nulBytes += lines.nulBytes;

@@ -72,16 +72,43 @@ test("what events share is written as if it were each one's own", () => {
     all: [1, { a: 2 }],
   };
   const writer = new EventJson(json, shared);
-  const shapes = [{ ...shared, b: 1 }, { ...shared, b: 2 }, { ...shared }, { host: { name: "a" } }].map(
-    (fields) => {
-      json.at = 0;
-      const shape = writer.write(fields);
-      assert.equal(json.bytes.toString("utf8", 0, json.at), JSON.stringify(fields));
-      return shape;
-    },
-  );
+  const { host, kind, ...others } = shared;
+  const events: JsonObject[] = [
+    { ...shared, b: 1 },
+    { ...shared, b: 2 },
+    { ...shared },
+    { host: { name: "a" } },
+    { host, kind, b: 1 },
+    { host, kind: "y", ...others },
+    { b: 1, host, kind },
+    { ...shared, b: 3 },
+  ];
+  const shapes = events.map((fields) => {
+    json.at = 0;
+    const shape = writer.write(fields);
+    assert.equal(json.bytes.toString("utf8", 0, json.at), JSON.stringify(fields));
+    return shape;
+  });
   assert.equal(shapes[0], shapes[1]);
-  assert.equal(new Set(shapes).size, 3);
+  assert.equal(shapes[0], shapes[7]);
+  assert.equal(shapes[2], shapes[5]);
+  assert.equal(new Set(shapes).size, 5);
+});
+
+test("a text that stands in the line is written from the line's bytes as JSON.stringify writes it", () => {
+  const writer = new EventJson(json);
+  for (const text of VALUES.filter((value) => typeof value === "string").map((value) =>
+    value.toWellFormed(),
+  )) {
+    const bytes = Buffer.from(`before ${text} behind`);
+    const start = "before ".length;
+    writer.line = { text, bytes, start, end: start + Buffer.byteLength(text) };
+    for (const message of [text, `${text} changed`, `another ${text}`]) {
+      json.at = 0;
+      writer.write({ message, list: [message] });
+      assert.equal(json.bytes.toString("utf8", 0, json.at), JSON.stringify({ message, list: [message] }));
+    }
+  }
 });
 
 suite("the shape of a document that is an object", () => {

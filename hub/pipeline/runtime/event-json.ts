@@ -18,41 +18,104 @@ const COMMA = 0x2c;
 /** One for the thread: what its events look like. */
 const TREE = new ShapeTree();
 
+/** Up to this length comparing a text with the line costs more than writing it. */
+const SHORT_TEXT = 24;
+
 /** A member that many events have. */
 interface SharedMember {
   readonly json: Uint8Array;
   readonly shape: number;
 }
 
+/** The shared members that an event begins with. */
+interface Beginning {
+  /** With the brace before them. */
+  readonly json: Uint8Array;
+  /** Where they lead to from `root`. */
+  readonly place: ShapePlace;
+  readonly root: ShapePlace;
+}
+
+/** The bytes that a text was read from, UTF-8: nearly every event still has its line as it was read. */
+export interface Line {
+  readonly text: string;
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Writes events into `json`. */
 export class EventJson {
+  /** What events are looked through for: its bytes needn't be made once more. */
+  line: Line | undefined;
   readonly #json: JsonWriter;
   readonly #shared: Readonly<JsonObject>;
+  readonly #sharedNames: readonly string[];
   readonly #sharedMembers = new Map<string, SharedMember>();
+  /** By the number of members. */
+  readonly #beginnings: Beginning[] = [];
   #place: ShapePlace = TREE.root;
 
   /** `shared`: objects that many events have as members; nobody changes them. */
   constructor(json: JsonWriter, shared: Readonly<JsonObject> = {}) {
     this.#json = json;
     this.#shared = shared;
+    this.#sharedNames = Object.keys(shared);
   }
 
   /**
-   * Writes what JSON.stringify makes of `fields` and returns its shape, a number below 2^53 that no other shape has: equal for equal names in equal order with values of the same kinds (object, array, null, other); a list of plain
+   * Writes what JSON.stringify makes of `fields` and returns its shape, a number below 2^53 that no other shape
+   * has: equal for equal names in equal order with values of the same kinds (object, array, null, other); a list of plain
    * values has one shape however many there are.
    */
   write(fields: Readonly<JsonObject>): number {
     this.#place = TREE.root;
-    this.#members(fields);
+    const shared = this.#sharedAtBeginning(fields);
+    if (shared > 0) this.#begin(shared);
+    else this.#json.byte(OPENING_BRACE);
+    this.#members(fields, shared);
     return this.#place.number;
   }
 
-  #members(object: Readonly<JsonObject>): void {
+  /** Returns how many members `fields` begins with that are the shared ones, in their order. */
+  #sharedAtBeginning(fields: Readonly<JsonObject>): number {
+    const names = this.#sharedNames;
+    let count = 0;
+    for (const name in fields) {
+      if (count === names.length || name !== names[count] || fields[name] !== this.#shared[name]) break;
+      count++;
+    }
+    return count;
+  }
+
+  /** Writes the first `count` shared members, as they were written for an event before. */
+  #begin(count: number): void {
     const json = this.#json;
+    const known = this.#beginnings[count];
+    if (known?.root === this.#place) {
+      json.reserve(known.json.length);
+      json.raw(known.json);
+      this.#place = known.place;
+      return;
+    }
+    const root = this.#place;
+    const start = json.at;
     json.byte(OPENING_BRACE);
+    const members = this.#sharedNames.slice(0, count).map((name) => [name, this.#shared[name]] as const);
+    this.#members(Object.fromEntries(members), 0, false);
+    // A copy: the writer's bytes are written anew for each message.
+    const written = new Uint8Array(json.bytes.subarray(start, json.at));
+    this.#beginnings[count] = { json: written, place: this.#place, root };
+  }
+
+  /** Writes the members behind the first `done` ones; the opening brace is there. */
+  #members(object: Readonly<JsonObject>, done = 0, closes = true): void {
+    const json = this.#json;
     // The first name is written without its comma.
-    let from = 1;
+    let from = done === 0 ? 1 : 0;
+    let passed = 0;
     for (const name in object) {
+      if (passed++ < done) continue;
       const value = object[name];
       // JSON leaves them out.
       if (value === undefined || typeof value === "function" || typeof value === "symbol") continue;
@@ -61,12 +124,18 @@ export class EventJson {
       json.reserve(key.length);
       json.copy(key, from, key.length);
       from = 0;
-      if (typeof value === "string") json.string(value);
+      if (typeof value === "string") this.#text(value);
       else if (typeof value === "object" && value !== null && value === this.#shared[name])
         this.#sharedMember(name, value);
       else this.#value(value, SCALAR);
     }
-    json.byte(CLOSING_BRACE);
+    if (closes) json.byte(CLOSING_BRACE);
+  }
+
+  #text(text: string): void {
+    const { line } = this;
+    if (text.length <= SHORT_TEXT || line === undefined || text !== line.text) this.#json.string(text);
+    else this.#json.quoted(line.bytes, line.start, line.end);
   }
 
   /** Writes a value and returns its kind; `before`: kind of the item before it in a list. */
@@ -112,6 +181,7 @@ export class EventJson {
       return before === SCALAR ? SCALAR : this.#step(SCALAR);
     }
     this.#step(OBJECT);
+    this.#json.byte(OPENING_BRACE);
     // Of others than plain ones only what is their own.
     this.#members((isPlain ? value : { ...value }) as JsonObject);
     this.#step(END);

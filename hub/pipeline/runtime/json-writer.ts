@@ -90,6 +90,14 @@ export class JsonWriter {
     this.at = at;
   }
 
+  /** Writes UTF-8 text as a JSON string; makes the room itself. */
+  quoted(source: Uint8Array, start: number, end: number): void {
+    this.reserve((end - start) * MAX_ESCAPED_BYTES + 2);
+    this.bytes[this.at++] = QUOTE;
+    this.escaped(source, start, end);
+    this.bytes[this.at++] = QUOTE;
+  }
+
   /** Writes a byte; makes the room itself. */
   byte(value: number): void {
     this.reserve(1);
