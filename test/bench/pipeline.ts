@@ -8,6 +8,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { TestHub } from "#test/harness/hub.ts";
 import { MemoryRaw } from "#test/harness/pipeline-log.ts";
 import { accessTime } from "#test/harness/sequence-log.ts";
+import { Workspace } from "#test/harness/workspace.ts";
 import type { Benchmark, BenchmarkContext, Result } from "./benchmark.ts";
 import { CountingSink, type Ends, inMemory, onJetStream } from "./pipeline-log.ts";
 
@@ -33,6 +34,10 @@ const MARGIN_MS = 300;
 
 const HUB_STARTS = 3;
 
+/** Whatever else the machine does only slows a run down: the best of some is the pipeline's own. */
+const ROUNDS = 3;
+const LOG_ROUNDS = 2;
+
 const AGENT =
   "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36";
 
@@ -50,15 +55,13 @@ export const pipeline: Benchmark = {
   about:
     "events through grok, date and mutate: from JetStream per core, by two threads, failing, astray, and starts with 50 plugins",
   async run(context) {
-    const { progress, workspace } = context;
+    const { progress } = context;
     const events = Math.round(EVENTS * context.scale);
     const raw = rawOf(events, 4);
     progress(`${events} events from JetStream through one thread`);
-    const log = await through(await onJetStream(workspace, raw), events, ACCESS, 1);
-    progress("from memory through one thread");
-    const one = await through(inMemory(raw), events, ACCESS, 1);
-    progress("and two threads");
-    const two = await through(inMemory(raw), events, ACCESS, 2);
+    const log = await best(LOG_ROUNDS, () => throughLog(raw, events));
+    progress("from memory through one thread and through two, by turns");
+    const [one, two] = await byTurns(ROUNDS, (workers) => through(inMemory(raw), events, ACCESS, workers));
     progress("and an expression that nothing matches");
     const failing = await through(inMemory(raw), events, FAILING, 1);
     const byHand = handWritten(Math.min(events, 100_000));
@@ -138,6 +141,44 @@ async function through(ends: Ends, events: number, text: string, workers: number
   const spent = ends.cpuSeconds() - cpuBefore;
   await running.stop();
   return { perCpuSecond: measured / spent, perSecond: measured / seconds };
+}
+
+/** From JetStream; the server is gone before anything else is measured. */
+async function throughLog(raw: MemoryRaw, events: number): Promise<Rate> {
+  const workspace = new Workspace();
+  try {
+    return await through(await onJetStream(workspace, raw), events, ACCESS, 1);
+  } finally {
+    await workspace.close();
+  }
+}
+
+/** The best rates of some runs. */
+async function best(rounds: number, run: () => Promise<Rate>): Promise<Rate> {
+  let found: Rate = { perCpuSecond: 0, perSecond: 0 };
+  for (let round = 0; round < rounds; round++) found = better(found, await run());
+  return found;
+}
+
+/** The same of one and of two threads, so that a slow minute is both's. */
+async function byTurns(
+  rounds: number,
+  run: (workers: number) => Promise<Rate>,
+): Promise<readonly [one: Rate, two: Rate]> {
+  let one = await run(1);
+  let two = await run(2);
+  for (let round = 1; round < rounds; round++) {
+    one = better(one, await run(1));
+    two = better(two, await run(2));
+  }
+  return [one, two];
+}
+
+function better(a: Rate, b: Rate): Rate {
+  return {
+    perCpuSecond: Math.max(a.perCpuSecond, b.perCpuSecond),
+    perSecond: Math.max(a.perSecond, b.perSecond),
+  };
 }
 
 function handWritten(events: number): number {
