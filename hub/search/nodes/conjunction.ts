@@ -2,6 +2,9 @@
 
 import { NO_MORE_DOCS, Scorer } from "../query.ts";
 
+/** Steps towards a document that all have, between two pauses: some ms. */
+const MAX_STEPS = 32_768;
+
 export interface Part {
   readonly scorer: Scorer;
   /** False: the score isn't added. */
@@ -26,6 +29,8 @@ class ConjunctionScorer extends Scorer {
   #minScore = 0;
   /** Documents up to it may score above #minScore. */
   #usefulUntil = -1;
+  /** Steps of the last move. */
+  #taken = 0;
 
   constructor(parts: readonly Part[]) {
     super();
@@ -39,11 +44,24 @@ class ConjunctionScorer extends Scorer {
   }
 
   next(): number {
-    return this.#align(this.#lead.next());
+    return this.#align(this.#leadFrom(this.doc + 1), Number.POSITIVE_INFINITY);
   }
 
   advance(target: number): number {
-    return this.#align(this.#lead.advance(target));
+    return this.#align(this.#leadFrom(target), Number.POSITIVE_INFINITY);
+  }
+
+  override fill(docs: Int32Array, scores: Float32Array | null): number {
+    let length = 0;
+    let steps = MAX_STEPS;
+    while (length < docs.length && steps > 0) {
+      const doc = this.#align(this.#leadFrom(this.doc + 1), steps);
+      steps -= this.#taken;
+      if (doc === NO_MORE_DOCS || steps <= 0) break;
+      if (scores !== null) scores[length] = this.score();
+      docs[length++] = doc;
+    }
+    return length;
   }
 
   score(): number {
@@ -85,9 +103,20 @@ class ConjunctionScorer extends Scorer {
     return target;
   }
 
-  #align(first: number): number {
+  /** The lead may have been left before a document that wasn't agreed on yet. */
+  #leadFrom(target: number): number {
+    if (target > NO_MORE_DOCS) return NO_MORE_DOCS;
+    const { doc } = this.#lead;
+    if (doc >= target) return doc;
+    return target === doc + 1 ? this.#lead.next() : this.#lead.advance(target);
+  }
+
+  /** Moves to the first document from `first`, which is the lead's, that all have; after `steps` to before one to be looked at. */
+  #align(first: number, steps: number): number {
     let doc = first;
+    this.#taken = 0;
     search: while (doc !== NO_MORE_DOCS) {
+      if (++this.#taken >= steps) return (this.doc = doc - 1);
       if (this.#minScore > 0 && doc > this.#usefulUntil) {
         const useful = this.#firstUseful(doc);
         if (useful !== doc) {
@@ -158,6 +187,20 @@ export class ExcludingScorer extends Scorer {
 
   score(): number {
     return this.#inner.score();
+  }
+
+  /** What is left of the inner scorer's documents, however few: nearly all may be forbidden. */
+  override fill(docs: Int32Array, scores: Float32Array | null): number {
+    const found = this.#inner.fill(docs, scores);
+    this.doc = this.#inner.doc;
+    let kept = 0;
+    for (let at = 0; at < found; at++) {
+      const doc = docs[at]!;
+      if (this.#isForbidden(doc)) continue;
+      if (scores !== null) scores[kept] = scores[at]!;
+      docs[kept++] = doc;
+    }
+    return kept;
   }
 
   override setMinScore(score: number): void {

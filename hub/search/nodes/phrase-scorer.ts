@@ -7,6 +7,8 @@ import { exactFrequency, type PhrasePlace, sloppyFrequency } from "./phrase-freq
 
 /** Documents without the phrase between two pauses. */
 const MAX_LOOKED = 8192;
+/** The same of a phrase whose words may be moved, which takes longer to look for. */
+const MAX_LOOKED_SLOPPY = 1024;
 
 /** The cursors of one part as one. */
 export class Place implements PhrasePlace {
@@ -128,7 +130,7 @@ export class PhraseScorer extends Scorer {
   }
 
   override fill(docs: Int32Array, scores: Float32Array | null): number {
-    const last = this.#looked + MAX_LOOKED;
+    const last = this.#looked + (this.#slop > 0 ? MAX_LOOKED_SLOPPY : MAX_LOOKED);
     let length = 0;
     while (length < docs.length && this.#looked < last && this.doc !== NO_MORE_DOCS) {
       const doc = this.#search(this.doc + 1, last);
