@@ -66,7 +66,7 @@ suite("foreign suite: search interface", { skip: RUNNER.missing }, () => {
   });
 
   test("answers hold the texts of patterns that lost their spaces", () => {
-    const [, ids = []] = Object.entries(expected).find(([reason]) => reason.startsWith(SPACES_REASON))!;
+    const [, ids] = Object.entries(expected).find(([reason]) => reason.startsWith(SPACES_REASON))!;
     assert.ok(ids.length > 0);
     for (const id of ids) {
       const why = results.find((result) => result.id === id)?.why ?? "";
