@@ -143,7 +143,9 @@ function row(name: string, value: number, unit: string, target?: Target): Result
 
 async function indexPart(part: IngestPart): Promise<IngestFigures> {
   mkdirSync(part.folder, { recursive: true });
-  const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, JSON.stringify(part)]);
+  // The options of this process are those that a hub runs under: how memory is collected is part of what is measured.
+  const args = [...process.execArgv, SCRIPT, JSON.stringify(part)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
   return JSON.parse(stdout) as IngestFigures;
 }
 
