@@ -8,7 +8,7 @@ import type { Channel } from "./rule.ts";
 
 test("addresses that aren't on the public internet are known", () => {
   const hidden =
-    "127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 ::1 :: fe80::1 fd00::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 64:ff9b::7f00:1 2002:7f00:1:: 224.0.0.1 255.255.255.255 nonsense";
+    "127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 ::1 :: fe80::1 fd00::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 64:ff9b::7f00:1 2002:7f00:1:: ::127.0.0.1 ::ffff:0:7f00:1 192.88.99.1 224.0.0.1 255.255.255.255 nonsense";
   for (const address of hidden.split(" ")) assert.equal(isPrivateAddress(address), true, address);
   for (const address of ["1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "::ffff:8.8.8.8"])
     assert.equal(isPrivateAddress(address), false, address);

@@ -7,7 +7,7 @@ import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** IANA special-purpose address registries: everything that is not globally reachable. */
+/** IANA special-purpose address registries: everything not globally reachable, and the forms that hold an IPv4 address. */
 const PRIVATE: readonly (readonly [net: string, prefix: number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -17,13 +17,15 @@ const PRIVATE: readonly (readonly [net: string, prefix: number])[] = [
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
   ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
   ["192.168.0.0", 16],
   ["198.18.0.0", 15],
   ["198.51.100.0", 24],
   ["203.0.113.0", 24],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
-  ["::", 127],
+  ["::", 96],
+  ["::ffff:0:0:0", 96],
   ["64:ff9b::", 96],
   ["64:ff9b:1::", 48],
   ["100::", 64],
