@@ -147,6 +147,7 @@ const NO_SHARDS: Shards = {
       bytes: 1536,
       generation: 1,
       fieldData: new Map([["message", 24]]),
+      completions: new Map([["names", 48]]),
       segments: 1,
       log: { operations: 4, bytes: 400, uncommittedOperations: 1, uncommittedBytes: 100 },
     },

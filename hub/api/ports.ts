@@ -157,6 +157,8 @@ export interface ShardStats {
   readonly segments: number;
   /** Memory of text fields that were uninverted for sorting, by field, bytes. */
   readonly fieldData: ReadonlyMap<string, number>;
+  /** What completion fields take on disk, by field, bytes. */
+  readonly completions: ReadonlyMap<string, number>;
   /** Of the newest commit; 0 for none. */
   readonly generation: number;
   /** Messages of the log that it has taken up since it was opened. */

@@ -18,6 +18,8 @@ export interface ShardStats {
   readonly segments: number;
   /** See the engine's ShardStats. */
   readonly fieldData: ReadonlyMap<string, number>;
+  /** Likewise. */
+  readonly completions: ReadonlyMap<string, number>;
   readonly log: PrintedLogFigures;
   /** See the engine's ShardStats. */
   readonly writtenMs: number;

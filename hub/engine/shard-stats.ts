@@ -1,8 +1,12 @@
 /** Figures of a shard. */
 
+import type { Mapping } from "./mapping/mapping.ts";
 import { fieldDataCache } from "./segment/field-data-cache.ts";
 import type { ShardDocuments } from "./shard-documents.ts";
 import type { ShardSegment } from "./shard-segment.ts";
+
+const NOTHING = [0, 0] as const;
+const NO_TERMS = { index: NOTHING, blocks: NOTHING, postings: NOTHING };
 
 export interface ShardStats {
   /** Live documents. */
@@ -13,6 +17,8 @@ export interface ShardStats {
   readonly segments: number;
   /** Memory of text fields that were uninverted for sorting, by field, bytes. */
   readonly fieldData: ReadonlyMap<string, number>;
+  /** What completion fields take on disk, by field, bytes. */
+  readonly completions: ReadonlyMap<string, number>;
   /** Memory of the buffer and of segments that aren't committed. */
   readonly memoryBytes: number;
   /** When something was applied, or before opening committed, for the last time, ms since 1970. */
@@ -23,7 +29,7 @@ export interface ShardStats {
 
 /** `times`: see ShardStats. */
 export function statsOf(
-  { segments, buffer }: ShardDocuments,
+  { segments, buffer, mapping }: ShardDocuments,
   times: Pick<ShardStats, "writtenMs" | "generation">,
 ): ShardStats {
   let live = 0;
@@ -41,6 +47,7 @@ export function statsOf(
     segments: segments.length,
     memoryBytes: uncommittedBytesOf(segments) + (buffer?.sizeBytes ?? 0),
     fieldData: fieldDataOf(segments),
+    completions: completionsOf(segments, mapping),
     ...times,
   };
 }
@@ -50,6 +57,18 @@ function fieldDataOf(segments: readonly ShardSegment[]): ReadonlyMap<string, num
   for (const { segment } of segments) {
     for (const [field, bytes] of fieldDataCache().sizes(segment))
       sums.set(field, (sums.get(field) ?? 0) + bytes);
+  }
+  return sums;
+}
+
+function completionsOf(segments: readonly ShardSegment[], mapping: Mapping): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { path, type } of mapping.fields()) {
+    if (type !== "completion") continue;
+    for (const { segment } of segments) {
+      const { index, blocks, postings } = segment.fieldEntry(path)?.terms ?? NO_TERMS;
+      sums.set(path, (sums.get(path) ?? 0) + index[1] + blocks[1] + postings[1]);
+    }
   }
   return sums;
 }

@@ -25,6 +25,7 @@ export function testMapping(): Mapping {
     k: { type: "keyword" },
     ip: { type: "ip" },
     g: { type: "geo_point" },
+    c: { type: "completion", fields: { short: { type: "completion", max_input_length: 2 } } },
     hidden: { type: "keyword", index: false },
     o: { properties: { x: { type: "long" } } },
   };

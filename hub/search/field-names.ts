@@ -1,5 +1,6 @@
 /** Lists of fields in requests: patterns with `*` and boosts as in "title^3". */
 
+import type { FieldType } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { ShardContext } from "./query.ts";
 
@@ -11,6 +12,9 @@ export interface FieldName {
 
 /** Fields a text is looked for in at most. */
 const MAX_FIELDS = 1024;
+
+/** Types that a text is never looked for in. */
+const UNSEARCHED: ReadonlySet<FieldType> = new Set<FieldType>(["geo_point", "binary", "completion"]);
 
 /** Splits boosts off. Throws parsing. */
 export function readFieldNames(names: readonly string[]): FieldName[] {
@@ -32,7 +36,7 @@ export function expandFields(shard: ShardContext, names: readonly FieldName[]): 
       continue;
     }
     for (const field of shard.mapping.match(name)) {
-      const searchable = field.index && field.type !== "geo_point" && field.type !== "binary";
+      const searchable = field.index && !UNSEARCHED.has(field.type);
       if (searchable && field.aliasOf === undefined) found.set(field.path, { name: field.path, boost });
     }
   }

@@ -58,6 +58,7 @@ export function rangeQuery(shard: ShardContext, name: string, bounds: RangeBound
       );
     case "geo_point":
     case "binary":
+    case "completion":
       throw new AppError(
         "query_shard",
         `Field [${name}] of type [${field.type}] does not support range queries`,

@@ -1,5 +1,6 @@
 /** A value of a query against a field of a mapping: which documents hold exactly it. */
 
+import { completionTerm } from "#hub/engine/document/completions.ts";
 import { parseIp } from "#hub/engine/document/ip.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -38,6 +39,8 @@ export function exactQuery(shard: ShardContext, name: string, value: unknown): Q
   checkSearchable(field, shard);
   if (field.type === "text") return new TermNode(field.path, scalarText(value, name));
   if (field.type === "keyword") return new TermNode(field.path, keywordTerm(shard, field, value));
+  if (field.type === "completion")
+    return new TermNode(field.path, completionTerm(scalarText(value, name), field.ignoreAbove));
   return valueQuery(shard, field, value);
 }
 
@@ -63,7 +66,7 @@ export function exactListQuery(shard: ShardContext, name: string, values: readon
       ),
     ];
   }
-  return values.map((value) => valueQuery(shard, field, value));
+  return values.map((value) => exactQuery(shard, name, value));
 }
 
 /** Fields that every document has and no mapping names. */

@@ -74,7 +74,7 @@ const OPTIONS = {
   explain: flag("whether hits say how their scores were made", false),
   profile: flag("whether the answer says where the time went", false),
   script_fields: object("not offered"),
-  suggest: object("not offered"),
+  suggest: object("texts that begin like others, or are written like them"),
   rescore: anything("queries that score the best hits again"),
   collapse: object("field of whose values only the best hit is returned"),
   slice: object("not offered"),
@@ -85,7 +85,7 @@ const OPTIONS = {
 /** Options that are refused where they are used, with the reason. */
 const REFUSED: Readonly<Record<string, string>> = {
   script_fields: "scripts aren't offered",
-  suggest: "suggesters aren't offered",
+  suggest: "here only plain searches are run",
   collapse: "here only plain searches are run",
   slice: "sliced scrolls aren't offered",
 };

@@ -95,6 +95,8 @@ export interface SearchResponse {
   readonly aggregations: JsonObject | undefined;
   /** Place of the last hit; undefined without hits. */
   readonly cursor: SearchCursor | undefined;
+  /** What suggesters found, by name; absent without them. */
+  readonly suggest?: JsonObject;
   /** Where the time went, by shard; undefined where it wasn't asked for. */
   readonly profile: readonly JsonObject[] | undefined;
 }

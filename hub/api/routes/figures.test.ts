@@ -59,6 +59,8 @@ const FIGURES: readonly (readonly [string, string, string | number | undefined])
   ["/_stats/fielddata", "_all.total.fielddata.fields", undefined],
   ["/_stats/fielddata?fields=mess*", "_all.total.fielddata.fields.message.memory_size_in_bytes", 24],
   ["/_stats/fielddata?fielddata_fields=none", "_all.total.fielddata.fields", undefined],
+  ["/_stats/completion", "_all.total.completion.size_in_bytes", 48],
+  ["/_stats?completion_fields=n*", "_all.total.completion.fields.names.size_in_bytes", 48],
   ["/_nodes/stats/discovery", "nodes.node-id.discovery.cluster_state_queue.total", 0],
   ["/_stats/get", "_all.total.get.total", 2],
   ["/_stats/get", "_all.total.get.missing_total", 1],

@@ -63,7 +63,7 @@ const METRICS: Readonly<Record<string, readonly [key: string, figures: Figures]>
   // Results of queries aren't kept.
   query_cache: ["query_cache", () => noCache({ total_count: 0, cache_size: 0, cache_count: 0 })],
   fielddata: ["fielddata", fieldData],
-  completion: ["completion", () => ({ size_in_bytes: 0 })],
+  completion: ["completion", completions],
   segments: ["segments", segments],
   // The journal is the log before segments: what of it an index would be read again from.
   translog: ["translog", translog],
@@ -230,6 +230,14 @@ function fieldData({ shards }: FigureSource, { fieldDataOf }: FigureOptions): Js
     ),
     evictions: 0,
   };
+}
+
+function completions({ shards }: FigureSource, { completionsOf }: FigureOptions): JsonObject {
+  return bytesByField(
+    shards.map((shard) => shard.completions),
+    completionsOf,
+    "size_in_bytes",
+  );
 }
 
 /** The sum of all fields under `key`, and below `fields` those that a pattern fits. */

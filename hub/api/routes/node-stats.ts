@@ -4,7 +4,7 @@ import { arch, availableParallelism, platform, uptime } from "node:os";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { diskFigures } from "../disk-figures.ts";
+import { diskFigures, mountOf } from "../disk-figures.ts";
 import { clusterHealth } from "../index-health.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo, NodeInfo } from "../ports.ts";
@@ -164,7 +164,11 @@ function discoveryFigures(): JsonObject {
 
 function fsFigures({ clock, dataFolder }: ApiParts): JsonObject {
   const disk = diskFigures(dataFolder);
-  return { timestamp: clock.now(), total: disk, data: [{ path: dataFolder, ...disk }] };
+  return {
+    timestamp: clock.now(),
+    total: disk,
+    data: [{ path: dataFolder, ...mountOf(dataFolder), ...disk }],
+  };
 }
 
 function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {

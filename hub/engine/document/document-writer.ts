@@ -13,8 +13,9 @@ import type { Field } from "../mapping/field.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "../segment/reader.ts";
 import type { SegmentBuffer } from "../segment/segment-buffer.ts";
+import { readCompletion } from "./completions.ts";
 import { strictError, valueError } from "./document-error.ts";
-import { metadataField } from "./metadata-field.ts";
+import { METADATA_NAMES, metadataField } from "./metadata-field.ts";
 import { type Leaf, makePlan, type PlanNode } from "./plan.ts";
 import { readPoints } from "./points.ts";
 import { ValueWriter } from "./value-writer.ts";
@@ -23,25 +24,12 @@ import { ValueError } from "./values.ts";
 /** Fields named in `_ignored` of one document, at most. */
 const MAX_IGNORED = 64;
 
-/** Binary values by path; the rest have an index, a column or norms to tell by. */
-const FIELD_NAMES = metadataField(FIELD_NAMES_FIELD);
 const EMPTY_RUN = wholeRun(new Uint8Array(0));
 
+/** Binary values by path; the rest have an index, a column or norms to tell by. */
+const FIELD_NAMES = metadataField(FIELD_NAMES_FIELD);
 const IGNORED = metadataField(IGNORED_FIELD);
 const ROUTING = metadataField(ROUTING_FIELD);
-
-/** Names that a document can't use at its root. */
-const METADATA = new Set([
-  "_id",
-  "_index",
-  "_type",
-  "_source",
-  "_routing",
-  "_ignored",
-  "_field_names",
-  "_seq_no",
-  "_version",
-]);
 
 /** Writes documents into one buffer. */
 export class DocumentWriter implements DocumentHost {
@@ -164,7 +152,7 @@ export class DocumentWriter implements DocumentHost {
   /** Slow path: a dotted, escaped or unknown name. */
   #unknownName(node: PlanNode, name: string): void {
     const scanner = this.#scanner;
-    if (node.path === "" && METADATA.has(name)) {
+    if (node.path === "" && METADATA_NAMES.has(name)) {
       const message = `Field [${name}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`;
       this.#fail(name, new AppError("mapping_parse", message));
       scanner.skip(scanner.value());
@@ -207,10 +195,8 @@ export class DocumentWriter implements DocumentHost {
     if (leaf.field.type === "geo_point") this.#point(leaf, kind);
     else if (kind === json.ARRAY) {
       for (let first = true; scanner.element(first); first = false) this.#leafValue(leaf, scanner.value());
-    } else if (kind === json.OBJECT) {
-      scanner.skip(kind);
-      this.#refuse(leaf.field, new ValueError("Can't get text on a START_OBJECT", "illegal_state_exception"));
-    } else if (kind === json.NULL) this.#nullValue(leaf);
+    } else if (kind === json.OBJECT) this.#leafObject(leaf);
+    else if (kind === json.NULL) this.#nullValue(leaf);
     else this.#feed(leaf, kind);
   }
 
@@ -260,10 +246,24 @@ export class DocumentWriter implements DocumentHost {
       this.#scanner.skip(kind);
       return;
     }
-    try {
+    this.#attempt(field, () =>
       readPoints(this.#scanner, kind, field, (point) =>
         buffer.addPoint(this.#doc, point.latitude, point.longitude),
-      );
+      ),
+    );
+  }
+
+  /** Completions may be objects; points have their own way. */
+  #leafObject(leaf: Leaf): void {
+    this.#attempt(leaf.field, () => {
+      if (leaf.field.type !== "completion") throw noText(this.#scanner);
+      readCompletion(this.#scanner, (kind) => this.#feed(leaf, kind));
+    });
+  }
+
+  #attempt(field: Field, read: () => void): void {
+    try {
+      read();
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       this.#refuse(field, error);
@@ -283,6 +283,11 @@ export class DocumentWriter implements DocumentHost {
   #ignore(path: string): void {
     if (this.#ignored.size < MAX_IGNORED) this.#ignored.add(path);
   }
+}
+
+function noText(scanner: json.JsonScanner): ValueError {
+  scanner.skip(json.OBJECT);
+  return new ValueError("Can't get text on a START_OBJECT", "illegal_state_exception");
 }
 
 function kernelDocuments({ fields }: SegmentBuffer, plan: PlanNode): KernelDocuments | null {

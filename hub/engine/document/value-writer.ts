@@ -4,6 +4,7 @@ import { toBytes } from "../bytes.ts";
 import * as json from "../json/scanner.ts";
 import type { Field } from "../mapping/field.ts";
 import { MAX_TERM_BYTES } from "../segment/dictionary-writer.ts";
+import { completionTerm } from "./completions.ts";
 import { parseIp } from "./ip.ts";
 import type { Leaf } from "./plan.ts";
 import {
@@ -34,6 +35,7 @@ export class ValueWriter {
     if (type === "text") this.#text(leaf, kind);
     else if (type === "keyword") this.#keyword(leaf, kind);
     else if (type === "ip") this.#ip(leaf, kind);
+    else if (type === "completion") this.#completion(leaf, kind);
     else if (type !== "binary") this.#number(leaf, kind);
   }
 
@@ -108,6 +110,13 @@ export class ValueWriter {
     const text = this.#scalarText(kind);
     if (text.length > field.ignoreAbove) return;
     const bytes = toBytes(leaf.normalize === null ? text : leaf.normalize(text));
+    this.#addKeyword(leaf, bytes, 0, bytes.length);
+  }
+
+  #completion(leaf: Leaf, kind: number): void {
+    const term = completionTerm(this.#scalarText(kind), leaf.field.ignoreAbove);
+    if (term === "") throw new ValueError("value must have a length > 0");
+    const bytes = toBytes(term);
     this.#addKeyword(leaf, bytes, 0, bytes.length);
   }
 

@@ -185,12 +185,18 @@ export function randomDocument(random: Random): Uint8Array {
   const document: Record<string, unknown> = {};
   for (let left = random.below(8); left > 0; left--) document[random.pick(NAMES)] = randomValue(random, 0);
   if (random.oneIn(3)) document["o"] = { x: random.below(1000), deep: { y: randomText(random, 2) } };
+  if (random.oneIn(4)) document["c"] = randomCompletion(random);
   if (random.oneIn(9)) document["off"] = randomValue(random, 0);
   if (random.oneIn(9)) document["shut"] = { z: 1, unknown: randomValue(random, 0) };
   if (random.oneIn(30)) document["unknown"] = randomValue(random, 0);
   const bytes = Buffer.from(JSON.stringify(document, null, random.oneIn(4) ? 1 : 0));
   if (random.oneIn(8)) bytes[random.below(bytes.length)] = random.below(256);
   return bytes;
+}
+
+function randomCompletion(random: Random): unknown {
+  const input = random.oneIn(2) ? randomText(random) : [randomText(random), randomText(random)];
+  return random.oneIn(3) ? input : { input, weight: random.oneIn(5) ? "1x" : random.below(100) };
 }
 
 function randomValue(random: Random, depth: number): unknown {

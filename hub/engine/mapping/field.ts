@@ -24,6 +24,7 @@ export type FieldType =
   | "ip"
   | "geo_point"
   | "binary"
+  | "completion"
   | "alias";
 
 /** The shape in which a field's values are kept beside the inverted index. */
@@ -50,7 +51,7 @@ export interface Field {
   readonly offsets: boolean;
   /** Text: gap between the values of an array. */
   readonly positionIncrementGap: number;
-  /** Keyword: values of more UTF-16 units aren't indexed; Infinity for no limit. */
+  /** Keyword: values of more UTF-16 units aren't indexed, Infinity for no limit; completion: units of a value that are. */
   readonly ignoreAbove: number;
   /** Keyword: name of the normalizer or undefined. */
   readonly normalizer: string | undefined;

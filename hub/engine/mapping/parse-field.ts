@@ -54,6 +54,14 @@ const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
   ip: [...VALUED, "ignore_malformed"],
   geo_point: [...SHARED, "ignore_malformed", "ignore_z_value", "null_value", "index", "doc_values"],
   binary: [...SHARED, "doc_values"],
+  completion: [
+    ...SHARED,
+    "analyzer",
+    "search_analyzer",
+    "preserve_separators",
+    "preserve_position_increments",
+    "max_input_length",
+  ],
   alias: ["type", "path"],
 };
 
@@ -66,10 +74,11 @@ const KEPT_AS: Readonly<Record<string, FieldType>> = {
 };
 /** Parameters of them that have no meaning here. */
 const IDLE_PARAMETERS: Readonly<Record<string, readonly string[]>> = { constant_keyword: ["value"] };
+/** Types without values to sort by. */
+const NO_COLUMNS: ReadonlySet<FieldType> = new Set<FieldType>(["text", "alias", "completion"]);
 
 /** Types of 6.5 that this engine refuses, with what to use in their place. */
 const REFUSED: Readonly<Record<string, string>> = {
-  completion: "use keyword with prefix queries",
   join: "denormalise the documents in a pipeline",
   percolator: "use alert rules",
 };
@@ -129,14 +138,17 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
     path,
     type,
     index: type === "binary" || type === "alias" ? false : reader.boolean("index", true),
-    docValues: isText || type === "alias" ? false : reader.boolean("doc_values", type !== "binary"),
+    docValues: NO_COLUMNS.has(type) ? false : reader.boolean("doc_values", type !== "binary"),
     analyzer,
     searchAnalyzer: isText ? reader.analyzer("search_analyzer", analyzer, analysis) : "keyword",
     norms: isText && reader.boolean("norms", true),
     positions: isText && (options === "positions" || options === "offsets"),
     offsets: isText && options === "offsets",
     positionIncrementGap: reader.integer("position_increment_gap", 100),
-    ignoreAbove: reader.integer("ignore_above", Number.POSITIVE_INFINITY),
+    ignoreAbove:
+      type === "completion"
+        ? reader.integer("max_input_length", 50)
+        : reader.integer("ignore_above", Number.POSITIVE_INFINITY),
     normalizer,
     format,
     nullValue: reader.scalar("null_value"),

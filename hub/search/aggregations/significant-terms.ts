@@ -199,7 +199,7 @@ class Significant implements Aggregation<SignificantState> {
   }
 
   typedName({ terms }: SignificantState): string {
-    return terms.kind === "long" ? "siglterms" : terms.kind === "unmapped" ? "umsigterms" : "sigsterms";
+    return terms.kind === "long" ? "siglterms" : "sigsterms";
   }
 
   #shape(): TermsContext["shape"] {

@@ -85,6 +85,6 @@ class Terms implements Aggregation<TermsState> {
   }
 
   typedName({ kind }: TermsState): string {
-    return { text: "sterms", long: "lterms", double: "dterms", unmapped: "umterms" }[kind];
+    return { text: "sterms", long: "lterms", double: "dterms", unmapped: "sterms" }[kind];
   }
 }

@@ -1,12 +1,31 @@
 /** Terms that differ from a given one by few edits. */
 
-/** Returns a test for terms within `edits` insertions, deletions, replacements and swaps of neighbours. */
-export function withinEdits(term: string, edits: number): (text: string) => boolean {
+/** Returns a function that tells the edits from `term` to a text; `limit + 1` for more than `limit`. */
+export function editsFrom(term: string, limit: number): (text: string) => number {
   const wanted = Array.from(term, (character) => character.codePointAt(0)!);
   return (text) => {
     const given = Array.from(text, (character) => character.codePointAt(0)!);
-    return Math.abs(given.length - wanted.length) <= edits && distance(wanted, given, edits) <= edits;
+    return Math.abs(given.length - wanted.length) > limit ? limit + 1 : distance(wanted, given, limit);
   };
+}
+
+/** Returns a test for texts with a beginning that is within `edits` of `prefix`. */
+export function beginsWithinEdits(prefix: string, edits: number): (text: string) => boolean {
+  const wanted = Array.from(prefix, (character) => character.codePointAt(0)!);
+  return (text) => {
+    const given = Array.from(text, (character) => character.codePointAt(0)!);
+    for (let length = Math.max(0, wanted.length - edits); length <= wanted.length + edits; length++) {
+      if (length > given.length) return false;
+      if (distance(wanted, given.slice(0, length), edits) <= edits) return true;
+    }
+    return false;
+  };
+}
+
+/** Returns a test for terms within `edits` insertions, deletions, replacements and swaps of neighbours. */
+export function withinEdits(term: string, edits: number): (text: string) => boolean {
+  const from = editsFrom(term, edits);
+  return (text) => from(text) <= edits;
 }
 
 /** Returns the edits that fuzziness AUTO allows for a term: 0 up to 2 characters, 1 up to 5, else 2. */

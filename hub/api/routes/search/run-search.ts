@@ -8,6 +8,7 @@ import { warnDeprecated } from "#hub/search/deprecation.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { type SearchResponse, searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
+import { parseSuggest, suggest } from "#hub/search/suggest/suggest.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { withBoostedIndices } from "./boosted-indices.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
@@ -33,8 +34,9 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
   const resolved = await resolveLookups(parts, given.body);
   const run = { ...given, body: withBoostedIndices(parts, resolved, given.target.options) };
   const collapse = parseCollapse(run.body);
+  const suggesters = run.body["suggest"] === undefined ? [] : parseSuggest(run.body["suggest"]);
   const request = parseSearchRequest(
-    collapse === undefined ? run.body : { ...run.body, collapse: {} },
+    { ...searchBody(run.body), ...(collapse !== undefined && { collapse: {} }) },
     limits,
   );
   warnColumns(run.body);
@@ -52,13 +54,21 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
     const response = await countedSearch(parts, opened.indices, run.body, () =>
       collapse === undefined
         ? searchShards(request, opened.shards, options)
-        : searchCollapsed(run.body, collapse, limits, opened.shards, options),
+        : searchCollapsed(searchBody(run.body), collapse, limits, opened.shards, options),
     );
     checkPartial(response, run.allowPartial);
-    return response;
+    if (suggesters.length === 0) return response;
+    return { ...response, suggest: await suggest(suggesters, opened.shards, options, request.timeoutMs) };
   } finally {
     opened.close();
   }
+}
+
+/** The body without its suggestions; where they are all that is asked for, no documents are. */
+function searchBody({ suggest: suggestions, ...body }: JsonObject): JsonObject {
+  const asked = ["query", "aggs", "aggregations", "size", "sort"];
+  if (suggestions === undefined || asked.some((key) => body[key] !== undefined)) return body;
+  return { ...body, query: { match_none: {} }, size: 0 };
 }
 
 /** Longest request that is remembered, characters. */

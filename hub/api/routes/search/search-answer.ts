@@ -42,6 +42,7 @@ export function searchAnswer(response: SearchResponse, options: SearchAnswerOpti
         ? withObjectTotals(response.aggregations)
         : response.aggregations,
     }),
+    ...(response.suggest !== undefined && { suggest: response.suggest }),
     ...(response.profile !== undefined && { profile: { shards: response.profile } }),
   };
 }

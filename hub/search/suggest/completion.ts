@@ -1,0 +1,191 @@
+/** `completion`: inputs of completion fields that begin with a text, those of the greatest weight first. */
+
+import { completionTerm } from "#hub/engine/document/completions.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { SearchControl } from "../control.ts";
+import { sourcePath } from "../fetch/source-values.ts";
+import { isObject, type JsonObject } from "../json.ts";
+import { anything, flag, integer, object, readOptions, required, text } from "../options.ts";
+import { RawJson } from "../raw-json.ts";
+import { compileRegexp } from "../regexp/automaton.ts";
+import { automaticEdits, beginsWithinEdits } from "../regexp/edit-distance.ts";
+import type { Suggested, Suggester, SuggestShard } from "./suggester.ts";
+
+/** Documents of a shard whose weights are looked at; those behind them, in the order of their inputs, are passed over. */
+const MAX_CANDIDATES = 10_000;
+
+const OPTIONS = {
+  field: required(text("a field of type completion", undefined)),
+  size: integer("suggestions to return", 5, 1),
+  skip_duplicates: flag("whether a text is suggested once only", false),
+  fuzzy: anything("true, or an object: also what begins similarly"),
+  regex: object("accepted; how [regex] is read"),
+  analyzer: text("accepted", undefined),
+  shard_size: integer("accepted; shards are looked at whole", undefined),
+  contexts: object("not offered"),
+} as const;
+
+const FUZZY = {
+  fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
+  transpositions: flag("accepted; two letters that changed places are one edit", true),
+  min_length: integer("length of a text from which on it is fuzzy", 3),
+  prefix_length: integer("letters at the beginning that must be as given", 1),
+  unicode_aware: flag("accepted; letters are compared", true),
+  max_determinized_states: integer("accepted", 10_000),
+} as const;
+
+/** What of an input counts. */
+interface Wanted {
+  /** What all terms that fit begin with. */
+  readonly prefix: string;
+  accepts(term: string): boolean;
+}
+
+interface Candidate {
+  readonly text: string;
+  readonly weight: number;
+  readonly shard: SuggestShard;
+  readonly segment: SegmentReader;
+  readonly doc: number;
+}
+
+/** Where the text comes from: as it stands, or a regular expression. */
+export interface CompletionText {
+  readonly text: string;
+  readonly isRegexp: boolean;
+}
+
+/** Reads a completion suggestion. Throws parsing, request_invalid, not_offered. */
+export function completionSuggester(given: CompletionText, body: JsonObject): Suggester {
+  const options = readOptions("completion", body, OPTIONS, "option");
+  if (options.contexts !== undefined)
+    throw new AppError(
+      "not_offered",
+      "[contexts] of a completion can't be used: use a field of its own for each context",
+    );
+  const wanted = wantedOf(given, options.fuzzy);
+  const { field, size = 5, skip_duplicates: once = false } = options;
+  return {
+    kind: "completion",
+    async run(shards, control) {
+      const found: Candidate[] = [];
+      for (const shard of fieldsOf(shards, field))
+        found.push(...(await candidates(shard.shard, shard.field, wanted, control)));
+      found.sort((a, b) => b.weight - a.weight || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
+      const texts = new Set<string>();
+      const best = found.filter((each) => !once || (!texts.has(each.text) && texts.add(each.text)));
+      const printed = best.slice(0, size).map(printOption);
+      return [{ text: given.text, offset: 0, length: given.text.length, options: printed }] as Suggested[];
+    },
+  };
+}
+
+function wantedOf({ text: given, isRegexp }: CompletionText, fuzzy: unknown): Wanted {
+  if (isRegexp) {
+    const compiled = compileRegexp(`${given}.*`);
+    return { prefix: compiled.prefix, accepts: (term) => compiled.matches(term) };
+  }
+  const prefix = completionTerm(given, Number.POSITIVE_INFINITY);
+  if (fuzzy === undefined || fuzzy === false) return { prefix, accepts: () => true };
+  const options = readOptions("fuzzy", isObject(fuzzy) ? fuzzy : {}, FUZZY, "option");
+  const { fuzziness = "AUTO", min_length: minLength = 3, prefix_length: kept = 1 } = options;
+  const edits = /^auto/i.test(fuzziness) ? automaticEdits(prefix) : Math.min(2, Number(fuzziness));
+  if (!(edits >= 0)) throw new AppError("parsing", `[fuzzy] [fuzziness] must be AUTO, 0, 1 or 2`);
+  if (prefix.length < minLength || edits === 0) return { prefix, accepts: () => true };
+  return { prefix: prefix.slice(0, kept), accepts: beginsWithinEdits(prefix, edits) };
+}
+
+/** Shards that have the field. Throws request_invalid where none has it, or it is of another type. */
+function fieldsOf(
+  shards: readonly SuggestShard[],
+  name: string,
+): { readonly shard: SuggestShard; readonly field: Field }[] {
+  const found = shards.flatMap((shard) => {
+    const field = shard.context.mapping.resolve(name);
+    if (field === undefined) return [];
+    if (field.type !== "completion")
+      throw new AppError("request_invalid", `Field [${name}] is not a completion suggest field`);
+    return [{ shard, field }];
+  });
+  if (found.length === 0 && shards.length > 0)
+    throw new AppError("request_invalid", `no mapping found for field [${name}]`);
+  return found;
+}
+
+/** Documents whose inputs fit, each once with the input of the greatest weight. */
+async function candidates(
+  shard: SuggestShard,
+  field: Field,
+  wanted: Wanted,
+  control: SearchControl,
+): Promise<Candidate[]> {
+  const all: Candidate[] = [];
+  const path = sourcePath(field, shard.context);
+  for (const segment of shard.context.searcher.segments) {
+    const best = new Map<number, Candidate>();
+    const visible = shard.visible(segment);
+    const terms = segment.terms(field.path)?.prefix(wanted.prefix);
+    while (terms?.next() === true && best.size + all.length < MAX_CANDIDATES && !control.timedOut) {
+      if (control.isDue) await control.pause();
+      const term = terms.text();
+      if (!wanted.accepts(term)) continue;
+      const postings = terms.postings();
+      for (let doc = postings.next(); doc !== NO_MORE_DOCS; doc = postings.next()) {
+        if (!segment.isLive(doc) || visible?.has(doc) === false) continue;
+        if (best.size + all.length >= MAX_CANDIDATES) break;
+        const input = inputOf(
+          segment.source(doc),
+          path,
+          (text) => completionTerm(text, field.ignoreAbove) === term,
+        );
+        if (input.weight <= (best.get(doc)?.weight ?? -1)) continue;
+        best.set(doc, { text: input.text ?? term, weight: input.weight, shard, segment, doc });
+      }
+    }
+    all.push(...best.values());
+  }
+  return all;
+}
+
+/** The input of a document that `fits`, of the greatest weight. */
+function inputOf(
+  source: Uint8Array,
+  path: string,
+  fits: (text: string) => boolean,
+): { readonly text: string | undefined; readonly weight: number } {
+  let best: { text: string | undefined; weight: number } = { text: undefined, weight: 1 };
+  for (const { text: input, weight } of inputs(new RawJson(source).parse(), path)) {
+    if (fits(input) && (best.text === undefined || weight > best.weight)) best = { text: input, weight };
+  }
+  return best;
+}
+
+/** All inputs at a dotted path. */
+function* inputs(value: unknown, path: string): Iterable<{ readonly text: string; readonly weight: number }> {
+  if (Array.isArray(value)) {
+    for (const item of value) yield* inputs(item, path);
+  } else if (path !== "" && isObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      if (key === path) yield* inputs(item, "");
+      else if (path.startsWith(`${key}.`)) yield* inputs(item, path.slice(key.length + 1));
+    }
+  } else if (isObject(value)) {
+    const given = value["input"];
+    for (const input of Array.isArray(given) ? given : [given])
+      yield { text: String(input), weight: Number(value["weight"] ?? 1) };
+  } else if (value !== null && value !== undefined) yield { text: String(value), weight: 1 };
+}
+
+function printOption({ text: input, weight, shard, segment, doc }: Candidate): JsonObject {
+  const { index, typeName } = shard.context;
+  return {
+    text: input,
+    _index: index,
+    _type: typeName,
+    _id: segment.id(doc),
+    _score: weight,
+    _source: new RawJson(segment.source(doc).slice()),
+  };
+}

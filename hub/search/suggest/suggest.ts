@@ -1,0 +1,92 @@
+/** `suggest` of a search: by name what each suggester finds. */
+
+import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher.ts";
+import { Bitset } from "#hub/engine/segment/bitset.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import { SearchControl } from "../control.ts";
+import { isObject, type JsonObject, scalarText } from "../json.ts";
+import { ShardContext } from "../query.ts";
+import type { SearchOptions, SearchShard } from "../search.ts";
+import { completionSuggester } from "./completion.ts";
+import type { Suggester, SuggestShard } from "./suggester.ts";
+import { phraseSuggester, termSuggester } from "./words.ts";
+
+/** Suggestions of one request. */
+const MAX_SUGGESTIONS = 100;
+
+const KINDS = ["term", "phrase", "completion"] as const;
+
+/** A suggestion with its name in the answer. */
+export interface NamedSuggester {
+  readonly name: string;
+  readonly suggester: Suggester;
+}
+
+/** Reads `suggest`. Throws parsing, request_invalid, not_offered. */
+export function parseSuggest(body: unknown): NamedSuggester[] {
+  if (!isObject(body)) throw new AppError("parsing", "[suggest] must be an object of suggestions by name");
+  const { text: shared, ...named } = body;
+  const entries = Object.entries(named);
+  if (entries.length > MAX_SUGGESTIONS)
+    throw new AppError(
+      "request_invalid",
+      `[suggest] has ${entries.length} suggestions, more than ${MAX_SUGGESTIONS}`,
+    );
+  return entries.map(([name, one]) => ({ name, suggester: parseOne(name, one, shared) }));
+}
+
+/** Runs suggestions over all shards. Throws what a suggester throws, cancelled. */
+export async function suggest(
+  suggesters: readonly NamedSuggester[],
+  shards: readonly SearchShard[],
+  options: Pick<SearchOptions, "signal" | "clock" | "typedKeys">,
+  timeoutMs?: number,
+): Promise<JsonObject> {
+  const clock = options.clock ?? systemClock;
+  const control = new SearchControl(clock, options.signal, timeoutMs);
+  const contexts = shards.map((shard) => suggestShard(shard, clock.now()));
+  const answer: JsonObject = {};
+  for (const { name, suggester } of suggesters) {
+    const key = options.typedKeys === true ? `${suggester.kind}#${name}` : name;
+    answer[key] = await suggester.run(contexts, control);
+  }
+  return answer;
+}
+
+function parseOne(name: string, body: unknown, shared: unknown): Suggester {
+  if (!isObject(body)) throw new AppError("parsing", `suggestion [${name}] must be an object`);
+  const { text = shared, prefix, regex, ...rest } = body;
+  const [kind, ...others] = Object.keys(rest);
+  const options = rest[kind ?? ""];
+  if (kind === undefined || others.length > 0 || !isObject(options))
+    throw new AppError("parsing", `suggestion [${name}] needs one of ${KINDS.join(", ")}, an object`);
+  const given = prefix ?? regex ?? text;
+  if (given === undefined || given === null)
+    throw new AppError("request_invalid", `The required text option is missing: suggestion [${name}]`);
+  const wanted = scalarText(given, "text");
+  if (kind === "completion")
+    return completionSuggester(
+      { text: wanted, isRegexp: prefix === undefined && regex !== undefined },
+      options,
+    );
+  if (kind === "term") return termSuggester(wanted, options);
+  if (kind === "phrase") return phraseSuggester(wanted, options);
+  throw new AppError("parsing", `suggestion [${name}]: there is no [${kind}]${didYouMean(kind, KINDS)}`);
+}
+
+function suggestShard({ index, shard, searcher, filter }: SearchShard, nowMs: number): SuggestShard {
+  const context = new ShardContext(index, shard, searcher, nowMs);
+  const weight = filter?.weight(context, { scores: false, boost: 1 });
+  return {
+    context,
+    visible(segment: SegmentReader): Bitset | null {
+      if (weight === undefined) return null;
+      const set = new Bitset(segment.docCount);
+      const scorer = weight.scorer(segment);
+      for (let doc = scorer?.next() ?? NO_MORE_DOCS; doc !== NO_MORE_DOCS; doc = scorer!.next()) set.add(doc);
+      return set;
+    },
+  };
+}

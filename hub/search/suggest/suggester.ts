@@ -1,0 +1,31 @@
+/** What a suggester is: reads its part of a request, and finds texts that begin like, or are written like, the one given. */
+
+import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { Bitset } from "#hub/engine/segment/bitset.ts";
+import type { SearchControl } from "../control.ts";
+import type { JsonObject } from "../json.ts";
+import type { ShardContext } from "../query.ts";
+
+/** A shard to look in. */
+export interface SuggestShard {
+  readonly context: ShardContext;
+  /** Documents of a segment that exist for the request; null for all. */
+  visible(segment: SegmentReader): Bitset | null;
+}
+
+/** A piece of the text that was given, with what might be meant. */
+export interface Suggested extends JsonObject {
+  readonly text: string;
+  /** UTF-16 units. */
+  readonly offset: number;
+  readonly length: number;
+  readonly options: readonly JsonObject[];
+}
+
+/** A parsed suggestion. */
+export interface Suggester {
+  /** Name of its kind: term, phrase, completion. */
+  readonly kind: string;
+  /** Throws request_invalid where the field isn't of use, cancelled, memory_limit. */
+  run(shards: readonly SuggestShard[], control: SearchControl): Promise<Suggested[]>;
+}

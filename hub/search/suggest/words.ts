@@ -1,0 +1,180 @@
+/** `term` and `phrase`: words of a field that are written like those of a text. */
+
+import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
+import type { Token } from "#hub/engine/analysis/token.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { SearchControl } from "../control.ts";
+import type { JsonObject } from "../json.ts";
+import { anything, flag, integer, number, object, oneOf, readOptions, required, text } from "../options.ts";
+import { editsFrom } from "../regexp/edit-distance.ts";
+import type { Suggested, Suggester, SuggestShard } from "./suggester.ts";
+
+/** Words of a text that are looked at; further ones are left out. */
+const MAX_WORDS = 100;
+
+/** Terms of a shard that are compared with a word. */
+const MAX_INSPECTED = 200_000;
+
+const SHARED = {
+  field: required(text("field whose words are suggested", undefined)),
+  analyzer: text("analyzer of the text instead of the field's", undefined),
+  size: integer("suggestions of each", 5, 1),
+  shard_size: integer("accepted; shards are looked at whole", undefined),
+} as const;
+
+const TERM = {
+  ...SHARED,
+  sort: oneOf("what comes first", ["score", "frequency"], "score"),
+  suggest_mode: oneOf("which words get suggestions", ["missing", "popular", "always"], "missing"),
+  max_edits: integer("letters that may differ, 1 or 2", 2, 1),
+  prefix_length: integer("letters at the beginning that must be as given", 1),
+  min_word_length: integer("length of a word from which on it gets suggestions", 4, 1),
+  min_doc_freq: number("documents that a suggestion is in at least", 0),
+  max_term_freq: number("accepted", 0.01),
+  max_inspections: integer("accepted", 5),
+  string_distance: text("accepted; edits count", "internal"),
+  lowercase_terms: flag("accepted", true),
+} as const;
+
+const PHRASE = {
+  ...SHARED,
+  max_errors: number("accepted; words that no document has are replaced", 1),
+  confidence: number("accepted", 1),
+  real_word_error_likelihood: number("accepted", 0.95),
+  gram_size: integer("accepted; words are replaced each by itself", undefined),
+  separator: text("accepted", " "),
+  token_limit: integer("accepted", 10),
+  force_unigrams: flag("accepted", true),
+  direct_generator: anything("accepted; how candidates are found"),
+  smoothing: object("accepted"),
+  highlight: object("pre_tag and post_tag around words that were replaced"),
+  collate: object("not offered"),
+} as const;
+
+interface WordRules {
+  readonly maxEdits: number;
+  readonly prefixLength: number;
+  readonly minLength: number;
+  readonly minDocs: number;
+  /** missing: only words that no document has; popular: only words in more documents than the one given. */
+  readonly mode: "missing" | "popular" | "always";
+}
+
+interface Candidate extends JsonObject {
+  readonly text: string;
+  /** 1 for the word itself, less with each edit. */
+  readonly score: number;
+  /** Documents that have it. */
+  readonly freq: number;
+}
+
+/** Reads a term suggestion for `given`. Throws parsing. */
+export function termSuggester(given: string, body: JsonObject): Suggester {
+  const options = readOptions("term", body, TERM, "option");
+  const { size = 5, sort = "score", min_doc_freq: minDocs = 0 } = options;
+  const rules: WordRules = {
+    maxEdits: Math.min(2, options.max_edits ?? 2),
+    prefixLength: options.prefix_length ?? 1,
+    minLength: options.min_word_length ?? 4,
+    minDocs,
+    mode: options.suggest_mode ?? "missing",
+  };
+  return {
+    kind: "term",
+    async run(shards, control) {
+      const found: Suggested[] = [];
+      for (const token of wordsOf(shards, given, options)) {
+        const likely = await similar(shards, options.field, token.text, rules, control);
+        const ordered = sort === "score" ? likely : likely.toSorted((a, b) => b.freq - a.freq);
+        found.push(entryOf(token, ordered.slice(0, size)));
+      }
+      return found;
+    },
+  };
+}
+
+/** Reads a phrase suggestion for `given`: the text with each word that no document has replaced by the likeliest. Throws parsing, not_offered. */
+export function phraseSuggester(given: string, body: JsonObject): Suggester {
+  const options = readOptions("phrase", body, PHRASE, "option");
+  if (options.collate !== undefined)
+    throw new AppError("not_offered", "[collate] can't be used: suggestions aren't checked by queries");
+  const rules: WordRules = { maxEdits: 2, prefixLength: 1, minLength: 3, minDocs: 0, mode: "missing" };
+  const { pre_tag: before = "", post_tag: behind = "" } = options.highlight ?? {};
+  return {
+    kind: "phrase",
+    async run(shards, control) {
+      const words: { readonly plain: string; readonly marked: string; readonly score: number }[] = [];
+      for (const token of wordsOf(shards, given, options)) {
+        const [best] = await similar(shards, options.field, token.text, rules, control);
+        const plain = best?.text ?? token.text;
+        const marked = best === undefined ? plain : `${String(before)}${plain}${String(behind)}`;
+        words.push({ plain, marked, score: best?.score ?? 1 });
+      }
+      const isBetter = words.some(({ score }) => score < 1);
+      const option = {
+        text: words.map(({ plain }) => plain).join(" "),
+        ...(options.highlight !== undefined && { highlighted: words.map(({ marked }) => marked).join(" ") }),
+        score: words.reduce((product, { score }) => product * score, 1),
+      };
+      return [{ text: given, offset: 0, length: given.length, options: isBetter ? [option] : [] }];
+    },
+  };
+}
+
+function entryOf({ text: word, startOffset, endOffset }: Token, options: readonly JsonObject[]): Suggested {
+  return { text: word, offset: startOffset, length: endOffset - startOffset, options };
+}
+
+/** The words of a text as the field's analyzer has them. Throws request_invalid where no shard has the field. */
+function wordsOf(
+  shards: readonly SuggestShard[],
+  given: string,
+  { field: name, analyzer }: { readonly field: string; readonly analyzer?: string | undefined },
+): Token[] {
+  const analyzers = shards.flatMap(({ context: { mapping } }): Analyzer[] => {
+    const field = mapping.resolve(name);
+    return field === undefined ? [] : [mapping.analysis.analyzer(analyzer ?? field.searchAnalyzer)];
+  });
+  const [first] = analyzers;
+  if (first === undefined && shards.length > 0)
+    throw new AppError("request_invalid", `no mapping found for field [${name}]`);
+  return first?.tokens(given).slice(0, MAX_WORDS) ?? [];
+}
+
+/** Words like `word`, the likeliest first. */
+async function similar(
+  shards: readonly SuggestShard[],
+  name: string,
+  word: string,
+  rules: WordRules,
+  control: SearchControl,
+): Promise<Candidate[]> {
+  const own = shards.reduce((sum, { context }) => sum + context.docFreq(pathOf(context, name), word), 0);
+  if (word.length < rules.minLength || (own > 0 && rules.mode === "missing")) return [];
+  const edits = editsFrom(word, rules.maxEdits);
+  const found = new Map<string, { distance: number; freq: number }>();
+  for (const { context } of shards) {
+    let inspected = 0;
+    for (const segment of context.searcher.segments) {
+      const terms = segment.terms(pathOf(context, name))?.prefix(word.slice(0, rules.prefixLength));
+      while (terms?.next() === true && inspected++ < MAX_INSPECTED && !control.timedOut) {
+        if (control.isDue) await control.pause();
+        const term = terms.text();
+        const distance = edits(term);
+        if (term === word || distance > rules.maxEdits) continue;
+        const known = found.get(term);
+        found.set(term, { distance, freq: (known?.freq ?? 0) + terms.docFreq });
+      }
+    }
+  }
+  return [...found]
+    .map(([term, { distance, freq }]): Candidate => {
+      return { text: term, score: 1 - distance / Math.min(term.length, word.length), freq };
+    })
+    .filter(({ freq }) => freq >= rules.minDocs && (rules.mode !== "popular" || freq > own))
+    .sort((a, b) => b.score - a.score || b.freq - a.freq || (a.text < b.text ? -1 : 1));
+}
+
+function pathOf({ mapping }: SuggestShard["context"], name: string): string {
+  return mapping.resolve(name)?.path ?? name;
+}
