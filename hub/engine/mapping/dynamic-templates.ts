@@ -1,6 +1,6 @@
 /** Dynamic templates: settings for fields that no mapping names, chosen by name, path and JSON type. */
 
-import { asRecord, parseError, printValue } from "./parse-field.ts";
+import { asRecord, parseError, printValue } from "./parameters.ts";
 
 /** Types that JSON values have for `match_mapping_type`. */
 export type JsonType = "string" | "long" | "double" | "boolean" | "date" | "object" | "binary";

@@ -14,7 +14,7 @@ import {
   type ObjectNode,
   printObject,
 } from "./node.ts";
-import { asRecord, parseError, printValue } from "./parse-field.ts";
+import { asRecord, parseError, printValue } from "./parameters.ts";
 
 /** index.mapping.total_fields.limit. */
 const TOTAL_FIELDS_LIMIT = 1000;

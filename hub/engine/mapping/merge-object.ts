@@ -4,7 +4,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Analysis } from "../analysis/analysis.ts";
 import { mergeField } from "./merge-field.ts";
 import { EMPTY_ROOT, isObjectNode, type MappingNode, type ObjectNode, parseDynamic } from "./node.ts";
-import { asRecord, parseError, parseField, printValue } from "./parse-field.ts";
+import { asRecord, parseError, printValue } from "./parameters.ts";
+import { parseField } from "./parse-field.ts";
 
 /** Returns `node` with the object mapping `json` merged in. Throws mapping_parse, mapping_conflict. */
 export function mergeObject(

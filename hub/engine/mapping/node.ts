@@ -1,7 +1,7 @@
 /** The tree of a mapping: objects with children, fields as leaves. Immutable; merge-object.ts makes new nodes. */
 
 import type { Field } from "./field.ts";
-import { parseError } from "./parse-field.ts";
+import { parseError } from "./parameters.ts";
 
 /** What happens to fields that the mapping doesn't know. */
 export type Dynamic = "true" | "false" | "strict";

@@ -66,7 +66,7 @@ export function completionSuggester(given: CompletionText, body: JsonObject): Su
       "[contexts] of a completion can't be used: use a field of its own for each context",
     );
   const wanted = wantedOf(given, options.fuzzy);
-  const { field, size = 5, skip_duplicates: once = false } = options;
+  const { field, size, skip_duplicates: once } = options;
   return {
     kind: "completion",
     async run(shards, control) {
@@ -90,7 +90,7 @@ function wantedOf({ text: given, isRegexp }: CompletionText, fuzzy: unknown): Wa
   const prefix = completionTerm(given, Number.POSITIVE_INFINITY);
   if (fuzzy === undefined || fuzzy === false) return { prefix, accepts: () => true };
   const options = readOptions("fuzzy", isObject(fuzzy) ? fuzzy : {}, FUZZY, "option");
-  const { fuzziness = "AUTO", min_length: minLength = 3, prefix_length: kept = 1 } = options;
+  const { fuzziness, min_length: minLength, prefix_length: kept } = options;
   const edits = /^auto/i.test(fuzziness) ? automaticEdits(prefix) : Math.min(2, Number(fuzziness));
   if (!(edits >= 0)) throw new AppError("parsing", `[fuzzy] [fuzziness] must be AUTO, 0, 1 or 2`);
   if (prefix.length < minLength || edits === 0) return { prefix, accepts: () => true };
@@ -163,7 +163,11 @@ function inputOf(
 }
 
 /** All inputs at a dotted path. */
-function* inputs(value: unknown, path: string): Iterable<{ readonly text: string; readonly weight: number }> {
+function* inputs(
+  value: unknown,
+  path: string,
+  weight = 1,
+): Iterable<{ readonly text: string; readonly weight: number }> {
   if (Array.isArray(value)) {
     for (const item of value) yield* inputs(item, path);
   } else if (path !== "" && isObject(value)) {
@@ -174,8 +178,8 @@ function* inputs(value: unknown, path: string): Iterable<{ readonly text: string
   } else if (isObject(value)) {
     const given = value["input"];
     for (const input of Array.isArray(given) ? given : [given])
-      yield { text: String(input), weight: Number(value["weight"] ?? 1) };
-  } else if (value !== null && value !== undefined) yield { text: String(value), weight: 1 };
+      yield* inputs(input, "", Number(value["weight"] ?? 1));
+  } else if (typeof value === "string" || typeof value === "number") yield { text: String(value), weight };
 }
 
 function printOption({ text: input, weight, shard, segment, doc }: Candidate): JsonObject {

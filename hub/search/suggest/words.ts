@@ -71,13 +71,13 @@ interface Candidate extends JsonObject {
 /** Reads a term suggestion for `given`. Throws parsing. */
 export function termSuggester(given: string, body: JsonObject): Suggester {
   const options = readOptions("term", body, TERM, "option");
-  const { size = 5, sort = "score", min_doc_freq: minDocs = 0 } = options;
+  const { size, sort, min_doc_freq: minDocs } = options;
   const rules: WordRules = {
-    maxEdits: Math.min(2, options.max_edits ?? 2),
-    prefixLength: options.prefix_length ?? 1,
-    minLength: options.min_word_length ?? 4,
+    maxEdits: Math.min(2, options.max_edits),
+    prefixLength: options.prefix_length,
+    minLength: options.min_word_length,
     minDocs,
-    mode: options.suggest_mode ?? "missing",
+    mode: options.suggest_mode,
   };
   return {
     kind: "term",
