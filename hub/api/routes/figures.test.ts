@@ -75,6 +75,8 @@ const FIGURES: readonly (readonly [string, string, string | number | undefined])
   ["/_nodes/hub-*/stats/os", "nodes.node-id.indices", undefined],
   ["/_nodes/nobody/stats", "_nodes.total", 0],
   ["/_cluster/stats", "indices.count", 1],
+  ["/_cluster/stats", "nodes.discovery_types.single-node", 1],
+  ["/_cluster/stats", "nodes.packaging_types.0.type", "tar"],
   ["/a/_segments", "indices.a.shards.0.0.segments._0.num_docs", 3],
   ["/a/_recovery?active_only=true", "a", undefined],
   ["/_tasks?group_by=parents", "tasks.node-id:1.action", "cluster:monitor/tasks/lists"],

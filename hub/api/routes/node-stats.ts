@@ -209,6 +209,8 @@ function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
       },
       fs: diskFigures(parts.dataFolder),
       plugins: [],
+      discovery_types: { [nodes.length > 1 ? "zen" : "single-node"]: nodes.length },
+      packaging_types: [{ flavor: "default", type: "tar", count: nodes.length }],
       network_types: { transport_types: { netty4: nodes.length }, http_types: { netty4: nodes.length } },
     },
   });

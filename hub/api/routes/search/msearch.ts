@@ -10,7 +10,7 @@ import { isObject, type JsonObject, parseJson } from "#hub/search/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { SearchTarget } from "./open-shards.ts";
 import { runSearch } from "./run-search.ts";
-import { answerOptions } from "./search.ts";
+import { answerOptions, checkCounted } from "./search.ts";
 import { searchAnswer } from "./search-answer.ts";
 
 /** Searches of a request: their answers are held together in memory. */
@@ -55,6 +55,7 @@ async function multiSearch(parts: ApiParts, request: ApiRequest): Promise<ApiRes
   const startMs = parts.clock.monotonic();
   const items = readItems(request.body);
   checkValid(items.length === 0 && "no requests added");
+  for (const { body } of items) checkCounted(body, request);
   const responses: JsonObject[] = [];
   for (const item of items) responses.push(await searchOne(parts, request, item));
   return json({ took: Math.round(parts.clock.monotonic() - startMs), responses });

@@ -46,6 +46,12 @@ describe("_search", () => {
     const { status, body } = await fixture.send("GET", uri, { track_total_hits: 2 }, "7.10.2");
     assert.equal(status, 400);
     assert.match(JSON.stringify(body), /tracking of total hits is not accurate, got 2/);
+    const several = await fixture.send(
+      "POST",
+      `/_msearch?rest_total_hits_as_int=true`,
+      '{"index":"logs"}\n{"track_total_hits":2}\n',
+    );
+    assert.equal(several.status, 400);
   });
 
   /** [uri, body, sources] */

@@ -49,7 +49,7 @@ async function search(parts: ApiParts, scrolls: ScrollContexts, request: ApiRequ
 }
 
 /** A plain number can't say that there are more. Throws request_invalid. */
-function checkCounted({ track_total_hits: limit }: JsonObject, request: ApiRequest): void {
+export function checkCounted({ track_total_hits: limit }: JsonObject, request: ApiRequest): void {
   if (request.flag("rest_total_hits_as_int") !== true || !(Number(limit) >= 0) || typeof limit === "boolean")
     return;
   throw new AppError(
