@@ -14,7 +14,6 @@ import { once } from "node:events";
 import { globSync, readFileSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { parseDuration } from "#proto/kit/units.ts";
 import { type GroupReport, NO_TESTS, type TestCounts } from "./run-group.ts";
@@ -98,9 +97,11 @@ async function runGroup(group: readonly string[]): Promise<void> {
     },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
-  const printed = Promise.all([text(child.stdout!), text(child.stderr!)]);
+  const printed: Record<"stdout" | "stderr", string> = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name]!.setEncoding("utf8").on("data", (chunk: string) => (printed[name] += chunk));
   const { report, fault } = await outcome(child);
-  process.stdout.write((await printed).join(""));
+  process.stdout.write(printed.stdout + printed.stderr);
   const names = group.map((path) => relative(ROOT, path)).join(" ");
   if (fault !== undefined) process.stdout.write(`✖ ${names}: ${fault}\n`);
   for (const empty of report?.empty ?? []) process.stdout.write(`✖ ${relative(ROOT, empty)} holds no test\n`);
@@ -116,6 +117,9 @@ async function outcome(child: ChildProcess): Promise<{ report?: GroupReport; fau
   const kill = (reason: string) => {
     fault = reason;
     child.kill("SIGKILL");
+    // What it has started may live on and hold them open.
+    child.stdout!.destroy();
+    child.stderr!.destroy();
   };
   const hangs = () =>
     kill(`nothing was heard for ${(2 * timeoutMs) / 1000} s: a test hangs, or left something running`);
