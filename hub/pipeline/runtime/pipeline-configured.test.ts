@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fill, setting, started } from "#test/harness/running-pipeline.ts";
+import type { PipelineSettings } from "./pipeline.ts";
+import type { PipelineFile } from "./worker-protocol.ts";
 
 const CONFIGURED = [
   {
@@ -10,16 +12,15 @@ const CONFIGURED = [
   { path: "b.conf", text: 'output { elasticsearch { index => "n-%{+yyyy}" document_id => "id-%{n}" } }' },
 ];
 
+/** Settings of one pipeline made of `files`. */
+function settingsOf(files: readonly PipelineFile[], batchSize: number): PipelineSettings {
+  return { id: "main", workers: 1, batchSize, batchDelayMs: 1, pipelines: [{ id: "main", files }] };
+}
+
 test("a configured pipeline runs its filters and routes to its output", async (t) => {
   const at = setting();
   fill(at.raw, 10, 5);
-  const settings = {
-    id: "main",
-    workers: 1,
-    batchSize: 125,
-    batchDelayMs: 1,
-    pipelines: [{ id: "main", files: CONFIGURED }],
-  };
+  const settings = settingsOf(CONFIGURED, 125);
   await started(t, at, { settings });
   await at.sink.reached(9);
   assert.deepEqual(
@@ -31,13 +32,7 @@ test("a configured pipeline runs its filters and routes to its output", async (t
 test("a reload goes on with the new files and loses nothing; files with faults change nothing", async (t) => {
   const at = setting();
   fill(at.raw, 5, 1);
-  const settings = {
-    id: "main",
-    workers: 1,
-    batchSize: 1,
-    batchDelayMs: 1,
-    pipelines: [{ id: "main", files: CONFIGURED }],
-  };
+  const settings = settingsOf(CONFIGURED, 1);
   const pipeline = await started(t, at, { settings });
   await at.sink.reached(4);
   await assert.rejects(
@@ -60,13 +55,7 @@ test("an expression that doesn't end costs one event a tag, not the pipeline its
   at.raw.append({ text: `fine\n${"a".repeat(40)}b\nfine\n` });
   const text =
     'filter { grok { match => { "message" => "^(?:a+)+$" } timeout_millis => 50 tag_on_failure => [] } }';
-  const settings = {
-    id: "main",
-    workers: 1,
-    batchSize: 1,
-    batchDelayMs: 1,
-    pipelines: [{ id: "main", files: [{ path: "a.conf", text }] }],
-  };
+  const settings = settingsOf([{ path: "a.conf", text }], 1);
   await started(t, at, { settings });
   await at.sink.reached(3);
   assert.deepEqual(
