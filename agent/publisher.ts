@@ -223,7 +223,6 @@ export class Publisher {
     sendable.slot.release();
     if (lane.recovering) this.#recover(lane);
     if (this.#pending.size > 0) return;
-    this.stop();
     for (const done of this.#onDrained.splice(0)) done();
   }
 
@@ -240,6 +239,8 @@ export class Publisher {
   }
 
   #sweep(): void {
+    // Not at the acknowledgement: the next batch is mostly on its way before the next sweep.
+    if (this.#pending.size === 0) this.stop();
     if (!this.#wire.connected) return;
     const now = this.#options.clock.monotonic();
     for (const pending of this.#pending.values()) {

@@ -44,10 +44,18 @@ export class Slot {
   }
 }
 
+/** Who wants a slot. */
+interface Waiter {
+  readonly signal: AbortSignal;
+  readonly give: (slot: Slot | null) => void;
+}
+
 /** Hands out slots, first come, first served. */
 export class SlotPool {
   readonly #free: Slot[] = [];
-  readonly #waiting: ((slot: Slot | null) => void)[] = [];
+  readonly #waiting: Waiter[] = [];
+  /** Signals that are listened to: one listener each, for waits are many. */
+  readonly #signals = new WeakSet<AbortSignal>();
   /** Slots of the pool. */
   count: number;
   /** Size of a slot that hasn't grown, bytes. */
@@ -85,18 +93,21 @@ export class SlotPool {
     if (signal.aborted) return Promise.resolve(null);
     const slot = this.#free.pop();
     if (slot !== undefined) return Promise.resolve(slot.own());
-    return new Promise((resolve) => {
-      const give = (given: Slot | null): void => {
-        signal.removeEventListener("abort", abort);
-        resolve(given);
-      };
-      const abort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(give), 1);
-        give(null);
-      };
-      signal.addEventListener("abort", abort, { once: true });
-      this.#waiting.push(give);
-    });
+    this.#listen(signal);
+    return new Promise((give) => this.#waiting.push({ signal, give }));
+  }
+
+  #listen(signal: AbortSignal): void {
+    if (this.#signals.has(signal)) return;
+    this.#signals.add(signal);
+    const abort = (): void => {
+      const ending = this.#waiting.filter((waiter) => waiter.signal === signal);
+      for (const waiter of ending) {
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        waiter.give(null);
+      }
+    };
+    signal.addEventListener("abort", abort, { once: true });
   }
 
   #create(): Slot {
@@ -107,6 +118,6 @@ export class SlotPool {
   #return(slot: Slot): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free.push(slot);
-    else next(slot.own());
+    else next.give(slot.own());
   }
 }
