@@ -64,11 +64,12 @@ for (const [text, message] of [
     "shipper.inputs: [{type: log, paths: [/a], multiline: {pattern: x, negate: maybe}}]",
     /shipper\.inputs\.0\.multiline\.negate must be boolean, but is "maybe"$/,
   ],
-  ["name: a", /setting "shipper\.inputs" is missing/],
+  ["name: a", /^agent\.yml: setting "shipper\.inputs" is missing/],
+  ["", /^agent\.yml: setting "shipper\.inputs" is missing/],
   ["shipper.inputs: []", /^agent\.yml:1:1: shipper\.inputs /],
   [
     "shipper.inputs: [{type: lgo}]",
-    /^agent\.yml:1:1: shipper\.inputs\.0: unknown input type "lgo"; did you mean "log"\?; there are log, /,
+    /^agent\.yml:1:19: shipper\.inputs\.0: unknown input type "lgo"; did you mean "log"\?; there are log, /,
   ],
   [
     "shipper.inputs: [{type: log, path: [/a]}]",
@@ -79,7 +80,19 @@ for (const [text, message] of [
     "shipper.inputs: [{type: log, paths: [/a], clean_inactive: 1h}]",
     /shipper\.inputs\.0: clean_inactive must be longer than ignore_older/,
   ],
-  ["shipper.inputs: [{type: log, paths: [/a], close_inactive: soon}]", /"soon" is no duration/],
+  [
+    "shipper.inputs: [{type: log, paths: [/a], close_inactive: soon}]",
+    /^agent\.yml:1:43: shipper\.inputs\.0\.close_inactive: "soon" is no duration; write for example/,
+  ],
+  [`${INPUT}shutdown_timeout: soon`, /^agent\.yml:2:1: shutdown_timeout: "soon" is no duration/],
+  [
+    "shipper.inputs: [{type: syslog, host: 'h:1', protocol: carrier}]",
+    /^agent\.yml:1:46: shipper\.inputs\.0\.protocol must be one of "udp", /,
+  ],
+  [
+    "shipper.inputs:\n  - type: stdin\n  - type: log\n    paths: [/a]\n    multiline:\n      pattern: '['",
+    /^agent\.yml:6:7: shipper\.inputs\.1: multiline\.pattern: "\["/,
+  ],
   ["shipper.inputs: [{type: log, paths: ['/a[']}]", /"\[" has no "\]"/],
   [
     "shipper.inputs: [{type: log, paths: [/a], exclude_files: ['(']}]",

@@ -1,36 +1,23 @@
 /** Reads agent.yml: one schema, dotted or nested keys, exactly one output, each input checked by its plugin. */
 
-import { createHash } from "node:crypto";
 import { type Stats, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { type Static, type TObject, Type } from "typebox";
+import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
-import { didYouMean } from "#proto/kit/nearest.ts";
 import {
   checkSettings,
-  checkValue,
   type Entries,
   parseOverride,
+  placesOf,
   readSettingsFile,
 } from "#proto/kit/settings.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
-import { INPUTS } from "./inputs/all.ts";
-import type { InputPlugin } from "./inputs/input.ts";
-import { COMMON_INPUT_PROPERTIES, SETTINGS_SCHEMA } from "./settings.ts";
+import { checkInputs, type InputSettings } from "./input-settings.ts";
+import { SETTINGS_SCHEMA } from "./settings.ts";
 
 /** Kinds of outputs. */
 export type OutputType = "pipeline" | "search" | "file" | "console";
-
-/** An input of the settings, checked. */
-export interface InputSettings {
-  readonly id: string;
-  readonly plugin: InputPlugin;
-  /** As the plugin's schema says, defaults filled in. */
-  readonly options: Static<TObject>;
-  /** {"fields": {}, "tags": []} as UTF-8; empty for none. */
-  readonly fieldsJson: Uint8Array;
-}
 
 /** Settings of the agent, checked; units as the names say. */
 export interface AgentSettings {
@@ -63,8 +50,6 @@ export interface ConfigOptions {
 
 const BATCH_BYTES_LOWEST = 16 * 1_024;
 const BATCH_BYTES_HIGHEST = 1_024 * 1_024;
-/** The fields go into each batch. */
-const FIELDS_BYTES_MAX = 64 * 1_024;
 const OTHERS_WRITE = 0o022;
 /** Of settings that people bring along. */
 const FOREIGN = "filebeat.";
@@ -101,7 +86,6 @@ export function loadSettings(options: ConfigOptions): AgentSettings {
 export function checkAgentSettings(entries: Entries): AgentSettings {
   for (const [key, { place }] of entries) if (key.startsWith(FOREIGN)) throw foreignSetting(key, place);
   const file = checkSettings(SETTINGS_SCHEMA, entries);
-  const place = entries.get("shipper.inputs")?.place ?? "shipper.inputs";
   const output = chooseOutput(file, entries);
   const batchBytes = at(
     entries,
@@ -112,7 +96,7 @@ export function checkAgentSettings(entries: Entries): AgentSettings {
     file,
     agentName: file.name === "" ? hostname() : file.name,
     output,
-    inputs: checkInputs(file["shipper.inputs"], place),
+    inputs: checkInputs(file["shipper.inputs"], placesOf(entries.get("shipper.inputs")!)),
     pathData: resolve(file["path.data"]),
     shutdownTimeoutMs: parseDuration(file["shutdown_timeout"]),
     lingerMs: parseDuration(file["output.pipeline.linger"]),
@@ -122,14 +106,6 @@ export function checkAgentSettings(entries: Entries): AgentSettings {
     rotateBytes: parseSize(file["output.file.rotate_every"]),
     reloadIntervalMs: parseDuration(file["config.reload.interval"]),
   };
-}
-
-/** Returns the schema of an input: the common settings and the plugin's own. */
-export function inputSchema(plugin: InputPlugin): TObject {
-  return Type.Object(
-    { ...COMMON_INPUT_PROPERTIES, ...plugin.schema.properties },
-    { additionalProperties: false },
-  );
 }
 
 function at(entries: Entries, key: string, batchBytes: number): number {
@@ -210,87 +186,4 @@ function chooseOutput(file: Static<typeof SETTINGS_SCHEMA>, entries: Entries): O
   if (key !== undefined && (file[key] ?? "").length === 0)
     throw new AppError("settings_invalid", `${place}: ${key} is missing, for example ${example}`);
   return output;
-}
-
-function checkInputs(inputs: readonly Record<string, unknown>[], place: string): InputSettings[] {
-  const checked: InputSettings[] = [];
-  const ids = new Set<string>();
-  for (const [index, input] of inputs.entries()) {
-    const key = `shipper.inputs.${index}`;
-    const type = String(input["type"]);
-    const plugin = INPUTS.find((each) => each.type === type);
-    if (plugin === undefined) {
-      const types = INPUTS.map((each) => each.type);
-      throw new AppError(
-        "settings_invalid",
-        `${place}: ${key}: unknown input type "${type}"${didYouMean(type, types)}; there are ${types.join(", ")}`,
-      );
-    }
-    const settings = checkInput(plugin, input, key, place);
-    if (settings === null) continue;
-    if (ids.has(settings.id)) {
-      throw new AppError(
-        "settings_invalid",
-        `${place}: ${key}: there is another input with the id "${settings.id}"; give each its own`,
-      );
-    }
-    ids.add(settings.id);
-    checked.push(settings);
-  }
-  if (checked.length === 0) {
-    throw new AppError(
-      "settings_invalid",
-      `${place}: no input is enabled; set enabled: true in one of shipper.inputs`,
-    );
-  }
-  return checked;
-}
-
-function checkInput(
-  plugin: InputPlugin,
-  input: Record<string, unknown>,
-  key: string,
-  place: string,
-): InputSettings | null {
-  const schema = inputSchema(plugin);
-  const all = checkValue(schema, dotted(input, schema), key, place) as Record<string, unknown>;
-  const { type, id, enabled, fields, tags, ...options } = all;
-  try {
-    plugin.validate(options);
-  } catch (error) {
-    if (error instanceof AppError)
-      throw new AppError(error.code, `${place}: ${key}: ${error.message}`, { cause: error });
-    throw error;
-  }
-  if (enabled !== true) return null;
-  const fieldsJson = fieldsOf(fields as object, tags as string[]);
-  if (fieldsJson.length > FIELDS_BYTES_MAX) {
-    throw new AppError(
-      "settings_invalid",
-      `${place}: ${key}: fields and tags take ${fieldsJson.length} bytes, at most 64 KiB are possible`,
-    );
-  }
-  const made = createHash("sha256").update(JSON.stringify(options)).digest("hex").slice(0, 8);
-  return { id: typeof id === "string" ? id : `${String(type)}-${made}`, plugin, options, fieldsJson };
-}
-
-/** Returns `input` with nested settings (tls: {key: …}) as the dotted ones the schema names. */
-function dotted(input: Record<string, unknown>, schema: TObject): Record<string, unknown> {
-  const known = Object.keys(schema.properties);
-  const flat: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(input)) {
-    const nested =
-      value !== null && typeof value === "object" && known.some((name) => name.startsWith(`${key}.`));
-    if (!nested) flat[key] = value;
-    else for (const [name, inner] of Object.entries(value)) flat[`${key}.${name}`] = inner;
-  }
-  return flat;
-}
-
-function fieldsOf(fields: object, tags: readonly string[]): Uint8Array {
-  const parts = {
-    ...(Object.keys(fields).length === 0 ? {} : { fields }),
-    ...(tags.length === 0 ? {} : { tags }),
-  };
-  return Object.keys(parts).length === 0 ? new Uint8Array() : Buffer.from(JSON.stringify(parts));
 }

@@ -1,11 +1,11 @@
 /** The schema of agent.yml, without the inputs' own settings. */
 
 import { Type } from "typebox";
+import { durationSetting, sizeSetting } from "#proto/kit/setting-kinds.ts";
 
 const duration = (fallback: string, description: string) =>
-  Type.Union([Type.String(), Type.Number()], { default: fallback, description });
-const size = (fallback: string, description: string) =>
-  Type.Union([Type.String(), Type.Integer()], { default: fallback, description });
+  durationSetting({ default: fallback, description });
+const size = (fallback: string, description: string) => sizeSetting({ default: fallback, description });
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
 /** Keys as they stand in agent.yml, dotted. */

@@ -7,11 +7,11 @@ import { AppError } from "#proto/kit/errors.ts";
 import {
   type Aliases,
   checkSettings,
-  describeSettings,
   type Entries,
   parseOverride,
   readSettingsFile,
 } from "#proto/kit/settings.ts";
+import { describeSettings } from "#proto/kit/settings-reference.ts";
 import { tlsProperties } from "./tls-files.ts";
 
 const port = (fallback: number, description: string) =>

@@ -20,13 +20,13 @@ const ALTERNATIVES_MAX = 256;
 /** Compiles an absolute pattern; with braces into several. Throws settings_invalid. */
 export function compilePattern(text: string): Pattern[] {
   if (!text.startsWith("/")) {
-    throw new AppError("settings_invalid", `path pattern "${text}" must be absolute: begin it with "/"`);
+    throw new AppError("settings_invalid", `paths: "${text}" must be absolute: begin it with "/"`);
   }
   const alternatives = expandBraces(text);
   if (alternatives.length > ALTERNATIVES_MAX) {
     throw new AppError(
       "settings_invalid",
-      `path pattern "${text}" stands for more than ${ALTERNATIVES_MAX} patterns`,
+      `paths: "${text}" stands for more than ${ALTERNATIVES_MAX} patterns`,
     );
   }
   return alternatives.map((each) => ({
@@ -84,7 +84,7 @@ function segment(part: string, pattern: string): Segment {
       if (end < 0)
         throw new AppError(
           "settings_invalid",
-          `path pattern "${pattern}": "[" has no "]"; write \\[ for the character`,
+          `paths: "${pattern}": "[" has no "]"; write \\[ for the character`,
         );
       const set = part
         .slice(at + 1, end)

@@ -6,10 +6,11 @@ import type { FileSetOptions } from "#agent/harvester/file-set.ts";
 import { compilePattern, type Pattern } from "#agent/harvester/pattern.ts";
 import { compileExpression } from "#agent/lines/expression.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { durationSetting, sizeSetting } from "#proto/kit/setting-kinds.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
 
 const duration = (fallback: string | number, description: string) =>
-  Type.Union([Type.String(), Type.Number()], { default: fallback, description });
+  durationSetting({ default: fallback, description });
 
 /** Files that no line can be read of, and those where gzip is unpacked. */
 const COMPRESSED = "\\.(gz|bz2|xz|zst|lz4|zip)$";
@@ -86,7 +87,7 @@ export const fileProperties = {
     default: 0,
     description: "Files open at the same time, at most 2,000; further ones take turns. 0: 2,000.",
   }),
-  max_bytes: Type.Union([Type.String(), Type.Integer()], {
+  max_bytes: sizeSetting({
     default: "1mb",
     description:
       "Longest event that stays whole, 1kb to 4mb; longer ones are split and marked, or as on_long says.",

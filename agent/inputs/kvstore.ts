@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { type Static, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import { durationSetting } from "#proto/kit/setting-kinds.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { parseAddress } from "./address.ts";
 import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
@@ -48,7 +49,7 @@ const schema = Type.Object(
       default: "beginning",
       description: "Where a consumer group that is made now begins.",
     }),
-    claim_idle: Type.Union([Type.String(), Type.Number()], {
+    claim_idle: durationSetting({
       default: "5m",
       description:
         "Entries that another consumer has not acknowledged for this time are taken over; 0: never.",
@@ -63,7 +64,7 @@ const schema = Type.Object(
       default: 125,
       description: "Entries asked for at a time.",
     }),
-    interval: Type.Union([Type.String(), Type.Number()], {
+    interval: durationSetting({
       default: "10s",
       description: "Time between looks at the slow log.",
     }),
@@ -71,7 +72,7 @@ const schema = Type.Object(
     username: Type.String({ default: "", description: "User, for servers with several." }),
     password: Type.String({ default: "", description: "Password." }),
     password_file: text("File with the password; read at each connection."),
-    timeout: Type.Union([Type.String(), Type.Number()], {
+    timeout: durationSetting({
       default: "5s",
       description: "Time after which a command without an answer counts as failed.",
     }),

@@ -1,13 +1,13 @@
 /** What inputs without files share: their place in the output, their spool, and what they tell of themselves. */
 
-import { Type } from "typebox";
 import { EventBatcher, type StreamEvent } from "#agent/batcher.ts";
 import { Spool } from "#agent/spool/spool.ts";
+import { sizeSetting } from "#proto/kit/setting-kinds.ts";
 import type { InputContext, InputState } from "./input.ts";
 
 /** The setting of inputs that nobody would send their data again. */
 export const spoolProperties = {
-  "spool.max_bytes": Type.Union([Type.String(), Type.Integer()], {
+  "spool.max_bytes": sizeSetting({
     default: "100mb",
     description:
       "What is kept on disk while the output is away; beyond it senders wait, or datagrams are counted and lost. 0: nothing.",

@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import { type Static, Type } from "typebox";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { durationSetting, sizeSetting } from "#proto/kit/setting-kinds.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
 import { addressSetting, parseAddress } from "./address.ts";
 import { Framer } from "./framing.ts";
@@ -18,7 +19,7 @@ export const tcpSchema = Type.Object(
       default: "newline",
       description: "newline; auto also understands octet counts (RFC 6587).",
     }),
-    max_message_size: Type.Union([Type.String(), Type.Integer()], {
+    max_message_size: sizeSetting({
       default: "64kb",
       description: "Longer messages are split.",
     }),
@@ -27,7 +28,7 @@ export const tcpSchema = Type.Object(
       default: 1_000,
       description: "Further connections are refused.",
     }),
-    timeout: Type.Union([Type.String(), Type.Number()], {
+    timeout: durationSetting({
       default: "5m",
       description: "Connections without data for this time are closed; 0: never.",
     }),

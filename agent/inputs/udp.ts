@@ -4,6 +4,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import { type Static, Type } from "typebox";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { sizeSetting } from "#proto/kit/setting-kinds.ts";
 import { parseSize } from "#proto/kit/units.ts";
 import { addressSetting, parseAddress } from "./address.ts";
 import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
@@ -12,11 +13,11 @@ import { peerFields, StreamSink, spoolProperties } from "./stream-input.ts";
 const schema = Type.Object(
   {
     host: addressSetting(),
-    max_message_size: Type.Union([Type.String(), Type.Integer()], {
+    max_message_size: sizeSetting({
       default: "10kb",
       description: "Longer datagrams are cut off there.",
     }),
-    read_buffer: Type.Union([Type.String(), Type.Integer()], {
+    read_buffer: sizeSetting({
       default: "4mb",
       description: "What the system keeps for the agent; a burst longer than that is lost.",
     }),

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { durationSetting } from "#proto/kit/setting-kinds.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { compileExpression } from "./expression.ts";
 
@@ -37,7 +38,7 @@ export const multilineProperties = {
     }),
   ),
   "multiline.timeout": Type.Optional(
-    Type.Union([Type.String(), Type.Number()], {
+    durationSetting({
       description: "Time after which an event counts as whole although its end was not seen. Default: 5s.",
     }),
   ),

@@ -61,7 +61,7 @@ export type AlertRule = Static<typeof ruleSchema>;
 export function checkRule(body: unknown): AlertRule {
   let rule: AlertRule;
   try {
-    rule = checkValue(ruleSchema, body, "rule", "alert") as AlertRule;
+    rule = checkValue(ruleSchema, body, "rule", () => "alert") as AlertRule;
   } catch (error) {
     throw new AppError("request_invalid", (error as Error).message, { cause: error });
   }

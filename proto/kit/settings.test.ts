@@ -64,12 +64,29 @@ for (const [text, message] of [
   [`node.name: $\{NOWHERE}`, /^hub\.yml:1:1: environment variable NOWHERE isn't set/],
   ["http.port: 1\nhttp:\n  port: 2", /hub\.yml:3:3: "http\.port" was set already at hub\.yml:1:1/],
   ["pipeline.bath.size: 1\npipeline.batch.size: 2", /are the same setting but differ/],
-  ["inputs:\n  - type: log\n    enabeld: true", /hub\.yml:1:1: inputs\.0: unknown setting "enabeld"/],
+  [
+    "inputs:\n  - type: log\n    enabeld: true",
+    /^hub\.yml:3:5: inputs\.0: unknown setting "enabeld"; did you mean "enabled"\?$/,
+  ],
+  ["inputs:\n  - {enabled: true}", /^hub\.yml:2:5: inputs\.0: setting "type" is missing$/],
+  [
+    "inputs:\n  - type: log\n  - type: tcp\n    enabled: maybe",
+    /^hub\.yml:4:5: inputs\.1\.enabled must be boolean/,
+  ],
 ] as const) {
   test(`settings ${JSON.stringify(text)} are refused with the place`, () => {
     assert.throws(() => read(text), { code: "settings_invalid", message });
   });
 }
+
+test("a setting that is missing is missing in its file, though that be empty", () => {
+  const required = Type.Object({ name: Type.String() }, { additionalProperties: false });
+  for (const text of ["", "# nothing\n"]) {
+    assert.throws(() => checkSettings(required, parseSettings(text, "a.yml", required, {})), {
+      message: 'a.yml: setting "name" is missing',
+    });
+  }
+});
 
 test("an alias alone sets the setting it names", () => {
   assert.equal(read("pipeline.batch.size: 7")["pipeline.bath.size"], 7);

@@ -9,6 +9,9 @@ import { Value } from "typebox/value";
 import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml";
 import { AppError, systemCode } from "./errors.ts";
 import { didYouMean } from "./nearest.ts";
+import { unitFault } from "./setting-kinds.ts";
+import { offsetOf, type PlaceOf, pointerParts } from "./settings-place.ts";
+import { choices, propertyNames, schemaAt } from "./settings-schema.ts";
 
 /** Faults of a file that are named at once. */
 const MOST_FAULTS = 20;
@@ -18,10 +21,15 @@ interface Entry {
   readonly value: unknown;
   /** "hub.yml:3:1" or "-E http.port". */
   readonly place: string;
+  /** Of what is within the value; undefined where all of it has one place. */
+  readonly placeOf?: PlaceOf;
 }
 
 /** A settings file as dotted keys, not yet checked. */
-export type Entries = Map<string, Entry>;
+export interface Entries extends Map<string, Entry> {
+  /** Name of the file. */
+  readonly file?: string;
+}
 
 /** Pairs of keys that name the same setting: [accepted, kept]. */
 export type Aliases = readonly (readonly [accepted: string, kept: string])[];
@@ -53,7 +61,7 @@ export function parseSettings(text: string, name: string, schema: TObject, env: 
   if (problem !== undefined) {
     throw new AppError("settings_invalid", `${place(problem.pos[0])}: ${problem.message.split("\n")[0]}`);
   }
-  const entries: Entries = new Map();
+  const entries: Entries = Object.assign(new Map<string, Entry>(), { file: name });
   if (document.contents === null) return entries;
   if (!isMap(document.contents)) {
     throw new AppError("settings_invalid", `${name}: settings must be "key: value" lines`);
@@ -81,23 +89,25 @@ export function checkSettings<T extends TObject>(
   const known = Object.keys(schema.properties);
   const settings: Record<string, unknown> = {};
   const faults: string[] = [];
-  for (const [key, { value, place }] of merged) {
+  for (const [key, entry] of merged) {
+    const { value, place } = entry;
     const property = schema.properties[key];
     if (property === undefined) {
       const names = [...known, ...aliases.map(([accepted]) => accepted)];
       faults.push(`${place}: unknown setting "${key}"${didYouMean(key, names)}`);
       continue;
     }
-    const checked = readValue(property, value, key, place);
+    const checked = readValue(property, value, key, placesOf(entry));
     if (typeof checked === "string") faults.push(checked);
     else settings[key] = checked.value;
   }
+  const inFile = entries.file === undefined ? "" : `${entries.file}: `;
   for (const key of known) {
     if (key in settings || merged.has(key)) continue;
     const property = schema.properties[key]!;
     const fallback = (property as { default?: unknown }).default;
     if (fallback !== undefined) settings[key] = structuredClone(fallback);
-    else if (schema.required?.includes(key)) faults.push(`setting "${key}" is missing`);
+    else if (schema.required?.includes(key)) faults.push(`${inFile}setting "${key}" is missing`);
   }
   if (faults.length > 0) throw new AppError("settings_invalid", listFaults(faults));
   return settings as NoInfer<Static<T>>;
@@ -110,8 +120,8 @@ function listFaults(faults: readonly string[]): string {
 }
 
 /** Checks one value; numbers and booleans written as text are converted. Throws settings_invalid. */
-export function checkValue(schema: TSchema, value: unknown, key: string, place: string): unknown {
-  const checked = readValue(schema, value, key, place);
+export function checkValue(schema: TSchema, value: unknown, key: string, placeOf: PlaceOf): unknown {
+  const checked = readValue(schema, value, key, placeOf);
   if (typeof checked === "string") throw new AppError("settings_invalid", checked);
   return checked.value;
 }
@@ -120,81 +130,55 @@ export function checkValue(schema: TSchema, value: unknown, key: string, place: 
 const SECRET = /(token|secret|password|passphrase|seed|key|smtp\.url)$/;
 
 /** Returns the converted value, or what is wrong with it. */
-function readValue(schema: TSchema, value: unknown, key: string, place: string): { value: unknown } | string {
+function readValue(
+  schema: TSchema,
+  value: unknown,
+  key: string,
+  placeOf: PlaceOf,
+): { value: unknown } | string {
   const converted = Value.Default(schema, Value.Convert(schema, structuredClone(value)));
   const faults = Value.Errors(schema, converted);
   const fault = faults[0];
-  if (fault === undefined) return { value: converted };
+  if (fault === undefined) return unitFaultIn(schema, converted, key, placeOf) ?? { value: converted };
   const unknown = faults.find((each) => each.keyword === "additionalProperties");
-  const path = (unknown ?? fault).instancePath.replace(/^\//, "").replaceAll("/", ".");
-  const where = path === "" ? key : `${key}.${path}`;
+  const parts = pointerParts((unknown ?? fault).instancePath);
+  const place = placeOf(parts);
+  const where = [key, ...parts].join(".");
   if (unknown === undefined && fault.keyword === "required") {
     const missing = (fault.params as { requiredProperties: string[] }).requiredProperties;
     return `${place}: ${where}: setting "${missing[0]}" is missing`;
   }
   if (unknown === undefined) {
-    const wanted = path === "" ? (choices(schema) ?? fault.message) : fault.message;
-    if (SECRET.test(key)) return `${place}: ${where} ${wanted}`;
-    return `${place}: ${where} ${wanted}, but is ${JSON.stringify(valueAt(value, fault.instancePath))}`;
+    const wanted = choices(schemaAt(schema, parts)) ?? fault.message;
+    if (SECRET.test(where)) return `${place}: ${where} ${wanted}`;
+    return `${place}: ${where} ${wanted}, but is ${JSON.stringify(valueAt(value, parts))}`;
   }
   const extra = (unknown.params as { additionalProperties: string[] }).additionalProperties[0]!;
   const names = propertyNames(schema, unknown.schemaPath);
-  return `${place}: ${where}: unknown setting "${extra}"${didYouMean(extra, names)}`;
+  return `${placeOf([...parts, extra])}: ${where}: unknown setting "${extra}"${didYouMean(extra, names)}`;
 }
 
-/** Returns the part of a value that a JSON pointer (RFC 6901) leads to. */
-function valueAt(value: unknown, pointer: string): unknown {
+/** Returns what is wrong with a setting that has a unit: the value itself or one of its properties; undefined: nothing. */
+function unitFaultIn(schema: TSchema, value: unknown, key: string, placeOf: PlaceOf): string | undefined {
+  const own = unitFault(schema, value);
+  if (own !== undefined) return `${placeOf([])}: ${key}: ${own}`;
+  const { properties = {} } = schema as { properties?: Record<string, TSchema> };
+  for (const [name, property] of Object.entries(properties)) {
+    const fault = unitFault(property, (value as Record<string, unknown>)[name]);
+    if (fault !== undefined) return `${placeOf([name])}: ${key}.${name}: ${fault}`;
+  }
+  return undefined;
+}
+
+/** Returns what tells the places within an entry. */
+export function placesOf({ place, placeOf }: Entry): PlaceOf {
+  return placeOf ?? (() => place);
+}
+
+function valueAt(value: unknown, parts: readonly string[]): unknown {
   let at = value;
-  for (const part of pointer.split("/").slice(1)) {
-    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = (at as Record<string, unknown> | undefined)?.[name];
-  }
+  for (const name of parts) at = (at as Record<string, unknown> | undefined)?.[name];
   return at;
-}
-
-/** Returns the values that a setting with few of them takes, in words. */
-function choices(schema: TSchema): string | undefined {
-  const { anyOf } = schema as { anyOf?: readonly { readonly const?: unknown }[] };
-  const values = anyOf?.map((each) => each.const);
-  if (values === undefined || values.includes(undefined)) return undefined;
-  return `must be one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
-}
-
-/** Names of the properties that the part of `schema` at `schemaPath` ("#/items") knows. */
-function propertyNames(schema: TSchema, schemaPath: string): string[] {
-  let at: unknown = schema;
-  for (const part of schemaPath.split("/").slice(1)) {
-    if (part !== "additionalProperties") at = (at as Record<string, unknown> | undefined)?.[part];
-  }
-  return Object.keys((at as { properties?: object } | undefined)?.properties ?? {});
-}
-
-/** Returns the settings reference of a schema as a Markdown table: key, default, meaning and the values there are. */
-export function describeSettings(schema: TObject): string {
-  const rows = ["| setting | default | meaning |", "|---|---|---|"];
-  for (const [key, property] of Object.entries(schema.properties)) {
-    const { description = "", default: fallback } = property as { description?: string; default?: unknown };
-    const code = fallback === undefined ? "" : `\`${cell(JSON.stringify(fallback))}\``;
-    rows.push(`| \`${key}\` | ${code} | ${cell(description)}${cell(allowed(property))} |`);
-  }
-  return `${rows.join("\n")}\n`;
-}
-
-/** Returns what a setting may be where that is a choice or a range, in brackets. */
-function allowed(property: object): string {
-  const { anyOf, minimum, maximum } = property as {
-    anyOf?: readonly { readonly const?: unknown }[];
-    minimum?: number;
-    maximum?: number;
-  };
-  if (anyOf?.every((each) => each.const !== undefined))
-    return ` (${anyOf.map((each) => `\`${String(each.const)}\``).join(", ")})`;
-  return minimum !== undefined && maximum !== undefined ? ` (${minimum} to ${maximum})` : "";
-}
-
-/** A bar would end the cell, in code as well. */
-function cell(text: string): string {
-  return text.replaceAll("|", "\\|");
 }
 
 function flatten(
@@ -208,7 +192,8 @@ function flatten(
   for (const pair of map.items) {
     if (!isPair(pair) || !isScalar(pair.key)) continue;
     const key = prefix + String(pair.key.value);
-    const where = place((pair.key as Node).range?.[0] ?? 0);
+    const offset = (pair.key as Node).range?.[0] ?? 0;
+    const where = place(offset);
     const value = pair.value as Node | null;
     if (isMap(value) && !(key in schema.properties)) {
       flatten(value, `${key}.`, schema, entries, place, env);
@@ -218,7 +203,9 @@ function flatten(
     if (before !== undefined) {
       throw new AppError("settings_invalid", `${where}: "${key}" was set already at ${before.place}`);
     }
-    entries.set(key, { value: substitute(value === null ? null : toPlain(value), env, where), place: where });
+    const plain = substitute(value === null ? null : toPlain(value), env, where);
+    const placeOf = (path: readonly string[]): string => place(offsetOf(value, path, offset));
+    entries.set(key, { value: plain, place: where, placeOf });
   }
 }
 
