@@ -116,6 +116,7 @@ suite("the pages of access in a browser", () => {
     const form = formOf("Register");
     await form.getByLabel(/^Name/).fill("Reports");
     await form.getByLabel(/^Redirect URIs/).fill("https://reports.example/cb");
+    await form.getByRole("checkbox", { name: "Search your logs" }).check();
     await form.getByRole("button", { name: "Register" }).click();
     await page.locator(".secret code").nth(1).waitFor();
     const [id, first] = await page.locator(".secret code").allTextContents();
