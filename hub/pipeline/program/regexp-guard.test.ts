@@ -80,7 +80,8 @@ test("a batch that is merely long is done again with more time, and no expressio
     return "done";
   }, 20);
   assert.equal(found, "done");
-  assert.ok(attempts > 1 && timeouts === attempts - 1, `${attempts} attempts, ${timeouts} time-outs`);
+  // An expression that had to wait for a processor is stopped and begun again, too.
+  assert.ok(attempts > 1 && timeouts >= attempts - 1, `${attempts} attempts, ${timeouts} time-outs`);
   assert.deepEqual(guard.runBatch(batchOf(guard, ["aa"], [ASTRAY])), [[true]]);
 });
 
