@@ -131,10 +131,10 @@ describe("_search", () => {
     ["/logs/_search?scroll=30d", {}, 400, "illegal_argument_exception", /Keep alive for scroll/],
     [
       "/logs/_search",
-      { suggest: { s: {} } },
+      { suggest: { s: { prefix: "a", completion: { field: "host", contexts: { k: "v" } } } } },
       501,
       "unsupported_operation_exception",
-      /suggesters aren't offered/,
+      /\[contexts\] of a completion can't be used/,
     ],
   ];
   for (const [uri, body, status, type, reason] of REFUSED) {
