@@ -1,10 +1,12 @@
 /**
- * Runs test files: `node test/run.ts [--together] [--timeout 60s] [--concurrency 3] [--name PATTERN] [--verbose] GLOB … [WORD …]`.
+ * Runs test files: `node test/run.ts [--together] [--servers only|none] [--timeout 60s] [--concurrency 3] [--name PATTERN]
+ * [--verbose] GLOB … [WORD …]`.
  * A WORD has neither slash nor star: of the globs' files those are run whose path holds one (`npm run conformance -- oauth`).
  *
  * Each file has its own process, so that a leaked handle or a changed global of one can't hide in another. With
  * `--together` the files of a room share one, which spares starting Node and loading the room's modules for each file:
- * more than half of the time of small tests. Prints failures and the counts. Exit status 1 where a test failed, where a
+ * more than half of the time of small tests. `--servers` takes only the files that start a nats-server, or none of them:
+ * those want seconds where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where a
  * pattern matches no file, where a file holds no test and where a process doesn't end by itself: what didn't run, or
  * didn't stop, must not look like success.
  */
@@ -20,11 +22,11 @@ import { type GroupReport, NO_TESTS, type TestCounts } from "./run-group.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
-/**
- * Files that have a process of their own: hooks of a file's top level would run for the tests of its neighbours too, and
- * a process that has grown takes long to start others.
- */
-const ALONE = /^(?:beforeEach|afterEach)\(|\b(?:startNats|EmbeddedServer|useJournal)\b/m;
+/** Files that start a nats-server. */
+const SERVERS = /\b(?:startNats|EmbeddedServer|useJournal)\b/;
+
+/** Files with hooks at their top level, which would run for the tests of their neighbours too. */
+const HOOKED = /^(?:beforeEach|afterEach)\(/m;
 
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
@@ -33,6 +35,7 @@ const { values: options, positionals: patterns } = parseArgs({
   allowPositionals: true,
   options: {
     together: { type: "boolean", default: false },
+    servers: { type: "string" },
     timeout: { type: "string", default: "60s" },
     concurrency: { type: "string", default: String(freeLanes()) },
     name: { type: "string" },
@@ -40,6 +43,10 @@ const { values: options, positionals: patterns } = parseArgs({
   },
 });
 
+if (!["only", "none", undefined].includes(options.servers)) {
+  process.stderr.write(`test/run.ts: --servers is only or none, not ${options.servers}\n`);
+  process.exit(1);
+}
 process.chdir(ROOT);
 process.env["NODE_COMPILE_CACHE"] ??= join(ROOT, ".cache", "compile");
 const timeoutMs = parseDuration(options.timeout);
@@ -61,7 +68,9 @@ function freeLanes(): number {
 }
 
 function isMeant(path: string): boolean {
-  return words.length === 0 || words.some((word) => relative(ROOT, path).includes(word));
+  const hasWord = words.length === 0 || words.some((word) => relative(ROOT, path).includes(word));
+  if (!hasWord || options.servers === undefined) return hasWord;
+  return SERVERS.test(readFileSync(path, "utf8")) === (options.servers === "only");
 }
 
 /** Returns the files of a pattern, sorted. Ends the process where there are none. */
@@ -72,11 +81,16 @@ function filesOf(pattern: string): string[] {
   process.exit(1);
 }
 
-/** Returns the files that may share a process: those of one room, which is a folder's first two names. */
+/**
+ * Returns the files that may share a process: those of one room, which is a folder's first two names. Who starts servers
+ * is alone: a process that has grown takes long to start others.
+ */
 function byRoom(paths: readonly string[]): string[][] {
-  const rooms = Map.groupBy(paths, (path) =>
-    ALONE.test(readFileSync(path, "utf8")) ? path : relative(ROOT, dirname(path)).split(sep, 2).join(sep),
-  );
+  const rooms = Map.groupBy(paths, (path) => {
+    const text = readFileSync(path, "utf8");
+    const isAlone = HOOKED.test(text) || SERVERS.test(text);
+    return isAlone ? path : relative(ROOT, dirname(path)).split(sep, 2).join(sep);
+  });
   return [...rooms.values()];
 }
 
