@@ -44,14 +44,19 @@ function candidates(terms: TermDictionary | null, prefix: string, longest: strin
   return prefix === "" && longest !== "" ? terms.containing(Buffer.from(longest)) : terms.prefix(prefix);
 }
 
-/** Returns what makes a query of a field's path; the expression of at most `maxLength` characters is checked at once. Throws request_invalid. */
-export function regexpQuery(source: string, maxLength: number): (path: string) => Query {
+/** Throws request_invalid for an expression of more than `maxLength` characters. */
+export function checkRegexpLength(source: string, maxLength: number): void {
   if (source.length > maxLength) {
     throw new AppError(
       "request_invalid",
       `The length of regex [${source.length}] used in the Regexp Query request has exceeded the allowed maximum of [${maxLength}]. This maximum can be set by changing the [index.max_regex_length] index level setting.`,
     );
   }
+}
+
+/** Returns what makes a query of a field's path; the expression of at most `maxLength` characters is checked at once. Throws request_invalid. */
+export function regexpQuery(source: string, maxLength: number): (path: string) => Query {
+  checkRegexpLength(source, maxLength);
   const compiled = compileRegexp(source);
   return (path) =>
     new TermsNode(path, {

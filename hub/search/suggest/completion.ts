@@ -8,6 +8,7 @@ import type { SearchControl } from "../control.ts";
 import { sourcePath } from "../fetch/source-values.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import { anything, flag, integer, object, readOptions, required, text } from "../options.ts";
+import { checkRegexpLength } from "../pattern-query.ts";
 import { RawJson } from "../raw-json.ts";
 import { compileRegexp } from "../regexp/automaton.ts";
 import { automaticEdits, beginsWithinEdits } from "../regexp/edit-distance.ts";
@@ -55,6 +56,8 @@ interface Candidate {
 export interface CompletionText {
   readonly text: string;
   readonly isRegexp: boolean;
+  /** Characters of a regular expression. */
+  readonly maxRegexLength: number;
 }
 
 /** Reads a completion suggestion. Throws parsing, request_invalid, not_offered. */
@@ -82,8 +85,9 @@ export function completionSuggester(given: CompletionText, body: JsonObject): Su
   };
 }
 
-function wantedOf({ text: given, isRegexp }: CompletionText, fuzzy: unknown): Wanted {
+function wantedOf({ text: given, isRegexp, maxRegexLength }: CompletionText, fuzzy: unknown): Wanted {
   if (isRegexp) {
+    checkRegexpLength(given, maxRegexLength);
     const compiled = compileRegexp(`${given}.*`);
     return { prefix: compiled.prefix, accepts: (term) => compiled.matches(term) };
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "../json.ts";
 import { QUERIES_BY_NAME } from "../queries/all.ts";
@@ -32,7 +33,8 @@ after(() => fixture.close());
 const parser = new QueryParser(QUERIES_BY_NAME);
 
 async function ask(body: JsonObject, shards = fixture.shards, typedKeys = false): Promise<JsonObject> {
-  return await suggest(parseSuggest(body), shards, { signal: new AbortController().signal, typedKeys });
+  const options = { signal: new AbortController().signal, typedKeys };
+  return (await suggest(parseSuggest(body, { maxRegexLength: 20 }), shards, options)).suggest;
 }
 
 /** Texts of the options with their scores, for each word. */
@@ -124,6 +126,7 @@ suite("suggestions", () => {
     [{ s: { text: "a", trem: { field: "name" } } }, /no \[trem\]; did you mean "term"/],
     [{ s: { text: "a", term: { field: "none" } } }, /no mapping found for field \[none\]/],
     [{ s: { prefix: "a", completion: { field: "name", contexts: {} } } }, /\[contexts\].*field of its own/],
+    [{ s: { regex: "n.*".repeat(7), completion: { field: "name" } } }, /length of regex \[21\]/],
     [{ s: "text" }, /must be an object/],
   ];
   for (const [body, message] of REFUSED) {
@@ -134,6 +137,18 @@ suite("suggestions", () => {
       );
     });
   }
+});
+
+test("suggestions whose time is over say so, and are what was found until then", async () => {
+  let nowMs = 0;
+  const clock = { ...systemClock, now: () => 0, monotonic: () => (nowMs += 20) };
+  const body = { s: { prefix: "n", completion: { field: "name" } } };
+  const suggesters = parseSuggest(body, { maxRegexLength: 20 });
+  const options = { signal: new AbortController().signal, clock };
+  const { suggest: found, timedOut } = await suggest(suggesters, fixture.shards, options, 10);
+  assert.equal(timedOut, true);
+  assert.ok(Array.isArray(found["s"]));
+  assert.equal((await suggest(suggesters, fixture.shards, options)).timedOut, false);
 });
 
 test("a value of a completion field that is none is refused with what it may be", () => {

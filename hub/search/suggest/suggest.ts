@@ -7,7 +7,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { SearchControl } from "../control.ts";
 import { isObject, type JsonObject, scalarText } from "../json.ts";
-import { ShardContext } from "../query.ts";
+import { type SearchLimits, ShardContext } from "../query.ts";
 import type { SearchOptions, SearchShard } from "../search.ts";
 import { completionSuggester } from "./completion.ts";
 import type { Suggester, SuggestShard } from "./suggester.ts";
@@ -24,8 +24,18 @@ export interface NamedSuggester {
   readonly suggester: Suggester;
 }
 
+/** What suggesters found, by name. */
+export interface Suggestions {
+  readonly suggest: JsonObject;
+  /** The time was over; it is what was found until then. */
+  readonly timedOut: boolean;
+}
+
 /** Reads `suggest`. Throws parsing, request_invalid, not_offered. */
-export function parseSuggest(body: unknown): NamedSuggester[] {
+export function parseSuggest(
+  body: unknown,
+  { maxRegexLength }: Pick<SearchLimits, "maxRegexLength">,
+): NamedSuggester[] {
   if (!isObject(body)) throw new AppError("parsing", "[suggest] must be an object of suggestions by name");
   const { text: shared, ...named } = body;
   const entries = Object.entries(named);
@@ -34,7 +44,7 @@ export function parseSuggest(body: unknown): NamedSuggester[] {
       "request_invalid",
       `[suggest] has ${entries.length} suggestions, more than ${MAX_SUGGESTIONS}`,
     );
-  return entries.map(([name, one]) => ({ name, suggester: parseOne(name, one, shared) }));
+  return entries.map(([name, one]) => ({ name, suggester: parseOne(name, one, { shared, maxRegexLength }) }));
 }
 
 /** Runs suggestions over all shards. Throws what a suggester throws, cancelled. */
@@ -43,7 +53,7 @@ export async function suggest(
   shards: readonly SearchShard[],
   options: Pick<SearchOptions, "signal" | "clock" | "typedKeys">,
   timeoutMs?: number,
-): Promise<JsonObject> {
+): Promise<Suggestions> {
   const clock = options.clock ?? systemClock;
   const control = new SearchControl(clock, options.signal, timeoutMs);
   const contexts = shards.map((shard) => suggestShard(shard, clock.now()));
@@ -52,10 +62,14 @@ export async function suggest(
     const key = options.typedKeys === true ? `${suggester.kind}#${name}` : name;
     answer[key] = await suggester.run(contexts, control);
   }
-  return answer;
+  return { suggest: answer, timedOut: control.timedOut };
 }
 
-function parseOne(name: string, body: unknown, shared: unknown): Suggester {
+function parseOne(
+  name: string,
+  body: unknown,
+  { shared, maxRegexLength }: { readonly shared: unknown; readonly maxRegexLength: number },
+): Suggester {
   if (!isObject(body)) throw new AppError("parsing", `suggestion [${name}] must be an object`);
   const { text = shared, prefix, regex, ...rest } = body;
   const [kind, ...others] = Object.keys(rest);
@@ -66,11 +80,10 @@ function parseOne(name: string, body: unknown, shared: unknown): Suggester {
   if (given === undefined || given === null)
     throw new AppError("request_invalid", `The required text option is missing: suggestion [${name}]`);
   const wanted = scalarText(given, "text");
-  if (kind === "completion")
-    return completionSuggester(
-      { text: wanted, isRegexp: prefix === undefined && regex !== undefined },
-      options,
-    );
+  if (kind === "completion") {
+    const isRegexp = prefix === undefined && regex !== undefined;
+    return completionSuggester({ text: wanted, isRegexp, maxRegexLength }, options);
+  }
   if (kind === "term") return termSuggester(wanted, options);
   if (kind === "phrase") return phraseSuggester(wanted, options);
   throw new AppError("parsing", `suggestion [${name}]: there is no [${kind}]${didYouMean(kind, KINDS)}`);

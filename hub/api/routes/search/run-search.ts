@@ -8,7 +8,7 @@ import { warnDeprecated } from "#hub/search/deprecation.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { type SearchResponse, searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
-import { parseSuggest, suggest } from "#hub/search/suggest/suggest.ts";
+import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest/suggest.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { withBoostedIndices } from "./boosted-indices.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
@@ -34,7 +34,7 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
   const resolved = await resolveLookups(parts, given.body);
   const run = { ...given, body: withBoostedIndices(parts, resolved, given.target.options) };
   const collapse = parseCollapse(run.body);
-  const suggesters = run.body["suggest"] === undefined ? [] : parseSuggest(run.body["suggest"]);
+  const suggesters = run.body["suggest"] === undefined ? [] : parseSuggest(run.body["suggest"], limits);
   const request = parseSearchRequest(
     { ...searchBody(run.body), ...(collapse !== undefined && { collapse: {} }) },
     limits,
@@ -56,12 +56,22 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
         ? searchShards(request, opened.shards, options)
         : searchCollapsed(searchBody(run.body), collapse, limits, opened.shards, options),
     );
-    checkPartial(response, run.allowPartial);
-    if (suggesters.length === 0) return response;
-    return { ...response, suggest: await suggest(suggesters, opened.shards, options, request.timeoutMs) };
+    const answer =
+      suggesters.length === 0
+        ? response
+        : withSuggestions(response, await suggest(suggesters, opened.shards, options, request.timeoutMs));
+    checkPartial(answer, run.allowPartial);
+    return answer;
   } finally {
     opened.close();
   }
+}
+
+function withSuggestions(
+  response: SearchResponse,
+  { suggest: found, timedOut }: Suggestions,
+): SearchResponse {
+  return { ...response, suggest: found, timedOut: response.timedOut || timedOut };
 }
 
 /** The body without its suggestions; where they are all that is asked for, no documents are. */
