@@ -5,12 +5,13 @@
  */
 
 import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Vault } from "#hub/auth/vault.ts";
 import { loadVaultKeys } from "#hub/auth/vault-keys.ts";
 import { openDataFolder } from "#proto/kit/data-folder.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files.ts";
+import { asOwnerOf } from "#proto/kit/folder-owner.ts";
 
 const FILE = "keystore";
 const KEY_FILE = "keystore.key";
@@ -144,7 +145,7 @@ function readEntries(path: string): Entries | undefined {
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
     if (systemCode(error) !== "EACCES") throw error;
-    const remedy = "run the command as the user of the hub (sudo -u tailrace-hub …)";
+    const remedy = asOwnerOf(dirname(path), "tailrace-hub");
     throw new AppError("file_unreadable", `${path} may not be read by this user; ${remedy}`, {
       cause: error,
     });

@@ -1,6 +1,6 @@
 /** The hub's state for a command: that of the hub that runs on the data folder, or of a nats-server started for as long. */
 
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Connection, type NatsTarget } from "#hub/journal/connection.ts";
 import { EmbeddedServer, ownTarget } from "#hub/journal/embedded-server.ts";
@@ -9,9 +9,10 @@ import { NatsBucket } from "#hub/journal/nats-bucket.ts";
 import { Publisher } from "#hub/journal/publisher.ts";
 import { StreamStore } from "#hub/journal/stream-store.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { openDataFolder } from "#proto/kit/data-folder.ts";
 import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/folder-lock.ts";
-import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
+import { asOwnerOf, checkFolderOwner } from "#proto/kit/folder-owner.ts";
 import { Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -51,7 +52,7 @@ async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycl
   if (servers.length > 0) return { servers, ...(token !== "" && { token }) };
   const folder = resolve(settings["path.data"]);
   if (!FolderLock.isHeld(folder, "hub")) checkFolderOwner(folder, "tailrace-hub");
-  mkdirSync(folder, { recursive: true, mode: 0o750 });
+  if (!existsSync(folder)) openDataFolder(folder, 0);
   const lock = lockUnlessRunning(folder);
   if (lock === undefined) return ownTarget(runningServer(folder), serverTls(settings));
   await lifecycle.start("lock", { start: () => Promise.resolve(), stop: async () => lock.release() });
@@ -66,7 +67,7 @@ function lockUnlessRunning(folder: string): FolderLock | undefined {
     return FolderLock.acquire(folder, "hub");
   } catch (error) {
     if (toAppError(error).code === "data_locked") return undefined;
-    throw unreadable(folder, error);
+    throw unreadable(folder, folder, error);
   }
 }
 
@@ -80,7 +81,7 @@ function runningServer(folder: string): { readonly url: string; readonly token: 
     const { nats: urls } = JSON.parse(readFileSync(join(nats, "ports", ports), "utf8")) as { nats: string[] };
     return { url: urls[0] ?? "", token };
   } catch (error) {
-    throw unreadable(nats, error);
+    throw unreadable(nats, folder, error);
   }
 }
 
@@ -102,12 +103,10 @@ function openBucket(connection: Connection, name: string, log: Logger): Promise<
   return NatsBucket.open({ name, connection, publisher, streams, clock: systemClock, log, replicas: 1 });
 }
 
-function unreadable(path: string, error: unknown): unknown {
+/** Returns what is said where `path`, in the data folder `folder`, is closed to this user; else `error` itself. */
+function unreadable(path: string, folder: string, error: unknown): unknown {
   const code = systemCode(error);
   if (code !== "EACCES" && code !== "EPERM") return error;
-  return new AppError(
-    "file_unreadable",
-    `${path} may not be read by this user; run the command as the user of the hub (sudo -u tailrace …)`,
-    { cause: error },
-  );
+  const remedy = asOwnerOf(folder, "tailrace-hub");
+  return new AppError("file_unreadable", `${path} may not be read by this user; ${remedy}`, { cause: error });
 }

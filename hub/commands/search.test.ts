@@ -37,7 +37,11 @@ test("lines come oldest first, and control characters of a log don't reach the t
   const range = { range: { "@timestamp": { gte: "2026-01-01T23:00:00.000Z" } } };
   assert.deepEqual(asked[0]?.body, {
     size: 500,
-    sort: [{ "@timestamp": { order: "desc", unmapped_type: "date" } }],
+    // By offset where times are the same, so that the lines of a stack trace keep their order.
+    sort: [
+      { "@timestamp": { order: "desc", unmapped_type: "date" } },
+      { "log.offset": { order: "desc", unmapped_type: "long" } },
+    ],
     query: { bool: { filter: [{ query_string: { query: "level:error" } }, range] } },
   });
 });

@@ -31,6 +31,12 @@ interface Hit {
 const MAX_SIZE = 10_000;
 const DEFAULT_SIZE = "500";
 
+/** Lines of one file that share a time stand as they were written: a stack trace reads downwards. */
+const NEWEST_FIRST = [
+  { "@timestamp": { order: "desc", unmapped_type: "date" } },
+  { "log.offset": { order: "desc", unmapped_type: "long" } },
+];
+
 const OPTIONS = {
   ...PLACE_OPTIONS,
   index: { type: "string" },
@@ -120,11 +126,10 @@ async function search(
     ...(to !== undefined && { lt: to.toISOString() }),
   };
   if (Object.keys(range).length > 0) filter.push({ range: { "@timestamp": range } });
-  const sort = [{ "@timestamp": { order: "desc", unmapped_type: "date" } }];
   const url = `${addressOf(settings, "http")}/${encodeURIComponent(index)}/_search?ignore_unavailable=true`;
   const answer = await askHub<{ hits: { hits: Hit[] } }>(url, askedHub(settings, env), {
     size,
-    sort,
+    sort: NEWEST_FIRST,
     query: { bool: { filter } },
   });
   return answer.hits.hits.map(({ _source }) => _source);

@@ -3,7 +3,7 @@ import { chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { checkFolderOwner, foreignOwner } from "./folder-owner.ts";
+import { asOwnerOf, checkFolderOwner, foreignOwner } from "./folder-owner.ts";
 
 const isRoot = process.getuid?.() === 0;
 /** No system gives it to a user (systemd's list of users and groups). */
@@ -28,4 +28,14 @@ test("root is told whose folder it is and how to act as that user", {
     code: "usage_invalid",
     message: /belongs to the user 54321.*sudo -u '#54321' tailrace-hub/,
   });
+});
+
+test("who may not open a folder is told how to act as its user", {
+  skip: !isRoot && "needs root",
+}, (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-owner-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  assert.match(asOwnerOf(folder, "tailrace-hub"), /the user of the folder: sudo tailrace-hub …$/);
+  chownSync(folder, NOBODYS, NOBODYS);
+  assert.match(asOwnerOf(folder, "tailrace-hub"), /sudo -u '#54321' tailrace-hub …$/);
 });

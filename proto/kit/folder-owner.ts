@@ -25,11 +25,22 @@ export function foreignOwner(folder: string): FolderOwner | undefined {
 export function checkFolderOwner(folder: string, program: string): void {
   const owner = foreignOwner(folder);
   if (owner === undefined) return;
-  const name = userName(owner.uid);
+  const name = userName(owner.uid) ?? owner.uid;
   throw new AppError(
     "usage_invalid",
-    `${folder} belongs to the user ${name ?? owner.uid}, who couldn't open what root makes there; run the command as that user: sudo -u ${name ?? `'#${owner.uid}'`} ${program} …`,
+    `${folder} belongs to the user ${name}, who couldn't open what root makes there; run the command as that user: ${asUser(owner.uid, program)}`,
   );
+}
+
+/** Returns how `program` is run as the user whom `folder` belongs to, for who may not open what is in there. */
+export function asOwnerOf(folder: string, program: string): string {
+  const { uid } = statSync(folder, { throwIfNoEntry: false }) ?? { uid: ROOT };
+  return `run the command as the user of the folder: ${asUser(uid, program)}`;
+}
+
+function asUser(uid: number, program: string): string {
+  if (uid === ROOT) return `sudo ${program} …`;
+  return `sudo -u ${userName(uid) ?? `'#${uid}'`} ${program} …`;
 }
 
 /** As passwd(5) has it; undefined for a user that only other sources know. */
