@@ -119,6 +119,7 @@ function retained(index: IndexMetadata, host: ShardHost): RetainedIndex {
   const writtenMs = Math.max(index.settings.creationDate, ...stats.map((shard) => shard.writtenMs));
   return {
     name: index.name,
+    ...(index.dataStream !== undefined && { dataStream: index.dataStream }),
     sizeBytes: stats.reduce((total, { bytes }) => total + bytes, 0),
     lastMs: ingestedMs === Number.NEGATIVE_INFINITY ? writtenMs : ingestedMs,
   };

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Indices } from "#hub/api/ports.ts";
 import { actionsOf, type Principal, type Role } from "#hub/auth/principal.ts";
+import { IndexCatalog } from "#hub/cluster/index-catalog.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { GuardedIndices } from "./index-guard.ts";
 import { reaches } from "./index-reach.ts";
 
@@ -26,6 +29,7 @@ test("an editor can't give an index a name, or a template a pattern, beyond its 
   const done: string[] = [];
   const inner = {
     resolve: () => [],
+    get: () => undefined,
     templates: () => ({ taken: { index_patterns: ["logs-*"] } }),
     updateAliases: async () => void done.push("aliases"),
     putTemplate: async () => void done.push("template"),
@@ -50,4 +54,39 @@ test("an editor can't give an index a name, or a template a pattern, beyond its 
   await add("own-1", "own-alias");
   await put("new", "own-*");
   assert.deepEqual(done, ["aliases", "template"]);
+});
+
+test("the indices of a data stream are reached by who reaches the stream", async (t) => {
+  const catalog = new IndexCatalog({ bucket: new MemoryBucket(), log: silentLogger(), now: () => 0 });
+  await catalog.start();
+  t.after(() => catalog.stop());
+  const template = { index_patterns: ["*-stream"], composed_of: ["part"], data_stream: {} };
+  await catalog.templateCatalog.putComponent("part", { template: {} });
+  await catalog.templateCatalog.putComposable("streams", template);
+  const own = await catalog.createDataStream("own-stream");
+  const other = await catalog.createDataStream("other-stream");
+  const guarded = new GuardedIndices(catalog, () => principal("editor", ["own-*"]));
+  assert.deepEqual(guarded.all(), [own]);
+  assert.deepEqual(guarded.resolve("*", {}), [own]);
+  assert.deepEqual(guarded.resolve("own-stream", {}), [own]);
+  assert.equal(guarded.get(other.name), undefined);
+  const refused = { code: "forbidden" };
+  assert.throws(() => guarded.resolve("other-stream", {}), refused);
+  await assert.rejects(guarded.delete([other.name]), refused);
+  await assert.rejects(guarded.createDataStream("new-stream"), refused);
+  const plain = { settings: {}, mappings: {}, aliases: {} };
+  await assert.rejects(guarded.rollDataStream("other-stream", "x", plain), refused);
+  const { templateCatalog } = guarded;
+  assert.deepEqual(templateCatalog.set().templates, {}, "it fits names of others");
+  await assert.rejects(templateCatalog.putComposable("streams", template), refused);
+  await assert.rejects(templateCatalog.putComponent("part", { template: {} }), refused);
+  await assert.rejects(templateCatalog.deleteComponents(["part"]), refused);
+  await templateCatalog.putComponent("mine", { template: {} });
+  await templateCatalog.putComposable("mine", {
+    index_patterns: ["own-x"],
+    composed_of: ["mine"],
+    priority: 9,
+  });
+  assert.deepEqual(Object.keys(templateCatalog.set().templates), ["mine"]);
+  await guarded.delete([own.name]);
 });

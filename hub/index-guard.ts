@@ -8,6 +8,7 @@ import type {
   AliasAction,
   AppendResult,
   AppendRun,
+  ComposableTemplates,
   Documents,
   IndexDefinition,
   IndexInfo,
@@ -23,6 +24,7 @@ import type {
 import type { Principal } from "#hub/auth/principal.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { reaches } from "./index-reach.ts";
+import { GuardedTemplates } from "./template-guard.ts";
 
 /** Returns who sent the present request. Throws where there is none. */
 export type CurrentPrincipal = () => Principal;
@@ -40,13 +42,17 @@ export class GuardedIndices implements Indices {
     this.#current = current;
   }
 
+  get templateCatalog(): ComposableTemplates {
+    return new GuardedTemplates(this.#inner.templateCatalog, this);
+  }
+
   all(): IndexInfo[] {
     return this.#reached(this.#inner.all());
   }
 
   get(name: string): IndexInfo | undefined {
     const index = this.#inner.get(name);
-    return index !== undefined && reaches(this.#current(), index.name) ? index : undefined;
+    return index !== undefined && reaches(this.#current(), reachedName(index)) ? index : undefined;
   }
 
   resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[] {
@@ -72,6 +78,21 @@ export class GuardedIndices implements Indices {
   async ensure(name: string): Promise<IndexInfo> {
     this.requireReach(name);
     return this.#inner.ensure(name);
+  }
+
+  async createDataStream(name: string): Promise<IndexInfo> {
+    this.requireAll([name]);
+    return this.#inner.createDataStream(name);
+  }
+
+  nextBackingName(stream: string): string {
+    this.requireAll([stream]);
+    return this.#inner.nextBackingName(stream);
+  }
+
+  async rollDataStream(stream: string, name: string, definition: IndexDefinition): Promise<IndexInfo> {
+    this.requireAll([stream, ...Object.keys(definition.aliases)]);
+    return this.#inner.rollDataStream(stream, name, definition);
   }
 
   async delete(names: readonly string[]): Promise<void> {
@@ -123,20 +144,26 @@ export class GuardedIndices implements Indices {
 
   /** Throws forbidden unless everything that `name`, perhaps an alias, stands for is reached. */
   requireReach(name: string): void {
-    const targets = this.#inner.resolve(name, ONE_NAME).map((index) => index.name);
+    const targets = this.#inner.resolve(name, ONE_NAME).map(reachedName);
     this.requireAll(targets.length === 0 ? [name] : targets);
+  }
+
+  /** Whether every one of the concrete `names` is reached. */
+  isReached(names: readonly string[]): boolean {
+    const principal = this.#current();
+    return names.every((name) => reaches(principal, name));
   }
 
   /** Throws forbidden unless every one of the concrete `names` is reached. */
   requireAll(names: readonly string[]): void {
     const principal = this.#current();
-    const refused = names.find((name) => !reaches(principal, name));
+    const refused = names.find((name) => !reaches(principal, this.#inner.get(name)?.dataStream ?? name));
     if (refused !== undefined) throw unreachable(principal, refused);
   }
 
   #reached(indices: readonly IndexInfo[]): IndexInfo[] {
     const principal = this.#current();
-    return indices.filter(({ name }) => reaches(principal, name));
+    return indices.filter((index) => reaches(principal, reachedName(index)));
   }
 }
 
@@ -187,6 +214,11 @@ export class GuardedDocuments implements Documents {
       return { index, id, error: toAppError(error) };
     }
   }
+}
+
+/** The name that rights are given by: that of the data stream, for its indices. */
+function reachedName({ name, dataStream }: IndexInfo): string {
+  return dataStream ?? name;
 }
 
 /** Wildcards and what they leave out say nothing of one index. */

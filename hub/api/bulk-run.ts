@@ -38,7 +38,8 @@ export function readBulkRun(body: Buffer, defaults: BulkDefaults): BulkRun | nul
   }
   const { index } = item;
   const gap = 1 + action.length;
-  return { kind, item, run: { index, bytes: body, start: documentStart, ends: Uint32Array.from(ends), gap } };
+  const run = { index, kind, bytes: body, start: documentStart, ends: Uint32Array.from(ends), gap };
+  return { kind, item, run };
 }
 
 /** Documents `from` to `to` of a run. */

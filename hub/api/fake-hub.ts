@@ -53,9 +53,9 @@ class FakeDocuments implements Documents {
   }
 
   async append(run: AppendRun, options: WriteOptions): Promise<AppendResult> {
-    const { index } = run;
+    const { index, kind } = run;
     const results = await this.write(
-      sourcesOf(run).map((source) => ({ kind: "index", index, source })),
+      sourcesOf(run).map((source) => ({ kind, index, source })),
       options,
     );
     const failed = [...results.entries()].flatMap(([place, result]) =>

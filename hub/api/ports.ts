@@ -4,6 +4,11 @@
  */
 
 import type {
+  ComponentTemplate,
+  ComposableTemplate,
+  TemplateSet,
+} from "#hub/cluster/composable-templates.ts";
+import type {
   AppendResult,
   AppendRun,
   WriteItem as ClusterWriteItem,
@@ -14,6 +19,12 @@ import type {
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import type { Searcher } from "#hub/engine/searcher.ts";
 
+export type {
+  ComponentTemplate,
+  ComposableTemplate,
+  PartialDefinition,
+  TemplateSet,
+} from "#hub/cluster/composable-templates.ts";
 export type {
   AppendResult,
   AppendRun,
@@ -55,6 +66,8 @@ export interface IndexInfo {
   readonly mapping: Mapping;
   readonly aliases: Readonly<Record<string, AliasInfo>>;
   readonly state: "open" | "close";
+  /** Data stream that it is an index of. */
+  readonly dataStream?: string;
 }
 
 /** How an index expression is resolved. */
@@ -65,6 +78,8 @@ export interface ResolveOptions {
   readonly allowNoIndices?: boolean;
   /** Which states wildcards match. Default open. */
   readonly expandWildcards?: "open" | "closed" | "all" | "none";
+  /** Wildcards match hidden indices too. Default false. */
+  readonly expandHidden?: boolean;
   /** True: wildcards mean no aliases, and an alias by its name is refused. Default false. */
   readonly concreteOnly?: boolean;
 }
@@ -90,13 +105,27 @@ export type AliasAction =
   | { readonly kind: "remove"; readonly index: string; readonly alias: string }
   | { readonly kind: "remove_index"; readonly index: string };
 
+/** Composable templates and their components, of 7.8 and later. */
+export interface ComposableTemplates {
+  set(): TemplateSet;
+  /** Throws what `putComposable` throws; nothing is stored. */
+  check(name: string, template: ComposableTemplate): void;
+  /** Throws mapping_parse, settings_invalid, request_invalid. */
+  putComposable(name: string, template: ComposableTemplate): Promise<void>;
+  deleteComposable(names: readonly string[]): Promise<void>;
+  /** Throws mapping_parse, settings_invalid. */
+  putComponent(name: string, component: ComponentTemplate): Promise<void>;
+  /** Throws request_invalid where a template is made of one of them. */
+  deleteComponents(names: readonly string[]): Promise<void>;
+}
+
 /** Index metadata: reads are answered from the local copy, changes are durable when their promise resolves. */
 export interface Indices {
   /** Every index, by name. */
   all(): IndexInfo[];
   /** The index of exactly this name (no alias). */
   get(name: string): IndexInfo | undefined;
-  /** Indices that an expression means (names, aliases, wildcards, exclusions, date math), by name. Throws index_missing. */
+  /** Indices that an expression means (names, aliases, data streams, wildcards, exclusions, date math), by name. Throws index_missing. */
   resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[];
   /** Throws index_name_invalid where no write could ever go to `name`. */
   checkName(name: string): void;
@@ -104,6 +133,12 @@ export interface Indices {
   create(name: string, definition: IndexDefinition): Promise<IndexInfo>;
   /** Returns the index `name`, made with its templates where it is missing; an alias gives its write index. Throws index_name_invalid. */
   ensure(name: string): Promise<IndexInfo>;
+  /** Creates a data stream with its first index. Throws what `create` throws, request_invalid without a template. */
+  createDataStream(name: string): Promise<IndexInfo>;
+  /** Returns the name that the next index of a stream gets. Throws index_missing. */
+  nextBackingName(stream: string): string;
+  /** Gives a stream its next index, called `name`. Throws what `create` throws. */
+  rollDataStream(stream: string, name: string, definition: IndexDefinition): Promise<IndexInfo>;
   /** Deletes indices by their concrete names. */
   delete(names: readonly string[]): Promise<void>;
   /** Merges `mapping` ({properties, dynamic, …}) into the index's. Throws mapping_conflict, mapping_parse. */
@@ -113,7 +148,8 @@ export interface Indices {
   /** Opens or closes an index. */
   setState(name: string, state: "open" | "close"): Promise<void>;
   updateAliases(actions: readonly AliasAction[]): Promise<void>;
-  /** Every template by name. */
+  readonly templateCatalog: ComposableTemplates;
+  /** Every older template by name. */
   templates(): Readonly<Record<string, IndexTemplate>>;
   putTemplate(name: string, template: IndexTemplate): Promise<void>;
   deleteTemplates(names: readonly string[]): Promise<void>;

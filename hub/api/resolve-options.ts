@@ -14,12 +14,15 @@ export const RESOLVE_PARAMS: readonly string[] = [
 export function resolveOptions(request: ApiRequest, defaults: ResolveOptions = {}): ResolveOptions {
   const ignoreUnavailable = request.flag("ignore_unavailable");
   const allowNoIndices = request.flag("allow_no_indices");
-  const expandWildcards = wildcardStates(request.list("expand_wildcards"));
+  const states = request.list("expand_wildcards");
+  const expandWildcards = wildcardStates(states);
+  const expandHidden = states?.some((state) => state === "hidden" || state === "all");
   return {
     ...defaults,
     ...(ignoreUnavailable !== undefined && { ignoreUnavailable }),
     ...(allowNoIndices !== undefined && { allowNoIndices }),
     ...(expandWildcards !== undefined && { expandWildcards }),
+    ...(expandHidden !== undefined && { expandHidden }),
   };
 }
 
@@ -33,5 +36,7 @@ function wildcardStates(
   }
   if (states.includes("all") || (states.includes("open") && states.includes("closed"))) return "all";
   if (states.includes("open")) return "open";
-  return states.includes("closed") ? "closed" : "none";
+  if (states.includes("closed")) return "closed";
+  // Alone it says which of the open ones, too.
+  return states.includes("hidden") ? "open" : "none";
 }

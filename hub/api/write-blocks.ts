@@ -1,5 +1,6 @@
 /** Blocks of an index (`index.blocks.*` of 6.5): documents of one that is blocked can't be changed. */
 
+import { backingIndices } from "#hub/cluster/data-streams.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Documents, IndexInfo, Indices, WriteResult } from "./ports.ts";
 import { isTrue } from "./scalars.ts";
@@ -45,6 +46,9 @@ function blockOf(indices: Indices, name: string): AppError | undefined {
 function writeIndex(indices: Indices, name: string): IndexInfo | undefined {
   const index = indices.get(name);
   if (index !== undefined) return index;
-  const behind = indices.all().filter(({ aliases }) => Object.hasOwn(aliases, name));
+  const all = indices.all();
+  const stream = backingIndices(all, name).at(-1);
+  if (stream !== undefined) return stream;
+  const behind = all.filter(({ aliases }) => Object.hasOwn(aliases, name));
   return behind.find(({ aliases }) => aliases[name]?.is_write_index === true) ?? behind[0];
 }

@@ -1,6 +1,7 @@
 /** Aliases: names that stand for indices. What they are is part of each index's metadata. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { backingIndices } from "./data-streams.ts";
 import type { AliasOptions, IndexMetadata } from "./index-metadata.ts";
 
 /** One step of a change of aliases. Names are concrete. */
@@ -35,6 +36,9 @@ export function writeIndexOf(indices: Iterable<IndexMetadata>, alias: string): I
   if (behind.length <= 1) return behind[0];
   const chosen = behind.filter((index) => index.aliases[alias]?.is_write_index === true);
   if (chosen.length === 1) return chosen[0];
+  const [stream] = new Set(behind.map(({ dataStream }) => dataStream));
+  if (stream !== undefined && behind.every(({ dataStream }) => dataStream === stream))
+    return backingIndices(behind, stream).at(-1);
   const names = behind
     .map((index) => index.name)
     .sort()

@@ -1,14 +1,17 @@
 /** Where new documents go: their index, once all of their fields are in its mapping. */
 
 import { toAppError } from "#proto/kit/errors.ts";
+import { checkStreamWrite } from "./data-streams.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
 import type { KnownShapes } from "./known-shapes.ts";
 
 /** Documents for one index, behind each other with `gap` bytes between two. */
 export interface Appended {
-  /** Name or alias. */
+  /** Name, alias or data stream. */
   readonly index: string;
+  /** What clients call it; the pipeline's documents are new by construction. */
+  readonly kind?: "index" | "create";
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly ends: Uint32Array;
@@ -31,6 +34,8 @@ export async function appendTarget(
   try {
     let index = await catalog.ensure(documents.index);
     if (index.state === "close") return null;
+    if (documents.kind !== undefined)
+      checkStreamWrite(index, { index: documents.index, kind: documents.kind });
     let last = Number.NaN;
     for (let place = 0, from = start; place < ends.length; from = ends[place++]! + gap) {
       const shape = shapes[place]!;

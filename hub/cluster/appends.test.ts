@@ -13,7 +13,7 @@ function runOf(index: string, documents: readonly string[]): AppendRun {
     end += 1 + ACTION.length + Buffer.byteLength(document);
     return end;
   });
-  return { index, bytes, start: ACTION.length, ends, gap: 1 + ACTION.length };
+  return { index, kind: "index", bytes, start: ACTION.length, ends, gap: 1 + ACTION.length };
 }
 
 function idsOf({ ids, idBytes }: AppendResult): string[] {

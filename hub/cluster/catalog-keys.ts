@@ -2,6 +2,9 @@
 
 export const INDEX_PREFIX = "index/";
 export const TEMPLATE_PREFIX = "template/";
+/** Of composable templates. */
+export const COMPOSABLE_PREFIX = "composable/";
+export const COMPONENT_PREFIX = "component/";
 /** Left behind by a deletion, so that a copy on some disk isn't taken for an index that was lost. */
 export const DELETED_PREFIX = "deleted/";
 
@@ -10,18 +13,13 @@ export function indexKey(name: string): string {
   return INDEX_PREFIX + encodeName(name);
 }
 
-/** Returns the key of a template. */
-export function templateKey(name: string): string {
-  return TEMPLATE_PREFIX + encodeName(name);
-}
-
 /** Returns the name in a key that begins with `prefix`; undefined for other keys. */
 export function nameIn(key: string, prefix: string): string | undefined {
   return key.startsWith(prefix) ? decodeName(key.slice(prefix.length)) : undefined;
 }
 
-/** Characters that keys can't hold become =XX, hexadecimal UTF-8. */
-function encodeName(name: string): string {
+/** Returns a name as it stands in keys: characters that they can't hold become =XX, hexadecimal UTF-8. */
+export function encodeName(name: string): string {
   return [...Buffer.from(name)]
     .map((byte) => {
       const character = String.fromCharCode(byte);

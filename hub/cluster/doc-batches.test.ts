@@ -19,7 +19,9 @@ const HEADER = {
 const NEW = { kind: INDEX, id: "an-id", source: Buffer.from('{"a":1}'), appendOnly: true };
 
 function indexOf(shards: number) {
-  return newIndex("logs", [], { settings: { number_of_shards: shards }, mappings: {}, aliases: {} }, 0);
+  const definition = { settings: { number_of_shards: shards }, mappings: {}, aliases: {} };
+  const templates = { older: {}, templates: {}, components: {} };
+  return newIndex({ name: "logs", definition, templates, nowMs: 0 });
 }
 
 /** What a reader sees of a message's operations. */

@@ -7,6 +7,7 @@ import { DocOperation } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { appendMessages, type NewDocuments } from "./append-messages.ts";
 import { appendTarget } from "./append-target.ts";
+import { checkStreamWrite } from "./data-streams.ts";
 import { type BatchHeader, DocBatches, type EncodedBatch } from "./doc-batches.ts";
 import { checkText } from "./doc-operation.ts";
 import type { IndexCatalog } from "./index-catalog.ts";
@@ -152,6 +153,7 @@ export class DocumentSink {
     const isKnown =
       known !== undefined &&
       !(known instanceof AppError) &&
+      known.dataStream === undefined &&
       shape !== undefined &&
       this.#shapes.has(known, shape) &&
       document.id.isWellFormed();
@@ -169,6 +171,7 @@ export class DocumentSink {
       const known = indices.get(document.index) ?? (await catalog.ensure(document.index));
       if (known instanceof AppError) return known;
       if (known.state === "close") throw new AppError("index_closed", `index [${known.name}] is closed`);
+      checkStreamWrite(known, { index: document.index, kind: STREAM_KINDS[document.action ?? "append"] });
       const fields = this.#shapes.missing(known, document.source, true, document.shape);
       if (fields !== null) await catalog.putMapping(known.name, fields);
       const index = fields === null ? known : (catalog.get(known.name) ?? known);
@@ -208,6 +211,16 @@ const KINDS = {
   update: DocOperation.Kind.UPDATE,
   upsert: DocOperation.Kind.UPDATE,
   delete: DocOperation.Kind.DELETE,
+} as const;
+
+/** As what an action counts where the index is a data stream's. */
+const STREAM_KINDS = {
+  append: "create",
+  index: "index",
+  create: "create",
+  update: "update",
+  upsert: "update",
+  delete: "delete",
 } as const;
 
 function operationOf(document: ProcessedDocument) {

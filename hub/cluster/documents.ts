@@ -5,6 +5,7 @@ import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { Appends } from "./appends.ts";
+import { checkStreamWrite } from "./data-streams.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
 import { docOperation, documentsOf } from "./doc-operation.ts";
 import { DocumentIds } from "./document-ids.ts";
@@ -194,6 +195,7 @@ export class Documents {
     const index = indices.get(item.index);
     if (index === undefined || !this.#shapes.has(index, jsonShape(item.source))) return undefined;
     try {
+      checkStreamWrite(index, item);
       return { index, operation: this.#operation(item, place) };
     } catch (error) {
       return toAppError(error);
@@ -210,6 +212,7 @@ export class Documents {
     try {
       const operation = this.#operation(item, place);
       let index = item.kind === "delete" ? this.#deleteTarget(item.index) : await catalog.ensure(item.index);
+      checkStreamWrite(index, item);
       if (index.state === "close")
         throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
       for (const source of documentsOf(item)) {

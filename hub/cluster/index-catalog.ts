@@ -1,6 +1,6 @@
 /**
- * The indices and templates of the cluster. The truth is the bucket `indices`, changed by compare-and-set; this
- * hub's copy follows it by a watch. Reads are answered from the copy, changes are in it when they resolve.
+ * The indices, data streams and templates of the cluster: which there are, what a name means, how one is made, changed
+ * and deleted.
  */
 
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -8,8 +8,16 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { type AliasAction, isAlias, withAlias, withoutAlias, writeIndexOf } from "./aliases.ts";
-import { DELETED_PREFIX, INDEX_PREFIX, indexKey, nameIn } from "./catalog-keys.ts";
-import { decodeIndex, encodeIndex, type IndexMetadata } from "./index-metadata.ts";
+import { templateFor } from "./composable-templates.ts";
+import {
+  backingIndices,
+  backingName,
+  checkStreamName,
+  generationOf,
+  isDataStream,
+  streamTemplate,
+} from "./data-streams.ts";
+import type { IndexMetadata } from "./index-metadata.ts";
 import {
   checkIndexName,
   decodeDateMath,
@@ -18,16 +26,12 @@ import {
   resolveIndices,
 } from "./index-names.ts";
 import { changeSettings } from "./index-settings.ts";
-import { newIndex } from "./new-index.ts";
+import { IndexStore } from "./index-store.ts";
+import { newIndex, streamTemplateFor, type Templates } from "./new-index.ts";
 import { TemplateCatalog } from "./template-catalog.ts";
 import type { IndexDefinition, IndexTemplate } from "./templates.ts";
 
 type JsonObject = Record<string, unknown>;
-
-interface Known {
-  readonly index: IndexMetadata;
-  readonly revision: number;
-}
 
 export interface CatalogOptions {
   readonly bucket: StateBucket;
@@ -37,64 +41,56 @@ export interface CatalogOptions {
   readonly defaultShards?: number;
 }
 
-/** Tries of one change against others that change the same index. */
-const CHANGE_TRIES = 20;
+/** An index of which nothing is said. */
+const EMPTY: IndexDefinition = { settings: {}, mappings: {}, aliases: {} };
 
 export class IndexCatalog implements Component {
+  /** Templates of new indices. */
+  readonly templateCatalog: TemplateCatalog;
   readonly #options: CatalogOptions;
-  readonly #indices = new Map<string, IndexMetadata>();
-  readonly #byUuid = new Map<string, IndexMetadata>();
-  readonly #revisions = new Map<string, number>();
-  readonly #templates: TemplateCatalog;
-  readonly #listeners = new Set<(index: IndexMetadata | undefined, uuid: string) => void>();
-  readonly #abort = new AbortController();
-  #following: Promise<void> = Promise.resolve();
+  readonly #store: IndexStore;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
-    this.#templates = new TemplateCatalog(options.bucket);
+    this.templateCatalog = new TemplateCatalog(options.bucket);
+    this.#store = new IndexStore(options.bucket, (key, value, revision) =>
+      this.templateCatalog.take(key, value, revision),
+    );
   }
 
   /** Loads everything there is, then follows changes. */
-  async start(): Promise<void> {
-    const { bucket } = this.#options;
-    for (const key of await bucket.keys()) {
-      const entry = await bucket.get(key);
-      if (entry !== null) this.#take(key, entry.value, entry.revision);
-    }
-    this.#following = this.#follow();
+  start(): Promise<void> {
+    return this.#store.start();
   }
 
-  async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#following;
+  stop(): Promise<void> {
+    return this.#store.stop();
   }
 
   /** Calls `listener` after each change: with the index as it is now, or undefined when the one of `uuid` is gone. */
   onChange(listener: (index: IndexMetadata | undefined, uuid: string) => void): void {
-    this.#listeners.add(listener);
+    this.#store.onChange(listener);
   }
 
   all(): IndexMetadata[] {
-    return [...this.#indices.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return [...this.#indices()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   get(name: string): IndexMetadata | undefined {
-    return this.#indices.get(name);
+    return this.#store.indices.get(name);
   }
 
   byUuid(uuid: string): IndexMetadata | undefined {
-    return this.#byUuid.get(uuid);
+    return this.#store.byUuid(uuid);
   }
 
   resolve(expression: string | undefined, options: ResolveOptions): IndexMetadata[] {
-    return resolveIndices(this.#indices, expression, options);
+    return resolveIndices(this.#store.indices, expression, options);
   }
 
   /** Throws index_name_invalid where no write could ever go to `name`. */
   checkName(name: string): void {
-    if (!this.#indices.has(name) && !isAlias(this.#indices.values(), name))
-      checkIndexName(decodeDateMath(name));
+    if (this.get(name) === undefined && !isAlias(this.#indices(), name)) checkIndexName(decodeDateMath(name));
   }
 
   /** Creates an index from its templates and `definition`. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
@@ -102,44 +98,51 @@ export class IndexCatalog implements Component {
     const name = decodeDateMath(rawName);
     checkIndexName(name);
     this.#refuseTaken(name);
-    const templates = Object.values(this.#templates.all());
-    const index = newIndex(name, templates, definition, this.#options.now(), this.#options.defaultShards);
-    try {
-      const bytes = encodeIndex(index);
-      this.#take(indexKey(name), bytes, await this.#options.bucket.create(indexKey(name), bytes));
-    } catch (error) {
-      if (toAppError(error).code !== "journal_conflict") throw error;
-      await this.#reload(name);
-      this.#refuseTaken(name);
-      throw error;
-    }
-    return this.#indices.get(name)!;
+    const template = streamTemplateFor(name, this.templateCatalog.set());
+    if (template === undefined) return this.#create(name, definition);
+    throw new AppError(
+      "request_invalid",
+      `cannot create index with name [${name}], because it matches with template [${template.name}] that creates data streams only, use create data stream api instead`,
+    );
+  }
+
+  /** Creates a data stream with its first index, which is returned. Throws what `create` throws, request_invalid without a template. */
+  async createDataStream(name: string): Promise<IndexMetadata> {
+    checkIndexName(name);
+    checkStreamName(name);
+    this.#refuseTaken(name);
+    streamTemplate(name, templateFor(name, this.templateCatalog.set().templates));
+    return this.#create(backingName(name, 1, this.#options.now()), EMPTY, name);
+  }
+
+  /** Returns the name that the next index of a stream gets. Throws index_missing. */
+  nextBackingName(stream: string): string {
+    return backingName(stream, generationOf(this.#newestOf(stream)) + 1, this.#options.now());
+  }
+
+  /** Gives a stream its next index, called `name`; the aliases of the one before go on. Throws what `create` throws. */
+  async rollDataStream(stream: string, name: string, definition: IndexDefinition): Promise<IndexMetadata> {
+    const aliases = { ...this.#newestOf(stream).aliases, ...definition.aliases };
+    this.#refuseTaken(name);
+    return this.#create(name, { ...definition, aliases }, stream);
   }
 
   /** Returns the index that writes to `name` go to; made from templates where there is none. Throws index_name_invalid. */
   async ensure(rawName: string): Promise<IndexMetadata> {
-    const known = this.#indices.get(rawName) ?? writeIndexOf(this.#indices.values(), rawName);
+    const known = this.#writeIndexOf(rawName);
     if (known !== undefined) return known;
     const name = decodeDateMath(rawName);
     try {
-      return (
-        this.#indices.get(name) ?? (await this.create(name, { settings: {}, mappings: {}, aliases: {} }))
-      );
+      return this.#writeIndexOf(name) ?? (await this.#createByWriting(name));
     } catch (error) {
-      const made = toAppError(error).code === "index_exists" ? this.#indices.get(name) : undefined;
+      const made = toAppError(error).code === "index_exists" ? this.#writeIndexOf(name) : undefined;
       if (made === undefined) throw error;
       return made;
     }
   }
 
   async delete(names: readonly string[]): Promise<void> {
-    for (const name of names) {
-      const index = this.#indices.get(name);
-      if (index === undefined) throw indexMissing(name);
-      await this.#options.bucket.put(DELETED_PREFIX + index.uuid, Buffer.from(String(this.#options.now())));
-      await this.#options.bucket.delete(indexKey(name));
-      this.#drop(name);
-    }
+    for (const name of names) await this.#store.delete(name, this.#options.now());
   }
 
   /** Merges `mapping` into the index's. Throws mapping_conflict, mapping_parse. */
@@ -161,10 +164,10 @@ export class IndexCatalog implements Component {
       if (action.kind === "remove_index") {
         await this.delete([action.index]);
       } else if (action.kind === "add") {
-        if (this.#indices.has(action.alias)) {
+        if (this.get(action.alias) !== undefined || isDataStream(this.#indices(), action.alias)) {
           throw new AppError(
             "index_name_invalid",
-            `Invalid alias name [${action.alias}], an index exists with the same name as the alias`,
+            `Invalid alias name [${action.alias}], an index or data stream exists with the same name as the alias`,
           );
         }
         await this.change(action.index, (index) => withAlias(index, action.alias, action.info));
@@ -175,36 +178,20 @@ export class IndexCatalog implements Component {
   }
 
   templates(): Readonly<Record<string, IndexTemplate>> {
-    return this.#templates.all();
+    return this.templateCatalog.older();
   }
 
   putTemplate(name: string, template: IndexTemplate): Promise<void> {
-    return this.#templates.put(name, template);
+    return this.templateCatalog.putOlder(name, template);
   }
 
   deleteTemplates(names: readonly string[]): Promise<void> {
-    return this.#templates.delete(names);
+    return this.templateCatalog.deleteOlder(names);
   }
 
   /** Changes an index by compare-and-set; `change` may run several times and must be pure. Throws index_missing. */
-  async change(name: string, change: (index: IndexMetadata) => IndexMetadata): Promise<IndexMetadata> {
-    for (let tries = 1; ; tries++) {
-      const known = this.#known(name);
-      const next = change(known.index);
-      if (next === known.index) return next;
-      const bytes = encodeIndex(next);
-      try {
-        this.#take(
-          indexKey(name),
-          bytes,
-          await this.#options.bucket.update(indexKey(name), bytes, known.revision),
-        );
-        return this.#indices.get(name)!;
-      } catch (error) {
-        if (toAppError(error).code !== "journal_conflict" || tries === CHANGE_TRIES) throw error;
-        await this.#reload(name);
-      }
-    }
+  change(name: string, change: (index: IndexMetadata) => IndexMetadata): Promise<IndexMetadata> {
+    return this.#store.change(name, change);
   }
 
   /**
@@ -212,80 +199,69 @@ export class IndexCatalog implements Component {
    * was rolled back). Returns false where the index was deleted on purpose.
    */
   async restore(index: IndexMetadata): Promise<boolean> {
-    const known = this.#indices.get(index.name);
+    const known = this.get(index.name);
     if (known?.uuid === index.uuid) {
       if (known.mapping.version < index.mapping.version) await this.change(index.name, () => index);
       return true;
     }
-    if ((await this.#options.bucket.get(DELETED_PREFIX + index.uuid)) !== null) return false;
+    if (await this.#store.isDeleted(index.uuid)) return false;
     if (known !== undefined) return false;
-    const bytes = encodeIndex(index);
-    this.#take(indexKey(index.name), bytes, await this.#options.bucket.create(indexKey(index.name), bytes));
+    await this.#store.add(index);
     this.#options.log.warn({ index: index.name }, "index metadata restored from the disk of this hub");
     return true;
   }
 
+  #indices(): Iterable<IndexMetadata> {
+    return this.#store.indices.values();
+  }
+
+  #newestOf(stream: string): IndexMetadata {
+    const newest = backingIndices(this.#indices(), stream).at(-1);
+    if (newest === undefined) throw indexMissing(stream);
+    return newest;
+  }
+
+  #writeIndexOf(name: string): IndexMetadata | undefined {
+    const index = this.get(name) ?? writeIndexOf(this.#indices(), name);
+    return index ?? backingIndices(this.#indices(), name).at(-1);
+  }
+
+  #createByWriting(name: string): Promise<IndexMetadata> {
+    const found = templateFor(name, this.templateCatalog.set().templates);
+    if (found?.template.allow_auto_create === false)
+      throw new AppError(
+        "index_missing",
+        `no such index [${name}] and composable template [${found.name}] forbids index auto creation`,
+        { data: { index: name } },
+      );
+    return found?.template.data_stream === undefined ? this.create(name, EMPTY) : this.createDataStream(name);
+  }
+
+  async #create(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexMetadata> {
+    const { now, defaultShards } = this.#options;
+    const templates: Templates = { older: this.templates(), ...this.templateCatalog.set() };
+    const index = newIndex({ name, definition, templates, nowMs: now(), defaultShards, dataStream });
+    try {
+      return await this.#store.add(index);
+    } catch (error) {
+      if (toAppError(error).code === "journal_conflict") this.#refuseTaken(name);
+      throw error;
+    }
+  }
+
   #refuseTaken(name: string): void {
-    const taken = this.#indices.get(name);
+    const taken = this.get(name);
     if (taken !== undefined) {
       throw new AppError("index_exists", `index [${name}/${taken.uuid}] already exists`, {
         data: { index_uuid: taken.uuid, index: name },
       });
     }
-    if (isAlias(this.#indices.values(), name)) {
+    if (isAlias(this.#indices(), name)) {
       throw new AppError("index_name_invalid", `Invalid index name [${name}], already exists as alias`, {
         data: { index: name },
       });
     }
-  }
-
-  #known(name: string): Known {
-    const index = this.#indices.get(name);
-    if (index === undefined) throw indexMissing(name);
-    return { index, revision: this.#revisions.get(indexKey(name))! };
-  }
-
-  async #reload(name: string): Promise<void> {
-    const entry = await this.#options.bucket.get(indexKey(name));
-    if (entry === null) this.#drop(name);
-    else this.#take(entry.key, entry.value, entry.revision);
-  }
-
-  async #follow(): Promise<void> {
-    for await (const { key, value, revision } of this.#options.bucket.watch(this.#abort.signal)) {
-      if (value !== null) this.#take(key, value, revision);
-      else if (revision > (this.#revisions.get(key) ?? 0)) this.#forget(key, revision);
-    }
-  }
-
-  #take(key: string, value: Uint8Array, revision: number): void {
-    this.#templates.take(key, value, revision);
-    if (revision <= (this.#revisions.get(key) ?? 0)) return;
-    this.#revisions.set(key, revision);
-    if (!key.startsWith(INDEX_PREFIX)) return;
-    const index = decodeIndex(value);
-    const before = this.#indices.get(index.name);
-    this.#indices.set(index.name, index);
-    if (before !== undefined && before.uuid !== index.uuid) this.#tell(undefined, before.uuid);
-    this.#byUuid.set(index.uuid, index);
-    this.#tell(index, index.uuid);
-  }
-
-  #forget(key: string, revision: number): void {
-    this.#templates.take(key, null, revision);
-    const name = nameIn(key, INDEX_PREFIX);
-    if (name !== undefined) this.#drop(name);
-  }
-
-  #drop(name: string): void {
-    const index = this.#indices.get(name);
-    if (index === undefined) return;
-    this.#indices.delete(name);
-    this.#tell(undefined, index.uuid);
-  }
-
-  #tell(index: IndexMetadata | undefined, uuid: string): void {
-    if (index === undefined) this.#byUuid.delete(uuid);
-    for (const listener of this.#listeners) listener(index, uuid);
+    if (isDataStream(this.#indices(), name))
+      throw new AppError("index_exists", `data_stream [${name}] already exists`, { data: { index: name } });
   }
 }

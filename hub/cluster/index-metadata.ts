@@ -32,6 +32,8 @@ export interface IndexMetadata {
   readonly settings: IndexSettings;
   readonly mapping: Mapping;
   readonly aliases: Readonly<Record<string, AliasOptions>>;
+  /** Data stream that it is an index of. */
+  readonly dataStream?: string;
 }
 
 /** The stored form, version 1. */
@@ -44,6 +46,7 @@ interface StoredIndex {
   readonly mapping: unknown;
   readonly mappingVersion: number;
   readonly aliases: Record<string, AliasOptions>;
+  readonly dataStream?: string;
 }
 
 /** Returns the stored form of an index, UTF-8 JSON. */

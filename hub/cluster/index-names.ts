@@ -38,6 +38,8 @@ export interface ResolveOptions {
   readonly allowNoIndices?: boolean;
   /** Which states wildcards match. */
   readonly expandWildcards?: "open" | "closed" | "all" | "none";
+  /** Wildcards match hidden indices too; they do anyhow where they begin as the name of one does. */
+  readonly expandHidden?: boolean;
   /** True: wildcards mean no aliases, and an alias by its name is refused. */
   readonly concreteOnly?: boolean;
 }
@@ -47,9 +49,11 @@ export interface NamedIndex {
   readonly name: string;
   readonly aliases: Readonly<Record<string, unknown>>;
   readonly state: "open" | "close";
+  readonly dataStream?: string;
+  readonly settings?: { readonly raw: Readonly<Record<string, unknown>> };
 }
 
-/** Returns the indices that `expression` means: names, aliases, `*` wildcards, `-exclusions`, `_all`, comma-separated. Throws index_missing, index_name_invalid. */
+/** Returns the indices that `expression` means: names, aliases, data streams, `*` wildcards, `-exclusions`, `_all`, comma-separated. Throws index_missing, index_name_invalid. */
 export function resolveIndices<T extends NamedIndex>(
   indices: ReadonlyMap<string, T>,
   expression: string | undefined,
@@ -115,7 +119,7 @@ export function matchesWildcard(pattern: string, name: string): boolean {
   return true;
 }
 
-/** Throws request_invalid for an alias where only indices are meant. */
+/** Throws request_invalid for an alias or a data stream where only indices are meant. */
 function named<T extends NamedIndex>(
   indices: ReadonlyMap<string, T>,
   name: string,
@@ -123,12 +127,15 @@ function named<T extends NamedIndex>(
 ): T[] {
   const exact = indices.get(name);
   if (exact !== undefined) return [exact];
-  const found = [...indices.values()].filter((index) => Object.hasOwn(index.aliases, name));
+  const found = [...indices.values()].filter(
+    (index) => Object.hasOwn(index.aliases, name) || index.dataStream === name,
+  );
   if (!concreteOnly || found.length === 0) return found;
   if (ignoreUnavailable) return [];
+  const what = found[0]?.dataStream === name ? "a data stream" : "an alias";
   throw new AppError(
     "request_invalid",
-    `The provided expression [${name}] matches an alias, specify the corresponding concrete indices instead.`,
+    `The provided expression [${name}] matches ${what}, specify the corresponding concrete indices instead.`,
   );
 }
 
@@ -136,17 +143,33 @@ function matching<T extends NamedIndex>(
   indices: ReadonlyMap<string, T>,
   pattern: string,
   states: NonNullable<ResolveOptions["expandWildcards"]>,
-  { concreteOnly = false }: ResolveOptions,
+  { concreteOnly = false, expandHidden = false }: ResolveOptions,
 ): T[] {
   const wanted = (state: "open" | "close"): boolean =>
     states === "all" || (states === "open" && state === "open") || (states === "closed" && state === "close");
   return [...indices.values()].filter(
     (index) =>
       wanted(index.state) &&
-      [index.name, ...(concreteOnly ? [] : Object.keys(index.aliases))].some((name) =>
+      wildcardNames(index, pattern, concreteOnly, expandHidden).some((name) =>
         matchesWildcard(pattern, name),
       ),
   );
+}
+
+/** The names by which a pattern may mean an index. */
+function wildcardNames(
+  { name, aliases, dataStream, settings }: NamedIndex,
+  pattern: string,
+  concreteOnly: boolean,
+  expandHidden: boolean,
+): string[] {
+  const isHidden = String(settings?.raw["hidden"]) === "true";
+  const isSeen = !isHidden || expandHidden || (name.startsWith(".") && pattern.startsWith("."));
+  return [
+    ...(isSeen ? [name] : []),
+    ...(concreteOnly ? [] : Object.keys(aliases)),
+    ...(concreteOnly || dataStream === undefined ? [] : [dataStream]),
+  ];
 }
 
 /** Replaces a date-math name `<logs-{now/d}>` or `<logs-{now/d{yyyy.MM.dd}}>` by the name it means today (UTC). */

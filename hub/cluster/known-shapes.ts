@@ -2,11 +2,19 @@
 
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
+import { checkStreamDocument } from "./data-streams.ts";
 
 /** Indices whose documents' shapes are remembered. */
 const INDEX_LIMIT = 256;
 /** Shapes remembered of one mapping; beyond it they are forgotten. */
 const SHAPE_LIMIT = 10_000;
+
+/** An index, as far as shapes of its documents go. */
+interface ShapedIndex {
+  readonly uuid: string;
+  readonly mapping: Mapping;
+  readonly dataStream?: string;
+}
 
 interface IndexShapes {
   readonly mapping: Mapping;
@@ -18,16 +26,18 @@ export class KnownShapes {
 
   /**
    * Returns the properties that an index lacks for a document, or null. `shape`: what jsonShape says of `source`, where
-   * that is known. Throws what Mapping.dynamicUpdate throws.
+   * that is known. Throws what Mapping.dynamicUpdate throws, and what checkStreamDocument does of documents that aren't
+   * taken leniently.
    */
   missing(
-    { uuid, mapping }: { readonly uuid: string; readonly mapping: Mapping },
+    { uuid, mapping, dataStream }: ShapedIndex,
     source: Uint8Array,
     lenient: boolean,
     shape = jsonShape(source),
   ): Record<string, unknown> | null {
     const { known } = this.#of(uuid, mapping);
     if (known.has(shape)) return null;
+    if (dataStream !== undefined && !lenient) checkStreamDocument(source);
     const fields = mapping.dynamicUpdate(source, lenient);
     if (fields === null) {
       if (known.size >= SHAPE_LIMIT) known.clear();
@@ -37,7 +47,7 @@ export class KnownShapes {
   }
 
   /** Whether `missing` is null for documents of this shape without looking at one. */
-  has({ uuid, mapping }: { readonly uuid: string; readonly mapping: Mapping }, shape: number): boolean {
+  has({ uuid, mapping }: ShapedIndex, shape: number): boolean {
     const shapes = this.#indices.get(uuid);
     return shapes?.mapping === mapping && shapes.known.has(shape);
   }

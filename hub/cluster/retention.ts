@@ -27,6 +27,8 @@ export interface RetentionRule {
 /** An index as retention sees it. */
 export interface RetainedIndex {
   readonly name: string;
+  /** Data stream that it is an index of: patterns mean that. */
+  readonly dataStream?: string;
   readonly sizeBytes: number;
   /** When its last document came, ms since 1970. */
   readonly lastMs: number;
@@ -164,7 +166,7 @@ function byRule(
 ): Map<RetentionRule, RetainedIndex[]> {
   const found = new Map<RetentionRule, RetainedIndex[]>(rules.map((rule) => [rule, []]));
   for (const index of indices) {
-    const rule = rules.find(({ pattern }) => fits(pattern, index.name));
+    const rule = rules.find(({ pattern }) => fits(pattern, index.dataStream ?? index.name));
     if (rule !== undefined) found.get(rule)!.push(index);
   }
   return found;

@@ -1,47 +1,110 @@
-/** The index templates of the cluster: the truth is the bucket of the index catalog, this hub's copy follows it. */
+/** The templates of the cluster: the older ones, which all add up, and the composable ones with their components. */
 
+import { AppError } from "#proto/kit/errors.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { nameIn, TEMPLATE_PREFIX, templateKey } from "./catalog-keys.ts";
+import { COMPONENT_PREFIX, COMPOSABLE_PREFIX, TEMPLATE_PREFIX } from "./catalog-keys.ts";
+import {
+  type ComponentTemplate,
+  type ComposableTemplate,
+  checkPriority,
+  compose,
+  missingComponents,
+  type TemplateSet,
+} from "./composable-templates.ts";
 import { parseMapping } from "./index-metadata.ts";
-import type { IndexTemplate } from "./templates.ts";
+import { NamedRecords } from "./named-records.ts";
+import type { IndexDefinition, IndexTemplate } from "./templates.ts";
 
 export class TemplateCatalog {
-  readonly #bucket: StateBucket;
-  readonly #templates = new Map<string, IndexTemplate>();
-  readonly #revisions = new Map<string, number>();
+  readonly #older: NamedRecords<IndexTemplate>;
+  readonly #composable: NamedRecords<ComposableTemplate>;
+  readonly #components: NamedRecords<ComponentTemplate>;
 
   constructor(bucket: StateBucket) {
-    this.#bucket = bucket;
+    this.#older = new NamedRecords(bucket, TEMPLATE_PREFIX);
+    this.#composable = new NamedRecords(bucket, COMPOSABLE_PREFIX);
+    this.#components = new NamedRecords(bucket, COMPONENT_PREFIX);
   }
 
-  /** By name. */
-  all(): Readonly<Record<string, IndexTemplate>> {
-    return Object.fromEntries(this.#templates);
+  /** Older templates by name. */
+  older(): Readonly<Record<string, IndexTemplate>> {
+    return this.#older.all();
   }
 
   /** Throws mapping_parse, settings_invalid. */
-  async put(name: string, template: IndexTemplate): Promise<void> {
+  async putOlder(name: string, template: IndexTemplate): Promise<void> {
     parseMapping(name, template.settings, template.mappings);
-    const bytes = Buffer.from(JSON.stringify(template));
-    this.take(templateKey(name), bytes, await this.#bucket.put(templateKey(name), bytes));
+    await this.#older.put(name, template);
   }
 
-  async delete(names: readonly string[]): Promise<void> {
-    for (const name of names) {
-      await this.#bucket.delete(templateKey(name));
-      this.#templates.delete(name);
+  deleteOlder(names: readonly string[]): Promise<void> {
+    return this.#older.delete(names);
+  }
+
+  /** Composable templates and their components, by name. */
+  set(): TemplateSet {
+    return { templates: this.#composable.all(), components: this.#components.all() };
+  }
+
+  /** Throws mapping_parse, settings_invalid, and request_invalid where it can't be told from another or lacks a component. */
+  async putComposable(name: string, template: ComposableTemplate): Promise<void> {
+    this.check(name, template);
+    await this.#composable.put(name, template);
+  }
+
+  /** Throws what `putComposable` throws; nothing is stored. */
+  check(name: string, template: ComposableTemplate): void {
+    const { templates, components } = this.set();
+    const missing = missingComponents(template, components);
+    if (missing.length > 0) {
+      throw new AppError(
+        "request_invalid",
+        `index_template [${name}] invalid, cause [index template [${name}] specifies component templates [${missing.join(", ")}] that do not exist]`,
+        { data: { type: "invalid_index_template_exception" } },
+      );
     }
+    checkPriority(name, template, templates);
+    checkDefinition(name, compose(template, components));
   }
 
-  /** Takes in a key of the bucket; `value` null: it was removed. Older revisions and other keys change nothing. */
+  deleteComposable(names: readonly string[]): Promise<void> {
+    return this.#composable.delete(names);
+  }
+
+  /** Throws mapping_parse, settings_invalid, also where a template that is made of it could no longer be. */
+  async putComponent(name: string, component: ComponentTemplate): Promise<void> {
+    const { templates, components } = this.set();
+    const { settings = {}, mappings = {}, aliases = {} } = component.template;
+    checkDefinition(name, { settings, mappings, aliases });
+    const changed = { ...components, [name]: component };
+    for (const [user, template] of Object.entries(templates))
+      if (template.composed_of.includes(name)) checkDefinition(user, compose(template, changed));
+    await this.#components.put(name, component);
+  }
+
+  /** Throws request_invalid where a template is made of one of them. */
+  async deleteComponents(names: readonly string[]): Promise<void> {
+    const users = Object.entries(this.set().templates).filter(([, { composed_of: parts }]) =>
+      parts.some((part) => names.includes(part)),
+    );
+    if (users.length > 0) {
+      const used = names.filter((name) => users.some(([, { composed_of: parts }]) => parts.includes(name)));
+      throw new AppError(
+        "request_invalid",
+        `component templates [${used.join(", ")}] cannot be removed as they are still in use by index templates ` +
+          `[${users.map(([user]) => user).join(", ")}]`,
+      );
+    }
+    await this.#components.delete(names);
+  }
+
+  /** Takes in a key of the bucket; see NamedRecords. */
   take(key: string, value: Uint8Array | null, revision: number): void {
-    const name = nameIn(key, TEMPLATE_PREFIX);
-    if (name === undefined || revision <= (this.#revisions.get(key) ?? 0)) return;
-    if (value === null) {
-      this.#templates.delete(name);
-      return;
-    }
-    this.#revisions.set(key, revision);
-    this.#templates.set(name, JSON.parse(Buffer.from(value).toString()) as IndexTemplate);
+    for (const records of [this.#older, this.#composable, this.#components])
+      records.take(key, value, revision);
   }
+}
+
+function checkDefinition(name: string, { settings, mappings }: IndexDefinition): void {
+  parseMapping(name, settings, mappings);
 }

@@ -13,7 +13,7 @@ export interface WriteConditions {
   readonly ifPrimaryTerm?: number;
 }
 
-/** One change of one document. `index` is a name or alias; a missing index is created by all but `delete`. */
+/** One change of one document. `index` is a name, alias or data stream; a missing index is created by all but `delete`. */
 export type WriteItem = WriteConditions & { readonly index: string; readonly routing?: string } & (
     | {
         readonly kind: "index" | "create";
@@ -71,8 +71,9 @@ export type WriteResult = WriteSuccess | WriteFailure;
 
 /** New documents without ids for one index, with the same bytes between all of them. */
 export interface AppendRun {
-  /** Name or alias. */
+  /** Name, alias or data stream. */
   readonly index: string;
+  readonly kind: "index" | "create";
   readonly bytes: Uint8Array;
   /** Where the first document begins. */
   readonly start: number;

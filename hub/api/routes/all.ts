@@ -12,7 +12,10 @@ import { catRoutes } from "./cat/all.ts";
 import { clusterHealthRoutes } from "./cluster-health.ts";
 import { clusterSettingsRoutes } from "./cluster-settings.ts";
 import { clusterStateRoutes } from "./cluster-state.ts";
+import { componentTemplateRoutes } from "./component-templates.ts";
+import { dataStreamRoutes } from "./data-streams.ts";
 import { documentRoutes } from "./documents.ts";
+import { indexTemplateRoutes } from "./index-templates.ts";
 import { indexRoutes } from "./indices.ts";
 import { infoRoutes } from "./info.ts";
 import { ingestRoutes } from "./ingest.ts";
@@ -53,6 +56,9 @@ export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route
     ...resolveIndexRoutes(parts),
     ...rolloverRoutes(parts),
     ...templateRoutes(parts),
+    ...indexTemplateRoutes(parts),
+    ...componentTemplateRoutes(parts),
+    ...dataStreamRoutes(parts),
     ...(parts.ingest === undefined ? [] : ingestRoutes(parts.ingest)),
     ...maintenanceRoutes(parts),
     ...analyzeRoutes(parts),

@@ -195,8 +195,10 @@ async function deleteDocument(parts: ApiParts, request: ApiRequest): Promise<Api
   return writeOne(parts, request, { ...conditions, ...routingOf(request), kind: "delete", index: name, id });
 }
 
+/** A document without an id is a new one, which is what data streams take. Throws request_invalid. */
 function opTypeOf(request: ApiRequest): "index" | "create" {
-  const value = request.query["op_type"] ?? "index";
+  const isNew = request.path["id"] === undefined && !CONDITION_PARAMS.some((name) => name in request.query);
+  const value = request.query["op_type"] ?? (isNew ? "create" : "index");
   if (value === "index" || value === "create") return value;
   throw new AppError("request_invalid", `opType must be 'create' or 'index', found: [${value}]`);
 }

@@ -1,5 +1,6 @@
 /** Indices as a whole: made, shown, deleted, opened, closed. */
 
+import { backingIndices } from "#hub/cluster/data-streams.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseAliases } from "../aliases.ts";
@@ -111,6 +112,7 @@ function getIndices(parts: ApiParts, request: ApiRequest): ApiResponse {
       aliases: index.aliases,
       mappings: printMapping(index, includeType),
       settings: shownSettings(index, parts.compatVersion, flat, human),
+      ...(index.dataStream !== undefined && { data_stream: index.dataStream }),
     };
   }
   return json(answer);
@@ -142,8 +144,18 @@ async function deleteIndices({ indices }: ApiParts, request: ApiRequest): Promis
     ...resolveOptions(request, { expandWildcards: "all" }),
     concreteOnly: true,
   });
+  for (const index of found) refuseWritten(indices, index);
   await indices.delete(found.map(({ name }) => name));
   return json({ acknowledged: true });
+}
+
+/** Throws request_invalid for the index that a data stream is written to: with it the stream would go. */
+function refuseWritten(indices: ApiParts["indices"], { name, dataStream }: IndexInfo): void {
+  if (dataStream === undefined || backingIndices(indices.all(), dataStream).at(-1)?.name !== name) return;
+  throw new AppError(
+    "request_invalid",
+    `index [${name}] is the write index for data stream [${dataStream}] and cannot be deleted`,
+  );
 }
 
 async function setState(parts: ApiParts, request: ApiRequest, state: "open" | "close"): Promise<ApiResponse> {

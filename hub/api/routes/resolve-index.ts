@@ -1,5 +1,6 @@
 /** `/_resolve/index`: what names and patterns stand for, as dashboards of 7.x ask when somebody types one. */
 
+import { backingIndices, TIMESTAMP_FIELD } from "#hub/cluster/data-streams.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo } from "../ports.ts";
@@ -14,7 +15,7 @@ export function resolveIndexRoutes({ indices }: ApiParts): Route[] {
       paths: ["/_resolve/index/{name}"],
       params: ["expand_wildcards", "ignore_unavailable", "allow_no_indices"],
       action: "monitor",
-      summary: "Lists the indices and aliases that names and patterns stand for.",
+      summary: "Lists the indices, aliases and data streams that names and patterns stand for.",
       handle: (request) => resolveNames(indices, request),
     },
   ];
@@ -34,20 +35,27 @@ function resolveNames(indices: ApiParts["indices"], request: ApiRequest): ApiRes
       else known.push(name);
     }
   }
+  const streams = [...new Set(found.flatMap(({ dataStream }) => dataStream ?? []))].filter(fits).sort();
   return json({
     // An index that only an alias led to isn't named.
     indices: found.filter(({ name }) => fits(name)).map(printIndex),
     aliases: [...aliases].sort(byName).map(([name, of]) => ({ name, indices: of })),
-    data_streams: [],
+    data_streams: streams.map((name) => ({
+      name,
+      backing_indices: backingIndices(found, name).map((index) => index.name),
+      timestamp_field: TIMESTAMP_FIELD,
+    })),
   });
 }
 
-function printIndex({ name, aliases, state }: IndexInfo): object {
+function printIndex({ name, aliases, state, dataStream }: IndexInfo): object {
   const names = Object.keys(aliases).sort();
+  const attributes = [state === "close" ? "closed" : "open", ...(dataStream === undefined ? [] : ["hidden"])];
   return {
     name,
     ...(names.length > 0 && { aliases: names }),
-    attributes: [state === "close" ? "closed" : "open"],
+    attributes,
+    ...(dataStream !== undefined && { data_stream: dataStream }),
   };
 }
 

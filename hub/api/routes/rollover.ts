@@ -1,5 +1,6 @@
-/** `_rollover`: gives an alias a new index to write to when the present one is old or large enough. */
+/** `_rollover`: gives an alias or a data stream a new index to write to when the present one is old or large enough. */
 
+import { backingIndices } from "#hub/cluster/data-streams.ts";
 import { isObject, type JsonObject, objectOf } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
@@ -7,7 +8,7 @@ import { parseAliases } from "../aliases.ts";
 import { flattenSettings } from "../index-settings.ts";
 import { splitType, TYPE_SETTING } from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
-import type { AliasAction, IndexInfo } from "../ports.ts";
+import type { AliasAction, IndexDefinition, IndexInfo } from "../ports.ts";
 import { type ApiRequest, checkValid } from "../request.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
 
@@ -21,7 +22,7 @@ export function rolloverRoutes(parts: ApiParts): Route[] {
       paths: ["/{alias}/_rollover", "/{alias}/_rollover/{new_index}"],
       params: ["dry_run", "timeout", "master_timeout", "wait_for_active_shards", "include_type_name"],
       action: "index_manage",
-      summary: "Gives an alias a new index to write to when conditions are met.",
+      summary: "Gives an alias or a data stream a new index to write to when conditions are met.",
       handle: (request) => rollOver(parts, request),
     },
   ];
@@ -35,8 +36,10 @@ async function rollOver(parts: ApiParts, request: ApiRequest): Promise<ApiRespon
   if (unknown !== undefined)
     throw new AppError("parsing", `[rollover] unknown field [${unknown}], parser not found`);
   const alias = request.segment("alias");
-  const source = writeIndexOf(parts, alias);
-  const target = request.path["new_index"] ?? nextName(source.name);
+  const stream = backingIndices(parts.indices.all(), alias).at(-1);
+  const source = stream ?? writeIndexOf(parts, alias);
+  const target =
+    stream === undefined ? (request.path["new_index"] ?? nextName(source.name)) : nextOf(parts, request);
   const conditions = readConditions(body["conditions"] ?? {});
   const results = conditions.map((each) => [each.label, each.isMet(parts, source)] as const);
   const dryRun = request.flag("dry_run") ?? false;
@@ -46,7 +49,9 @@ async function rollOver(parts: ApiParts, request: ApiRequest): Promise<ApiRespon
   parts.indices.checkName(target);
   const isDue = results.length === 0 || results.some(([, met]) => met);
   const rolls = isDue && !dryRun;
-  if (rolls) await makeTarget(parts, alias, source, target, body);
+  if (rolls && stream !== undefined)
+    await parts.indices.rollDataStream(alias, target, definitionOf(body, target));
+  else if (rolls) await makeTarget(parts, alias, source, target, body);
   return json({
     acknowledged: rolls,
     shards_acknowledged: rolls,
@@ -74,6 +79,15 @@ function writeIndexOf({ indices }: ApiParts, alias: string): IndexInfo {
   );
 }
 
+/** The following index of the stream that a request names. Throws request_invalid where it names the index too. */
+function nextOf({ indices }: ApiParts, request: ApiRequest): string {
+  checkValid(
+    request.path["new_index"] !== undefined &&
+      "new index name may not be specified when rolling over a data stream",
+  );
+  return indices.nextBackingName(request.segment("alias"));
+}
+
 /** "logs-000001" becomes "logs-000002". Throws request_invalid. */
 function nextName(name: string): string {
   const match = /^(.*)-(\d{1,15})$/.exec(name);
@@ -82,6 +96,16 @@ function nextName(name: string): string {
     "request_invalid",
     `index name [${name}] does not match pattern '^.*-\\d+$'; name the new index in the path`,
   );
+}
+
+/** What the new index is made of beside its templates. */
+function definitionOf(body: JsonObject, target: string): IndexDefinition {
+  const { type, mapping } = splitType(body["mappings"], target);
+  return {
+    settings: { ...flattenSettings(body["settings"]), ...(type !== undefined && { [TYPE_SETTING]: type }) },
+    mappings: mapping,
+    aliases: isObject(body["aliases"]) ? parseAliases(body["aliases"]) : {},
+  };
 }
 
 interface Condition {
@@ -144,12 +168,7 @@ async function makeTarget(
   body: JsonObject,
 ): Promise<void> {
   const { indices } = parts;
-  const { type, mapping } = splitType(body["mappings"], target);
-  await indices.create(target, {
-    settings: { ...flattenSettings(body["settings"]), ...(type !== undefined && { [TYPE_SETTING]: type }) },
-    mappings: mapping,
-    aliases: isObject(body["aliases"]) ? parseAliases(body["aliases"]) : {},
-  });
+  await indices.create(target, definitionOf(body, target));
   const info = source.aliases[alias]!;
   const add = (index: string, isWriteIndex?: boolean): AliasAction => ({
     kind: "add",

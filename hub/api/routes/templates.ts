@@ -1,12 +1,14 @@
-/** Templates: what new indices get by their names. */
+/** Templates of before 7.8: what new indices get by their names, all that fit together. */
 
+import { describePatterns, patternsOverlap } from "#hub/cluster/composable-templates.ts";
+import { warnDeprecated } from "#hub/search/deprecation.ts";
 import type { JsonObject } from "#hub/search/json.ts";
-import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseAliases } from "../aliases.ts";
 import { showsTypes } from "../compat-version.ts";
 import { flattenSettings, nestSettings, printSettings } from "../index-settings.ts";
 import { givenType, splitType, TYPE_SETTING } from "../index-type.ts";
+import { namesMatching, requireNew } from "../named-templates.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexTemplate } from "../ports.ts";
 import { type ApiRequest, checkValid } from "../request.ts";
@@ -57,9 +59,7 @@ async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<
   const patterns = patternsOf(body);
   checkValid(patterns.length === 0 && "index patterns are missing");
   checkKeys(body);
-  if ((request.flag("create") ?? false) && Object.hasOwn(indices.templates(), name)) {
-    throw new AppError("request_invalid", `index_template [${name}] already exists`);
-  }
+  if (request.flag("create") === true) requireNew(indices.templates(), name, "index_template");
   const { type, mapping } = splitType(body["mappings"], name);
   const version = optionalInteger(body["version"], "version");
   const template: IndexTemplate = {
@@ -71,7 +71,22 @@ async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<
     aliases: parseAliases(body["aliases"]),
   };
   await indices.putTemplate(name, template);
+  warnOfNewer(indices, name, template);
   return json({ acknowledged: true });
+}
+
+/** Says which composable templates leave this one out. */
+function warnOfNewer({ templateCatalog }: ApiParts["indices"], name: string, template: IndexTemplate): void {
+  const { index_patterns: patterns } = template;
+  const newer = Object.entries(templateCatalog.set().templates).filter(([, each]) =>
+    patternsOverlap(patterns, each.index_patterns),
+  );
+  if (newer.length === 0) return;
+  warnDeprecated(
+    `legacy template [${name}] has index patterns [${patterns.join(", ")}] matching patterns from existing composable ` +
+      `templates [${newer.map(([each]) => each).join(",")}] with patterns (${newer.map(describePatterns).join(",")}); this ` +
+      `template [${name}] may be ignored in favor of a composable template at index creation time`,
+  );
 }
 
 /** `template` is the name that `index_patterns` had before 6.0. */
@@ -129,9 +144,5 @@ async function deleteTemplates(parts: ApiParts, request: ApiRequest): Promise<Ap
 }
 
 function namesOf({ indices }: ApiParts, request: ApiRequest): string[] {
-  const all = Object.keys(indices.templates()).sort();
-  const patterns = request.list("name");
-  if (patterns === undefined) return all;
-  const tests = patterns.map((pattern) => compileWildcard(pattern));
-  return all.filter((name) => tests.some((test) => test.matches(name)));
+  return namesMatching(indices.templates(), request.list("name"));
 }

@@ -12,16 +12,40 @@ export const templatesTable: CatTable = {
     { name: "index_patterns", aliases: ["t"], help: "template index patterns" },
     { name: "order", aliases: ["o"], help: "template application order number" },
     { name: "version", aliases: ["v"], help: "version" },
+    {
+      name: "composed_of",
+      aliases: ["c"],
+      help: "component templates comprising index template",
+      hidden: true,
+    },
   ],
   rows({ indices }, request) {
     const pattern = compileWildcard(request.path["name"] ?? "*");
-    return Object.entries(indices.templates())
-      .filter(([name]) => pattern.matches(name))
-      .map(([name, template]) => ({
+    const composable = indices.templateCatalog.set().templates;
+    const older = Object.entries(indices.templates()).map(([name, { order, ...rest }]) => ({
+      ...rest,
+      name,
+      order,
+      composed_of: "",
+    }));
+    const newer = Object.entries(composable).map(([name, { priority, composed_of: parts, ...rest }]) => ({
+      ...rest,
+      name,
+      order: priority,
+      composed_of: printList(parts),
+    }));
+    return [...older, ...newer]
+      .filter(({ name }) => pattern.matches(name))
+      .map(({ name, index_patterns: patterns, order, version, composed_of }) => ({
         name,
-        index_patterns: `[${template.index_patterns.join(", ")}]`,
-        order: template.order,
-        version: template.version,
+        index_patterns: printList(patterns),
+        order,
+        version,
+        composed_of,
       }));
   },
 };
+
+function printList(names: readonly string[]): string {
+  return `[${names.join(", ")}]`;
+}

@@ -80,10 +80,11 @@ function filterOf(
   return anyOf(filters.map((filter) => new QueryParser(QUERIES_BY_NAME).parse(filter)));
 }
 
-/** Returns the aliases through which an expression means an index; undefined where it means the index itself. */
+/** Returns the aliases through which an expression means an index; undefined where it means the index itself, or its stream. */
 export function meantAliases(index: IndexInfo, expression: string | undefined): string[] | undefined {
   const parts = (expression ?? "").split(",").filter((part) => part !== "" && !part.startsWith("-"));
   const tests = parts.map((part) => compileWildcard(part === "_all" ? "*" : part));
-  if (tests.length === 0 || tests.some((test) => test.matches(index.name))) return undefined;
+  const own = index.dataStream === undefined ? [index.name] : [index.name, index.dataStream];
+  if (tests.length === 0 || tests.some((test) => own.some((name) => test.matches(name)))) return undefined;
   return Object.keys(index.aliases).filter((name) => tests.some((test) => test.matches(name)));
 }

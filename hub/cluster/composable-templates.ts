@@ -1,0 +1,229 @@
+/**
+ * Composable index templates, as 7.8 brought them: of those that fit a new index only the one of the highest priority
+ * counts, it is made of component templates, and older templates don't count beside it.
+ */
+
+import { AppError } from "#proto/kit/errors.ts";
+import { matchesWildcard } from "./index-names.ts";
+import type { IndexDefinition } from "./templates.ts";
+
+type JsonObject = Record<string, unknown>;
+
+/** A part of a definition; what isn't given isn't shown. Settings are dotted keys without the leading "index.". */
+export type PartialDefinition = Partial<IndexDefinition>;
+
+/** What several templates are made of. */
+export interface ComponentTemplate {
+  readonly template: PartialDefinition;
+  readonly version?: number;
+  readonly _meta?: JsonObject;
+}
+
+/** What a stream of a template may be told; nothing of it changes what is stored. */
+export interface DataStreamOptions {
+  readonly hidden?: boolean;
+  readonly allow_custom_routing?: boolean;
+}
+
+/** A template that takes indices of its patterns alone. */
+export interface ComposableTemplate {
+  readonly index_patterns: readonly string[];
+  /** Of templates that fit, the highest wins; 0 where it isn't given. */
+  readonly priority?: number;
+  /** Names of component templates, the later ones over the earlier ones. */
+  readonly composed_of: readonly string[];
+  /** Goes over the components. */
+  readonly template?: PartialDefinition;
+  readonly version?: number;
+  readonly _meta?: JsonObject;
+  /** Present: names that fit are data streams. */
+  readonly data_stream?: DataStreamOptions;
+  /** False: no index is made by writing to it. */
+  readonly allow_auto_create?: boolean;
+  /** Components that may be missing. */
+  readonly ignore_missing_component_templates?: readonly string[];
+}
+
+/** Composable templates and what they are made of, by name. */
+export interface TemplateSet {
+  readonly templates: Readonly<Record<string, ComposableTemplate>>;
+  readonly components: Readonly<Record<string, ComponentTemplate>>;
+}
+
+/** A template with its name. */
+export interface NamedTemplate {
+  readonly name: string;
+  readonly template: ComposableTemplate;
+}
+
+const EMPTY: IndexDefinition = { settings: {}, mappings: {}, aliases: {} };
+
+/** Levels of names in a mapping that are followed. */
+const MAX_DEPTH = 50;
+
+/** Returns the template that an index of `name` is made by; undefined where none fits. */
+export function templateFor(
+  name: string,
+  templates: Readonly<Record<string, ComposableTemplate>>,
+): NamedTemplate | undefined {
+  return templatesFor(name, templates)[0];
+}
+
+/** Returns all templates that fit `name`, the one that counts first. */
+export function templatesFor(
+  name: string,
+  templates: Readonly<Record<string, ComposableTemplate>>,
+): NamedTemplate[] {
+  return Object.entries(templates)
+    .filter(([, { index_patterns: patterns }]) => patterns.some((pattern) => matchesWildcard(pattern, name)))
+    .map(([own, template]) => ({ name: own, template }))
+    .sort((a, b) => (b.template.priority ?? 0) - (a.template.priority ?? 0) || (a.name < b.name ? -1 : 1));
+}
+
+/** Returns what a template gives an index: its components in their order, then its own part. */
+export function compose(
+  { composed_of: names, template }: ComposableTemplate,
+  components: TemplateSet["components"],
+): IndexDefinition {
+  const parts = names.map((name) =>
+    Object.hasOwn(components, name) ? components[name]?.template : undefined,
+  );
+  return [...parts, template].reduce<IndexDefinition>((result, part) => overlay(result, part ?? {}), EMPTY);
+}
+
+/** Returns `below` with `above` over it: settings and aliases by name, fields of the mapping whole. */
+export function overlay(below: IndexDefinition, above: PartialDefinition): IndexDefinition {
+  return {
+    settings: { ...below.settings, ...above.settings },
+    mappings: mergeMappings(below.mappings, above.mappings ?? {}),
+    aliases: { ...below.aliases, ...above.aliases },
+  };
+}
+
+/** Returns the names of components that a template needs and that aren't there. */
+export function missingComponents(
+  { composed_of: names, ignore_missing_component_templates: ignored = [] }: ComposableTemplate,
+  components: TemplateSet["components"],
+): string[] {
+  return names.filter((name) => !Object.hasOwn(components, name) && !ignored.includes(name));
+}
+
+/** Throws request_invalid where another template of the same priority fits names that `template` fits too. */
+export function checkPriority(
+  name: string,
+  { index_patterns: patterns, priority = 0 }: ComposableTemplate,
+  templates: TemplateSet["templates"],
+): void {
+  const others = Object.entries(templates).filter(
+    ([other, each]) =>
+      other !== name && (each.priority ?? 0) === priority && patternsOverlap(patterns, each.index_patterns),
+  );
+  if (others.length === 0) return;
+  throw new AppError(
+    "request_invalid",
+    `index template [${name}] has index patterns [${patterns.join(", ")}] matching patterns from existing templates ` +
+      `[${others.map(([other]) => other).join(",")}] with patterns (${others.map(describePatterns).join(",")}) that have ` +
+      `the same priority [${priority}], multiple index templates may not match during index creation, please use a ` +
+      "different priority",
+  );
+}
+
+/** Returns a template as messages name it: "name => [pattern, …]". */
+export function describePatterns([name, { index_patterns: patterns }]: readonly [
+  string,
+  { readonly index_patterns: readonly string[] },
+]): string {
+  return `${name} => [${patterns.join(", ")}]`;
+}
+
+/** Whether some name fits one pattern of each list. */
+export function patternsOverlap(some: readonly string[], others: readonly string[]): boolean {
+  return some.some((a) => others.some((b) => overlaps(a, b)));
+}
+
+/** Whether some name fits both patterns: places in both that a common beginning leads to, character by character. */
+function overlaps(a: string, b: string): boolean {
+  const width = b.length + 1;
+  const reached = new Uint8Array((a.length + 1) * width);
+  reached[0] = 1;
+  for (let i = 0; i <= a.length; i++) {
+    for (let j = 0; j <= b.length; j++) {
+      if (reached[i * width + j] === 0) continue;
+      if (a[i] === "*") {
+        reached[(i + 1) * width + j] = 1;
+        if (j < b.length) reached[i * width + j + 1] = 1;
+      }
+      if (b[j] === "*") {
+        reached[i * width + j + 1] = 1;
+        if (i < a.length) reached[(i + 1) * width + j] = 1;
+      }
+      if (i < a.length && j < b.length && a[i] === b[j]) reached[(i + 1) * width + j + 1] = 1;
+    }
+  }
+  return reached[a.length * width + b.length] === 1;
+}
+
+function mergeMappings(below: JsonObject, above: JsonObject): JsonObject {
+  const result: JsonObject = { ...below, ...above };
+  if (isObject(below["properties"]) || isObject(above["properties"]))
+    result["properties"] = mergeProperties(objectOf(below["properties"]), objectOf(above["properties"]), 0);
+  if (isObject(below["_meta"]) && isObject(above["_meta"]))
+    result["_meta"] = { ...below["_meta"], ...above["_meta"] };
+  const [some, others] = [below["dynamic_templates"], above["dynamic_templates"]];
+  if (Array.isArray(some) && Array.isArray(others)) result["dynamic_templates"] = mergeNamed(some, others);
+  return result;
+}
+
+/** Lists of objects of one key each: those of the same key are replaced in their place, others come behind. */
+function mergeNamed(below: readonly unknown[], above: readonly unknown[]): unknown[] {
+  const keyOf = (entry: unknown): string => Object.keys(objectOf(entry))[0] ?? "";
+  const byName = new Map(below.map((entry) => [keyOf(entry), entry]));
+  for (const entry of above) byName.set(keyOf(entry), entry);
+  return [...byName.values()];
+}
+
+/** Objects merge, fields are replaced. "a.b" is the field b of a. */
+function mergeProperties(below: JsonObject, above: JsonObject, depth: number): JsonObject {
+  if (depth > MAX_DEPTH) return above;
+  const result = withoutDots(below, depth);
+  for (const [name, field] of Object.entries(withoutDots(above, depth)))
+    result[name] = joined(result[name], field, depth);
+  return result;
+}
+
+function joined(before: unknown, field: unknown, depth: number): unknown {
+  const isJoined =
+    isObject(before) && isObject(field) && isObject(before["properties"]) && isObject(field["properties"]);
+  if (!isJoined) return field;
+  const properties = mergeProperties(
+    objectOf(before["properties"]),
+    objectOf(field["properties"]),
+    depth + 1,
+  );
+  return { ...before, ...field, properties };
+}
+
+/** The same with the first name of each dotted one as an object. */
+function withoutDots(properties: JsonObject, depth: number): JsonObject {
+  const result: JsonObject = {};
+  const objects = new Map<string, JsonObject>();
+  for (const [name, field] of Object.entries(properties)) {
+    const dot = name.indexOf(".");
+    if (dot <= 0 || dot === name.length - 1) result[name] = field;
+    else {
+      const inner = objects.get(name.slice(0, dot)) ?? {};
+      inner[name.slice(dot + 1)] = field;
+      objects.set(name.slice(0, dot), inner);
+    }
+  }
+  for (const [name, inner] of objects) result[name] = joined(result[name], { properties: inner }, depth);
+  return result;
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}

@@ -1,0 +1,160 @@
+/**
+ * The metadata of indices. The truth is the bucket `indices`, changed by compare-and-set; this hub's copy follows it by
+ * a watch. Reads are answered from the copy, changes are in it when they resolve.
+ */
+
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { DELETED_PREFIX, INDEX_PREFIX, indexKey, nameIn } from "./catalog-keys.ts";
+import { decodeIndex, encodeIndex, type IndexMetadata } from "./index-metadata.ts";
+import { indexMissing } from "./index-names.ts";
+
+interface Known {
+  readonly index: IndexMetadata;
+  readonly revision: number;
+}
+
+/** Takes in keys of the bucket that aren't indices; `value` null: it was removed. */
+export type TakeOther = (key: string, value: Uint8Array | null, revision: number) => void;
+
+/** Tries of one change against others that change the same index. */
+const CHANGE_TRIES = 20;
+
+export class IndexStore implements Component {
+  readonly #bucket: StateBucket;
+  readonly #takeOther: TakeOther;
+  readonly #indices = new Map<string, IndexMetadata>();
+  readonly #byUuid = new Map<string, IndexMetadata>();
+  readonly #revisions = new Map<string, number>();
+  readonly #listeners = new Set<(index: IndexMetadata | undefined, uuid: string) => void>();
+  readonly #abort = new AbortController();
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(bucket: StateBucket, takeOther: TakeOther) {
+    this.#bucket = bucket;
+    this.#takeOther = takeOther;
+  }
+
+  /** By name. */
+  get indices(): ReadonlyMap<string, IndexMetadata> {
+    return this.#indices;
+  }
+
+  /** Loads everything there is, then follows changes. */
+  async start(): Promise<void> {
+    for (const key of await this.#bucket.keys()) {
+      const entry = await this.#bucket.get(key);
+      if (entry !== null) this.#take(key, entry.value, entry.revision);
+    }
+    this.#following = this.#follow();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#following;
+  }
+
+  /** Calls `listener` after each change: with the index as it is now, or undefined when the one of `uuid` is gone. */
+  onChange(listener: (index: IndexMetadata | undefined, uuid: string) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  byUuid(uuid: string): IndexMetadata | undefined {
+    return this.#byUuid.get(uuid);
+  }
+
+  /** Stores a new index. Throws journal_conflict where its name is taken; the copy knows by whom then. */
+  async add(index: IndexMetadata): Promise<IndexMetadata> {
+    const { name } = index;
+    try {
+      const bytes = encodeIndex(index);
+      this.#take(indexKey(name), bytes, await this.#bucket.create(indexKey(name), bytes));
+    } catch (error) {
+      if (toAppError(error).code === "journal_conflict") await this.#reload(name);
+      throw error;
+    }
+    return this.#indices.get(name)!;
+  }
+
+  /** Removes an index, and leaves a mark that this was meant. Throws index_missing. */
+  async delete(name: string, nowMs: number): Promise<void> {
+    const { uuid } = this.#known(name).index;
+    await this.#bucket.put(DELETED_PREFIX + uuid, Buffer.from(String(nowMs)));
+    await this.#bucket.delete(indexKey(name));
+    this.#drop(name);
+  }
+
+  /** Whether the index of `uuid` was deleted on purpose. */
+  async isDeleted(uuid: string): Promise<boolean> {
+    return (await this.#bucket.get(DELETED_PREFIX + uuid)) !== null;
+  }
+
+  /** Changes an index by compare-and-set; `change` may run several times and must be pure. Throws index_missing. */
+  async change(name: string, change: (index: IndexMetadata) => IndexMetadata): Promise<IndexMetadata> {
+    for (let tries = 1; ; tries++) {
+      const known = this.#known(name);
+      const next = change(known.index);
+      if (next === known.index) return next;
+      const bytes = encodeIndex(next);
+      try {
+        const revision = await this.#bucket.update(indexKey(name), bytes, known.revision);
+        this.#take(indexKey(name), bytes, revision);
+        return this.#indices.get(name)!;
+      } catch (error) {
+        if (toAppError(error).code !== "journal_conflict" || tries === CHANGE_TRIES) throw error;
+        await this.#reload(name);
+      }
+    }
+  }
+
+  #known(name: string): Known {
+    const index = this.#indices.get(name);
+    if (index === undefined) throw indexMissing(name);
+    return { index, revision: this.#revisions.get(indexKey(name))! };
+  }
+
+  async #reload(name: string): Promise<void> {
+    const entry = await this.#bucket.get(indexKey(name));
+    if (entry === null) this.#drop(name);
+    else this.#take(entry.key, entry.value, entry.revision);
+  }
+
+  async #follow(): Promise<void> {
+    for await (const { key, value, revision } of this.#bucket.watch(this.#abort.signal)) {
+      if (value !== null) this.#take(key, value, revision);
+      else if (revision > (this.#revisions.get(key) ?? 0)) this.#forget(key, revision);
+    }
+  }
+
+  #take(key: string, value: Uint8Array, revision: number): void {
+    this.#takeOther(key, value, revision);
+    if (revision <= (this.#revisions.get(key) ?? 0)) return;
+    this.#revisions.set(key, revision);
+    if (!key.startsWith(INDEX_PREFIX)) return;
+    const index = decodeIndex(value);
+    const before = this.#indices.get(index.name);
+    this.#indices.set(index.name, index);
+    if (before !== undefined && before.uuid !== index.uuid) this.#tell(undefined, before.uuid);
+    this.#byUuid.set(index.uuid, index);
+    this.#tell(index, index.uuid);
+  }
+
+  #forget(key: string, revision: number): void {
+    this.#takeOther(key, null, revision);
+    const name = nameIn(key, INDEX_PREFIX);
+    if (name !== undefined) this.#drop(name);
+  }
+
+  #drop(name: string): void {
+    const index = this.#indices.get(name);
+    if (index === undefined) return;
+    this.#indices.delete(name);
+    this.#tell(undefined, index.uuid);
+  }
+
+  #tell(index: IndexMetadata | undefined, uuid: string): void {
+    if (index === undefined) this.#byUuid.delete(uuid);
+    for (const listener of this.#listeners) listener(index, uuid);
+  }
+}
