@@ -42,6 +42,8 @@ export class App extends LitElement {
   static override styles = [controls, appStyles];
 
   readonly #router = new Router((route) => void this.#show(route));
+  /** The newest one, whose page may still be on its way. */
+  #asked: Route | undefined;
   readonly #onTheme = (): void => {
     this._theme = currentTheme();
   };
@@ -146,13 +148,15 @@ export class App extends LitElement {
 
   async #show(route: Route): Promise<void> {
     const page = PAGES[route.page] ?? NOT_FOUND;
+    this.#asked = route;
     document.title = `${page.title} · Tailrace`;
-    try {
-      await page.load();
-      this._failed = false;
-    } catch {
-      this._failed = true;
-    }
+    const isLoaded = await page.load().then(
+      () => true,
+      () => false,
+    );
+    // Somebody who went on meanwhile isn't fetched back.
+    if (this.#asked !== route) return;
+    this._failed = !isLoaded;
     this._route = route;
   }
 

@@ -266,3 +266,24 @@ test("a chosen theme is kept and put on before the first paint", () =>
     await page.reload();
     assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
   }));
+
+test("who goes on before a page is loaded stays where they went", () =>
+  visit("/", async (page) => {
+    await rows(page).first().waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route("**/*.js", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const asked = page.waitForRequest("**/*.js");
+    await page.getByRole("link", { name: "Console" }).click();
+    await asked;
+    await page.getByRole("link", { name: "Discover", exact: true }).click();
+    held.resolve();
+    await page.evaluate(
+      `customElements.whenDefined("tr-page-console").then(() => new Promise(requestAnimationFrame))`,
+    );
+    assert.equal(await page.locator("tr-page-console").count(), 0);
+    assert.equal(await page.locator("tr-page-discover").count(), 1);
+    assert.equal(await page.locator("header [aria-current=page]").first().textContent(), "Discover");
+  }));
