@@ -82,7 +82,7 @@ export class ChartView extends LitElement {
     if (data === undefined) return nothing;
     if (chart === "number") return this.#number(data);
     if (data.groups.length === 0)
-      return html`<div class="number"><span>${msg("Nothing was found to show.")}</span></div>`;
+      return html`<div class="number"><span>${msg("Nothing was found: try a longer time range.")}</span></div>`;
     if (chart === "table") return this.#table(data);
     const shares = chart === "pie" ? ringShares(data, this.label) : undefined;
     const isLong = this.#isRows(data) && rowsHeight(data.groups.length) > this._size.height;

@@ -95,12 +95,13 @@ export class FieldList extends LitElement {
     const rest = found.filter(({ name }) => !this.columns.includes(name));
     const near = rest.filter(({ name }) => this.present.has(name));
     const others = near.length === 0 ? rest : rest.filter(({ name }) => !this.present.has(name));
+    const more = others.length === 1 ? msg("1 other") : msg(str`${formatCount(others.length)} others`);
     return html`
       <input type="search" aria-label=${msg("Find a field")} placeholder=${msg("Find a field (f)")} autocomplete="off" @input=${this.#onSearch} />
       <div class="list">
         ${chosen.length === 0 ? nothing : html`<h3>${msg("Columns")}</h3>${chosen.map((field) => this.#field(field))}`}
         ${near.length === 0 ? nothing : html`<h3>${msg(str`${formatCount(near.length)} in these lines`)}</h3>${near.slice(0, this._limit).map((field) => this.#field(field))}`}
-        ${this.fields === undefined || (near.length > 0 && others.length === 0) ? nothing : html`<h3>${near.length === 0 ? msg(str`${formatCount(others.length)} fields`) : msg(str`${formatCount(others.length)} others`)}</h3>`}
+        ${this.fields === undefined || (near.length > 0 && others.length === 0) ? nothing : html`<h3>${near.length === 0 ? msg(str`${formatCount(others.length)} fields`) : more}</h3>`}
         ${others.slice(0, this._limit).map((field) => this.#field(field))}
         ${Math.max(near.length, others.length) > this._limit ? html`<button class="plain small" @click=${this.#more}>${msg("Show more")}</button>` : nothing}
       </div>

@@ -5,7 +5,8 @@ import type { Catalogue } from "../services/language.ts";
 export const GERMAN_ACCESS: Catalogue = {
   Accounts: "Konten",
   Since: "Seit",
-  "There is no account yet.": "Noch gibt es kein Konto.",
+  "There is no account yet. Accounts are asked for where the hub's setting auth.mode is required.":
+    "Noch gibt es kein Konto. Nach Konten wird gefragt, wo die Einstellung auth.mode des Hubs required ist.",
   "Add an account": "Konto hinzufügen",
   Password: "Passwort",
   "Add account": "Konto hinzufügen",
@@ -46,7 +47,8 @@ export const GERMAN_ACCESS: Catalogue = {
   Kind: "Art",
   "Redirect URIs": "Redirect-URIs",
   Secrets: "Geheimnisse",
-  "No application is registered.": "Keine Anwendung ist registriert.",
+  "No application is registered. Register those that sign people in here, or read and write in their name.":
+    "Keine Anwendung ist registriert. Registrieren Sie die, die Menschen hier anmelden oder in ihrem Namen lesen und schreiben.",
   "Register a client": "Client registrieren",
   "Name, shown when it asks for consent": "Name, der bei der Zustimmung gezeigt wird",
   "Redirect URIs, separated by blanks": "Redirect-URIs, durch Leerzeichen getrennt",
@@ -81,7 +83,8 @@ export const GERMAN_ACCESS: Catalogue = {
   Provider: "Anbieter",
   Scope: "Scope",
   Token: "Token",
-  "No account is connected.": "Kein Konto ist verbunden.",
+  "No account is connected. Pipelines read other services in the name of the accounts connected here.":
+    "Kein Konto ist verbunden. Pipelines lesen andere Dienste im Namen der hier verbundenen Konten.",
   "Connect an account": "Konto verbinden",
   "Define the provider below first.": "Legen Sie zuerst unten den Anbieter an.",
   Providers: "Anbieter",

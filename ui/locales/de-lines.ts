@@ -142,6 +142,7 @@ export const GERMAN_LINES: Catalogue = {
   "{0} behind": "{0} Rückstand",
   "{0} in these lines": "{0} in diesen Zeilen",
   "{0} others": "{0} andere",
+  "1 other": "1 anderes",
   "(empty)": "(leer)",
   "{0} more characters": "{0} weitere Zeichen",
   "No lines are stored in {0}": "In {0} sind keine Zeilen gespeichert",

@@ -21,7 +21,8 @@ export const GERMAN_WORK: Catalogue = {
   "Different values": "Verschiedene Werte",
   Median: "Median",
   Others: "Andere",
-  "Nothing was found to show.": "Es gibt nichts zu zeigen.",
+  "Nothing was found: try a longer time range.":
+    "Nichts gefunden: versuchen Sie es mit einem längeren Zeitraum.",
   "Control and Enter runs the request. Escape, then Tab leaves the editor.":
     "Strg und Eingabe führt die Anfrage aus. Escape, dann Tab verlässt den Editor.",
   Save: "Speichern",
@@ -186,6 +187,8 @@ export const GERMAN_WORK: Catalogue = {
   "Keep for, such as 30d": "Behalten für, etwa 30d",
   "At most, such as 50gb": "Höchstens, etwa 50gb",
   "Delete indices by this rule?": "Indizes nach dieser Regel löschen?",
+  "1 index is due at once: it is removed within a minute and can't be brought back.":
+    "1 Index ist sofort fällig: Er wird binnen einer Minute entfernt und ist nicht zurückzuholen.",
   "{0} indices are due at once: they are removed within a minute and can't be brought back.":
     "{0} Indizes sind sofort fällig: Sie werden binnen einer Minute entfernt und sind nicht zurückzuholen.",
   "Save and delete": "Speichern und löschen",

@@ -239,6 +239,7 @@ export const GERMAN: Catalogue = {
   "Close {0}?": "{0} schließen?",
   "Alias {0} added.": "Alias {0} hinzugefügt.",
   Role: "Rolle",
+  "1 index, {0} documents, {1}": "1 Index, {0} Dokumente, {1}",
   "{0} indices, {1} documents, {2}": "{0} Indizes, {1} Dokumente, {2}",
   "Pause or go on (p)": "Anhalten oder weiter (p)",
   "/s match,": "/s passen,",

@@ -61,7 +61,9 @@ export class ConnectionsPage extends AccessPage {
         msg("Connected accounts"),
         [msg("Account"), msg("State"), msg("Provider"), msg("Scope"), msg("Token")],
         this._accounts.map((each) => this.#account(each)),
-        msg("No account is connected."),
+        msg(
+          "No account is connected. Pipelines read other services in the name of the accounts connected here.",
+        ),
       )}
       <h2>${msg("Connect an account")}</h2>
       ${this._providers.length === 0 ? html`<p class="muted">${msg("Define the provider below first.")}</p>` : this.#connectForm()}

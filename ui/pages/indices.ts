@@ -126,10 +126,15 @@ export class IndicesPage extends LitElement {
       hasHidden: this._hasHidden,
     });
     const sum = (key: "docs" | "sizeBytes"): number => rows.reduce((total, row) => total + row[key], 0);
+    const [docs, size] = [formatCount(sum("docs")), formatBytes(sum("sizeBytes"))];
+    const found =
+      rows.length === 1
+        ? msg(str`1 index, ${docs} documents, ${size}`)
+        : msg(str`${formatCount(rows.length)} indices, ${docs} documents, ${size}`);
     return html`<div class="tools">
         <input type="search" aria-label=${msg("Search indices")} placeholder=${msg("Search: logs-*")} .value=${this._search} @input=${this.#onSearch} />
         <label><input type="checkbox" .checked=${this._hasHidden} @change=${this.#onHidden} />${msg("Hidden ones too")}</label>
-        <span class="muted" role="status">${msg(str`${formatCount(rows.length)} indices, ${formatCount(sum("docs"))} documents, ${formatBytes(sum("sizeBytes"))}`)}</span>
+        <span class="muted" role="status">${found}</span>
       </div>
       ${rows.length === 0 ? emptyView(all.length) : this.#table(rows)}`;
   }

@@ -61,7 +61,9 @@ export class OAuthClientsPage extends AccessPage {
         msg("OAuth clients"),
         [msg("Name"), msg("Client ID"), msg("Kind"), msg("Redirect URIs"), msg("Secrets")],
         this._clients.map((each) => this.#row(each)),
-        msg("No application is registered."),
+        msg(
+          "No application is registered. Register those that sign people in here, or read and write in their name.",
+        ),
       )}
       <h2>${msg("Register a client")}</h2>
       <form class="card form" @submit=${this.#register}>

@@ -83,9 +83,12 @@ export class RetentionPanel extends LitElement {
     const more = due.length - MAX_NAMES;
     return this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
       title: msg("Delete indices by this rule?"),
-      text: msg(
-        str`${due.length} indices are due at once: they are removed within a minute and can't be brought back.`,
-      ),
+      text:
+        due.length === 1
+          ? msg("1 index is due at once: it is removed within a minute and can't be brought back.")
+          : msg(
+              str`${due.length} indices are due at once: they are removed within a minute and can't be brought back.`,
+            ),
       items: [...due.slice(0, MAX_NAMES), ...(more > 0 ? [msg(str`and ${more} more`)] : [])],
       action: msg("Save and delete"),
     });
