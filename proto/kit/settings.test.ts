@@ -53,6 +53,17 @@ test("environment variables are substituted, with defaults", () => {
   assert.equal(read(`node.name: "a-$\{NAME}"`, { NAME: "b" })["node.name"], "a-b");
 });
 
+test("a list may come from the environment: nothing, one entry, or all of them as JSON", () => {
+  for (const [files, list] of [
+    ["", []],
+    ["a.conf", ["a.conf"]],
+    ["{a,b}.conf", ["{a,b}.conf"]],
+    ['["a.conf", "b.conf"]', ["a.conf", "b.conf"]],
+    ["[ab].conf", ["[ab].conf"]],
+  ] as const)
+    assert.deepEqual(read(`path.config: "$\{FILES}"`, { FILES: files })["path.config"], list);
+});
+
 for (const [text, message] of [
   ["http.prot: 1", /^hub\.yml:1:1: unknown setting "http\.prot"; did you mean "http\.port"\?$/],
   [

@@ -136,7 +136,7 @@ function readValue(
   key: string,
   placeOf: PlaceOf,
 ): { value: unknown } | string {
-  const converted = Value.Default(schema, Value.Convert(schema, structuredClone(value)));
+  const converted = Value.Default(schema, Value.Convert(schema, listOf(schema, structuredClone(value))));
   const faults = Value.Errors(schema, converted);
   const fault = faults[0];
   if (fault === undefined) return unitFaultIn(schema, converted, key, placeOf) ?? { value: converted };
@@ -156,6 +156,18 @@ function readValue(
   const extra = (unknown.params as { additionalProperties: string[] }).additionalProperties[0]!;
   const names = propertyNames(schema, unknown.schemaPath);
   return `${placeOf([...parts, extra])}: ${where}: unknown setting "${extra}"${didYouMean(extra, names)}`;
+}
+
+/** Environment variables are texts: of a list an empty one is no entry, and one in JSON's brackets is the list itself. */
+function listOf(schema: TSchema, value: unknown): unknown {
+  if (typeof value !== "string" || (schema as { type?: unknown }).type !== "array") return value;
+  if (value === "") return [];
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return Array.isArray(parsed) ? parsed : value;
+  } catch {
+    return value;
+  }
 }
 
 /** Returns what is wrong with a setting that has a unit: the value itself or one of its properties; undefined: nothing. */
