@@ -22,4 +22,11 @@ if [ "$TAILRACE_NATS_TOKEN" = "$TAILRACE_AGENT_TOKEN" ]; then
   echo "tailrace-nats: TAILRACE_AGENT_TOKEN must be another one than TAILRACE_NATS_TOKEN, or agents could do all that hubs can" >&2
   exit 1
 fi
+
+# A volume of before the log had accounts keeps its streams under the account of a server that knows none.
+streams=${TAILRACE_NATS_DATA:-/data}/jetstream
+if [ -d "$streams/\$G" ] && [ ! -e "$streams/TAILRACE" ]; then
+  mv "$streams/\$G" "$streams/TAILRACE"
+  echo "tailrace-nats: the streams of an earlier version are the hub's account's now"
+fi
 exec nats-server "$@"

@@ -9,6 +9,10 @@ import { ROOT, run, text, without } from "./tools.ts";
 interface Service {
   readonly image: string;
   readonly user?: string;
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly read_only?: boolean;
+  readonly networks?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly command?: readonly string[];
   readonly ports?: readonly (string | { readonly target: number })[];
@@ -65,6 +69,18 @@ for (const file of FILES) {
     const images = Object.values((parse(stdout) as Composition).services).map(({ image }) => image);
     assert.ok(images.length >= 4);
     for (const image of images) assert.match(image, /^tailrace-[a-z-]+:9\.8\.7$/);
+  });
+
+  test(`no service of ${file} may more than it needs`, () => {
+    const { services } = parse(text(`deploy/compose/${file}`)) as Composition;
+    for (const [name, { cap_drop: dropped, cap_add: added, read_only: fixed, networks }] of Object.entries(
+      services,
+    )) {
+      assert.deepEqual(dropped, ["ALL"], name);
+      assert.deepEqual(added, name === "agent" ? ["DAC_READ_SEARCH"] : undefined, name);
+      assert.equal(fixed, true, name);
+      assert.deepEqual(networks, name === "app" ? undefined : ["log"], name);
+    }
   });
 
   test(`${file} holds the figures of the specification`, () => {

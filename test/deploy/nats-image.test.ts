@@ -63,9 +63,9 @@ async function signedIn(
   return nats;
 }
 
-/** Starts the log as the image does, to the point where its settings were read. */
-function checked(config: string, tokens: NodeJS.ProcessEnv) {
-  const env = { ...process.env, CONFIG: config, ...tokens };
+/** Starts the log as the image does, to the point where its settings were read; `data` is the image's /data. */
+function checked(config: string, tokens: NodeJS.ProcessEnv, data = "/nonexistent") {
+  const env = { ...process.env, CONFIG: config, TAILRACE_NATS_DATA: data, ...tokens };
   return run("bash", ["-c", 'deploy/images/nats.sh -t -c <(printf "%s" "$CONFIG")'], { env });
 }
 
@@ -129,6 +129,27 @@ test("the agents' token stores lines and reaches nothing else of the log", { ski
   const kept = await manager.streams.getMessage("KV_auth", { last_by_subj: "$KV.auth.account" });
   assert.equal(kept?.string(), "kept");
   assert.equal((await manager.streams.info("RAW")).state.messages, 5);
+});
+
+test("a volume from before the log had accounts is the hub's, once and for all", { skip }, async (t) => {
+  const workspace = new Workspace(t);
+  const dataDir = workspace.path("nats");
+  const before = await startNats({ dataDir });
+  workspace.defer(() => before.stop());
+  const plain = await connect({ servers: before.url, token: before.token });
+  await (await jetstreamManager(plain)).streams.add({ name: "RAW", subjects: ["raw.>"] });
+  await jetstream(plain).publish("raw.1.a", "kept");
+  await plain.close();
+  await before.stop();
+  const tokens = { TAILRACE_NATS_TOKEN: HUB_TOKEN, TAILRACE_AGENT_TOKEN: AGENT_TOKEN };
+  const first = checked(settings(), tokens, dataDir);
+  assert.match(first.said, /streams of an earlier version are the hub's/);
+  assert.doesNotMatch(checked(settings(), tokens, dataDir).said, /earlier version/);
+  const server = await startNats({ dataDir, config: placed });
+  workspace.defer(() => server.stop());
+  const hub = await signedIn({ server, workspace }, "tailrace", HUB_TOKEN);
+  const kept = await (await jetstreamManager(hub)).streams.getMessage("RAW", { seq: 1 });
+  assert.equal(kept?.string(), "kept");
 });
 
 test("one token is no good for the other's user, and none lets nobody in", { skip }, async (t) => {
