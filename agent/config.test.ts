@@ -110,6 +110,22 @@ for (const [text, message] of [
   [`${INPUT}output.pipeline.enabled: false`, /no output is enabled/],
   [`${INPUT}output.search.enabled: true`, /output\.search\.hosts is missing/],
   [
+    `${INPUT}output.pipeline.servers: ["nats://h:1", "nats://ada:pw@h:2"]`,
+    /^agent\.yml:2:41: output\.pipeline\.servers: an address names a user or password, which would be shown wherever the address is; put them into output\.pipeline\.username and output\.pipeline\.token$/,
+  ],
+  [
+    `${INPUT}output.pipeline.servers: ["http://h:4222"]`,
+    /output\.pipeline\.servers: "http:\/\/h:4222" is no address of NATS; write nats:/,
+  ],
+  [
+    `${INPUT}output.search.hosts: ["http://ada:pw@h:9200"]`,
+    /output\.search\.hosts: .*put them into output\.search\.username and output\.search\.password$/,
+  ],
+  [
+    `${INPUT}setup.dashboard.host: "ada:pw@h:5601"`,
+    /put them into setup\.dashboard\.username .*or setup\.dashboard\.api_key$/,
+  ],
+  [
     `${INPUT}output.pipelin.servers: [a]`,
     /^agent\.yml:2:1: unknown setting "output\.pipelin\.servers"; did you mean "output\.pipeline\.servers"\?/,
   ],

@@ -14,6 +14,7 @@ import {
 } from "#proto/kit/settings.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
 import { checkInputs, type InputSettings } from "./input-settings.ts";
+import { checkAddresses } from "./server-addresses.ts";
 import { SETTINGS_SCHEMA } from "./settings.ts";
 
 /** Kinds of outputs. */
@@ -86,6 +87,7 @@ export function loadSettings(options: ConfigOptions): AgentSettings {
 export function checkAgentSettings(entries: Entries): AgentSettings {
   for (const [key, { place }] of entries) if (key.startsWith(FOREIGN)) throw foreignSetting(key, place);
   const file = checkSettings(SETTINGS_SCHEMA, entries);
+  checkAddresses(file, entries);
   const output = chooseOutput(file, entries);
   const batchBytes = at(
     entries,

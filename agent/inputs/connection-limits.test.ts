@@ -3,16 +3,20 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext as NodeTest, test } from "node:test";
 import { Value } from "typebox/value";
-import { TcpInput, tcpInput } from "./tcp.ts";
+import type { InputPlugin } from "./input.ts";
+import { syslogInput } from "./syslog.ts";
+import { type TcpInput, tcpInput } from "./tcp.ts";
 import { testContext } from "./testing.ts";
 
-type TcpSettings = ConstructorParameters<typeof TcpInput>[1];
-
 /** Starts an input of these settings; the connections it is given end with the test. */
-async function listen(t: NodeTest, given: object): Promise<{ input: TcpInput; open: () => Socket }> {
+async function listen(
+  t: NodeTest,
+  given: object,
+  plugin: InputPlugin = tcpInput,
+): Promise<{ input: TcpInput; open: () => Socket }> {
   const context = await testContext();
-  const settings = Value.Default(tcpInput.schema, { host: "127.0.0.1:0", ...given }) as TcpSettings;
-  const input = new TcpInput("tcp", settings, context);
+  const settings = Value.Default(plugin.schema, { host: "127.0.0.1:0", ...given });
+  const input = plugin.create(settings as never, context) as TcpInput;
   await input.start();
   const sockets: Socket[] = [];
   t.after(async () => {
@@ -29,17 +33,22 @@ async function listen(t: NodeTest, given: object): Promise<{ input: TcpInput; op
   return { input, open };
 }
 
-test("connections beyond max_connections are refused, and the others stay", async (t) => {
-  const { open } = await listen(t, { max_connections: 2 });
-  const kept = [open(), open()];
-  await Promise.all(kept.map((socket) => once(socket, "connect")));
-  const refused = open();
-  await once(refused, "close");
-  assert.deepEqual(
-    kept.map(({ destroyed }) => destroyed),
-    [false, false],
-  );
-});
+for (const [plugin, given] of [
+  [tcpInput, {}],
+  [syslogInput, { protocol: "tcp" }],
+] as const) {
+  test(`connections of ${plugin.type} beyond max_connections are refused, and the others stay`, async (t) => {
+    const { open } = await listen(t, { max_connections: 2, ...given }, plugin);
+    const kept = [open(), open()];
+    await Promise.all(kept.map((socket) => once(socket, "connect")));
+    const refused = open();
+    await once(refused, "close");
+    assert.deepEqual(
+      kept.map(({ destroyed }) => destroyed),
+      [false, false],
+    );
+  });
+}
 
 test("a connection without data is closed when timeout is over", async (t) => {
   const { open } = await listen(t, { timeout: "50ms" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -247,6 +247,50 @@ test("after the server was killed reading goes on, and nothing is lost", real, a
   await client.command("RPUSH", "logs", "b");
   await context.output.until(() => texts(context).includes("b"));
   assert.ok(input.state().errors > 0);
+});
+
+test("a stream's message is the field that message_field names", real, async (t) => {
+  const context = await newContext(t);
+  await client.command("XADD", "events", "1-0", "text", "hello", "message", "no");
+  await open(t, context, { data_type: "stream", key: "events", message_field: "text" }).start();
+  await context.output.until(() => texts(context).length === 1);
+  const [event] = eventsOf(context);
+  assert.equal(event!.message, "hello");
+  assert.deepEqual(event!.fields, { kvstore: { key: "events", id: "1-0", fields: { message: "no" } } });
+});
+
+test("the slow log is looked at again after the interval", real, async (t) => {
+  const context = await newContext(t);
+  const next = Promise.withResolvers<void>();
+  const slept: number[] = [];
+  context.clock.sleep = async (ms, signal) => {
+    slept.push(ms);
+    await Promise.race([next.promise, once(signal!, "abort")]);
+  };
+  await client.command("SLOWLOG", "RESET");
+  await open(t, context, { data_type: "slowlog", interval: "3s" }).start();
+  while (slept.length === 0) await turn();
+  await client.command("CONFIG", "SET", "slowlog-log-slower-than", 0);
+  await client.command("SET", "later", "value");
+  await client.command("CONFIG", "SET", "slowlog-log-slower-than", -1);
+  next.resolve();
+  await context.output.until(() => texts(context).includes("SET later value"));
+  assert.equal(slept[0], 3_000);
+});
+
+test("the password is what password_file holds when a connection is made", real, async (t) => {
+  const context = await newContext(t);
+  const password_file = join(context.folder, "password");
+  writeFileSync(password_file, "wrong\n");
+  context.clock.sleep = async () => {
+    writeFileSync(password_file, `${PASSWORD}\n`);
+    await turn();
+  };
+  await client.command("RPUSH", "logs", "a");
+  const input = open(t, context, { key: "logs", password: "unused", password_file });
+  await input.start();
+  await context.output.until(() => texts(context).length === 1);
+  assert.match(input.state().lastError, /WRONGPASS/);
 });
 
 test("a wrong password is told", real, async (t) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createSocket } from "node:dgram";
+import { createSocket, Socket } from "node:dgram";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { PassThrough } from "node:stream";
@@ -129,6 +129,28 @@ test("datagrams are events, cut off at the limit, and counted where there is no 
   await input.stop();
   await context.dispose();
 });
+
+for (const plugin of [udpInput, syslogInput]) {
+  test(`the system is asked for the read_buffer of ${plugin.type}, and it is told where it gives less`, async (t) => {
+    const context = await testContext();
+    const asked = t.mock.method(Socket.prototype, "setRecvBufferSize");
+    const told = t.mock.method(context.log, "info");
+    t.mock.method(Socket.prototype, "getRecvBufferSize", () => 200_000);
+    for (const read_buffer of ["100kb", "1mb"]) {
+      const given = settings(plugin, { host: "127.0.0.1:0", read_buffer });
+      const input = plugin.create(given as never, context);
+      await input.start();
+      await input.stop();
+    }
+    await context.dispose();
+    assert.deepEqual(
+      asked.mock.calls.map(({ arguments: [size] }) => size),
+      [102_400, 1_048_576],
+    );
+    assert.equal(told.mock.callCount(), 1);
+    assert.deepEqual(told.mock.calls[0]?.arguments[0], { wanted: 1_048_576, got: 200_000 });
+  });
+}
 
 test("a port that is taken is told with the input and the address", async () => {
   const context = await testContext();
