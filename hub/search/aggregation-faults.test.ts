@@ -42,6 +42,14 @@ const FAULTS: readonly (readonly [aggregation: JsonObject, message: RegExp])[] =
   ],
   [{ cardinality: { field: "score", precision_threshold: -1 } }, /\[precisionThreshold\] .* Found \[-1\] in/],
   [{ histogram: { field: "score", interval: 0 } }, /must be >0/],
+  [
+    { date_histogram: { field: "at", interval: "1d", time_zone: "Europe/Berlin", offset: 1e308 } },
+    /\[offset\] \[1e\+308\] is more ms than there are times/,
+  ],
+  [
+    { date_histogram: { field: "at", interval: "1d", offset: "-9999999999d" } },
+    /more ms than there are times/,
+  ],
   [{ min: { field: "score" }, aggs: { x: { max: { field: "score" } } } }, /cannot accept sub-aggregations/],
 ];
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findTimeZone, fixedOffset, UTC } from "./time-zone.ts";
+import { findTimeZone, fixedOffset, TimeZone, UTC } from "./time-zone.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -36,4 +36,32 @@ test("zones are named by the tables of the world or by an offset, and other name
     undefined,
     undefined,
   ]);
+});
+
+test("a zone has an offset at any time, of old times with seconds", () => {
+  const berlin = findTimeZone("Europe/Berlin")!;
+  assert.equal(berlin.offsetAt(Date.UTC(1843, 2, 31)), 53 * 60_000 + 28_000);
+  for (const beyond of [8.64e15, 1e17, 1e308, Number.POSITIVE_INFINITY])
+    assert.equal(berlin.offsetAt(beyond), berlin.offsetAt(8.64e15), `${beyond}`);
+  for (const before of [-8.64e15, -1e17, -1e308])
+    assert.equal(berlin.offsetAt(before), berlin.offsetAt(-8.64e15), `${before}`);
+  assert.equal(berlin.toUtc(Number.NaN), Number.NaN);
+  assert.equal(berlin.toUtc(1e308), 1e308);
+});
+
+test("days are alike whatever was asked before", () => {
+  const change = Date.UTC(2026, 2, 29, 1);
+  for (const days of [
+    [0, 1, -1],
+    [1, 0, -1],
+    [-1, 0, 1],
+    [-1, 1, 0],
+  ]) {
+    const zone = new TimeZone("Europe/Berlin");
+    for (const day of days) {
+      zone.offsetAt(change + day * 24 * HOUR_MS);
+      assert.equal(zone.offsetAt(change - 1), HOUR_MS);
+      assert.equal(zone.offsetAt(change), 2 * HOUR_MS);
+    }
+  }
 });

@@ -2,10 +2,16 @@
 
 const DAY_MS = 86_400_000;
 
+/** First and last time that a date can be, ms (ECMA-262 section 21.4.1.1). */
+const MAX_TIME_MS = 8.64e15;
+
 /** Days that a zone remembers; a request over more of them computes some again. */
 const DAY_LIMIT = 40_000;
 
-/** What a zone's offset is within one UTC day. */
+/** How a time's offset is printed, hours, minutes and in old times seconds: "5 PM GMT+00:53:28"; "GMT" alone is none. */
+const PRINTED_OFFSET = /GMT([+-])(\d+):(\d+)(?::(\d+))?$/;
+
+/** What a zone's offset is within one UTC day: at its start, and at its end, where the following day starts. */
 interface Day {
   readonly before: number;
   readonly after: number;
@@ -27,26 +33,21 @@ export class TimeZone {
     this.name = name;
     this.fixedMs = fixedOffset(name);
     if (this.fixedMs !== undefined) return;
+    // Nothing is as quick to print as this, and the date isn't needed.
     this.#format = new Intl.DateTimeFormat("en-US", {
       timeZone: name,
-      hourCycle: "h23",
-      era: "short",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
       hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
+      timeZoneName: "longOffset",
     });
   }
 
-  /** Offset in ms at a time in UTC: local = utc + offset. */
+  /** Offset in ms at a time in UTC: local = utc + offset. Beyond what dates reach it is that of the last date; NaN: NaN. */
   offsetAt(utcMs: number): number {
     if (this.fixedMs !== undefined) return this.fixedMs;
     const number = Math.floor(utcMs / DAY_MS);
     let day = this.#days.get(number);
     if (day === undefined) {
-      day = this.#readDay(number * DAY_MS);
+      day = this.#readDay(number);
       if (this.#days.size >= DAY_LIMIT) this.#days.clear();
       this.#days.set(number, day);
     }
@@ -78,11 +79,12 @@ export class TimeZone {
     return `${minutes < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
   }
 
-  #readDay(startMs: number): Day {
-    const before = this.#measure(startMs);
-    const after = this.#measure(startMs + DAY_MS - 1);
-    const changeMs =
-      before === after ? Number.POSITIVE_INFINITY : this.#changeBetween(startMs, startMs + DAY_MS - 1);
+  #readDay(number: number): Day {
+    const startMs = number * DAY_MS;
+    const endMs = startMs + DAY_MS;
+    const before = this.#days.get(number - 1)?.after ?? this.#measure(startMs);
+    const after = this.#days.get(number + 1)?.before ?? this.#measure(endMs);
+    const changeMs = before === after ? Number.POSITIVE_INFINITY : this.#changeBetween(startMs, endMs);
     return { before, after, changeMs };
   }
 
@@ -99,14 +101,12 @@ export class TimeZone {
   }
 
   #measure(utcMs: number): number {
-    const whole = Math.floor(utcMs / 1000) * 1000;
-    const parts: Record<string, string> = {};
-    for (const { type, value } of this.#format!.formatToParts(whole)) parts[type] = value;
-    const year = parts["era"] === "BC" ? 1 - Number(parts["year"]) : Number(parts["year"]);
-    const local = new Date(0);
-    local.setUTCFullYear(year, Number(parts["month"]) - 1, Number(parts["day"]));
-    local.setUTCHours(Number(parts["hour"]), Number(parts["minute"]), Number(parts["second"]));
-    return local.getTime() - whole;
+    if (Number.isNaN(utcMs)) return utcMs;
+    const text = this.#format!.format(Math.min(MAX_TIME_MS, Math.max(-MAX_TIME_MS, utcMs)));
+    const [, sign, hours, minutes, seconds = "0"] = PRINTED_OFFSET.exec(text) ?? [];
+    if (sign === undefined) return 0;
+    const size = Number(hours) * 3_600_000 + Number(minutes) * 60_000 + Number(seconds) * 1_000;
+    return sign === "-" ? -size : size;
   }
 }
 

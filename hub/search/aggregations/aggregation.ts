@@ -139,13 +139,20 @@ export class BucketBudget {
         `This aggregation creates too many buckets (${SOFT_LIMIT + 1}) and will throw an error in future versions. You should update the [search.max_buckets] cluster setting or use the [composite] aggregation to paginate all buckets in multiple requests.`,
       );
     }
-    if (this.#buckets > this.#limit) {
-      throw new AppError(
-        "too_many_buckets",
-        `Trying to create too many buckets. Must be less than or equal to: [${this.#limit}] but was [${this.#buckets}]. This limit can be set by changing the [search.max_buckets] cluster level setting.`,
-        { data: { max_buckets: this.#limit } },
-      );
-    }
+    if (this.#buckets > this.#limit) throw this.#fault(this.#buckets);
+  }
+
+  /** Throws too_many_buckets, at once, where as many more would be too many; counts none. */
+  checkRoom(buckets: number): void {
+    if (this.#buckets + buckets > this.#limit + 1) throw this.#fault(this.#limit + 1);
+  }
+
+  #fault(buckets: number): AppError {
+    return new AppError(
+      "too_many_buckets",
+      `Trying to create too many buckets. Must be less than or equal to: [${this.#limit}] but was [${buckets}]. This limit can be set by changing the [search.max_buckets] cluster level setting.`,
+      { data: { max_buckets: this.#limit } },
+    );
   }
 }
 

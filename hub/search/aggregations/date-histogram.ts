@@ -41,6 +41,9 @@ const OPTIONS = {
   keyed: flag("whether buckets are an object by printed key", false),
 } as const;
 
+/** What times reach on either side of 1970. */
+const MAX_OFFSET_MS = 8.64e15;
+
 export const dateHistogram: AggregationType = {
   name: "date_histogram",
   summary: "Documents by calendar units or intervals of a time.",
@@ -126,7 +129,9 @@ function readTime(value: string, option: string): number {
 /** Reads the option `offset` as ms. Throws request_invalid. */
 export function readOffset(offset: unknown): number {
   if (offset === undefined || offset === null) return 0;
-  return typeof offset === "number" ? offset : readTime(scalarText(offset, "offset"), "offset");
+  const offsetMs = typeof offset === "number" ? offset : readTime(scalarText(offset, "offset"), "offset");
+  if (Math.abs(offsetMs) <= MAX_OFFSET_MS) return offsetMs;
+  throw new AppError("request_invalid", `[offset] [${offsetMs}] is more ms than there are times`);
 }
 
 /** Returns a rounding whose buckets begin later. */

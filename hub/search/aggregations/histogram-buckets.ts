@@ -41,6 +41,9 @@ export interface HistogramBounds {
   readonly max?: number;
 }
 
+/** So many times as long as one bucket are others at most: months have 28 to 31 days, days 23 to 25 hours. */
+const LONGEST_BUCKET = 1.2;
+
 /** Makes bounds of what was given. Throws request_invalid where they are the wrong way round. */
 export function histogramBounds(json: JsonObject, read: (value: unknown) => number): HistogramBounds {
   const [min, max] = [json["min"], json["max"]].map((value) =>
@@ -120,6 +123,8 @@ function fillGaps(
     found.at(-1)?.key ?? Number.NEGATIVE_INFINITY,
     shape.bounds?.max ?? Number.NEGATIVE_INFINITY,
   );
+  // What is far too much is refused before anything is made.
+  budget.checkRoom((last - first) / longestStep(first, shape));
   const filled: NumberBucket[] = [];
   let at = 0;
   for (let key = first; key <= last; ) {
@@ -139,4 +144,12 @@ function fillGaps(
     key = present !== undefined && next > present.key ? present.key : next;
   }
   return filled;
+}
+
+/** Longer than any bucket behind `first`; Infinity where that isn't known. */
+function longestStep(first: number, shape: HistogramShape): number {
+  const second = shape.next(first);
+  // A bucket in which the clock changes may be short; the one beside it isn't.
+  const step = Math.max(second - first, shape.next(second) - second);
+  return step > 0 ? LONGEST_BUCKET * step : Number.POSITIVE_INFINITY;
 }
