@@ -1,7 +1,11 @@
 /**
- * New documents as the columns of a DocBatch (DocAppends in proto/log.proto), written into the message at once: a
- * document's bytes are copied once and nothing is made for each. The reader is the engine's DocBatchView.
+ * New documents as the columns of a DocBatch (DocAppends in proto/log.proto), written into the message at once: nothing is
+ * made for each document. Documents and ids are packed together where that makes them smaller. The reader is the engine's
+ * DocBatchView.
  */
+
+import { packParts } from "#hub/engine/packed-appends.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 
 /** Documents with their ids, one entry each, in order. */
 export interface DocumentColumns {
@@ -31,18 +35,27 @@ const IDS = 0x22;
 const ORDINALS = 0x2a;
 const SOURCE_INDICES = 0x32;
 const OFFSETS = 0x3a;
+const PACKED = 0x42;
+const PACKED_BYTES = 0x48;
+
+/** Room for documents that are packed; a request's message may be larger, a pipeline's seldom is. */
+const KEPT_BYTES = 2 * 1024 ** 2;
 
 /** Returns a DocBatch of `head`, an encoded one without operations, and the documents. */
 export function encodeAppends(head: Uint8Array, columns: DocumentColumns): Buffer {
-  const { documentBytes, put, ends, gap, ids, ordinals, sourceIndices, offsets } = columns;
+  const { put, ends, gap, ids, ordinals, sourceIndices, offsets } = columns;
+  const packed = packedTexts(columns);
+  const documentBytes = packed === null ? columns.documentBytes : 0;
+  const packedBytes = packed === null ? 0 : columns.documentBytes + ids.length;
   const rest: readonly (readonly [tag: number, bytes: Uint8Array])[] = [
     [ENDS, bytesOf(ends)],
-    [IDS, ids],
+    [IDS, packed === null ? ids : NOTHING],
     [ORDINALS, bytesOf(ordinals)],
     [SOURCE_INDICES, bytesOf(sourceIndices)],
     [OFFSETS, bytesOf(offsets)],
+    ...(packed ?? []).map((part) => [PACKED, part] as const),
   ];
-  let size = fieldBytes(documentBytes) + (gap === 0 ? 0 : 1 + varintBytes(gap));
+  let size = fieldBytes(documentBytes) + numberBytes(gap) + numberBytes(packedBytes);
   for (const [, bytes] of rest) size += fieldBytes(bytes.length);
   const out = Buffer.allocUnsafeSlow(head.length + fieldBytes(size));
   out.set(head);
@@ -52,14 +65,30 @@ export function encodeAppends(head: Uint8Array, columns: DocumentColumns): Buffe
     put(out, at);
     at += documentBytes;
   }
-  if (gap > 0) at = putVarint(out, putTag(out, at, GAP), gap);
+  at = putNumber(out, at, GAP, gap);
   for (const [tag, bytes] of rest) {
     if (bytes.length === 0) continue;
     at = putVarint(out, putTag(out, at, tag), bytes.length);
     out.set(bytes, at);
     at += bytes.length;
   }
+  putNumber(out, at, PACKED_BYTES, packedBytes);
   return out;
+}
+
+/** Where documents and ids stand while they are packed: made anew for each message, each page would be touched once more. */
+let room = new Uint8Array(0);
+
+/** Documents and ids packed together; null where that brings nothing. */
+function packedTexts({ documentBytes, put, ids }: DocumentColumns): Uint8Array[] | null {
+  const size = documentBytes + ids.length;
+  if (size <= KEPT_BYTES && size > room.length) room = new Uint8Array(Math.min(KEPT_BYTES, 2 * size));
+  const plain = size > KEPT_BYTES ? new Uint8Array(size) : room.subarray(0, size);
+  put(plain, 0);
+  plain.set(ids, documentBytes);
+  const parts = packParts(plain);
+  if (size > KEPT_BYTES) freeBytes(plain);
+  return parts;
 }
 
 /** The memory of a column: the machines that run this are little-endian, as the format is. */
@@ -72,6 +101,15 @@ const NOTHING = new Uint8Array(0);
 
 function fieldBytes(length: number): number {
   return length === 0 ? 0 : 1 + varintBytes(length) + length;
+}
+
+/** Bytes of a number's field; a zero has none. */
+function numberBytes(value: number): number {
+  return value === 0 ? 0 : 1 + varintBytes(value);
+}
+
+function putNumber(out: Uint8Array, at: number, tag: number, value: number): number {
+  return value === 0 ? at : putVarint(out, putTag(out, at, tag), value);
 }
 
 function putTag(out: Uint8Array, at: number, tag: number): number {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -7,8 +8,8 @@ import { DocBatch, type tailrace } from "#proto/messages.ts";
 import { type DocumentColumns, encodeAppends } from "./append-encoder.ts";
 
 /** Messages of new documents as logs hold them since columns came: such a log is read on after an upgrade. */
-const sampleOf = (name: string): Buffer =>
-  readFileSync(fileURLToPath(import.meta.resolve(`#test/compat/doc-1/${name}.bin`)));
+const sampleOf = (name: string, version = 1): Buffer =>
+  readFileSync(fileURLToPath(import.meta.resolve(`#test/compat/doc-${version}/${name}.bin`)));
 
 const HEAD: tailrace.DocBatch.$Properties = {
   index: "logs-2026.01.02",
@@ -96,3 +97,75 @@ for (const [name, sample] of Object.entries(SAMPLES)) {
     });
   });
 }
+
+/** More than a part of packed documents holds, much alike, with letters beyond ASCII. */
+const MANY = Array.from(
+  { length: 4_000 },
+  (_, nth) => `{"message":"größer ${nth}","host":{"name":"web-1"},"n":${nth % 7}}`,
+);
+
+suite("many documents alike are packed", () => {
+  const bytes = Buffer.from(MANY.join(""));
+  let end = 0;
+  const columns: DocumentColumns = {
+    documentBytes: bytes.length,
+    put: (out, at) => out.set(bytes, at),
+    ends: Uint32Array.from(MANY, (document) => (end += Buffer.byteLength(document))),
+    gap: 0,
+    ids: Buffer.from(MANY.map((_, nth) => `id-${String(nth).padStart(6, "0")}`).join("")),
+  };
+  const head = DocBatch.encode(HEAD).finish();
+  const message = encodeAppends(head, columns);
+
+  test("the same as in version 2", () => {
+    assert.ok(message.equals(sampleOf("packed", 2)));
+    assert.ok(message.length < bytes.length / 3);
+  });
+
+  test("and read as they were", () => {
+    const view = new DocBatchView(sampleOf("packed", 2));
+    assert.equal(view.count, MANY.length);
+    for (const [place, document] of MANY.entries()) {
+      assert.equal(Buffer.from(view.operation(place).source).toString(), document);
+      assert.equal(view.id(place), `id-${String(place).padStart(6, "0")}`);
+      assert.ok(view.isPlain(place));
+    }
+    assert.ok(Buffer.from(DocBatch.encode(view.header).finish()).equals(Buffer.from(head)));
+  });
+
+  test("unless that brings nothing", () => {
+    const noise = randomBytes(8_000);
+    const plain = encodeAppends(head, {
+      ...columns,
+      documentBytes: noise.length,
+      put: (out, at) => out.set(noise, at),
+      ends: Uint32Array.of(noise.length),
+      ids: Buffer.from("a"),
+    });
+    assert.ok(plain.includes(noise));
+  });
+
+  test("and refused where a byte of them is gone or the sizes aren't theirs", () => {
+    const { appends } = DocBatch.decode(message);
+    const packed = appends?.packed ?? [];
+    const packedBytes = appends?.packedBytes ?? 0;
+    const damaged: Partial<tailrace.DocAppends.$Properties>[] = [
+      { packed: packed.map((part) => part.subarray(1)) },
+      { packed: packed.slice(1) },
+      { packedBytes: packedBytes + 1 },
+      { packedBytes: 2 ** 31 },
+      { packedBytes: 1 },
+      { packed: [] },
+      { ids: Buffer.from("more") },
+      { documents: Buffer.from("{}") },
+    ];
+    for (const change of damaged) {
+      const bad = DocBatch.encode({ ...HEAD, appends: { ...appends, ...change } }).finish();
+      assert.throws(
+        () => new DocBatchView(bad),
+        { code: "data_corrupt" },
+        JSON.stringify(Object.keys(change)),
+      );
+    }
+  });
+});

@@ -146,9 +146,10 @@ export class LogFollower implements Component {
         batch = new DocBatchView(message.data);
         const items = host.apply(batch, message.position);
         this.#applied.inc();
-        this.#uncommittedBytes += message.data.length;
+        this.#uncommittedBytes += batch.bytes.length;
         if (items !== null) this.#answer(batch.header, message.position, items);
         // The shard has copied what it keeps.
+        freeBytes(batch.bytes);
         freeBytes(message.data);
         return;
       } catch (error) {

@@ -2,6 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { DocAppends, type tailrace } from "#proto/messages.ts";
+import { unpackParts } from "./packed-appends.ts";
 
 const UINT32_BYTES = 4;
 const FLOAT64_BYTES = 8;
@@ -9,6 +10,8 @@ const FLOAT64_BYTES = 8;
 /** See the file's comment. Document i is documents[(i === 0 ? 0 : ends[i - 1] + gap)..ends[i]). */
 export interface AppendColumns {
   readonly count: number;
+  /** Documents and ids were packed: they have memory of their own. */
+  readonly isPacked: boolean;
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
   readonly gap: number;
@@ -23,13 +26,20 @@ export interface AppendColumns {
   readonly offsets: Float64Array | null;
 }
 
-/** Reads the columns; documents and ids share memory with `bytes`. Throws data_corrupt where they don't fit together. */
+/**
+ * Reads the columns. Documents and ids share memory with each other: with `bytes`, or where they were packed with nothing
+ * else. Throws data_corrupt where they don't fit together.
+ */
 export function readAppends(bytes: Uint8Array): AppendColumns {
-  const { documents, ends: endBytes, gap, ids, ordinals, sourceIndices, offsets } = decode(bytes);
-  const ends = uint32s(endBytes);
+  const appends = decode(bytes);
+  const { gap, ordinals, sourceIndices, offsets } = appends;
+  const ends = uint32s(appends.ends);
   const count = ends.length;
+  const isPacked = appends.packed.length > 0;
+  const { documents, ids } = isPacked ? unpacked(appends, ends.at(-1) ?? 0) : appends;
   const columns = {
     count,
+    isPacked,
     documents,
     ends,
     gap,
@@ -51,6 +61,16 @@ function decode(bytes: Uint8Array): tailrace.DocAppends {
       cause: error,
     });
   }
+}
+
+/** Documents and ids that were packed. */
+function unpacked(
+  { packed, packedBytes, documents, ids }: tailrace.DocAppends,
+  documentBytes: number,
+): Pick<AppendColumns, "documents" | "ids"> {
+  if (documents.length > 0 || ids.length > 0 || documentBytes > packedBytes) throw corrupt();
+  const plain = unpackParts(packed, packedBytes);
+  return { documents: plain.subarray(0, documentBytes), ids: plain.subarray(documentBytes) };
 }
 
 function fits({ count, documents, ends, gap, ids, idBytes, ...others }: AppendColumns): boolean {

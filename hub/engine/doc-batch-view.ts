@@ -43,9 +43,13 @@ const OPERATION_BYTES = 256;
 export class DocBatchView {
   /** All of the message but its operations. */
   readonly header: tailrace.DocBatch;
-  readonly bytes: Uint8Array;
+  /** The message. */
+  readonly #message: Uint8Array;
+  /** What the places of ids and documents are in: the message, or what of it was packed. */
+  bytes: Uint8Array;
   /** Number of operations. */
   count = 0;
+  #hasColumns = false;
   #numbers: Int32Array = new Int32Array(0);
   #offsets: Float64Array = new Float64Array(0);
   /** Where the bytes are read. */
@@ -53,6 +57,7 @@ export class DocBatchView {
 
   /** Throws data_corrupt. */
   constructor(bytes: Uint8Array) {
+    this.#message = bytes;
     this.bytes = bytes;
     const rest: Uint8Array[] = [];
     while (this.#at < bytes.length) {
@@ -119,7 +124,7 @@ export class DocBatchView {
   operation(index: number): tailrace.DocOperation {
     const at = index * STRIDE;
     const stop = this.#numbers[at + STOP]!;
-    if (stop > 0) return DocOperation.decode(this.bytes.subarray(this.#numbers[at + START], stop));
+    if (stop > 0) return DocOperation.decode(this.#message.subarray(this.#numbers[at + START], stop));
     // A decoded operation has its zeros on its prototype.
     const operation = DocOperation.decode(new Uint8Array(0));
     return Object.assign(operation, {
@@ -136,13 +141,15 @@ export class DocBatchView {
   #takeColumns(): void {
     const length = this.#varint();
     const stop = this.#checked(this.#at + length);
-    const columns = readAppends(this.bytes.subarray(this.#at, stop));
+    if (this.count > 0 || this.#hasColumns) throw corrupt();
+    this.#hasColumns = true;
+    const { documents, ids, ...columns } = readAppends(this.#message.subarray(this.#at, stop));
     this.#at = stop;
-    if (this.count > 0) throw corrupt();
     const { count, ends, gap, idBytes, ordinals, sourceIndices, offsets } = columns;
     const numbers = new Int32Array(count * STRIDE);
-    const idsAt = columns.ids.byteOffset - this.bytes.byteOffset;
-    const documentsAt = columns.documents.byteOffset - this.bytes.byteOffset;
+    if (columns.isPacked) this.bytes = new Uint8Array(documents.buffer);
+    const idsAt = ids.byteOffset - this.bytes.byteOffset;
+    const documentsAt = documents.byteOffset - this.bytes.byteOffset;
     let start = documentsAt;
     for (let index = 0, to = 0; index < count; index++, to += STRIDE) {
       const end = documentsAt + ends[index]!;
@@ -164,6 +171,7 @@ export class DocBatchView {
   #scan(): void {
     const length = this.#varint();
     const stop = this.#checked(this.#at + length);
+    if (this.#hasColumns) throw corrupt();
     const index = this.count++;
     if (index === this.#offsets.length) this.#grow();
     const numbers = this.#numbers;
@@ -210,7 +218,7 @@ export class DocBatchView {
   #skipDefault(tag: number): boolean {
     const start = this.#at;
     this.#skip(tag);
-    return this.#at === start + 1 && this.bytes[start] === 0;
+    return this.#at === start + 1 && this.#message[start] === 0;
   }
 
   #skip(tag: number): void {
@@ -235,7 +243,7 @@ export class DocBatchView {
   }
 
   #varint(): number {
-    const { bytes } = this;
+    const bytes = this.#message;
     let byte = bytes[this.#at++] ?? 0;
     let value = byte & 0x7f;
     for (let factor = 0x80; byte >= 0x80; factor *= 0x80) {
@@ -247,12 +255,12 @@ export class DocBatchView {
   }
 
   #checked(stop: number): number {
-    if (stop > this.bytes.length) throw corrupt();
+    if (stop > this.#message.length) throw corrupt();
     return stop;
   }
 
   #grow(): void {
-    const room = Math.max(2 * this.#offsets.length, 1 + Math.ceil(this.bytes.length / OPERATION_BYTES));
+    const room = Math.max(2 * this.#offsets.length, 1 + Math.ceil(this.#message.length / OPERATION_BYTES));
     const numbers = new Int32Array(room * STRIDE);
     numbers.set(this.#numbers);
     this.#numbers = numbers;

@@ -1202,6 +1202,12 @@ export namespace tailrace {
         /** DocAppends offsets. */
         offsets: Uint8Array;
 
+        /** DocAppends packed. */
+        packed: Uint8Array[];
+
+        /** DocAppends packedBytes. */
+        packedBytes: number;
+
         /**
          * Encodes the specified DocAppends message. Does not implicitly {@link tailrace.DocAppends.verify|verify} messages.
          * @param message DocAppends message or plain object to encode
@@ -1246,6 +1252,12 @@ export namespace tailrace {
 
             /** DocAppends offsets */
             offsets?: (Uint8Array|null);
+
+            /** DocAppends packed */
+            packed?: (Uint8Array[]|null);
+
+            /** DocAppends packedBytes */
+            packedBytes?: (number|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

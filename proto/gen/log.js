@@ -3212,6 +3212,8 @@ export const tailrace = $root.tailrace = (() => {
          * @property {Uint8Array|null} [ordinals] DocAppends ordinals
          * @property {Uint8Array|null} [sourceIndices] DocAppends sourceIndices
          * @property {Uint8Array|null} [offsets] DocAppends offsets
+         * @property {Array.<Uint8Array>|null} [packed] DocAppends packed
+         * @property {number|null} [packedBytes] DocAppends packedBytes
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -3237,6 +3239,7 @@ export const tailrace = $root.tailrace = (() => {
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
         const DocAppends = function (properties) {
+            this.packed = [];
             if (properties)
                 for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                     if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -3300,6 +3303,22 @@ export const tailrace = $root.tailrace = (() => {
         DocAppends.prototype.offsets = $util.newBuffer([]);
 
         /**
+         * DocAppends packed.
+         * @member {Array.<Uint8Array>} packed
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.packed = $util.emptyArray;
+
+        /**
+         * DocAppends packedBytes.
+         * @member {number} packedBytes
+         * @memberof tailrace.DocAppends
+         * @instance
+         */
+        DocAppends.prototype.packedBytes = 0;
+
+        /**
          * Encodes the specified DocAppends message. Does not implicitly {@link tailrace.DocAppends.verify|verify} messages.
          * @function encode
          * @memberof tailrace.DocAppends
@@ -3329,6 +3348,11 @@ export const tailrace = $root.tailrace = (() => {
                 writer.uint32(/* id 6, wireType 2 =*/50).bytes(message.sourceIndices);
             if (message.offsets != null && $Object.hasOwnProperty.call(message, "offsets") && message.offsets.length)
                 writer.uint32(/* id 7, wireType 2 =*/58).bytes(message.offsets);
+            if (message.packed != null && message.packed.length)
+                for (let i = 0; i < message.packed.length; ++i)
+                    writer.uint32(/* id 8, wireType 2 =*/66).bytes(message.packed[i]);
+            if (message.packedBytes != null && $Object.hasOwnProperty.call(message, "packedBytes") && message.packedBytes !== 0)
+                writer.uint32(/* id 9, wireType 0 =*/72).uint32(message.packedBytes);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -3434,6 +3458,23 @@ export const tailrace = $root.tailrace = (() => {
                             message.offsets = value;
                         else
                             delete message.offsets;
+                        continue;
+                    }
+                case 8: {
+                        if (wireType !== 2)
+                            break;
+                        if (!(message.packed && message.packed.length))
+                            message.packed = [];
+                        message.packed.push(reader.bytes());
+                        continue;
+                    }
+                case 9: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.uint32())
+                            message.packedBytes = value;
+                        else
+                            delete message.packedBytes;
                         continue;
                     }
                 }

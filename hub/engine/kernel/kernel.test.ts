@@ -36,6 +36,14 @@ suite("the kernel's codecs give what their twins give", () => {
     }
   });
 
+  /** What the kernel makes of a block, null of a damaged one; behind as many bytes that must stay. */
+  function unpacked(packed: Uint8Array, size: number): Buffer | null {
+    const out = Buffer.alloc(size + 3);
+    const isWhole = kernel.unpackLz4To(packed, size, out, 3);
+    assert.deepEqual([...out.subarray(0, 3)], [0, 0, 0]);
+    return isWhole ? out.subarray(3) : null;
+  }
+
   test("LZ4 blocks of all kinds of bytes", () => {
     const random = new Random(8);
     const noise = Uint8Array.from({ length: 70_000 }, () => random.below(256));
@@ -53,7 +61,7 @@ suite("the kernel's codecs give what their twins give", () => {
     for (const input of inputs) {
       const packed = kernel.packLz4(input).slice();
       assert.deepEqual(Buffer.from(packed), Buffer.from(packLz4Here(input)));
-      assert.deepEqual(Buffer.from(kernel.unpackLz4(packed, input.length)!), Buffer.from(input));
+      assert.deepEqual(unpacked(packed, input.length), Buffer.from(input));
       assert.deepEqual(Buffer.from(unpackLz4Here(packed, input.length)!), Buffer.from(input));
     }
   });
@@ -68,8 +76,8 @@ suite("the kernel's codecs give what their twins give", () => {
       const cut = packed.subarray(0, packed.length - random.below(3));
       const size = input.length + random.below(3) - 1;
       if (size < 0) continue;
-      const [ours, theirs] = [kernel.unpackLz4(cut, size), unpackLz4Here(cut, size)];
-      assert.deepEqual(ours && Buffer.from(ours), theirs && Buffer.from(theirs));
+      const theirs = unpackLz4Here(cut, size);
+      assert.deepEqual(unpacked(cut, size), theirs && Buffer.from(theirs));
     }
   });
 

@@ -196,10 +196,12 @@ export class Kernel {
     return this.#packed(this.functions.packLz4(bytes.length) >>> 0);
   }
 
-  /** The `size` bytes of an LZ4 block; null where it is damaged. */
-  unpackLz4(bytes: Uint8Array, size: number): Uint8Array | null {
+  /** Writes the `size` bytes of an LZ4 block to `out` from `at` on; false where it is damaged. */
+  unpackLz4To(bytes: Uint8Array, size: number, out: Uint8Array, at: number): boolean {
     this.place(this.scratchAt + SCRATCH_PLAIN, bytes);
-    return this.functions.unpackLz4(bytes.length, size) === 0 ? null : this.#packed(size).slice();
+    if (this.functions.unpackLz4(bytes.length, size) === 0) return false;
+    copyBytes(this.#packed(size), 0, size, out, at);
+    return true;
   }
 
   /** Writes 128 numbers of `bits` bits (0..32), packed at bytes[from], to `out` from `outAt`. */

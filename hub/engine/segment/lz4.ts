@@ -31,8 +31,17 @@ export function packLz4(bytes: Uint8Array): Uint8Array {
 
 /** Returns the `size` bytes that were packed; null where `packed` is damaged. */
 export function unpackLz4(packed: Uint8Array, size: number): Uint8Array | null {
+  const out = new Uint8Array(size);
+  return unpackLz4To(packed, size, out, 0) ? out : null;
+}
+
+/** Writes the `size` bytes that were packed to `out` from `at` on; false where `packed` is damaged. */
+export function unpackLz4To(packed: Uint8Array, size: number, out: Uint8Array, at: number): boolean {
   const kernel = packed.length <= MAX_LZ4_BYTES && size <= MAX_LZ4_BYTES ? threadKernel() : null;
-  return kernel === null ? unpackLz4Here(packed, size) : kernel.unpackLz4(packed, size);
+  if (kernel !== null) return kernel.unpackLz4To(packed, size, out, at);
+  const bytes = unpackLz4Here(packed, size);
+  if (bytes !== null) out.set(bytes, at);
+  return bytes !== null;
 }
 
 /** The kernel's twin. */
