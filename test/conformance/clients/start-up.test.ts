@@ -9,11 +9,12 @@ import { startHub, type TestHub } from "#test/harness/hub.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { DASHBOARDS } from "./start-up-dashboards.ts";
 import { SHIPPERS } from "./start-up-shippers.ts";
+import { STREAMS } from "./start-up-streams.ts";
 import { TOOLS } from "./start-up-tools.ts";
 
 type Json = Record<string, unknown>;
 
-const PROGRAMS = { ...SHIPPERS, ...DASHBOARDS, ...TOOLS };
+const PROGRAMS = { ...SHIPPERS, ...STREAMS, ...DASHBOARDS, ...TOOLS };
 
 suite("what programs ask when they start and while they run", () => {
   const workspace = new Workspace();
