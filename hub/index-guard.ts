@@ -70,6 +70,10 @@ export class GuardedIndices implements Indices {
     return this.#inner.create(name, definition);
   }
 
+  settingsFor(name: string): Readonly<Record<string, unknown>> {
+    return this.#inner.settingsFor(name);
+  }
+
   checkName(name: string): void {
     this.requireReach(name);
     this.#inner.checkName(name);

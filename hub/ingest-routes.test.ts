@@ -87,6 +87,35 @@ test("documents go through the pipeline they ask for, one by one or in bulk", as
   assert.equal((await send("GET", "/web/_doc/6")).status, 404);
 });
 
+test("documents go through the pipelines of their index, the last one after all others", async () => {
+  const adds = (field: string) => ({ processors: [{ set: { field, value: true } }] });
+  for (const name of ["first", "asked", "last"]) await send("PUT", `/_ingest/pipeline/${name}`, adds(name));
+  const settings = { default_pipeline: "first", final_pipeline: "last" };
+  await send("PUT", "/_template/piped", { index_patterns: ["piped-*"], settings });
+  const bulk = `${['{"index":{"_id":"4"}}', '{"n":1}'].join("\n")}\n`;
+  await send("POST", "/piped-1/_bulk", bulk, { "content-type": "application/x-ndjson" });
+  for (const [id, query] of [
+    ["1", ""],
+    ["2", "?pipeline=asked"],
+    ["3", "?pipeline=_none"],
+  ] as const)
+    assert.equal((await send("PUT", `/piped-1/_doc/${id}${query}`, { n: 1 })).status, 201, id);
+  for (const [id, expected] of [
+    ["1", { n: 1, first: true, last: true }],
+    ["2", { n: 1, asked: true, last: true }],
+    ["3", { n: 1, last: true }],
+    ["4", { n: 1, first: true, last: true }],
+  ] as const)
+    assert.deepEqual((await send("GET", `/piped-1/_doc/${id}`)).body["_source"], expected, id);
+  await send("PUT", "/piped-1/_settings", { index: { final_pipeline: "missing" } });
+  const refused = await send("PUT", "/piped-1/_doc/5", { n: 1 });
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /pipeline with id \[missing\] does not exist/);
+  await send("PUT", "/piped-1/_settings", { index: { default_pipeline: "_none", final_pipeline: "_none" } });
+  await send("PUT", "/piped-1/_doc/6", { n: 1 });
+  assert.deepEqual((await send("GET", "/piped-1/_doc/6")).body["_source"], { n: 1 });
+});
+
 test("a simulation shows documents at the end, or after each processor", async () => {
   const docs = [{ _source: { message: "10.0.0.1 200" } }, { _source: { message: "odd" } }];
   const plain = await send("POST", "/_ingest/pipeline/_simulate", { pipeline: PIPELINE, docs });

@@ -51,6 +51,7 @@ export function apiParts(neighbours: ApiNeighbours, log: Logger): ApiParts {
     documents: ingestDocuments(
       blockDocuments(countDocuments(documents, indices, counters), indices),
       neighbours.ingest,
+      indices,
     ),
     shards: countShards(shards, counters),
     counters,

@@ -129,6 +129,11 @@ export interface Indices {
   resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[];
   /** Throws index_name_invalid where no write could ever go to `name`. */
   checkName(name: string): void;
+  /**
+   * Settings of the index that writes to `name` go to, or that it would be made with; dotted, without "index.". Whoever
+   * may write there is led by them.
+   */
+  settingsFor(name: string): Readonly<Record<string, unknown>>;
   /** Creates an index; templates that match come first. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
   create(name: string, definition: IndexDefinition): Promise<IndexInfo>;
   /** Returns the index `name`, made with its templates where it is missing; an alias gives its write index. Throws index_name_invalid. */

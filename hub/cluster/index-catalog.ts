@@ -27,7 +27,7 @@ import {
 } from "./index-names.ts";
 import { changeSettings } from "./index-settings.ts";
 import { IndexStore } from "./index-store.ts";
-import { newIndex, streamTemplateFor, type Templates } from "./new-index.ts";
+import { definitionOf, newIndex, streamTemplateFor, type Templates } from "./new-index.ts";
 import { TemplateCatalog } from "./template-catalog.ts";
 import type { IndexDefinition, IndexTemplate } from "./templates.ts";
 
@@ -127,6 +127,17 @@ export class IndexCatalog implements Component {
     return this.#create(name, { ...definition, aliases }, stream);
   }
 
+  /** Returns the settings of the index that writes to `name` go to, or that it would be made with; {} where none can be. */
+  settingsFor(rawName: string): Readonly<JsonObject> {
+    try {
+      const index = this.#writeIndexOf(rawName) ?? this.#writeIndexOf(decodeDateMath(rawName));
+      return index?.settings.raw ?? definitionOf(decodeDateMath(rawName), this.#templates(), EMPTY).settings;
+    } catch {
+      // What is wrong with the name is told to who writes to it.
+      return {};
+    }
+  }
+
   /** Returns the index that writes to `name` go to; made from templates where there is none. Throws index_name_invalid. */
   async ensure(rawName: string): Promise<IndexMetadata> {
     const known = this.#writeIndexOf(rawName);
@@ -215,6 +226,10 @@ export class IndexCatalog implements Component {
     return this.#store.indices.values();
   }
 
+  #templates(): Templates {
+    return { older: this.templates(), ...this.templateCatalog.set() };
+  }
+
   #newestOf(stream: string): IndexMetadata {
     const newest = backingIndices(this.#indices(), stream).at(-1);
     if (newest === undefined) throw indexMissing(stream);
@@ -239,8 +254,14 @@ export class IndexCatalog implements Component {
 
   async #create(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexMetadata> {
     const { now, defaultShards } = this.#options;
-    const templates: Templates = { older: this.templates(), ...this.templateCatalog.set() };
-    const index = newIndex({ name, definition, templates, nowMs: now(), defaultShards, dataStream });
+    const index = newIndex({
+      name,
+      definition,
+      templates: this.#templates(),
+      nowMs: now(),
+      defaultShards,
+      dataStream,
+    });
     try {
       return await this.#store.add(index);
     } catch (error) {
