@@ -3,15 +3,16 @@
  * isn't an action ends the request before anything is written, as nobody could say which line belongs to which.
  */
 
-import { warnDeprecated } from "#hub/search/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/deprecation.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/fetch/source-filter.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { DEFAULT_TYPE } from "./index-type.ts";
 import { pipelineOf } from "./ingest-documents.ts";
 import type { WriteItem } from "./ports.ts";
 import { readUpdateBody } from "./routes/update.ts";
 import { optionalInteger, optionalText } from "./scalars.ts";
-import { checkId, makeConditions } from "./write-answer.ts";
+import { checkId, makeConditions, warnOfVersion } from "./write-answer.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";
 
@@ -140,9 +141,9 @@ function parseAction(text: string, line: number): Action {
   if (!isObject(fields)) throw malformed(`[${line}], expected START_OBJECT but found [${tokenOf(fields)}]`);
   if (others.length > 0) throw malformed(`[${line}], expected END_OBJECT but found [FIELD_NAME]`);
   for (const [key, value] of Object.entries(fields)) {
-    if (OLD_FIELDS.has(key))
-      warnDeprecated(`Deprecated field [${key}] used, expected [${key.slice(1)}] instead`);
-    if (!FIELDS.has(key)) {
+    const isOld = OLD_FIELDS.has(key);
+    if (isOld) warnDeprecated(`Deprecated field [${key}] used, expected [${key.slice(1)}] instead`);
+    if (!FIELDS.has(key) || (isOld && answersAs(700))) {
       throw new AppError(
         "request_invalid",
         `Action/metadata line [${line}] contains an unknown parameter [${key}]`,
@@ -210,7 +211,10 @@ function writeOf(
       "routing",
     ) ?? defaults.routing;
   const pipeline = optionalText(fields["pipeline"], "pipeline") ?? defaults.pipeline;
-  const target = { ...conditionsOf(fields), index, ...(routing !== undefined && { routing }) };
+  const conditions = conditionsOf(fields);
+  if (conditions.version !== undefined && (conditions.versionType ?? "internal") === "internal")
+    warnOfVersion(index, optionalText(fields["_type"], "_type") ?? defaults.type ?? DEFAULT_TYPE);
+  const target = { ...conditions, index, ...(routing !== undefined && { routing }) };
   if (kind === "index" || kind === "create") {
     return {
       write: { ...target, kind, ...(id !== undefined && { id }), ...pipelineOf(pipeline), source: document! },

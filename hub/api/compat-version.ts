@@ -16,6 +16,12 @@ export function versionOf(
   return asked === null ? compatVersion : `${asked[1]}.0.0`;
 }
 
+/** Returns a version as 100 × major + minor: 605 of "6.5.4". */
+export function versionNumber(version: string): number {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return 100 * major + minor;
+}
+
 /** Returns whether types are shown in mappings unless a request says otherwise. */
 export function showsTypes(
   parts: { readonly compatVersion: string },

@@ -9,6 +9,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type AnswerOptions, PLAIN_ANSWER, type RenderedAnswer, renderAnswer } from "./answer.ts";
 import type { ApiMetrics } from "./api-metrics.ts";
+import { versionNumber, versionOf } from "./compat-version.ts";
 import { plainErrorBody } from "./error-body.ts";
 import { answerFormat, checkBodyType } from "./media-type.ts";
 import { checkParameters, parseQuery } from "./parameters.ts";
@@ -25,6 +26,8 @@ export interface DispatcherOptions {
   readonly log: Logger;
   /** Makes the body of an error's answer. */
   readonly errorBody: (error: AppError) => unknown;
+  /** Version told to clients unless a request asks for another. */
+  readonly compatVersion: string;
   /** Sent with every answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -118,7 +121,8 @@ export class Dispatcher {
       principal,
       signal,
     });
-    return gatherWarnings(turn.warnings, () => route.handle(request));
+    const version = versionNumber(versionOf(this.#options, request));
+    return gatherWarnings(turn.warnings, version, () => route.handle(request));
   }
 
   #errorAnswer(error: AppError, turn: Turn): RenderedAnswer {

@@ -1,5 +1,6 @@
 /** What a read of one document answers, in `_doc`, `_mget` and `_update`. */
 
+import { answersAs } from "#hub/search/deprecation.ts";
 import { filterSource, type SourceFilter } from "#hub/search/fetch/source-filter.ts";
 import { valuesAt } from "#hub/search/fetch/source-values.ts";
 import { isObject, type JsonObject, parseJson } from "#hub/search/json.ts";
@@ -48,7 +49,13 @@ export async function getDocument(
   if (document === null || (index !== undefined && !fitsType(index, spec.type))) {
     const shownType =
       spec.type === undefined || spec.type === "_all" || spec.type === "_doc" ? type : spec.type;
-    const body = { _index: index?.name ?? spec.index, _type: shownType, _id: spec.id, found: false };
+    const hasNoType = spec.ownType === true && spec.type === undefined && isUntyped(index);
+    const body = {
+      _index: index?.name ?? spec.index,
+      _type: hasNoType ? null : shownType,
+      _id: spec.id,
+      found: false,
+    };
     return { found: false, body, document: null };
   }
   checkVersion(document, spec.version, type);
@@ -57,13 +64,18 @@ export async function getDocument(
     _type: type,
     _id: document.id,
     _version: document.version,
-    ...(spec.major >= 7 && { _seq_no: document.seqNo, _primary_term: document.primaryTerm }),
+    ...(answersAs(606) && { _seq_no: document.seqNo, _primary_term: document.primaryTerm }),
     ...(document.routing !== undefined && { _routing: document.routing }),
     found: true,
     ...shownSource(document, spec),
     ...shownFields(document, spec.storedFields, index),
   };
   return { found: true, body, document };
+}
+
+/** Whether nothing was ever said of documents of an index; from 7 on lists say so of the missing ones. */
+function isUntyped(index: IndexInfo | undefined): boolean {
+  return answersAs(700) && index !== undefined && Object.keys(index.mapping.toJSON()).length === 0;
 }
 
 /** Looks a document up in the segments that searches see. */

@@ -3,6 +3,7 @@
  * that is never shown. `_doc` in a path means whatever type the index has.
  */
 
+import { answersAs } from "#hub/search/deprecation.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { IndexInfo, Indices } from "./ports.ts";
@@ -57,6 +58,7 @@ export function typeOf(index: IndexInfo): string {
 /** Returns what is printed as `_type` of a document: the index's type, from 7 on the one that the request names. */
 export function documentType(index: IndexInfo | undefined, given: string | undefined, major: number): string {
   if (major >= 7 && given !== "_all") return given ?? DEFAULT_TYPE;
+  if (given === DEFAULT_TYPE && answersAs(607)) return DEFAULT_TYPE;
   return index === undefined ? DEFAULT_TYPE : typeOf(index);
 }
 
@@ -110,9 +112,41 @@ export async function adoptType(indices: Indices, name: string, type: string | u
   const known = givenType(index.settings.raw);
   if (known === type) return;
   // What agents bring has no type, so that the first client that names one gives it to the index.
-  if (known !== undefined || (index.mapping.version > 1 && !index.name.startsWith(AGENTS_PREFIX)))
+  const isTaken = answersAs(607) && Object.keys(index.mapping.toJSON()).length > 0;
+  if (
+    known !== undefined ||
+    ((index.mapping.version > 1 || isTaken) && !index.name.startsWith(AGENTS_PREFIX))
+  )
     throw tooManyTypes(index.name, [known ?? DEFAULT_TYPE, type]);
   await indices.putSettings(index.name, { [TYPE_SETTING]: type });
+}
+
+/** Throws request_invalid where mappings stand below a type though the request, or its version, wants none. */
+export function checkTypeless(mappings: unknown, index: string, includesType: boolean | undefined): void {
+  const { type } = splitType(mappings, index);
+  if (type === undefined || !refusesTypes(includesType)) return;
+  throw new AppError(
+    "request_invalid",
+    `The mapping definition cannot be nested under a type [${type}] unless include_type_name is set to true.`,
+  );
+}
+
+/** Whether a request with this `include_type_name` must not name types, as 7 wants it. */
+export function refusesTypes(includesType: boolean | undefined): boolean {
+  return !(includesType ?? !answersAs(700));
+}
+
+/** Returns the type that a new index gets by its own definition: none is one where a template might name another. */
+export function ownType({ type, mapping }: TypedMapping): Record<string, string> {
+  const isTypeless = answersAs(607) && Object.keys(mapping).length > 0;
+  const own = type ?? (isTypeless ? DEFAULT_TYPE : undefined);
+  return own === undefined ? {} : { [TYPE_SETTING]: own };
+}
+
+/** Throws request_invalid where an index has another type than `type`. */
+export function requireType({ name, settings }: IndexInfo, type: string): void {
+  const known = givenType(settings.raw) ?? type;
+  if (known !== type) throw tooManyTypes(name, [known, type]);
 }
 
 /** Returns the mapping of an index below its type, {} where there is nothing to show; without the type where `includeType` is false. */

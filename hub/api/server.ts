@@ -169,7 +169,9 @@ export class ApiServer implements Component {
     const { parts, access, metrics, log, productHeader, plugins = [], upgrades = {} } = this.#options;
     const searchRoutes = searchInterface(this.#parts, this.#scrolls);
     const ownRoutes = this.#hubRoutes(searchRoutes);
-    const shared = { access, log, bodies: new BodyReader(metrics), metrics: apiMetrics(metrics) };
+    const { compatVersion } = parts;
+    const bodies = new BodyReader(metrics);
+    const shared = { access, log, bodies, metrics: apiMetrics(metrics), compatVersion };
     const search = new Dispatcher({
       ...shared,
       routes: searchRoutes,

@@ -1,5 +1,6 @@
 /** `_source` and its relatives among the parameters of a request. */
 
+import { warnDeprecated } from "#hub/search/deprecation.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/fetch/source-filter.ts";
 import type { ApiRequest } from "./request.ts";
 
@@ -14,6 +15,10 @@ export const SOURCE_PARAMS: readonly string[] = [
 /** Returns the filter that the parameters ask for; undefined where they don't mention `_source`. */
 export function sourceParams(request: ApiRequest): SourceFilter | false | undefined {
   const { query } = request;
+  for (const old of ["_source_include", "_source_exclude"]) {
+    if (query[old] === undefined) continue;
+    warnDeprecated(`Deprecated parameter [${old}] used, expected [${old}s] instead`, { from: 606 });
+  }
   const includes = request.list("_source_includes") ?? request.list("_source_include");
   const excludes = request.list("_source_excludes") ?? request.list("_source_exclude");
   const given = query["_source"];

@@ -1,5 +1,6 @@
 /** Long work that a request began: listed, asked for its progress and its answer, cancelled. */
 
+import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "#hub/search/json.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -15,6 +16,8 @@ const MAX_ENDED = 1000;
 export interface TaskWork {
   readonly action: string;
   readonly description: string;
+  /** What the client said of itself; see taskHeaders. */
+  readonly headers?: JsonObject;
   /** What it has done so far, as the list shows it. */
   status(): JsonObject;
   run(signal: AbortSignal): Promise<JsonObject>;
@@ -150,8 +153,17 @@ export function printTask(task: Task, nodeId: string, detailed = true): JsonObje
     start_time_in_millis: startMs,
     running_time_in_nanos: Math.round(task.runningMs() * 1e6),
     cancellable: true,
-    headers: {},
+    headers: work.headers ?? {},
   };
+}
+
+/** Longest name of a request that is kept of it, characters. */
+const MAX_OPAQUE_ID = 1000;
+
+/** Returns what a client said of itself, by which it finds its tasks again. */
+export function taskHeaders({ headers }: { readonly headers: IncomingHttpHeaders }): JsonObject {
+  const id = headers["x-opaque-id"];
+  return typeof id === "string" ? { "X-Opaque-Id": id.slice(0, MAX_OPAQUE_ID) } : {};
 }
 
 /** What `_tasks/{id}` answers of a task that has ended; {} while it runs. */

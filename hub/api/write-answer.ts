@@ -1,5 +1,6 @@
 /** What the document routes share: parameters of a write, and the body that says what became of it. */
 
+import { warnDeprecated } from "#hub/search/deprecation.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DEFAULT_TYPE, typeOf } from "./index-type.ts";
@@ -64,12 +65,24 @@ export function routingOf(request: ApiRequest): { routing?: string } {
 
 /** Reads the conditions of a write from its parameters. Throws request_invalid. */
 export function conditionsOf(request: ApiRequest): WriteConditions {
+  const { version, version_type: versionType = "internal" } = request.query;
+  if (version !== undefined && versionType === "internal")
+    warnOfVersion(request.path["index"] ?? "", request.path["type"] ?? DEFAULT_TYPE);
   return makeConditions({
     version: request.integer("version"),
     versionType: request.query["version_type"],
     ifSeqNo: request.integer("if_seq_no"),
     ifPrimaryTerm: request.integer("if_primary_term"),
   });
+}
+
+/** What orders writes by versions of the engine's own is told to use sequence numbers. */
+export function warnOfVersion(index: string, type: string): void {
+  warnDeprecated(
+    "Usage of internal versioning for optimistic concurrency control is deprecated and will be removed. Please use the " +
+      `\`if_seq_no\` and \`if_primary_term\` parameters instead. (request for index [${index}], type [${type}])`,
+    { from: 607, until: 700 },
+  );
 }
 
 /** Conditions as they were written. */

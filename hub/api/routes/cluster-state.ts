@@ -2,6 +2,7 @@
 
 import { promisify } from "node:util";
 import { constants, deflate } from "node:zlib";
+import { answersAs } from "#hub/search/deprecation.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { flatSettings, nestSettings } from "../index-settings.ts";
@@ -46,14 +47,21 @@ async function state(parts: ApiParts, request: ApiRequest): Promise<ApiResponse>
   const { cluster, indices } = parts;
   const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
   const state = clusterState(parts, request.list("metric") ?? ["_all"], found);
-  const packed = await pack(writeJson(state), { level: constants.Z_BEST_SPEED });
   return json({
     cluster_name: cluster.name,
-    ...(request.flag("human") === true && { compressed_size: printSize(packed.length, undefined) }),
-    compressed_size_in_bytes: packed.length,
+    ...(!answersAs(607) && (await packedSize(state, request.flag("human") ?? false))),
     cluster_uuid: cluster.uuid,
     ...state,
   });
+}
+
+/** What the state takes packed, which later versions don't say. */
+async function packedSize(state: JsonObject, human: boolean): Promise<JsonObject> {
+  const { length } = await pack(writeJson(state), { level: constants.Z_BEST_SPEED });
+  return {
+    ...(human && { compressed_size: printSize(length, undefined) }),
+    compressed_size_in_bytes: length,
+  };
 }
 
 /** Returns the parts of the state that `asked` names, with `found` of its indices. Throws request_invalid. */

@@ -1,17 +1,19 @@
 /** Indices as a whole: made, shown, deleted, opened, closed. */
 
 import { backingIndices } from "#hub/cluster/data-streams.ts";
+import { warnDeprecated } from "#hub/search/deprecation.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseAliases } from "../aliases.ts";
 import { majorOf, showsTypes, versionOf } from "../compat-version.ts";
 import { flatSettings, flattenSettings, nestSettings } from "../index-settings.ts";
-import { printMapping, splitType, TYPE_SETTING } from "../index-type.ts";
+import { checkTypeless, ownType, printMapping, splitType } from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, empty, json, type Route } from "../route.ts";
+import { isTrue } from "../scalars.ts";
 
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
 
@@ -79,12 +81,20 @@ async function createIndex({ indices }: ApiParts, request: ApiRequest): Promise<
   const name = request.segment("index");
   const body = request.metadata();
   checkKeys(body);
-  const { type, mapping } = splitType(body["mappings"], name);
+  checkTypeless(body["mappings"], name, request.flag("include_type_name"));
+  const typed = splitType(body["mappings"], name);
   const hasParts = ["settings", "mappings", "aliases"].some((key) => key in body);
   const settings = flattenSettings(hasParts ? body["settings"] : body);
+  if (settings["soft_deletes.enabled"] !== undefined && !isTrue(settings["soft_deletes.enabled"])) {
+    warnDeprecated(
+      "Creating indices with soft-deletes disabled is deprecated and will be removed in future Elasticsearch versions. " +
+        `Please do not specify value for setting [index.soft_deletes.enabled] of index [${name}].`,
+      { from: 706 },
+    );
+  }
   const index = await indices.create(name, {
-    settings: { ...settings, ...(type !== undefined && { [TYPE_SETTING]: type }) },
-    mappings: mapping,
+    settings: { ...settings, ...ownType(typed) },
+    mappings: typed.mapping,
     aliases: parseAliases(body["aliases"]),
   });
   return json({ acknowledged: true, shards_acknowledged: true, index: index.name });

@@ -1,11 +1,11 @@
 /** What is done to indices as they are: refresh, flush, merge, and their figures. */
 
-import { warnDeprecated } from "#hub/search/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/deprecation.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo } from "../ports.ts";
-import type { ApiRequest } from "../request.ts";
+import { type ApiRequest, checkValid } from "../request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
 
@@ -26,7 +26,7 @@ export function maintenanceRoutes(parts: ApiParts): Route[] {
       params: [...RESOLVE_PARAMS, "force", "wait_if_ongoing"],
       action: "index_manage",
       summary: "Makes everything written until now a part of segments on disk.",
-      handle: (request) => onIndices(parts, request, (indices) => shards.flush(indices)),
+      handle: (request) => flush(parts, request),
     },
     {
       methods: ["POST"],
@@ -78,6 +78,23 @@ async function onIndices(
   return json({ _shards: shardCounts(found) });
 }
 
+function flush(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const isForced = request.flag("force") ?? false;
+  checkValid(
+    answersAs(700) &&
+      isForced &&
+      request.flag("wait_if_ongoing") === false &&
+      "wait_if_ongoing must be true for a force flush",
+  );
+  if (request.uri.includes("/_flush/synced")) {
+    warnDeprecated(
+      "Synced flush is deprecated and will be removed in 8.0. Use flush at _/flush or /{index}/_flush instead.",
+      { from: 706 },
+    );
+  }
+  return onIndices(parts, request, (indices) => parts.shards.flush(indices));
+}
+
 /** Old names of parameters, with what 6.5 calls them. */
 const OLD_PARAMS = { request_cache: "request", field_data: "fielddata" } as const;
 
@@ -96,6 +113,12 @@ async function forceMerge(parts: ApiParts, request: ApiRequest): Promise<ApiResp
   const onlyDeletes = request.flag("only_expunge_deletes") ?? false;
   if (maxSegments < 1 && request.query["max_num_segments"] !== "-1") {
     throw new AppError("request_invalid", `max_num_segments must be at least 1, but is ${maxSegments}`);
+  }
+  if (onlyDeletes && request.query["max_num_segments"] !== undefined) {
+    warnDeprecated(
+      "setting only_expunge_deletes and max_num_segments at the same time is deprecated and will be rejected in a future version",
+      { from: 700 },
+    );
   }
   return onIndices(parts, request, (indices) =>
     parts.shards.forceMerge(indices, onlyDeletes ? 1 : Math.max(1, maxSegments)),

@@ -2,12 +2,23 @@
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { printField } from "#hub/engine/mapping/node.ts";
+import { answersAs } from "#hub/search/deprecation.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { showsTypes } from "../compat-version.ts";
 import { plainErrorBody } from "../error-body.ts";
-import { adoptType, checkTypeName, givenType, printMapping, splitType, typeOf } from "../index-type.ts";
+import {
+  adoptType,
+  checkTypeName,
+  DEFAULT_TYPE,
+  givenType,
+  printMapping,
+  refusesTypes,
+  requireType,
+  splitType,
+  typeOf,
+} from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexInfo } from "../ports.ts";
 import { type ApiRequest, checkValid } from "../request.ts";
@@ -133,9 +144,17 @@ async function putMapping({ indices }: ApiParts, request: ApiRequest): Promise<A
   checkValid(Object.keys(body).length === 0 && request.body.length === 0 && "mapping source is empty");
   const given = request.path["type"];
   if (given !== undefined) checkTypeName(given);
+  const isTyped = given === undefined && splitType(body, "").type !== undefined;
+  if (isTyped && refusesTypes(request.flag("include_type_name"))) {
+    throw new AppError(
+      "request_invalid",
+      "Types cannot be provided in put mapping requests, unless the include_type_name parameter is set to true.",
+    );
+  }
   const expression = request.path["index"];
   const found = indices.resolve(expression, resolveOptions(request, { allowNoIndices: false }));
   for (const index of found) {
+    if (given === DEFAULT_TYPE && answersAs(607)) requireType(index, given);
     const inner = given === undefined ? undefined : body[given];
     const { type, mapping } = isObject(inner) ? { type: given, mapping: inner } : splitType(body, index.name);
     await adoptType(indices, index.name, given ?? type);

@@ -30,14 +30,54 @@ export function nodeRoutes(parts: ApiParts): Route[] {
   ];
 }
 
+/** What every hub does. */
+const ROLES: readonly string[] = ["master", "data", "ingest"];
+
+/** Parts of a node's body that may be asked for alone; those that aren't here have nothing in them. */
+const METRICS: ReadonlySet<string> = new Set([
+  "_all",
+  "settings",
+  "os",
+  "process",
+  "jvm",
+  "thread_pool",
+  "transport",
+  "http",
+  "plugins",
+  "ingest",
+  "indices",
+  "aggregations",
+]);
+/** Those that are there. */
+const PRINTED_METRICS = ["settings", "transport", "http"] as const;
+
 function nodes({ cluster, compatVersion }: ApiParts, request: ApiRequest): ApiResponse {
-  const all = cluster.nodes();
-  const bodies = all.map((node) => [node.id, nodeBody(node, compatVersion, request)]);
+  const { expression, metrics } = askedOf(request);
+  const found = meantNodes(cluster.nodes(), expression);
+  const bodies = found.map((node) => {
+    const body = nodeBody(node, compatVersion, request);
+    for (const metric of PRINTED_METRICS)
+      if (metrics !== undefined && !metrics.includes(metric)) delete body[metric];
+    return [node.id, body];
+  });
   return json({
-    _nodes: { total: all.length, successful: all.length, failed: 0 },
+    _nodes: { total: found.length, successful: found.length, failed: 0 },
     cluster_name: cluster.name,
     nodes: Object.fromEntries(bodies) as JsonObject,
   });
+}
+
+/** Which nodes and which parts of them a path means: a name of parts alone is no name of a node. */
+function askedOf({ path }: ApiRequest): { expression: string | undefined; metrics: string[] | undefined } {
+  const parts = (text: string | undefined): string[] | undefined =>
+    text?.split(",").map((part) => part.trim());
+  const first = parts(path["nodes"]);
+  const isMetrics = path["metric"] === undefined && first?.every((part) => METRICS.has(part)) === true;
+  const metrics = isMetrics ? first : parts(path["metric"]);
+  return {
+    expression: isMetrics ? undefined : path["nodes"],
+    metrics: metrics?.includes("_all") === true ? undefined : metrics,
+  };
 }
 
 function reloadSecrets({ cluster }: ApiParts, request: ApiRequest): ApiResponse {
@@ -67,7 +107,7 @@ function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObj
     build_flavor: "default",
     build_type: "tar",
     build_hash: "d2ef93d",
-    roles: ["master", "data", "ingest"],
+    roles: ROLES,
     attributes: node.attributes,
     settings: isFlat ? settings : nestSettings(settings),
     transport: {
@@ -90,7 +130,10 @@ export function attributeSettings(node: NodeInfo | undefined): JsonObject {
   );
 }
 
-/** Nodes that an expression means: ids, names, addresses with wildcards, _local, _master, _all. All without one. */
+/**
+ * Nodes that an expression means: ids, names, addresses with wildcards, _local, _master, _all, role:true, attribute:value.
+ * All without one.
+ */
 export function meantNodes(nodes: readonly NodeInfo[], expression: string | undefined): readonly NodeInfo[] {
   const parts = expression?.split(",").filter((part) => part !== "") ?? [];
   if (parts.length === 0 || parts.includes("_all")) return nodes;
@@ -98,8 +141,17 @@ export function meantNodes(nodes: readonly NodeInfo[], expression: string | unde
     parts.some((part) => {
       if (part === "_local") return at === 0;
       if (part === "_master") return node.master;
+      if (part.includes(":") && fitsProperty(node, part)) return true;
       const pattern = compileWildcard(part);
       return [node.id, node.name, node.host, node.transportAddress].some((name) => pattern.matches(name));
     }),
   );
+}
+
+/** "master:true", "rack:r*": a role that nodes have, all of them here, or an attribute with its value. */
+function fitsProperty({ attributes }: NodeInfo, part: string): boolean {
+  const colon = part.indexOf(":");
+  const [name, value] = [part.slice(0, colon), part.slice(colon + 1)];
+  if (ROLES.includes(name)) return value === "true";
+  return Object.hasOwn(attributes, name) && compileWildcard(value).matches(attributes[name] ?? "");
 }

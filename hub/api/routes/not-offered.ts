@@ -51,6 +51,16 @@ const OPERATIONS: readonly NotOffered[] = [
     instead: "make an index with the number wanted and write to it through an alias",
   },
   {
+    paths: ["/{index}/_clone/{target}"],
+    what: "clones of indices",
+    instead: "make an index and copy into it with _reindex",
+  },
+  {
+    paths: ["/_data_stream/_migrate/{alias}", "/_data_stream/_modify", "/_data_stream/_promote/{name}"],
+    what: "changing which indices a data stream has",
+    instead: 'make a stream and copy into it with _reindex and "op_type": "create"',
+  },
+  {
     paths: ["/_rank_eval", "/{index}/_rank_eval"],
     what: "rating of rankings",
     instead: "compare searches outside",

@@ -6,7 +6,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
 import { parseAliases } from "../aliases.ts";
 import { flattenSettings } from "../index-settings.ts";
-import { splitType, TYPE_SETTING } from "../index-type.ts";
+import { checkTypeless, splitType, TYPE_SETTING } from "../index-type.ts";
 import type { ApiParts } from "../parts.ts";
 import type { AliasAction, IndexDefinition, IndexInfo } from "../ports.ts";
 import { type ApiRequest, checkValid } from "../request.ts";
@@ -40,6 +40,7 @@ async function rollOver(parts: ApiParts, request: ApiRequest): Promise<ApiRespon
   const source = stream ?? writeIndexOf(parts, alias);
   const target =
     stream === undefined ? (request.path["new_index"] ?? nextName(source.name)) : nextOf(parts, request);
+  checkMappings(body["mappings"], target, request);
   const conditions = readConditions(body["conditions"] ?? {});
   const results = conditions.map((each) => [each.label, each.isMet(parts, source)] as const);
   const dryRun = request.flag("dry_run") ?? false;
@@ -61,6 +62,15 @@ async function rollOver(parts: ApiParts, request: ApiRequest): Promise<ApiRespon
     dry_run: dryRun,
     conditions: Object.fromEntries(results),
   });
+}
+
+/** Throws parsing where the mappings stand below a type that the request doesn't want. */
+function checkMappings(mappings: unknown, target: string, request: ApiRequest): void {
+  try {
+    checkTypeless(mappings, target, request.flag("include_type_name"));
+  } catch (cause) {
+    throw new AppError("parsing", "[mappings] failed to parse the mapping of the new index", { cause });
+  }
 }
 
 /** The index that an alias writes to. Throws request_invalid. */

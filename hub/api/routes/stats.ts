@@ -25,6 +25,8 @@ export function statsRoutes(parts: ApiParts): Route[] {
         "fielddata_fields",
         "completion_fields",
         "include_segment_file_sizes",
+        "include_unloaded_segments",
+        "forbid_closed_indices",
       ],
       action: "monitor",
       summary: "Shows how many documents and segments indices have, and their size.",

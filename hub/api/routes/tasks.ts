@@ -7,7 +7,7 @@ import type { ApiParts } from "../parts.ts";
 import type { NodeInfo } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
-import { printOutcome, printTask, type Task } from "../tasks.ts";
+import { printOutcome, printTask, type Task, taskHeaders } from "../tasks.ts";
 import { meantNodes } from "./nodes.ts";
 
 /** Name of the action that lists tasks. */
@@ -76,7 +76,7 @@ function listTasks(parts: ApiParts, request: ApiRequest): ApiResponse {
     start_time_in_millis: clock.now(),
     running_time_in_nanos: 0,
     cancellable: false,
-    headers: {},
+    headers: taskHeaders(request),
   };
   const running = tasks.running().map((task) => printTask(task, node?.id ?? "", detailed));
   const listed: JsonObject[] = [asking, ...running].filter(({ action }) => wanted(String(action)));

@@ -7,7 +7,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { parseAliases } from "../aliases.ts";
 import { showsTypes } from "../compat-version.ts";
 import { flattenSettings, nestSettings, printSettings } from "../index-settings.ts";
-import { givenType, splitType, TYPE_SETTING } from "../index-type.ts";
+import { checkTypeless, givenType, splitType, TYPE_SETTING } from "../index-type.ts";
 import { namesMatching, requireNew } from "../named-templates.ts";
 import type { ApiParts } from "../parts.ts";
 import type { IndexTemplate } from "../ports.ts";
@@ -60,6 +60,7 @@ async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<
   checkValid(patterns.length === 0 && "index patterns are missing");
   checkKeys(body);
   if (request.flag("create") === true) requireNew(indices.templates(), name, "index_template");
+  checkTypeless(body["mappings"], name, request.flag("include_type_name"));
   const { type, mapping } = splitType(body["mappings"], name);
   const version = optionalInteger(body["version"], "version");
   const template: IndexTemplate = {

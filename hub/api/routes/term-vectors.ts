@@ -1,6 +1,6 @@
 /** `_termvectors` and `_mtermvectors`: the terms of documents, stored or sent. */
 
-import { warnDeprecated } from "#hub/search/deprecation.ts";
+import { answersAs, warnDeprecated } from "#hub/search/deprecation.ts";
 import { isObject, type JsonObject, objectOf, scalarText } from "#hub/search/json.ts";
 import { ShardContext } from "#hub/search/query.ts";
 import { RawJson } from "#hub/search/raw-json.ts";
@@ -171,8 +171,12 @@ function checkKeys(body: JsonObject): void {
         ? `[${unknown}] isn't offered for term vectors; ask for all terms`
         : `The parameter ${unknown} is not valid for a term vector request!`,
     );
-  for (const [old, name] of Object.entries(OLD_KEYS))
-    if (old in body) warnDeprecated(`Deprecated field [${old}] used, expected [${name}] instead`);
+  for (const [old, name] of Object.entries(OLD_KEYS)) {
+    if (!(old in body)) continue;
+    if (answersAs(700))
+      throw new AppError("request_invalid", `The parameter ${old} is not valid for a term vector request!`);
+    warnDeprecated(`Deprecated field [${old}] used, expected [${name}] instead`);
+  }
 }
 
 function readOptions(request: ApiRequest, body: JsonObject): TermVectorOptions {

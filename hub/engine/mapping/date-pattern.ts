@@ -5,8 +5,11 @@ import type { DateFormat } from "./date-format.ts";
 import { type DateNames, dateNames, monthOf } from "./date-names.ts";
 import { assemble, type DateParts, zoneOffset } from "./date-parts.ts";
 
-type PatternParts = DateParts & { afternoon?: boolean };
+type PatternParts = DateParts & { afternoon?: boolean; week?: number };
 type Setter = (parts: PatternParts, text: string) => void;
+
+const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 
 /** One run of equal letters of a pattern: how it is matched, what it sets, how it is printed. */
 interface Piece {
@@ -15,6 +18,9 @@ interface Piece {
   readonly print: (date: Date) => string;
 }
 
+/** Beginning of patterns of java.time, by which 6.7 tells them from Joda's. */
+const JAVA_MARK = /^8(?=[a-zA-Z'])/;
+
 /**
  * Compiles a Joda pattern to a regular expression with a setter for each of its groups. `locale`: language of names; English
  * without it. Throws mapping_parse.
@@ -22,9 +28,14 @@ interface Piece {
 export function compilePattern(pattern: string, strict: boolean, locale: string | undefined): DateFormat {
   const names = dateNames(locale, pattern);
   const pieces: Piece[] = [];
-  for (const match of pattern.matchAll(/'((?:[^']|'')*)'|([a-zA-Z])\2*|[^a-zA-Z']+/g)) {
+  const plain = pattern.replace(JAVA_MARK, "");
+  const hasWeeks = /w/.test(plain.replaceAll(/'[^']*'/g, ""));
+  for (const match of plain.matchAll(/'((?:[^']|'')*)'|([a-zA-Z])\2*|[^a-zA-Z']+/g)) {
     const letter = match[2];
-    if (letter !== undefined) pieces.push(letterPiece(letter, match[0].length, strict, pattern, names));
+    const width = match[0].length;
+    if (letter === "w") pieces.push(weekPiece(width));
+    else if (hasWeeks && /[yYux]/.test(letter ?? "")) pieces.push(yearPiece(width, weekYear));
+    else if (letter !== undefined) pieces.push(letterPiece(letter, width, strict, pattern, names));
     else pieces.push(literalPiece(match[1] === undefined ? match[0] : match[1].replaceAll("''", "'") || "'"));
   }
   const regexp = new RegExp(`^${pieces.map((piece) => piece.source).join("")}$`, "i");
@@ -45,7 +56,7 @@ export function compilePattern(pattern: string, strict: boolean, locale: string 
       };
       for (const [index, set] of setters.entries()) set(parts, match[index + 1]!);
       if (parts.afternoon !== undefined) parts.hour = (parts.hour % 12) + (parts.afternoon ? 12 : 0);
-      return assemble(parts);
+      return parts.week === undefined ? assemble(parts) : assembleWeek(parts, parts.week);
     },
     print: (timeMs) => pieces.map((piece) => piece.print(new Date(timeMs))).join(""),
   };
@@ -82,7 +93,7 @@ function letterPiece(
     case "Y":
     case "u":
     case "x":
-      return yearPiece(width);
+      return yearPiece(width, (date) => date.getUTCFullYear());
     case "M":
       return monthPiece(width, strict, names);
     case "d":
@@ -139,7 +150,41 @@ function letterPiece(
   }
 }
 
-function yearPiece(width: number): Piece {
+/** Weeks as ISO 8601 counts them: from Monday, the first has the year's first Thursday. */
+function weekPiece(width: number): Piece {
+  return {
+    source: width === 2 ? "(\\d{2})" : "(\\d{1,2})",
+    set: (parts, text) => {
+      parts.week = Number(text);
+    },
+    print: (date) => {
+      const first = firstMonday(weekYear(date));
+      return String(1 + Math.floor((date.getTime() - first) / WEEK_MS)).padStart(width, "0");
+    },
+  };
+}
+
+/** The year that a day's week belongs to: that of its Thursday. */
+function weekYear(date: Date): number {
+  const thursday = new Date(date);
+  thursday.setUTCDate(date.getUTCDate() + 3 - ((date.getUTCDay() + 6) % 7));
+  return thursday.getUTCFullYear();
+}
+
+/** Midnight of the Monday of a year's first week, ms. */
+function firstMonday(year: number): number {
+  const fourth = new Date(Date.UTC(year, 0, 4));
+  return fourth.getTime() - ((fourth.getUTCDay() + 6) % 7) * DAY_MS;
+}
+
+/** Returns the Monday of a week, with the time of day; NaN where the year has no such week. */
+function assembleWeek(parts: DateParts, week: number): number {
+  const timeOfDay = assemble({ ...parts, year: 1970, month: 1, day: 1 });
+  const monday = firstMonday(parts.year) + (week - 1) * WEEK_MS;
+  return week >= 1 && weekYear(new Date(monday)) === parts.year ? monday + timeOfDay : Number.NaN;
+}
+
+function yearPiece(width: number, yearOf: (date: Date) => number): Piece {
   return {
     source: width === 2 ? "(\\d{2})" : "(\\d{4})",
     set: (parts, text) => {
@@ -147,7 +192,7 @@ function yearPiece(width: number): Piece {
       parts.year = width === 2 ? Number(text) + (Number(text) < 70 ? 2000 : 1900) : Number(text);
     },
     print: (date) =>
-      String(date.getUTCFullYear())
+      String(yearOf(date))
         .padStart(4, "0")
         .slice(width === 2 ? 2 : 0),
   };

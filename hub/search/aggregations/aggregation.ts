@@ -137,6 +137,7 @@ export class BucketBudget {
     if (before <= SOFT_LIMIT && this.#buckets > SOFT_LIMIT && this.#buckets <= this.#limit) {
       warnDeprecated(
         `This aggregation creates too many buckets (${SOFT_LIMIT + 1}) and will throw an error in future versions. You should update the [search.max_buckets] cluster setting or use the [composite] aggregation to paginate all buckets in multiple requests.`,
+        { until: 700 },
       );
     }
     if (this.#buckets > this.#limit) throw this.#fault(this.#buckets);

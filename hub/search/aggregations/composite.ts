@@ -1,6 +1,7 @@
 /** `composite`: pages of buckets by combinations of the values of several sources, in the order of their keys. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { answersAs } from "../deprecation.ts";
 import { readTile, tileName } from "../geo-tile.ts";
 import type { JsonObject } from "../json.ts";
 import { integer, list, object, required } from "../options.ts";
@@ -29,6 +30,8 @@ const OPTIONS = {
 
 /** Sources of one key. */
 const MAX_SOURCES = 20;
+/** Buckets of a page at most. */
+const MAX_PAGE = 65_536;
 
 export const composite: AggregationType = {
   name: "composite",
@@ -47,9 +50,20 @@ export const composite: AggregationType = {
     checkSources(sources, name);
     const names = new Set(sources.map((source) => source.name));
     checkAfter(options.after, names);
+    checkSize(options.size ?? 10);
     return new Composite(sources, options.size ?? 10, options.after, below);
   },
 };
+
+/** From 6.7 on a page must not ask for more than an answer may hold. */
+function checkSize(size: number): void {
+  if (size <= MAX_PAGE || !answersAs(607)) return;
+  throw new AppError(
+    "too_many_buckets",
+    `Trying to create too many buckets. Must be less than or equal to: [${MAX_PAGE}] but was [${size}]. Ask for a smaller page and use [after].`,
+    { data: { max_buckets: MAX_PAGE } },
+  );
+}
 
 function checkSources(sources: readonly CompositeSource[], name: string): void {
   if (sources.length === 0)

@@ -7,6 +7,7 @@ import { columnField, NumericValues, numericColumn } from "../columns.ts";
 import { parseDateMath } from "../dates/date-math.ts";
 import { calendarRounding, calendarUnit, fixedRounding, type Rounding } from "../dates/rounding.ts";
 import { timeZone } from "../dates/time-zone.ts";
+import { warnDeprecated } from "../deprecation.ts";
 import { isObject, type JsonObject, scalarText } from "../json.ts";
 import { anything, flag, integer, object, text } from "../options.ts";
 import type { ShardContext } from "../query.ts";
@@ -98,6 +99,12 @@ export function readRounding(options: Intervals, zone: TimeZone, name: string): 
       "request_invalid",
       `[interval] must be given for date_histogram aggregation [${name}]`,
     );
+  if (interval !== undefined) {
+    warnDeprecated(
+      "[interval] on [date_histogram] is deprecated, use [fixed_interval] or [calendar_interval] in the future.",
+      { from: 702 },
+    );
+  }
   const value = scalarText(given[0], "interval");
   const unit = fixed === undefined ? calendarUnit(value) : undefined;
   if (unit !== undefined) return calendarRounding(unit, zone);

@@ -1,7 +1,7 @@
 /** `terms`: documents with any of these values. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { warnDeprecated } from "../deprecation.ts";
+import { answersAs, warnDeprecated } from "../deprecation.ts";
 import { exactListQuery } from "../field-terms.ts";
 import { objectOf, onlyEntry } from "../json.ts";
 import { anyOf } from "../nodes/boolean.ts";
@@ -36,7 +36,7 @@ export const terms: QueryType = {
     }
     if (values.includes(null)) throw new AppError("request_invalid", "No value specified for terms query");
     const query = new MappedNode((shard) => {
-      warnOfMany(values.length, shard.maxTermsCount);
+      checkCount(values.length, shard.maxTermsCount);
       const parts = exactListQuery(shard, field, values);
       return parts.length === 0 ? new NoneNode() : anyOf(parts);
     });
@@ -44,9 +44,15 @@ export const terms: QueryType = {
   },
 };
 
-/** What 6.x warns of is refused from 7.0 on. */
-function warnOfMany(count: number, allowed: number): void {
+/** Throws request_invalid from 7.0 on, where 6.x warns. */
+function checkCount(count: number, allowed: number): void {
   if (count <= allowed) return;
+  if (answersAs(700)) {
+    throw new AppError(
+      "request_invalid",
+      `The number of terms [${count}] used in the Terms Query request has exceeded the allowed maximum of [${allowed}]. This maximum can be set by changing the [index.max_terms_count] index level setting.`,
+    );
+  }
   warnDeprecated(
     `Deprecated: the number of terms [${count}] used in the Terms Query request has exceeded the allowed maximum of [${allowed}]. This maximum can be set by changing the [index.max_terms_count] index level setting.`,
   );

@@ -3,6 +3,7 @@
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { ApiRequest } from "#hub/api/request.ts";
 import { type ApiResponse, json } from "#hub/api/route.ts";
+import { taskHeaders } from "#hub/api/tasks.ts";
 import { writeTimeoutMs } from "#hub/api/write-answer.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { valueText } from "#proto/event.ts";
@@ -48,6 +49,7 @@ export async function startChange(
   const task = parts.tasks.start({
     action: change.action,
     description: change.description,
+    headers: taskHeaders(request),
     status: () => progress.print(change.counts),
     async run(signal) {
       await changeByQuery(parts, pages ?? (await change.open(signal)), change.options, progress, signal);

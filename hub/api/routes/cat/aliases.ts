@@ -13,6 +13,7 @@ export const aliasesTable: CatTable = {
     { name: "filter", aliases: ["f", "fi"], help: "filter" },
     { name: "routing.index", aliases: ["ri", "routingIndex"], help: "index routing" },
     { name: "routing.search", aliases: ["rs", "routingSearch"], help: "search routing" },
+    { name: "is_write_index", aliases: ["w", "isWriteIndex"], help: "write index", from: 704 },
   ],
   rows({ indices }, request) {
     const patterns = (request.list("name") ?? ["*"]).map((pattern) => compileWildcard(pattern));
@@ -25,6 +26,7 @@ export const aliasesTable: CatTable = {
           filter: info.filter === undefined ? "-" : "*",
           "routing.index": info.index_routing ?? "-",
           "routing.search": info.search_routing ?? "-",
+          is_write_index: info.is_write_index ?? "-",
         })),
     );
   },

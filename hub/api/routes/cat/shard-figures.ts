@@ -41,6 +41,8 @@ const FIGURES: readonly (readonly [name: string, help: string])[] = [
   ["merges.total_time", "time spent in merges"],
   ["refresh.total", "total refreshes"],
   ["refresh.time", "time spent in refreshes"],
+  ["refresh.external_total", "total external refreshes"],
+  ["refresh.external_time", "time spent in external refreshes"],
   ["refresh.listeners", "number of pending refresh listeners"],
   ["search.fetch_current", "current fetch phase ops"],
   ["search.fetch_time", "time spent in fetch phase"],
@@ -79,6 +81,7 @@ export const shardFigureColumns: readonly Column[] = FIGURES.map(([name, help]) 
   ...(ALIASES[name] !== undefined && { aliases: ALIASES[name] }),
   help,
   hidden: true,
+  ...(name.startsWith("refresh.external") && { from: 702 }),
   right: !name.startsWith("unassigned") && name !== "sync_id",
 }));
 

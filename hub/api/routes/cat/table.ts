@@ -4,6 +4,7 @@ import { answerFormat } from "#hub/api/media-type.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { ApiRequest } from "#hub/api/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
+import { answersAs } from "#hub/search/deprecation.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { printSize, printTime } from "./units.ts";
 
@@ -28,6 +29,9 @@ export interface Column {
   /** Shown without being asked for where this parameter is `true` (detailed) or unless it is `false` (ts). */
   readonly shownBy?: "detailed" | "ts";
   readonly right?: boolean;
+  /** Versions that have it: from one on, before another; see answersAs. */
+  readonly from?: number;
+  readonly until?: number;
 }
 
 export type Row = Readonly<Record<string, Cell>>;
@@ -69,12 +73,15 @@ export function catRoute(table: CatTable, parts: ApiParts): Route {
 }
 
 async function answer(table: CatTable, parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
-  if (request.flag("help") === true) return { status: 200, text: helpText(table.columns) };
+  const known = table.columns.filter(
+    ({ from = 0, until = Infinity }) => answersAs(from) && !answersAs(until),
+  );
+  if (request.flag("help") === true) return { status: 200, text: helpText(known) };
   const columns = chosenColumns(
-    table.columns.filter((column) => request.list("h") !== undefined || isShown(column, request)),
+    known.filter((column) => request.list("h") !== undefined || isShown(column, request)),
     request.list("h"),
   );
-  const rows = sortRows(await table.rows(parts, request), table.columns, request.list("s"));
+  const rows = sortRows(await table.rows(parts, request), known, request.list("s"));
   const print = (cell: Cell): string => printCell(cell, request.query["bytes"], request.query["time"]);
   const format = answerFormat(request.query["format"], request.headers.accept);
   if (format === "json" || format === "yaml") {

@@ -16,7 +16,7 @@ export const templatesTable: CatTable = {
       name: "composed_of",
       aliases: ["c"],
       help: "component templates comprising index template",
-      hidden: true,
+      from: 708,
     },
   ],
   rows({ indices }, request) {

@@ -92,9 +92,15 @@ function cacheKey(body: JsonObject): string | undefined {
   return key.length > MAX_KEY || key.includes("now") ? undefined : key;
 }
 
-/** Columns are printed as they are kept unless a format is named; 7.x prints them as the mapping says. */
+/** 6.x wants a format for each column, 7.x prints them as the mapping says unless there is one. */
 function warnColumns({ docvalue_fields: given }: JsonObject): void {
   const all: unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
+  if (all.some((each) => isObject(each) && each["format"] === "use_field_mapping")) {
+    warnDeprecated(
+      "[use_field_mapping] is a special format that was only used to ease the transition to 7.x. It has become the default and shouldn't be set explicitly anymore.",
+      { from: 700 },
+    );
+  }
   const plain = all.flatMap((each) => {
     if (typeof each === "string") return [each];
     return isObject(each) && each["format"] === undefined ? [String(each["field"])] : [];
@@ -102,6 +108,7 @@ function warnColumns({ docvalue_fields: given }: JsonObject): void {
   if (plain.length === 0) return;
   warnDeprecated(
     `There are doc-value fields which are not using a format. The output will change in 7.0 when doc value fields get formatted based on mappings by default. It is recommended to pass [format=use_field_mapping] with a doc value field in order to opt in for the future behaviour and ease the migration to 7.0: [${plain.join(", ")}]`,
+    { until: 700 },
   );
 }
 
