@@ -24,7 +24,7 @@ const OLD_KEY = '{"index":{"_index":"there","_routing":"r"}}\n{"a":1}\n';
 for (const [method, path, body, pattern] of [
   ["PUT", "/typed", TYPED, NESTED],
   ["PUT", "/_template/typed", { index_patterns: "x-*", ...TYPED }, NESTED],
-  ["PUT", "/there/_mapping", TYPED.mappings, NESTED],
+  ["PUT", "/there/_mapping", TYPED.mappings, /Types cannot be provided in put mapping requests/],
   ["POST", "/_bulk", OLD_KEY, /contains an unknown parameter \[_routing\]/],
   ["POST", "/there/_flush?force=true&wait_if_ongoing=false", undefined, /must be true for a force flush/],
 ] as const) {
