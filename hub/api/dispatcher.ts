@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { gatherWarnings } from "#hub/search/deprecation.ts";
-import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type AnswerOptions, PLAIN_ANSWER, type RenderedAnswer, renderAnswer } from "./answer.ts";
 import type { ApiMetrics } from "./api-metrics.ts";
@@ -36,6 +36,8 @@ export interface DispatcherOptions {
 const CLIENT_GONE = 499;
 /** What people wrote is never anything but what it says it is. */
 const HEADERS: Readonly<Record<string, string>> = { "x-content-type-options": "nosniff" };
+/** Codes with a status of failures that are the client's to change. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(["not_offered", "too_many_buckets"]);
 /** Answers below aren't worth packing. */
 const MIN_PACKED_BYTES = 4_096;
 /** A body that nobody wants is read to its end up to here, so that its connection can be used on; beyond it is closed. */
@@ -127,7 +129,7 @@ export class Dispatcher {
 
   #errorAnswer(error: AppError, turn: Turn): RenderedAnswer {
     const { log, errorBody } = this.#options;
-    if (error.status >= 500 && !error.retryable && error.code !== "not_offered") {
+    if (error.status >= 500 && !error.retryable && !REFUSALS.has(error.code)) {
       log.error({ err: error.cause ?? error, uri: turn.uri, detail: error.detail }, "a request failed");
     }
     if (error.code === "media_type") {

@@ -9,7 +9,7 @@ import { METHODS, NAMES, ODD_VALUES, PARAMETERS, TYPES } from "./api-values.ts";
 const ODD_TEXTS = ODD_VALUES.filter((odd) => odd !== "\ud800" && typeof odd !== "object");
 
 /** One in so many bodies is left as it would do. */
-const WHOLE_SHARE = 8;
+const WHOLE_SHARE = 32;
 
 /** A request that should be refused. */
 export interface MalformedRequest extends PlainRequest {

@@ -40,6 +40,15 @@ export const AGGREGATIONS: readonly object[] = [
       min_doc_count: 0,
     },
   },
+  {
+    date_histogram: {
+      field: "at",
+      interval: "90m",
+      time_zone: "America/New_York",
+      missing: "2026-01-01",
+      extended_bounds: { min: "2026-01-01", max: 1767312000000 },
+    },
+  },
   { histogram: { field: "n", interval: 0.5, extended_bounds: { min: 0, max: 10 } } },
   { range: { field: "n", ranges: [{ to: 5 }, { from: 5, key: "x" }] } },
   { percentiles: { field: "n", percents: [1, 50], hdr: {} } },

@@ -1,0 +1,48 @@
+/** What an answer to a malformed request may be: done, or refused with a reason. */
+
+import type { PlainAnswer, PlainRequest } from "#test/harness/pipelined-http.ts";
+
+/** Returns what is wrong with an answer; undefined: nothing. */
+export function faultOf({ method, path }: PlainRequest, { status, text }: PlainAnswer): string | undefined {
+  if (status >= 500 && !isReasoned(status, text)) return `${status} for ${method} ${path}`;
+  if (method === "HEAD" || text === "") return undefined;
+  if (status >= 200 && status < 300) return isWhole(text) ? undefined : `${status} isn't JSON`;
+  if (status < 400) return `${status} is neither done nor refused`;
+  if (hasFilter(path)) return undefined;
+  try {
+    return hasReason(status, JSON.parse(text)) ? undefined : `${status} without a reason`;
+  } catch {
+    return status === 400 || status === 431 || status === 414 ? undefined : `${status} isn't JSON`;
+  }
+}
+
+/** True where an answer leaves out what the request didn't ask for, maybe its reason. */
+export function hasFilter(path: string): boolean {
+  return path.includes("filter_path");
+}
+
+/** What isn't offered says so with 501, too much of a good thing with 503, as 6.5 does for buckets. */
+function isReasoned(status: number, text: string): boolean {
+  if (status === 501) return true;
+  if (status === 503) return text.includes("too_many_buckets_exception");
+  return status === 504 && text.includes("Time exceeded");
+}
+
+function hasReason(status: number, body: unknown): boolean {
+  if (typeof body !== "object" || body === null) return false;
+  if ("error" in body) return true;
+  return (
+    status === 404 || status === 409 || ["failures", "succeeded", "timed_out"].some((name) => name in body)
+  );
+}
+
+/** Texts are what they are; what begins like JSON has to be JSON. */
+function isWhole(text: string): boolean {
+  if (!text.startsWith("{") && !text.startsWith("[")) return true;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
