@@ -45,8 +45,8 @@ for (const [args, status, stdout, stderr] of [
   [["rnu", "--help"], 2, /^$/, /did you mean "run"\?/],
   [["--version"], 0, /^tailrace-agent 0\.1\.0 \(shipper 6\.5\.0\), node v2[4-9]/, /^$/],
   [["--print-schema"], 0, /"harvester_limit"/, /^$/],
-  [["test", "config", "-c", good], 0, /settings are right: 1 inputs, output pipeline/, /^$/],
-  [["test", "output", "-c", good], 1, /127\.0\.0\.1:1: connect ECONNREFUSED/, /^$/],
+  [["test", "config", "-c", good], 0, /settings are right: 1 input, output pipeline/, /^$/],
+  [["test", "output", "-c", good], 1, /127\.0\.0\.1:1: nothing listens there; is the hub running/, /^$/],
   [["test", "config", "-c", bad], 2, /^$/, /bad\.yml:4:1: unknown setting "nmae"; did you mean "name"\?/],
   [
     ["test", "config", "-c", join(folder, "none.yml")],

@@ -115,7 +115,9 @@ async function test(what: string, settings: AgentSettings, terminal: Terminal): 
   if (what === "config") {
     const inputs = settings.inputs.map(({ id, plugin }) => `  input ${id}: ${plugin.type}\n`).join("");
     const { length } = settings.inputs;
-    terminal.print(`settings are right: ${length} inputs, output ${settings.output}\n${inputs}`);
+    terminal.print(
+      `settings are right: ${length === 1 ? "1 input" : `${length} inputs`}, output ${settings.output}\n${inputs}`,
+    );
     return true;
   }
   if (what !== "output")

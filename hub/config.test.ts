@@ -28,6 +28,20 @@ test("what an installation says of settings and data holds where the command lin
   assert.throws(() => load({ file: `${file}.none` }), { message: /there is no such file/ });
 });
 
+for (const [override, said] of [
+  ["journal.max_bytes=5xb", /journal\.max_bytes: "5xb" is no size; write for example 512kb/],
+  ["monitoring.interval=soon", /monitoring\.interval: "soon" is no duration; write for example/],
+  ["config.reload.interval=-1s", /config\.reload\.interval/],
+  ["auth.session.idle=x", /auth\.session\.idle: "x" is no duration/],
+  ["compat.version=seven", /compat\.version must match/],
+  ["alerts.smtp.url=mail.example", /alerts\.smtp\.url must match/],
+] as const) {
+  test(`-E ${override} is refused with the setting's name`, () => {
+    const load = (): unknown => loadHubSettings({ file: undefined, overrides: [override] }, {});
+    assert.throws(load, { code: "settings_invalid", message: said });
+  });
+}
+
 test("credentials in a wrong place or form are refused without being shown", () => {
   const wrong = [
     'nats.servers=["nats://hub:geheim@log.example:4222"]',

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { type Static, Type } from "typebox";
 import { authProperties } from "#hub/auth/settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { durationSetting, sizeSetting } from "#proto/kit/setting-kinds.ts";
 import {
   type Aliases,
   checkSettings,
@@ -46,18 +47,20 @@ export const hubSchema = Type.Object(
     ),
     "nats.servers": list([], "URLs of an existing NATS to use; empty: a nats-server is run by the hub"),
     "nats.token": text("", "token for nats.servers"),
-    "journal.max_bytes": text(
-      "",
-      "limit of each of the streams RAW and DOC, e.g. 2gb, at least 16mb; empty: 10gb, at most 20 % of the free disk",
-    ),
+    "journal.max_bytes": sizeSetting({
+      default: "",
+      description:
+        "limit of each of the streams RAW and DOC, e.g. 2gb, at least 16mb; empty: 10gb, at most 20 % of the free disk",
+    }),
     "retention.rules": list(
       [],
       'what is kept, by index pattern: "logs-* 30d" (since their last document), "logs-* 50gb" (the oldest go), or both; the first pattern that fits counts',
     ),
-    "monitoring.interval": text(
-      "15s",
-      "how often the hub records its own figures while its dashboard Health of the hub is there, which setup brings; 0s: never",
-    ),
+    "monitoring.interval": durationSetting({
+      default: "15s",
+      description:
+        "how often the hub records its own figures while its dashboard Health of the hub is there, which setup brings; 0s: never",
+    }),
     "monitoring.keep": text("7d", 'what is kept of these figures: an age, a size or both, as in "7d 1gb"'),
     "path.data": text(
       "./data",
@@ -110,17 +113,28 @@ export const hubSchema = Type.Object(
       description: "time from which on a search is logged as slow, ms; -1: never",
     }),
     "config.reload.automatic": flag(false, "whether changes of pipeline files are taken over while running"),
-    "config.reload.interval": text("5s", "how often pipeline files are looked at"),
+    "config.reload.interval": durationSetting({
+      default: "5s",
+      description: "how often pipeline files are looked at",
+    }),
     "alerts.webhook.allow_private": flag(
       false,
       "whether alerts may be posted to addresses of the hub's own machine and network",
     ),
-    "alerts.smtp.url": text("", "mail server of alerts: smtp://user:password@host:587; empty: no mail"),
+    "alerts.smtp.url": Type.String({
+      pattern: "^$|^smtps?://",
+      default: "",
+      description: "mail server of alerts: smtp://user:password@host:587; empty: no mail",
+    }),
     "alerts.smtp.from": text("tailrace@localhost", "sender of alerts' mails"),
     ...authProperties,
     ...tlsProperties,
     "node.store.allow_mmap": flag(true, "false skips the check of vm.max_map_count"),
-    "compat.version": text("6.5.4", "version told to search clients"),
+    "compat.version": Type.String({
+      pattern: "^\\d+(\\.\\d+){0,2}$",
+      default: "6.5.4",
+      description: "version told to search clients",
+    }),
     "reindex.remote.whitelist": list([], "host:port patterns (with *) that _reindex may read from"),
     "compat.product_header": flag(false, "whether answers carry the product header newer clients ask for"),
     "logging.level": Type.Union(

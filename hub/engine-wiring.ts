@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { majorOf } from "#hub/api/compat-version.ts";
 import { IndexCatalog } from "#hub/cluster/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/index-metadata.ts";
-import { type RetainedIndex, Retention } from "#hub/cluster/retention.ts";
+import { parseRetentionRule, type RetainedIndex, Retention } from "#hub/cluster/retention.ts";
 import { RetentionRules } from "#hub/cluster/retention-rules.ts";
 import { ShardHost } from "#hub/cluster/shard-host.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { extentCache } from "#hub/engine/segment/extent-cache.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
@@ -66,13 +67,26 @@ export function retentionRules(
     bucket,
     // The hub's own indices come first: "* 30d" means the logs.
     own: [
-      `${INTERNAL_PREFIX}audit-* ${settings["auth.audit.keep"]}`,
-      `${METRICS_PREFIX}* ${settings["monitoring.keep"]}`,
+      ownRule(settings, "auth.audit.keep", `${INTERNAL_PREFIX}audit-*`),
+      ownRule(settings, "monitoring.keep", `${METRICS_PREFIX}*`),
     ],
     fixed: settings["retention.rules"],
     indices: () => catalog.all().map((index) => retained(index, host)),
     nowMs: () => systemClock.now(),
   });
+}
+
+/** Returns the rule of a setting that names an age, a size or both, for the indices of `pattern`. Throws settings_invalid. */
+function ownRule(settings: HubSettings, key: "auth.audit.keep" | "monitoring.keep", pattern: string): string {
+  const keep = settings[key];
+  const rule = `${pattern} ${keep}`;
+  try {
+    parseRetentionRule(rule);
+  } catch (error) {
+    const why = `${key}: "${keep}" must be an age, a size or both, such as "30d 1gb"`;
+    throw new AppError("settings_invalid", why, { cause: error });
+  }
+  return rule;
 }
 
 /** Returns what deletes indices by the rules. */

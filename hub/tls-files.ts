@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { type Static, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
 
 /** Properties for the hub's settings schema; the names are the full dotted keys. */
 export const tlsProperties = {
@@ -72,7 +73,7 @@ function readPem(setting: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
-    throw new AppError("settings_invalid", `${setting}: ${path} can't be read: ${(cause as Error).message}`, {
+    throw new AppError("settings_invalid", `${setting}: ${path} can't be read: ${systemReason(cause)}`, {
       cause,
     });
   }

@@ -5,6 +5,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import type { AgentSettings } from "#agent/config.ts";
 import { connectionOptions, connectionSettings, explainRefusal } from "#agent/outputs/connection.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
 import { RAW_STREAM } from "#proto/subjects.ts";
 import { HubClient } from "./hub-client.ts";
 
@@ -45,7 +46,7 @@ async function checkServer(settings: AgentSettings, server: string): Promise<Fin
     await nats.close();
     return found(true, `connected to nats-server ${version}${secure}; ${log}`);
   } catch (error) {
-    return found(false, explainRefusal(error));
+    return found(false, explainRefusal(error, connectionSettings(settings.file)));
   }
 }
 
@@ -89,6 +90,8 @@ function tryToReach(target: string, defaultPort: number): Promise<string | null>
   };
   socket.once("connect", () => end(null));
   socket.once("timeout", () => end(`no answer within ${TIMEOUT_MS} ms`));
-  socket.once("error", (error) => end(error.message));
+  socket.once("error", (error) =>
+    end(`${systemReason(error)}; is the hub running, and does its nats-server listen for this machine?`),
+  );
   return promise;
 }

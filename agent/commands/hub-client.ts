@@ -8,6 +8,7 @@ import { isIP } from "node:net";
 import { connect as connectSecurely, type TLSSocket } from "node:tls";
 import { AppError } from "#proto/kit/errors.ts";
 import { request as httpRequest } from "#proto/kit/node-http.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
 
 export interface HubClientOptions {
   /** http:// or https://; host:port means http. */
@@ -72,7 +73,7 @@ export class HubClient {
       if (error instanceof AppError) throw error;
       throw new AppError(
         "unavailable",
-        `cannot reach the hub at ${this.#base.origin}: ${(error as Error).message}`,
+        `cannot reach the hub at ${this.#base.origin}: ${systemReason(error)}; is the hub running, and is that the address of its dashboard?`,
         {
           cause: error,
         },

@@ -1,6 +1,8 @@
 /** What is told of the files of one input: its state, its metrics, and lines of the agent's log. */
 
 import type { InputContext, InputState } from "#agent/inputs/input.ts";
+import { systemCode } from "#proto/kit/errors.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
 import type { Harvester } from "./harvester.ts";
 import type { Notices } from "./notices.ts";
 
@@ -101,7 +103,7 @@ export class FileReport {
   }
 
   failed(path: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     this.#errors++;
     this.#lastError = `${path}: ${reason}`;
     this.#failures.delete(path);
@@ -111,4 +113,9 @@ export class FileReport {
     this.#context.metrics.errors.inc({ input: this.#context.id });
     this.#notices.notRead(path, reason, "warn");
   }
+}
+
+function reasonOf(error: unknown): string {
+  const reason = systemReason(error);
+  return systemCode(error) === "EACCES" ? `${reason}; give the agent's user the right to read it` : reason;
 }

@@ -184,7 +184,7 @@ export class Connection implements Component {
 
   /** An error of a connection that the library keeps or tries to get back by itself. */
   #reportWhile(error: unknown): void {
-    const text = explainRefusal(error);
+    const text = explainRefusal(error, this.#settings);
     if (!this.#up && this.#problem === text) return; // each further attempt says the same
     this.#log.warn(`the hub's NATS reports an error: ${text}`);
     this.#refusal = text;
@@ -192,7 +192,7 @@ export class Connection implements Component {
   }
 
   #report(error: unknown): void {
-    const text = explainRefusal(error);
+    const text = explainRefusal(error, this.#settings);
     const problem = `cannot connect to the hub at ${this.#settings.servers.join(", ")}: ${text}`;
     if (problem !== this.#problem) this.#log.warn(`${problem}; trying on`);
     this.#problem = problem;
@@ -263,14 +263,19 @@ export function connectionSettings(file: Static<typeof SETTINGS_SCHEMA>): Connec
   };
 }
 
-/** Returns a sentence for people on why there is no connection. */
-export function explainRefusal(error: unknown): string {
+/** Returns a sentence for people on why there is no connection with these settings. */
+export function explainRefusal(
+  error: unknown,
+  { token, tokenFile, nkeySeedFile, tlsCertificate }: ConnectionSettings,
+): string {
   const text = error instanceof Error ? error.message : String(error);
   const isRefused =
     error instanceof errors.AuthorizationError ||
     error instanceof errors.UserAuthenticationExpiredError ||
     /authori[sz]ation|authentication/i.test(text);
   if (!isRefused) return text;
+  if ([token, tokenFile, nkeySeedFile, tlsCertificate].every((each) => each === undefined))
+    return `the hub wants a credential (${text}) and none is set: run tailrace-agent enroll with the line of its page Connect servers`;
   return `the hub refuses the agent's credential (${text}); it is wrong or was revoked: enrol the agent again, nothing is lost meanwhile`;
 }
 

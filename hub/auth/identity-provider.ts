@@ -114,6 +114,6 @@ export class IdentityProvider {
   }
 }
 
-function seconds(duration: string): number {
+function seconds(duration: string | number): number {
   return Math.max(1, Math.round(parseDuration(duration) / 1_000));
 }

@@ -3,8 +3,10 @@
 import { isIP } from "node:net";
 import { type Static, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { durationSetting } from "#proto/kit/setting-kinds.ts";
 
-const Duration = (fallback: string, description: string) => Type.String({ default: fallback, description });
+const Duration = (fallback: string, description: string) =>
+  durationSetting({ default: fallback, description });
 
 /** Properties for the hub's settings schema; the names are the full dotted keys. */
 export const authProperties = {

@@ -64,7 +64,11 @@ test("what can't be deleted stays counted and doesn't keep others", async () => 
 
 test("a rule says what it lacks", () => {
   for (const text of ["", "logs-*", "logs-* 1d 2d", "logs-* 1gb 2gb", "logs-* soon"]) {
-    assert.throws(() => parseRetentionRule(text), { code: "settings_invalid" }, text);
+    assert.throws(
+      () => parseRetentionRule(text),
+      { code: "settings_invalid", message: /^retention\.rules: "/ },
+      text,
+    );
   }
   assert.deepEqual(parseRetentionRule("logs-* 50GB 30d"), {
     pattern: "logs-*",

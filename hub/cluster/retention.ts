@@ -52,20 +52,23 @@ export interface RetentionOptions {
 
 /** Reads a rule such as "logs-* 30d 50gb": a pattern, then an age, a size or both. Throws settings_invalid. */
 export function parseRetentionRule(text: string): RetentionRule {
+  const refuse = (why: string, cause?: unknown): AppError =>
+    new AppError("settings_invalid", `retention.rules: "${text}" ${why}`, { cause });
   const [pattern = "", ...limits] = text.trim().split(/\s+/);
   const sizes = limits.filter((limit) => /b$/i.test(limit));
   const ages = limits.filter((limit) => !/b$/i.test(limit));
   if (pattern === "" || limits.length === 0 || sizes.length > 1 || ages.length > 1) {
-    throw new AppError(
-      "settings_invalid",
-      `retention.rules: "${text}" must be a pattern of index names with an age, a size or both, such as "logs-* 30d 50gb"`,
-    );
+    throw refuse('must be a pattern of index names with an age, a size or both, such as "logs-* 30d 50gb"');
   }
-  return {
-    pattern,
-    maxAgeMs: ages[0] === undefined ? undefined : parseDuration(ages[0]),
-    maxBytes: sizes[0] === undefined ? undefined : parseSize(sizes[0]),
-  };
+  try {
+    return {
+      pattern,
+      maxAgeMs: ages[0] === undefined ? undefined : parseDuration(ages[0]),
+      maxBytes: sizes[0] === undefined ? undefined : parseSize(sizes[0]),
+    };
+  } catch (error) {
+    throw refuse(`holds what can't be read: ${(error as Error).message}`, error);
+  }
 }
 
 /** See the file's comment. */

@@ -41,7 +41,10 @@ function locate(env: NodeJS.ProcessEnv): string {
   const named = env[VARIABLE];
   if (named !== undefined && named !== "") {
     if (isProgram(named)) return named;
-    throw new AppError("nats_missing", `${VARIABLE} names ${named}, which is no program that can be run`);
+    throw new AppError(
+      "nats_missing",
+      `${VARIABLE} names ${named}, which is no program that can be run; name that of nats-server, or unset it and the hub looks for one`,
+    );
   }
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const found = [...folders, ...FOLDERS].map((folder) => join(folder, NAME)).find(isProgram);

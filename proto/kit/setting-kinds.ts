@@ -22,9 +22,13 @@ export function sizeSetting(notes: Notes<Static<typeof SIZE>>): typeof SIZE {
   return Type.Union([Type.String(), Type.Integer()], { ...notes, unit: "size" });
 }
 
-/** Returns what is wrong with a value that has a unit; undefined for a right one, and for settings without a unit. */
+/**
+ * Returns what is wrong with a value that has a unit; undefined for a right one, for an empty one where
+ * that is the default, and for settings without a unit.
+ */
 export function unitFault(schema: TSchema, value: unknown): string | undefined {
-  const { unit } = schema as { unit?: "duration" | "size" };
+  const { unit, default: usual } = schema as { unit?: "duration" | "size"; default?: unknown };
+  if (value === "" && usual === "") return undefined;
   if (unit === undefined || (typeof value !== "string" && typeof value !== "number")) return undefined;
   try {
     const amount = unit === "duration" ? parseDuration(value) : parseSize(value);

@@ -53,6 +53,15 @@ test("environment variables are substituted, with defaults", () => {
   assert.equal(read(`node.name: "a-$\{NAME}"`, { NAME: "b" })["node.name"], "a-b");
 });
 
+test("a setting without a value is as by default, on the command line too", () => {
+  assert.equal(read("node.name:\nhttp.port: 1")["node.name"], "hub-1");
+  const entries = parseSettings("node.name: a", "hub.yml", schema, {});
+  const [key, entry] = parseOverride("node.name=", {});
+  entries.set(key, entry);
+  assert.equal(checkSettings(schema, entries)["node.name"], "hub-1");
+  assert.throws(() => read("http.prot:"), { message: /unknown setting "http\.prot"/ });
+});
+
 test("a list may come from the environment: nothing, one entry, or all of them as JSON", () => {
   for (const [files, list] of [
     ["", []],

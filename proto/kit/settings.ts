@@ -97,6 +97,10 @@ export function checkSettings<T extends TObject>(
       faults.push(`${place}: unknown setting "${key}"${didYouMean(key, names)}`);
       continue;
     }
+    if (value === null) {
+      merged.delete(key); // named without a value: it is as by default
+      continue;
+    }
     const checked = readValue(property, value, key, placesOf(entry));
     if (typeof checked === "string") faults.push(checked);
     else settings[key] = checked.value;
