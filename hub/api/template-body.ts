@@ -7,6 +7,7 @@ import { flattenSettings, nestSettings, printSettings } from "./index-settings.t
 import { DEFAULT_TYPE, splitType } from "./index-type.ts";
 import type { ComponentTemplate, ComposableTemplate, PartialDefinition } from "./ports.ts";
 import { isTrue, optionalInteger, texts } from "./scalars.ts";
+import { warnOfUnused } from "./unused-settings.ts";
 
 const TEMPLATE_KEYS = [
   "index_patterns",
@@ -105,9 +106,11 @@ export function checkTemplateName(name: string): void {
 function readDefinition(place: string, value: unknown): PartialDefinition {
   if (!isObject(value)) throw new AppError("parsing", `[${place}] must be an object`);
   checkKeys(place, value, DEFINITION_KEYS);
-  const { settings, mappings, aliases } = value;
+  const { settings, mappings, aliases, lifecycle } = value;
+  const flat = flattenSettings(settings);
+  warnOfUnused(isGiven(lifecycle) ? { ...flat, "lifecycle.data_retention": true } : flat);
   return {
-    ...(isGiven(settings) && { settings: flattenSettings(settings) }),
+    ...(isGiven(settings) && { settings: flat }),
     ...(isGiven(mappings) && { mappings: readMapping(mappings) }),
     ...(isGiven(aliases) && { aliases: parseAliases(aliases) }),
   };

@@ -153,6 +153,8 @@ export interface SearchLimits {
   readonly maxRescoreWindow: number;
   /** Fields whose values are returned from columns. */
   readonly maxColumnFields: number;
+  /** Fields that scripts make of a hit; none are offered, but too many are a mistake of their own. */
+  readonly maxScriptFields: number;
   /** Characters of a regular expression. */
   readonly maxRegexLength: number;
 }

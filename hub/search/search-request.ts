@@ -94,6 +94,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 export function parseSearchRequest(body: JsonObject, limits: SearchLimits): SearchRequest {
   checkKeys(body);
   const options = readOptions("search", body, OPTIONS, "option");
+  checkScriptFields(options.script_fields, limits);
   for (const [name, reason] of Object.entries(REFUSED)) {
     const value = body[name];
     if (value === undefined || (isObject(value) && Object.keys(value).length === 0)) continue;
@@ -187,6 +188,16 @@ function checkSearchAfter(
       `search_after has ${after.length} value(s) but sort has ${sort.length}.`,
     );
   }
+}
+
+/** Too many of them are wrong before they aren't offered. */
+function checkScriptFields(fields: JsonObject | undefined, { maxScriptFields }: SearchLimits): void {
+  const count = Object.keys(fields ?? {}).length;
+  if (count <= maxScriptFields) return;
+  throw new AppError(
+    "request_invalid",
+    `Trying to retrieve too many script_fields. Must be less than or equal to: [${maxScriptFields}] but was [${count}]. This limit can be set by changing the [index.max_script_fields] index level setting.`,
+  );
 }
 
 function readTrackTotal(value: unknown): boolean | number {

@@ -28,6 +28,7 @@ export const DEFAULT_LIMITS: SearchLimits = {
   maxResultWindow: 10_000,
   maxRescoreWindow: 10_000,
   maxColumnFields: 100,
+  maxScriptFields: 32,
   maxRegexLength: 1_000,
 };
 

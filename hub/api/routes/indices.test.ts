@@ -239,3 +239,24 @@ test("tables choose, sort and print their columns", async () => {
   assert.match((await send("GET", "/_cat")).text, /^=\^\.\^=\n\/_cat\/aliases\n/);
   assert.equal((await send("GET", "/_cat/indices?s=nothing")).status, 400);
 });
+
+test("a setting that does nothing here is taken, and the answer says so", async () => {
+  const sorted = await send("PUT", "/unused", {
+    settings: { "index.sort.field": "n", "index.sort.order": "desc", number_of_shards: 1 },
+    mappings: { properties: { n: { type: "long" } } },
+  });
+  assert.equal(sorted.status, 200);
+  assert.match(
+    String(sorted.headers["warning"]),
+    /^299 .* "\[index.sort.field\], \[index.sort.order\] is accepted and does nothing: /,
+  );
+  const later = await send("PUT", "/unused/_settings", { index: { lifecycle: { name: "hot" } } });
+  assert.match(String(later.headers["warning"]), /retention.rules/);
+  const template = { index_patterns: "unused-*", template: { settings: { lifecycle: { name: "hot" } } } };
+  assert.match(
+    String((await send("PUT", "/_index_template/unused", template)).headers["warning"]),
+    /lifecycle.name/,
+  );
+  const plain = await send("PUT", "/used", { settings: { number_of_shards: 1, refresh_interval: "5s" } });
+  assert.equal(plain.headers["warning"], undefined);
+});

@@ -14,6 +14,7 @@ import type { ApiRequest } from "../request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, empty, json, type Route } from "../route.ts";
 import { isTrue } from "../scalars.ts";
+import { warnOfUnused } from "../unused-settings.ts";
 
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
 
@@ -92,6 +93,7 @@ async function createIndex({ indices }: ApiParts, request: ApiRequest): Promise<
       { from: 706 },
     );
   }
+  warnOfUnused(settings);
   const index = await indices.create(name, {
     settings: { ...settings, ...ownType(typed) },
     mappings: typed.mapping,

@@ -7,6 +7,7 @@ import type { ApiParts } from "../parts.ts";
 import { type ApiRequest, checkValid } from "../request.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "../resolve-options.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
+import { warnOfUnused } from "../unused-settings.ts";
 
 export function settingsRoutes(parts: ApiParts): Route[] {
   return [
@@ -75,6 +76,7 @@ async function putSettings({ indices, compatVersion }: ApiParts, request: ApiReq
   const given = isObject(body["settings"]) && Object.keys(body).length === 1 ? body["settings"] : body;
   const changes = flattenSettings(given);
   checkValid(Object.keys(changes).length === 0 && "no settings to update");
+  warnOfUnused(changes);
   const keepsExisting = request.flag("preserve_existing") ?? false;
   for (const index of indices.resolve(
     request.path["index"],

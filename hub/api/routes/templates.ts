@@ -14,6 +14,7 @@ import type { IndexTemplate } from "../ports.ts";
 import { type ApiRequest, checkValid } from "../request.ts";
 import { type ApiResponse, empty, json, type Route } from "../route.ts";
 import { optionalInteger, texts } from "../scalars.ts";
+import { warnOfUnused } from "../unused-settings.ts";
 
 export function templateRoutes(parts: ApiParts): Route[] {
   return [
@@ -72,6 +73,7 @@ async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<
     aliases: parseAliases(body["aliases"]),
   };
   await indices.putTemplate(name, template);
+  warnOfUnused(template.settings);
   warnOfNewer(indices, name, template);
   return json({ acknowledged: true });
 }

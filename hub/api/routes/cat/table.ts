@@ -77,11 +77,14 @@ async function answer(table: CatTable, parts: ApiParts, request: ApiRequest): Pr
     ({ from = 0, until = Infinity }) => answersAs(from) && !answersAs(until),
   );
   if (request.flag("help") === true) return { status: 200, text: helpText(known) };
+  const wanted = request.list("h");
+  // A column that is asked for by its name is there before its version too.
+  const named = table.columns.filter(({ until = Infinity }) => !answersAs(until));
   const columns = chosenColumns(
-    known.filter((column) => request.list("h") !== undefined || isShown(column, request)),
-    request.list("h"),
+    wanted === undefined ? known.filter((column) => isShown(column, request)) : named,
+    wanted,
   );
-  const rows = sortRows(await table.rows(parts, request), known, request.list("s"));
+  const rows = sortRows(await table.rows(parts, request), table.columns, request.list("s"));
   const print = (cell: Cell): string => printCell(cell, request.query["bytes"], request.query["time"]);
   const format = answerFormat(request.query["format"], request.headers.accept);
   if (format === "json" || format === "yaml") {

@@ -16,7 +16,7 @@ export const templatesTable: CatTable = {
       name: "composed_of",
       aliases: ["c"],
       help: "component templates comprising index template",
-      from: 708,
+      from: 800,
     },
   ],
   rows({ indices }, request) {

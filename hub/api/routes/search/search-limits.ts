@@ -22,6 +22,7 @@ export function searchLimits({ cluster, indices }: ApiParts, target?: SearchTarg
     maxResultWindow: strictest(meant, "max_result_window", DEFAULT_LIMITS.maxResultWindow),
     maxRescoreWindow: strictest(meant, "max_rescore_window", DEFAULT_LIMITS.maxRescoreWindow),
     maxColumnFields: strictest(meant, "max_docvalue_fields_search", DEFAULT_LIMITS.maxColumnFields),
+    maxScriptFields: strictest(meant, "max_script_fields", DEFAULT_LIMITS.maxScriptFields),
     maxRegexLength: strictest(meant, "max_regex_length", DEFAULT_LIMITS.maxRegexLength),
   };
 }
