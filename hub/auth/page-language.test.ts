@@ -30,3 +30,11 @@ test("sign-in and consent are German where that is wanted, and what they are giv
   assert.match(consent, /Sie sind als ann angemeldet.*example\.com/);
   assert.match(signInBody({ ...form, say: sayIn("en") }, "", "").text, /<button>Sign in<\/button>/);
 });
+
+test("the keyboard begins where something is missing: at the name, and after a wrong password at that", () => {
+  const form = { path: "/p", token: "t", clientName: "c", say: sayIn("en") };
+  assert.match(signInBody(form, "", "").text, /name="name" [^>]* autofocus>/);
+  const again = signInBody(form, "ada", "Name or password is wrong.").text;
+  assert.match(again, /name="password" [^>]* autofocus>/);
+  assert.equal(again.split("autofocus").length, 2);
+});

@@ -15,19 +15,23 @@ export interface PromptForm {
   readonly say: Say;
 }
 
+const FOCUS = html` autofocus`;
+
 /** Returns the sign-in page's body. `problem`: why the last try failed; `name`: to fill in. */
 export function signInBody(form: PromptForm, name: string, problem: string): Html {
   const alert = problem === "" ? NOTHING : html`<p class="bad" role="alert" id="problem">${problem}</p>`;
   const { say } = form;
+  // Whoever mistyped a password goes on there.
+  const [nameFocus, passwordFocus] = name === "" ? [FOCUS, NOTHING] : [NOTHING, FOCUS];
   return html`<h1>${say("Sign in")}</h1>
 <p class="soft">${say("to go on to {0}", form.clientName)}</p>
 ${alert}
 <form method="post" action="${form.path}/sign-in">
 <input type="hidden" name="token" value="${form.token}">
 <label for="name">${say("Name")}</label>
-<input id="name" name="name" value="${name}" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>
+<input id="name" name="name" value="${name}" autocomplete="username" autocapitalize="none" spellcheck="false" required${nameFocus}>
 <label for="password">${say("Password")}</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required>
+<input id="password" name="password" type="password" autocomplete="current-password" required${passwordFocus}>
 <button>${say("Sign in")}</button>
 </form>
 ${cancelForm(form, say("Cancel"))}`;
