@@ -277,7 +277,8 @@ function boostOf({ indicesBoost }: SearchRequest, index: string): number {
   return indicesBoost.find(([pattern]) => compileWildcard(pattern).matches(index))?.[1] ?? 1;
 }
 
-function allFailed(failures: readonly ShardFailure[]): AppError {
+/** The error of a search that no shard could answer. */
+export function allFailed(failures: readonly ShardFailure[]): AppError {
   const worst = failures.reduce((a, b) => (b.error.status > a.error.status ? b : a));
   return new AppError(worst.error.code, "all shards failed", { data: { failures }, cause: worst.error });
 }

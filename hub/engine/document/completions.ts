@@ -1,4 +1,4 @@
-/** Values of `completion` fields: a text, or an object with texts and their weight. */
+/** Values of `completion` fields: a text, or an object with texts, their weight and contexts. */
 
 import * as json from "../json/scanner.ts";
 import { ValueError } from "./values.ts";
@@ -36,7 +36,9 @@ export function readCompletion(scanner: json.JsonScanner, take: (kind: number) =
         );
     } else {
       scanner.skip(kind);
-      problem ??= new ValueError(`unknown field name [${name}], must be one of [input, weight]`);
+      // Contexts are read when somebody asks for them.
+      if (name !== "contexts")
+        problem ??= new ValueError(`unknown field name [${name}], must be one of [input, weight, contexts]`);
     }
   }
   if (problem !== undefined) throw problem;

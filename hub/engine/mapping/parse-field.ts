@@ -3,6 +3,7 @@
 import type { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Analysis } from "../analysis/analysis.ts";
+import { readContexts } from "./completion-contexts.ts";
 import { DEFAULT_DATE_FORMAT, dateFormat, localized } from "./date-format.ts";
 import { DEFAULT_NANOS_FORMAT } from "./date-nanos.ts";
 import type { Field, FieldType } from "./field.ts";
@@ -62,6 +63,7 @@ const PARAMETERS: Readonly<Record<FieldType, readonly string[]>> = {
     "preserve_separators",
     "preserve_position_increments",
     "max_input_length",
+    "contexts",
   ],
   alias: ["type", "path"],
 };
@@ -133,6 +135,7 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
   }
   const options = reader.string("index_options", "positions");
   const copyTo = reader.list("copy_to");
+  if (type === "completion") readContexts(reader.field, reader.given()["contexts"]);
   const aliasOf = type === "alias" ? reader.required("path") : undefined;
   const scalingFactor = type === "scaled_float" ? reader.positive("scaling_factor") : 1;
   return {

@@ -12,7 +12,8 @@ import { checkRegexpLength } from "../pattern-query.ts";
 import { RawJson } from "../raw-json.ts";
 import { compileRegexp } from "../regexp/automaton.ts";
 import { automaticEdits, beginsWithinEdits } from "../regexp/edit-distance.ts";
-import type { Suggested, Suggester, SuggestShard } from "./suggester.ts";
+import { type ContextMatch, type ContextTest, contextTest, readAsked } from "./contexts.ts";
+import type { Suggested, Suggester, SuggestNotes, SuggestShard } from "./suggester.ts";
 
 /** Documents of a shard whose weights are looked at; those behind them, in the order of their inputs, are passed over. */
 const MAX_CANDIDATES = 10_000;
@@ -25,7 +26,7 @@ const OPTIONS = {
   regex: object("accepted; how [regex] is read"),
   analyzer: text("accepted", undefined),
   shard_size: integer("accepted; shards are looked at whole", undefined),
-  contexts: object("not offered"),
+  contexts: object("categories or places, by the name of the context"),
 } as const;
 
 const FUZZY = {
@@ -44,9 +45,17 @@ interface Wanted {
   accepts(term: string): boolean;
 }
 
+/** The same, with what of the contexts of an input counts. */
+interface WantedInputs extends Wanted {
+  readonly test: ContextTest;
+}
+
 interface Candidate {
   readonly text: string;
+  /** With the factor of its contexts. */
   readonly weight: number;
+  /** Those that it was found by. */
+  readonly contexts: ContextMatch["contexts"];
   readonly shard: SuggestShard;
   readonly segment: SegmentReader;
   readonly doc: number;
@@ -63,19 +72,28 @@ export interface CompletionText {
 /** Reads a completion suggestion. Throws parsing, request_invalid, not_offered. */
 export function completionSuggester(given: CompletionText, body: JsonObject): Suggester {
   const options = readOptions("completion", body, OPTIONS, "option");
-  if (options.contexts !== undefined)
-    throw new AppError(
-      "not_offered",
-      "[contexts] of a completion can't be used: use a field of its own for each context",
-    );
+  const asked = readAsked(options.contexts);
   const wanted = wantedOf(given, options.fuzzy);
   const { field, size, skip_duplicates: once } = options;
   return {
     kind: "completion",
-    async run(shards, control) {
+    check({ context }) {
+      const type = context.mapping.resolve(field)?.type ?? "completion";
+      if (type !== "completion")
+        throw new AppError("request_invalid", `Field [${field}] is not a completion suggest field`);
+    },
+    async run(shards, control, notes) {
       const found: Candidate[] = [];
       for (const shard of fieldsOf(shards, field))
-        found.push(...(await candidates(shard.shard, shard.field, wanted, control)));
+        found.push(
+          ...(await candidates(
+            shard.shard,
+            shard.field,
+            { ...wanted, test: contextTest(shard.field, asked) },
+            control,
+            notes,
+          )),
+        );
       found.sort((a, b) => b.weight - a.weight || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
       const texts = new Set<string>();
       const best = found.filter((each) => !once || (!texts.has(each.text) && texts.add(each.text)));
@@ -101,17 +119,14 @@ function wantedOf({ text: given, isRegexp, maxRegexLength }: CompletionText, fuz
   return { prefix: prefix.slice(0, kept), accepts: beginsWithinEdits(prefix, edits) };
 }
 
-/** Shards that have the field. Throws request_invalid where none has it, or it is of another type. */
+/** Shards that have the field. Throws request_invalid where none has it. */
 function fieldsOf(
   shards: readonly SuggestShard[],
   name: string,
 ): { readonly shard: SuggestShard; readonly field: Field }[] {
   const found = shards.flatMap((shard) => {
     const field = shard.context.mapping.resolve(name);
-    if (field === undefined) return [];
-    if (field.type !== "completion")
-      throw new AppError("request_invalid", `Field [${name}] is not a completion suggest field`);
-    return [{ shard, field }];
+    return field === undefined ? [] : [{ shard, field }];
   });
   if (found.length === 0 && shards.length > 0)
     throw new AppError("request_invalid", `no mapping found for field [${name}]`);
@@ -122,8 +137,9 @@ function fieldsOf(
 async function candidates(
   shard: SuggestShard,
   field: Field,
-  wanted: Wanted,
+  wanted: WantedInputs,
   control: SearchControl,
+  notes: SuggestNotes,
 ): Promise<Candidate[]> {
   const all: Candidate[] = [];
   const path = sourcePath(field, shard.context);
@@ -131,21 +147,21 @@ async function candidates(
     const best = new Map<number, Candidate>();
     const visible = shard.visible(segment);
     const terms = segment.terms(field.path)?.prefix(wanted.prefix);
-    while (terms?.next() === true && best.size + all.length < MAX_CANDIDATES && !control.timedOut) {
+    while (!notes.isCut && terms?.next() === true && !control.timedOut) {
       if (control.isDue) await control.pause();
       const term = terms.text();
       if (!wanted.accepts(term)) continue;
       const postings = terms.postings();
       for (let doc = postings.next(); doc !== NO_MORE_DOCS; doc = postings.next()) {
         if (!segment.isLive(doc) || visible?.has(doc) === false) continue;
-        if (best.size + all.length >= MAX_CANDIDATES) break;
-        const input = inputOf(
-          segment.source(doc),
-          path,
-          (text) => completionTerm(text, field.ignoreAbove) === term,
-        );
-        if (input.weight <= (best.get(doc)?.weight ?? -1)) continue;
-        best.set(doc, { text: input.text ?? term, weight: input.weight, shard, segment, doc });
+        if (best.size + all.length >= MAX_CANDIDATES && !best.has(doc)) {
+          notes.isCut = true;
+          break;
+        }
+        const fits = (text: string): boolean => completionTerm(text, field.ignoreAbove) === term;
+        const input = inputOf(segment.source(doc), path, fits, wanted.test);
+        if (input === undefined || input.weight <= (best.get(doc)?.weight ?? -1)) continue;
+        best.set(doc, { ...input, text: input.text ?? term, shard, segment, doc });
       }
     }
     all.push(...best.values());
@@ -153,17 +169,29 @@ async function candidates(
   return all;
 }
 
-/** The input of a document that `fits`, of the greatest weight. */
+/** An input of a document that fits; the text is undefined where the document doesn't have it as it stands. */
+type FoundInput = Pick<Candidate, "weight" | "contexts"> & { readonly text: string | undefined };
+
+/** The input of a document that `fits`, and whose contexts do, of the greatest weight; undefined where none does. */
 function inputOf(
   source: Uint8Array,
   path: string,
   fits: (text: string) => boolean,
-): { readonly text: string | undefined; readonly weight: number } {
-  let best: { text: string | undefined; weight: number } = { text: undefined, weight: 1 };
-  for (const { text: input, weight } of inputs(new RawJson(source).parse(), path)) {
-    if (fits(input) && (best.text === undefined || weight > best.weight)) best = { text: input, weight };
+  test: ContextTest,
+): FoundInput | undefined {
+  const document = new RawJson(source).parse();
+  let best: FoundInput | undefined;
+  let isThere = false;
+  for (const { text: input, weight, contexts: own } of inputs(document, path)) {
+    if (!fits(input)) continue;
+    isThere = true;
+    const match = test(document, own);
+    if (match === undefined || weight * match.boost <= (best?.weight ?? -1)) continue;
+    best = { text: input, weight: weight * match.boost, contexts: match.contexts };
   }
-  return best;
+  if (isThere) return best;
+  const match = test(document, undefined);
+  return match && { text: undefined, weight: match.boost, contexts: match.contexts };
 }
 
 /** All inputs at a dotted path. */
@@ -171,7 +199,8 @@ function* inputs(
   value: unknown,
   path: string,
   weight = 1,
-): Iterable<{ readonly text: string; readonly weight: number }> {
+  contexts?: unknown,
+): Iterable<{ readonly text: string; readonly weight: number; readonly contexts: unknown }> {
   if (Array.isArray(value)) {
     for (const item of value) yield* inputs(item, path);
   } else if (path !== "" && isObject(value)) {
@@ -182,11 +211,12 @@ function* inputs(
   } else if (isObject(value)) {
     const given = value["input"];
     for (const input of Array.isArray(given) ? given : [given])
-      yield* inputs(input, "", Number(value["weight"] ?? 1));
-  } else if (typeof value === "string" || typeof value === "number") yield { text: String(value), weight };
+      yield* inputs(input, "", Number(value["weight"] ?? 1), value["contexts"]);
+  } else if (typeof value === "string" || typeof value === "number")
+    yield { text: String(value), weight, contexts };
 }
 
-function printOption({ text: input, weight, shard, segment, doc }: Candidate): JsonObject {
+function printOption({ text: input, weight, contexts, shard, segment, doc }: Candidate): JsonObject {
   const { index, typeName } = shard.context;
   return {
     text: input,
@@ -195,5 +225,6 @@ function printOption({ text: input, weight, shard, segment, doc }: Candidate): J
     _id: segment.id(doc),
     _score: weight,
     _source: new RawJson(segment.source(doc).slice()),
+    ...(Object.keys(contexts).length > 0 && { contexts }),
   };
 }

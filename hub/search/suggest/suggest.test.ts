@@ -121,11 +121,14 @@ suite("suggestions", () => {
 
   const REFUSED: readonly (readonly [body: JsonObject, message: RegExp])[] = [
     [{ s: { prefix: "a", completion: { field: "none" } } }, /no mapping found for field \[none\]/],
-    [{ s: { prefix: "a", completion: { field: "body" } } }, /\[body\] is not a completion suggest field/],
+    [{ s: { prefix: "a", completion: { field: "body" } } }, /all shards failed/],
     [{ s: { completion: { field: "name" } } }, /required text option is missing/],
     [{ s: { text: "a", trem: { field: "name" } } }, /no \[trem\]; did you mean "term"/],
     [{ s: { text: "a", term: { field: "none" } } }, /no mapping found for field \[none\]/],
-    [{ s: { prefix: "a", completion: { field: "name", contexts: {} } } }, /\[contexts\].*field of its own/],
+    [
+      { s: { prefix: "a", completion: { field: "name", contexts: { c: "x" } } } },
+      /doesn't expect any context/,
+    ],
     [{ s: { regex: "n.*".repeat(7), completion: { field: "name" } } }, /length of regex \[21\]/],
     [{ s: "text" }, /must be an object/],
   ];

@@ -3,14 +3,14 @@
 import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher.ts";
 import { Bitset } from "#hub/engine/segment/bitset.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { SearchControl } from "../control.ts";
 import { isObject, type JsonObject, scalarText } from "../json.ts";
 import { type SearchLimits, ShardContext } from "../query.ts";
-import type { SearchOptions, SearchShard } from "../search.ts";
+import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } from "../search.ts";
 import { completionSuggester } from "./completion.ts";
-import type { Suggester, SuggestShard } from "./suggester.ts";
+import type { Suggester, SuggestNotes, SuggestShard } from "./suggester.ts";
 import { phraseSuggester, termSuggester } from "./words.ts";
 
 /** Suggestions of one request. */
@@ -29,6 +29,10 @@ export interface Suggestions {
   readonly suggest: JsonObject;
   /** The time was over; it is what was found until then. */
   readonly timedOut: boolean;
+  /** There was more than is looked at. */
+  readonly isCut: boolean;
+  /** Shards that could not be asked. */
+  readonly failures: readonly ShardFailure[];
 }
 
 /** Reads `suggest`. Throws parsing, request_invalid, not_offered. */
@@ -47,7 +51,7 @@ export function parseSuggest(
   return entries.map(([name, one]) => ({ name, suggester: parseOne(name, one, { shared, maxRegexLength }) }));
 }
 
-/** Runs suggestions over all shards. Throws what a suggester throws, cancelled. */
+/** Runs suggestions over all shards that can be asked. Throws the error of one where none can, what a suggester throws, cancelled. */
 export async function suggest(
   suggesters: readonly NamedSuggester[],
   shards: readonly SearchShard[],
@@ -56,13 +60,32 @@ export async function suggest(
 ): Promise<Suggestions> {
   const clock = options.clock ?? systemClock;
   const control = new SearchControl(clock, options.signal, timeoutMs);
-  const contexts = shards.map((shard) => suggestShard(shard, clock.now()));
+  const failures: ShardFailure[] = [];
+  const usable = shards.flatMap((shard) => {
+    const made = suggestShard(shard, clock.now());
+    const error = faultOf(made, suggesters);
+    if (error === undefined) return [made];
+    failures.push({ index: shard.index.name, indexUuid: shard.index.uuid, shard: shard.shard, error });
+    return [];
+  });
+  if (usable.length === 0 && failures.length > 0) throw allFailed(failures);
+  const notes: SuggestNotes = { isCut: false };
   const answer: JsonObject = {};
   for (const { name, suggester } of suggesters) {
     const key = options.typedKeys === true ? `${suggester.kind}#${name}` : name;
-    answer[key] = await suggester.run(contexts, control);
+    answer[key] = await suggester.run(usable, control, notes);
   }
-  return { suggest: answer, timedOut: control.timedOut };
+  return { suggest: answer, timedOut: control.timedOut, isCut: notes.isCut, failures };
+}
+
+/** Why a shard can't be asked; undefined where it can. */
+function faultOf(shard: SuggestShard, suggesters: readonly NamedSuggester[]): AppError | undefined {
+  try {
+    for (const { suggester } of suggesters) suggester.check?.(shard);
+    return undefined;
+  } catch (error) {
+    return toAppError(error);
+  }
 }
 
 function parseOne(

@@ -22,10 +22,18 @@ export interface Suggested extends JsonObject {
   readonly options: readonly JsonObject[];
 }
 
+/** What a suggester notes of its work beside what it found. */
+export interface SuggestNotes {
+  /** There was more than is looked at: what was found may not be the best. */
+  isCut: boolean;
+}
+
 /** A parsed suggestion. */
 export interface Suggester {
   /** Name of its kind: term, phrase, completion. */
   readonly kind: string;
+  /** Throws request_invalid where a shard can't be asked: the others still can. */
+  check?(shard: SuggestShard): void;
   /** Throws request_invalid where the field isn't of use, cancelled, memory_limit. */
-  run(shards: readonly SuggestShard[], control: SearchControl): Promise<Suggested[]>;
+  run(shards: readonly SuggestShard[], control: SearchControl, notes: SuggestNotes): Promise<Suggested[]>;
 }

@@ -6,7 +6,7 @@ import type { IndexInfo } from "#hub/api/ports.ts";
 import { parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
 import { warnDeprecated } from "#hub/search/deprecation.ts";
 import { isObject, type JsonObject } from "#hub/search/json.ts";
-import { type SearchResponse, searchShards } from "#hub/search/search.ts";
+import { type SearchResponse, type ShardFailure, searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest/suggest.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -69,9 +69,19 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
 
 function withSuggestions(
   response: SearchResponse,
-  { suggest: found, timedOut }: Suggestions,
+  { suggest: found, timedOut, isCut, failures: unasked }: Suggestions,
 ): SearchResponse {
-  return { ...response, suggest: found, timedOut: response.timedOut || timedOut };
+  const { total, failures } = response.shards;
+  const isNew = (a: ShardFailure): boolean =>
+    !failures.some((b) => b.indexUuid === a.indexUuid && b.shard === a.shard);
+  const all = [...failures, ...unasked.filter(isNew)];
+  return {
+    ...response,
+    suggest: found,
+    timedOut: response.timedOut || timedOut,
+    ...(isCut && { terminatedEarly: true }),
+    shards: { total, successful: total - all.length, failures: all },
+  };
 }
 
 /** The body without its suggestions; where they are all that is asked for, no documents are. */

@@ -132,9 +132,9 @@ describe("_search", () => {
     [
       "/logs/_search",
       { suggest: { s: { prefix: "a", completion: { field: "host", contexts: { k: "v" } } } } },
-      501,
-      "unsupported_operation_exception",
-      /\[contexts\] of a completion can't be used/,
+      400,
+      "search_phase_execution_exception",
+      /Field \[host\] is not a completion suggest field/,
     ],
   ];
   for (const [uri, body, status, type, reason] of REFUSED) {
