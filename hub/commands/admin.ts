@@ -15,7 +15,7 @@ import { withState } from "../state-session.ts";
 import type { AgentCommand, ApiKeyCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { readPassword } from "./password-prompt.ts";
 import { addressOf } from "./running-hub.ts";
-import { table } from "./table.ts";
+import { listTable } from "./table.ts";
 
 /** Who did it, in the log. */
 const ACTOR = "command line";
@@ -78,7 +78,14 @@ async function onUsers(
     case "list": {
       const all = await accounts.list();
       const rows = all.map((each) => [each.name, each.role, each.indices.join(",")]);
-      return { data: all, text: table(["NAME", "ROLE", "INDICES"], rows) };
+      return {
+        data: all,
+        text: listTable(
+          ["NAME", "ROLE", "INDICES"],
+          rows,
+          "no account yet; user add NAME --role ROLE adds one",
+        ),
+      };
     }
   }
 }
@@ -108,7 +115,14 @@ async function onApiKeys(
         each.indices.join(","),
         each.expiresAt === null ? "never" : new Date(each.expiresAt).toISOString(),
       ]);
-      return { data: all, text: table(["ID", "NAME", "ROLE", "INDICES", "ENDS"], rows) };
+      return {
+        data: all,
+        text: listTable(
+          ["ID", "NAME", "ROLE", "INDICES", "ENDS"],
+          rows,
+          "no API key yet; api-key add NAME makes one",
+        ),
+      };
     }
   }
 }
@@ -133,7 +147,14 @@ async function onClients(
     case "list": {
       const all = await clients.list();
       const rows = all.map((each) => [each.clientId, each.name, each.kind, each.redirectUris.join(" ")]);
-      return { data: all, text: table(["CLIENT_ID", "NAME", "KIND", "REDIRECT_URIS"], rows) };
+      return {
+        data: all,
+        text: listTable(
+          ["CLIENT_ID", "NAME", "KIND", "REDIRECT_URIS"],
+          rows,
+          "no OAuth client yet; client add NAME --redirect-uri URI registers one",
+        ),
+      };
     }
   }
 }
@@ -166,7 +187,14 @@ async function onAgents(
     case "list": {
       const all = await agents.list();
       const rows = all.map((each) => [each.name, each.agentId, each.publicKey, each.issuedBy]);
-      return { data: all, text: table(["NAME", "ID", "KEY", "ISSUED_BY"], rows) };
+      return {
+        data: all,
+        text: listTable(
+          ["NAME", "ID", "KEY", "ISSUED_BY"],
+          rows,
+          "no agent has credentials of its own yet; agent invite prints the line that connects one",
+        ),
+      };
     }
   }
 }

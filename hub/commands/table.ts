@@ -2,6 +2,15 @@
 
 import { printable } from "#proto/kit/printable.ts";
 
+/** Returns the table of a list, or `none` where it is empty, which says how something comes into it. */
+export function listTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  none: string,
+): string {
+  return rows.length === 0 ? `${none}\n` : table(head, rows);
+}
+
 /** Returns rows of cells, which may hold anything, below a head, in columns as wide as their longest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows.map((row) => row.map(printable))];
