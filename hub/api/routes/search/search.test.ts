@@ -133,7 +133,7 @@ describe("_search", () => {
       "/logs/_search",
       { suggest: { s: { prefix: "a", completion: { field: "host", contexts: { k: "v" } } } } },
       400,
-      "search_phase_execution_exception",
+      "illegal_argument_exception",
       /Field \[host\] is not a completion suggest field/,
     ],
   ];
