@@ -31,11 +31,16 @@ export interface FixtureOptions {
   readonly index?: string;
 }
 
+/** As many as a message of the log that is not small. */
+const MESSAGE_OPERATIONS = 500;
+
 /** An index in a temporary folder; documents go to its shards in turn. */
 export class IndexFixture {
   readonly shards: readonly SearchShard[];
   readonly #folder = mkdtempSync(join(tmpdir(), "tailrace-search-"));
   readonly #opened: Shard[] = [];
+  readonly #waiting = new Map<Shard, tailrace.IDocOperation[]>();
+  #sequence = 0;
 
   constructor(options: FixtureOptions) {
     const count = options.shards ?? 1;
@@ -46,21 +51,24 @@ export class IndexFixture {
         Shard.open(join(this.#folder, String(shard)), { index, mapping, log: silentLogger() }),
       );
     }
-    const docs = Object.entries(options.docs);
-    docs.forEach(([id, doc], at) => {
+    Object.entries(options.docs).forEach(([id, doc], at) => {
       const source = Buffer.from(typeof doc === "string" ? doc : JSON.stringify(doc));
       const update = mapping.dynamicUpdate(source);
-      if (update !== null) mapping = mapping.merge(update);
-      for (const shard of this.#opened) shard.setMapping(mapping);
-      const shard = this.#opened[at % count]!;
-      apply(shard, at + 1, { kind: DocOperation.Kind.INDEX, id, source });
-      if (options.segmentDocs !== undefined && (at + 1) % options.segmentDocs === 0) shard.refresh();
-    });
-    for (const [at, id] of (options.deleted ?? []).entries()) {
-      for (const shard of this.#opened) {
-        apply(shard, docs.length + at + 1, { kind: DocOperation.Kind.DELETE, id });
+      if (update !== null) {
+        this.#apply();
+        mapping = mapping.merge(update);
+        for (const shard of this.#opened) shard.setMapping(mapping);
       }
+      const shard = this.#opened[at % count]!;
+      this.#put(shard, { kind: DocOperation.Kind.INDEX, id, source });
+      if (options.segmentDocs === undefined || (at + 1) % options.segmentDocs !== 0) return;
+      this.#apply();
+      shard.refresh();
+    });
+    for (const id of options.deleted ?? []) {
+      for (const shard of this.#opened) this.#put(shard, { kind: DocOperation.Kind.DELETE, id });
     }
+    this.#apply();
     for (const shard of this.#opened) shard.refresh();
     this.shards = this.#opened.map((shard, number) => ({
       index: { name: index, uuid: `uuid-${index}`, typeName: "_doc" },
@@ -89,10 +97,21 @@ export class IndexFixture {
     for (const shard of this.#opened) shard.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
 
-function apply(shard: Shard, sequence: number, operation: tailrace.IDocOperation): void {
-  const results = shard.apply({ operations: [operation] }, { incarnation: 1, sequence });
-  const error = results?.[0]?.errorReason;
-  if (error) throw new Error(error);
+  /** Notes an operation; those of a shard that follow one another are one message of the log. */
+  #put(shard: Shard, operation: tailrace.IDocOperation): void {
+    const operations = this.#waiting.get(shard) ?? [];
+    this.#waiting.set(shard, operations);
+    operations.push(operation);
+    if (operations.length === MESSAGE_OPERATIONS) this.#apply();
+  }
+
+  #apply(): void {
+    for (const [shard, operations] of this.#waiting) {
+      const results = shard.apply({ operations }, { incarnation: 1, sequence: ++this.#sequence });
+      const error = results?.find(({ errorReason }) => errorReason)?.errorReason;
+      if (error) throw new Error(error);
+    }
+    this.#waiting.clear();
+  }
 }

@@ -124,15 +124,15 @@ test("and binds tighter than or, equal operators group to the right", () => {
   }
 });
 
-test("the parser survives every prefix of a text and random changes of it", () => {
+test("the parser survives every prefix of a text and random changes of many", () => {
   const text = GOOD.join("\n");
-  for (let end = 0; end < text.length; end++) parse(text.slice(0, end));
+  for (const each of GOOD) for (let end = 0; end < each.length; end++) parse(each.slice(0, end));
   let seed = 7;
   const random = (limit: number): number => {
     seed = (seed * 1103515245 + 12345) & 0x7fffffff;
     return seed % limit;
   };
-  for (let round = 0; round < 2000; round++) {
+  for (let round = 0; round < 1000; round++) {
     const at = random(text.length);
     parse(text.slice(0, at) + '{}[]"=>,#if '[random(12)] + text.slice(at + random(3)));
   }
