@@ -165,10 +165,10 @@ suite("the kernel's memory", () => {
   });
 
   test("shards that fill it are sealed in time, and no message fails", async () => {
-    const small = await testKernel(2 ** 24);
+    const small = await testKernel(2 ** 23);
     await withFolder((folder) => {
       const options = { index: "test", mapping: testMapping(), log: silentLogger(), kernel: small };
-      const shards = Array.from({ length: 20 }, (_, number) => Shard.open(`${folder}/${number}`, options));
+      const shards = Array.from({ length: 10 }, (_, number) => Shard.open(`${folder}/${number}`, options));
       const random = new Random(10);
       let most = 0;
       for (let sequence = 1; sequence <= 10; sequence++) {

@@ -5,7 +5,7 @@ import { before, describe, test } from "node:test";
 import { Random } from "../random.test-support.ts";
 import { COLUMN_BLOCK, type DocRun } from "../searcher.ts";
 import { Bitset } from "../segment/bitset.ts";
-import { BlockColumn } from "../segment/block-column.ts";
+import { BlockColumn, RUN_BLOCKS } from "../segment/block-column.ts";
 import { ByteBuffer } from "../segment/byte-buffer.ts";
 import { addSums } from "../segment/column-sums.ts";
 import { type ColumnNumbers, writeColumn } from "../segment/column-writer.ts";
@@ -55,6 +55,19 @@ interface Built {
   readonly here: BlockColumn;
   readonly there: BlockColumn;
   readonly values: readonly (readonly number[])[];
+}
+
+/** Documents of segments whose blocks are more than are read in one run. */
+const RUN_DOCS = (RUN_BLOCKS + 6) * COLUMN_BLOCK + 333;
+
+const long = new Map<string, Built>();
+
+/** Returns a column of so many documents; the same for the same shape and seed, as they take long to make. */
+function buildLong(shape: Shape, seed: number): Built {
+  const key = `${shape.name} ${seed}`;
+  const built = long.get(key) ?? build(shape, RUN_DOCS, seed);
+  long.set(key, built);
+  return built;
 }
 
 function build(shape: Shape, docCount: number, seed: number): Built {
@@ -156,15 +169,14 @@ test("the documents of a term become the set that its cursor walks", () => {
 
 for (const shape of SHAPES) {
   test(`${shape.name}: runs of blocks are compared and counted as their twin does`, () => {
-    const docCount = 70 * COLUMN_BLOCK + 333;
-    const { here, there } = build(shape, docCount, 7);
+    const { here, there } = buildLong(shape, 7);
     const random = new Random(8);
     const span = here.entry.max - here.entry.min;
     for (let round = 0; round < 12; round++) {
       const from = here.entry.min + span * (random.below(120) / 100 - 0.1);
       const bounds = [from, from + span * (random.below(100) / 100)] as const;
       const narrow = random.oneIn(2);
-      const mine = narrow ? someOf(docCount, random) : new Uint32Array(Math.ceil(docCount / 32));
+      const mine = narrow ? someOf(RUN_DOCS, random) : new Uint32Array(Math.ceil(RUN_DOCS / 32));
       const theirs = mine.slice();
       const first = random.below(10);
       here.matchAll(first, here.blockCount, bounds, theirs.subarray(32 * first), narrow);
@@ -172,7 +184,7 @@ for (const shape of SHAPES) {
       assert.deepEqual(mine, theirs, `${bounds[0]}..${bounds[1]} from block ${first}`);
     }
     if (shape.numbers !== "signed" || here.entry.min < 0 || here.entry.max > 10_000) return;
-    for (const set of [null, someOf(docCount, random)]) {
+    for (const set of [null, someOf(RUN_DOCS, random)]) {
       const [mine, theirs] = [new Int32Array(10_100), new Int32Array(10_100)];
       const run = { from: 3, to: 70, words: set, wordsFrom: 0 };
       assert.equal(there.count(run, mine, 50), here.count(run, theirs, 50));
@@ -183,12 +195,11 @@ for (const shape of SHAPES) {
 
 for (const shape of SHAPES.filter(({ numbers, several }) => numbers === "signed" && several !== true)) {
   test(`${shape.name}: values of runs are summed by ordinals as their twin does`, () => {
-    const docCount = 70 * COLUMN_BLOCK + 333;
-    const values = build(shape, docCount, 9);
+    const values = buildLong(shape, 7);
     const random = new Random(10);
     for (const by of SHAPES.filter(({ name }) => name.endsWith("ordinals"))) {
-      const ordinals = build(by, docCount, 11);
-      for (const words of [null, someOf(docCount, random)]) {
+      const ordinals = buildLong(by, 11);
+      for (const words of [null, someOf(RUN_DOCS, random)]) {
         const run = { from: 3, to: 70, words, wordsFrom: 0 };
         const expected = sumsOf(values, ordinals, run);
         for (const place of ["here", "there"] as const) {
@@ -212,11 +223,11 @@ function noSums(ordinals: number): Float64Array {
 
 function sumsOf(values: Built, ordinals: Built, { from, to, words }: DocRun): Float64Array {
   const sums = noSums(ordinals.here.entry.max + 1);
+  const wanted = words === null ? null : new Bitset(32 * words.length, words);
   for (let doc = from * COLUMN_BLOCK; doc < to * COLUMN_BLOCK; doc++) {
     const [value] = values.values[doc]!;
     const [ordinal] = ordinals.values[doc]!;
-    const isWanted = words === null || new Bitset(32 * words.length, words).has(doc);
-    if (value === undefined || ordinal === undefined || !isWanted) continue;
+    if (value === undefined || ordinal === undefined || wanted?.has(doc) === false) continue;
     const at = SUM_WIDTH * ordinal;
     sums[at + SumPlace.COUNT]! += 1;
     sums[at + SumPlace.TOTAL]! += value;
