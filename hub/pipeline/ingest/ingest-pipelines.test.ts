@@ -13,7 +13,12 @@ import { IngestPipelines } from "./ingest-pipelines.ts";
 const guard = new RegexpGuard({ careful: true });
 const context = { clock: systemClock, guard, call: () => undefined };
 
-function run(processors: unknown[], source: JsonObject, onFailure?: unknown[], guarded = guard): IngestDocument {
+function run(
+  processors: unknown[],
+  source: JsonObject,
+  onFailure?: unknown[],
+  guarded = guard,
+): IngestDocument {
   const definition = { processors, ...(onFailure !== undefined && { on_failure: onFailure }) };
   const document = new IngestDocument(structuredClone(source), { _index: "logs", _id: "1" }, 0);
   new IngestPipeline(definition, { ...context, guard: guarded }).run(document);
@@ -141,7 +146,9 @@ test("an expression that never ends fails its document in time", () => {
   const processor = { gsub: { field: "a", pattern: "^(a+)+$", replacement: "" } };
   const hasty = new HastyGuard({ careful: true });
   const text = `${"a".repeat(40)}!`;
-  assert.throws(() => run([processor], { a: text }, undefined, hasty), { message: /not finished after 20 ms/ });
+  assert.throws(() => run([processor], { a: text }, undefined, hasty), {
+    message: /not finished after 20 ms/,
+  });
 });
 
 test("what can't be a definition is refused with its place", () => {

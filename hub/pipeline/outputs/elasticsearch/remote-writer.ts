@@ -7,7 +7,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { OutputRecord, OutputWriter, WriteRest, WriterContext } from "../output.ts";
 import type { BulkAction } from "./action.ts";
 import { type ElasticsearchOptions, hostUrls } from "./options.ts";
-import { type SearchAnswer, SearchClient } from "./search-client.ts";
+import type { SearchAnswer, SearchClient } from "./search-client.ts";
 import { putTemplate } from "./template.ts";
 
 /** Statuses of a document that no further try changes. */
@@ -35,7 +35,7 @@ export class RemoteWriter implements OutputWriter {
   }
 
   async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<WriteRest> {
-    const client = this.#connected();
+    const client = await this.#connected();
     if (!this.#hasTemplate) {
       await putTemplate(client, this.#values, signal);
       this.#hasTemplate = true;
@@ -98,8 +98,10 @@ export class RemoteWriter implements OutputWriter {
     }
   }
 
-  #connected(): SearchClient {
+  /** Loads the client with the first records: threads that only shape documents need no HTTP. */
+  async #connected(): Promise<SearchClient> {
     const values = this.#values;
+    const { SearchClient } = await import("./search-client.ts");
     this.#client ??= new SearchClient({
       hosts: hostUrls(values),
       headers: values.custom_headers,
