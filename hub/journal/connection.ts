@@ -14,6 +14,7 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { receiveRoomily } from "./roomy-receives.ts";
 import { HUB_USER } from "./server-config.ts";
 import { sendUncopied } from "./uncopied-sends.ts";
 import { abortable } from "./waits.ts";
@@ -184,6 +185,7 @@ export class Connection implements Component {
       try {
         const nats = await connect(options);
         sendUncopied(nats);
+        receiveRoomily(nats);
         return nats;
       } catch (error) {
         const waitedMs = this.#clock.monotonic() - this.#awaySince;
