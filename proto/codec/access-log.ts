@@ -48,6 +48,7 @@ export class AccessLogLine {
 
   /** Returns true where `bytes` from `start` to `end` are a line of an access log. */
   read(bytes: Uint8Array, start: number, end: number): boolean {
+    if (beginsWithTime(bytes, start)) return false;
     const bracket = this.#head(bytes, start, end);
     if (bracket < 0) return false;
     const timeEnd = bracket + 1 + TIME_LENGTH;
@@ -172,6 +173,13 @@ function closingQuote(bytes: Uint8Array, at: number, end: number): number {
     if (byte === BACKSLASH) place++;
   }
   return -1;
+}
+
+/** Whether a line begins like 2026-01-02T03:04:05, as no client does: most lines of applications do, and are told at once. */
+function beginsWithTime(bytes: Uint8Array, at: number): boolean {
+  return (
+    bytes[at + 4] === DASH && bytes[at + 7] === DASH && bytes[at + 13] === COLON && bytes[at + 16] === COLON
+  );
 }
 
 /** "example.com:80": exactly one colon, digits behind it. */
