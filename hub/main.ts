@@ -21,6 +21,8 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** By then what the start left to others is done. */
 const SETTLED_MS = 2_000;
+/** Share of its time that a hub with little to do is at work. */
+const QUIET_SHARE = 0.1;
 
 async function main(): Promise<void> {
   const command = parseHubCommand(process.argv.slice(2));
@@ -113,9 +115,9 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
     process.stdout.write(
       `Nobody can sign in yet. Make the first administrator, once and within a day, at\n  ${link}\n`,
     );
-  const settled = setTimeout(giveBackStartMemory, SETTLED_MS);
+  const settling = giveBackStartMemory();
   await stopped.promise;
-  clearTimeout(settled);
+  clearInterval(settling);
   await service.stop();
   log.info("hub stopped");
 }
@@ -134,10 +136,20 @@ function readiness(settings: HubSettings, hub: Hub): object {
 
 /**
  * Loading the hub leaves some 40 MB of garbage and of space for young objects, which a hub with little to do would keep
- * for ever. One collection, some tenths of a second once, gives them back.
+ * for ever. One collection gives them back, some tenths of a second in which nothing is answered: a hub that is busy from
+ * the start collects them by itself, and isn't held up.
  */
-function giveBackStartMemory(): void {
-  globalThis.gc?.({ flavor: "last-resort" });
+function giveBackStartMemory(): NodeJS.Timeout {
+  let before = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    if (utilization > QUIET_SHARE) return;
+    clearInterval(timer);
+    globalThis.gc?.({ flavor: "last-resort" });
+  }, SETTLED_MS);
+  return timer;
 }
 
 /** Commands say on standard output what they did; the log is for what went wrong meanwhile. */
