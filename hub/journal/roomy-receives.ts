@@ -10,7 +10,7 @@ const LARGE_BYTES = 64 * 1024;
 
 /** The parts of the client's parser (@nats-io/nats-core, parser.ts and denobuffer.ts) that are asked. */
 interface ParserParts {
-  parse(piece: Uint8Array): void;
+  parse: (this: ParserParts, piece: Uint8Array) => void;
   /** What came of a message that isn't whole yet. */
   msgBuf: { _buf: Uint8Array; _off: number } | undefined;
   /** Of the message at hand; `size` in bytes. */

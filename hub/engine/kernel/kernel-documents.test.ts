@@ -190,6 +190,48 @@ suite("documents are indexed by the kernel as by its twin", () => {
     });
   }
 
+  test("documents that end as the one before did", () => {
+    const endings = [
+      '"k":"same","limited":"short","n":7,"t":"2024-01-31T23:59:59.999Z","yes":true}',
+      '"message":"Words of a text","english":"running dogs","o":{"x":3,"deep":{"y":"z"}}}',
+      '"limited":"much longer than its limit","g":{"lat":1.5,"lon":-2},"k":["a","b","a"]} ',
+      '"k":"größer","message":"größer als 東京","limited":"é"}\n',
+      '"k":"with \\"quotes\\"","message":"a\\tb","n":1}',
+      '"lower":"Other","u":18446744073709551615,"ip":"::1","nil":null,"off":{"a":[1,{}]}}',
+      '"n":"no number","k":"x"}',
+      '"k":"x"',
+      "}",
+    ];
+    const random = new Random(17);
+    const members = [
+      '"n":1',
+      '"n":22',
+      '"k":"first"',
+      '"k":"a\\nb"',
+      '"message":"one"',
+      '"d":1.5',
+      '"i":[1,2]',
+    ];
+    for (let round = 0; round < 40; round++) {
+      const sources = Array.from({ length: 30 }, () => {
+        const some = members.filter(() => random.below(3) === 0).map((member) => `${member},`);
+        return `{${some.join("")}${endings[random.below(1 + random.below(endings.length))]!}`;
+      });
+      compare(sources);
+    }
+  });
+
+  test("an ending whose escapes were resolved in place is no other document's", () => {
+    // What is left of the first value when its escapes are resolved is the second one, which has no end.
+    compare(['{"n":1,"k":"a\\"b"}', '{"n":2,"k":"a"bb"}', '{"n":3,"k":"a\\"b"}'], false);
+    compare(['{"n":1,"k":"x\\u0041\\u0042"}', '{"n":2,"k":"xAB0041\\u0042"}']);
+  });
+
+  test("documents with more members than are remembered", () => {
+    const many = (from: number) => Array.from({ length: 60 }, (_, nth) => `"k":"${from + nth}"`).join(",");
+    compare([0, 0, 1, 60, 59, 0].map((from) => `{"n":${from},${many(from)}}`));
+  });
+
   test("documents that are no documents", () => {
     const broken = [
       "",

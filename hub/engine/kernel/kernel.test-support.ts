@@ -12,6 +12,7 @@ import type { Extent } from "../segment/segment-file.ts";
 import { MemorySink, SegmentFile } from "../segment/segment-file.ts";
 import { ensureKernel } from "./build.ts";
 import { Kernel } from "./kernel.ts";
+import type { DocumentRun } from "./kernel-run.ts";
 
 /** Returns an instance of the kernel as its sources are now. */
 export async function testKernel(limitBytes?: number): Promise<Kernel> {
@@ -35,6 +36,17 @@ export function sealed(
   return { outcomes, segment: SegmentFile.ofMemory("test", image) };
 }
 
+/** Documents behind each other, as messages hold them. */
+function runOf(sources: readonly Uint8Array[]): DocumentRun {
+  let end = 0;
+  const ends = sources.map((source) => (end += source.length));
+  return {
+    bytes: Buffer.concat(sources),
+    sourceStart: (index) => (index === 0 ? 0 : ends[index - 1]!),
+    sourceStop: (index) => ends[index]!,
+  };
+}
+
 function sealedBytes(
   fields: BufferedFields,
   mapping: Mapping,
@@ -43,16 +55,13 @@ function sealedBytes(
 ): { readonly outcomes: Outcome[]; readonly image: Uint8Array } {
   const buffer = new SegmentBuffer(fields);
   const writer = new DocumentWriter(buffer, mapping);
+  const failures = writer.writeRun(runOf(sources), 0, sources.length, 0, lenient);
   const outcomes = sources.map((source, number) => {
     const doc = buffer.addDocument(Buffer.from(`id${number}`), source, 1, number, "");
-    try {
-      writer.write(doc, source, "", lenient);
-      return undefined;
-    } catch (error) {
-      buffer.kill(doc);
-      const { message, data } = error as { message: string; data?: unknown };
-      return `${message} ${JSON.stringify(data)}`;
-    }
+    if (failures?.has(number) !== true) return undefined;
+    buffer.kill(doc);
+    const { message, data } = failures.get(number) as { message: string; data?: unknown };
+    return `${message} ${JSON.stringify(data)}`;
   });
   const sink = new MemorySink();
   buffer.seal(sink);

@@ -5,14 +5,17 @@
  */
 
 import { at, length } from "./buffer";
-import { addKeyword, addNumber, addPoint } from "./field";
+import { followDocument, forgetDocument, rememberDocument } from "./ending";
+import { addKeyword, addKnownTerm, addNumber, addPoint } from "./field";
 import { resolveEscapes, skipSpace } from "./json";
 import {
+  ACTION_BYTES,
   ACTION_ESCAPED,
   ACTION_HIGH,
   ACTION_HOST,
   ACTION_NUMBER,
   ACTION_POINT,
+  ACTION_TERM,
   DOCUMENT_DONE,
   DOCUMENT_REFUSED,
   ENTRY_ACTION,
@@ -33,7 +36,7 @@ import {
 } from "./layout";
 import { readObject } from "./object";
 import { scratch } from "./scratch";
-import { beginDocument, input } from "./tape";
+import { input } from "./tape";
 import { addText } from "./tokenizer";
 import { addUnicodeText } from "./unicode";
 
@@ -45,10 +48,14 @@ import { addUnicodeText } from "./unicode";
  */
 export function writeDocuments(pool: usize, root: usize, extents: usize, count: u32, doc: u32): u32 {
   const base = at(scratch + SCRATCH_INPUT);
+  forgetDocument();
   for (let index: u32 = 0; index < count; index++) {
     const extent = extents + index * EXTENT_BYTES;
     const state = writeDocument(pool, root, base + load<u32>(extent), load<u32>(extent, 4), doc + index);
-    if (state === DOCUMENT_DONE) continue;
+    if (state === DOCUMENT_DONE) {
+      rememberDocument();
+      continue;
+    }
     store<i32>(scratch, state, SCRATCH_STATE);
     return index;
   }
@@ -61,7 +68,7 @@ function writeDocument(pool: usize, root: usize, start: usize, count: u32, doc: 
   // The next document's bytes come back before it is read.
   const behind = load<u8>(end);
   store<u8>(end, 0);
-  beginDocument(start);
+  followDocument(start, end);
   let place = skipSpace(start);
   place = load<u8>(place) === 0x7b ? readObject(root, place + 1, 0) : 0;
   const isRead = place !== 0 && skipSpace(place) === end;
@@ -84,6 +91,10 @@ export function resumeDocument(pool: usize, doc: u32, from: u32): i32 {
       addNumber(field, doc, load<f64>(entry, ENTRY_NUMBER));
       continue;
     }
+    if (action === ACTION_TERM) {
+      addKnownTerm(field, doc, load<u32>(entry, ENTRY_NUMBER));
+      continue;
+    }
     if (action === ACTION_POINT) {
       addPoint(field, doc, load<f64>(entry, ENTRY_NUMBER), load<f64>(entry, ENTRY_START));
       continue;
@@ -100,8 +111,12 @@ export function resumeDocument(pool: usize, doc: u32, from: u32): i32 {
     if ((action & ACTION_HIGH) !== 0) addUnicodeText(pool, field, doc, input + start, stop - start);
     else if (load<u32>(target, TARGET_TYPE) === TYPE_TEXT)
       addText(pool, field, doc, input + start, stop - start);
-    else if (stop - start <= load<u32>(target, TARGET_LIMIT))
-      addKeyword(pool, field, doc, input + start, stop - start);
+    else if (stop - start <= load<u32>(target, TARGET_LIMIT)) {
+      const term = addKeyword(pool, field, doc, input + start, stop - start);
+      if (action !== ACTION_BYTES) continue;
+      store<u32>(entry, ACTION_TERM, ENTRY_ACTION);
+      store<u32>(entry, term, ENTRY_NUMBER);
+    }
   }
   return DOCUMENT_DONE;
 }

@@ -96,12 +96,19 @@ export function addPoint(field: usize, doc: u32, latitude: f64, longitude: f64):
   push64(field + FIELD_LONGITUDES, floor(min(longitude, 180 - LONGITUDE_STEP) / LONGITUDE_STEP));
 }
 
-/** Adds a keyword of less than 65,536 bytes; up to 31 bytes behind it are read. */
-export function addKeyword(pool: usize, field: usize, doc: u32, text: usize, count: u32): void {
+/** Adds a keyword of less than 65,536 bytes and returns the number of its term; up to 31 bytes behind it are read. */
+export function addKeyword(pool: usize, field: usize, doc: u32, text: usize, count: u32): u32 {
   reserveTerms(pool, 1, count);
+  const term = internTerm(pool, load<u32>(field, FIELD_NUMBER), text, count);
+  addKnownTerm(field, doc, term);
+  return term;
+}
+
+/** Adds a keyword whose term is known. */
+export function addKnownTerm(field: usize, doc: u32, term: u32): void {
   present(field, doc);
   push32(field + FIELD_VALUE_DOCS, doc);
-  push32(field + FIELD_IDS, internTerm(pool, load<u32>(field, FIELD_NUMBER), text, count));
+  push32(field + FIELD_IDS, term);
 }
 
 /** Makes room for `count` words of a text that have `textBytes` bytes together. */

@@ -144,7 +144,16 @@ export const SCRATCH_MATCHES = 208;
 export const SCRATCH_STATE = 224;
 /** Where the documents of a run are. */
 export const SCRATCH_EXTENTS = 240;
-export const SCRATCH_BYTES = 256;
+/** Where the members of a document's outermost object begin; the same, and the values, of the document before. */
+export const SCRATCH_PLACES = 256;
+export const SCRATCH_PLACES_BEFORE = 272;
+export const SCRATCH_TAPE_BEFORE = 288;
+export const SCRATCH_BYTES = 304;
+
+/** A place in a document: bytes from there to its end, bytes on the tape by then. */
+export const PLACE_LEFT = 0;
+export const PLACE_TAPE = 4;
+export const PLACE_BYTES = 8;
 
 /** Slots of the packer's table. */
 export const LZ4_SLOTS = 8192;
@@ -240,6 +249,8 @@ export const ACTION_ESCAPED = 3;
 export const ACTION_HIGH = 4;
 /** A point: its latitude is the number, its longitude (f64) stands in the place of the bytes. */
 export const ACTION_POINT = 8;
+/** A keyword that was indexed: the number of its term (u32) stands in the place of the number. */
+export const ACTION_TERM = 16;
 
 /** Where a document of many is: offset in the input, length. */
 export const EXTENT_BYTES = 8;

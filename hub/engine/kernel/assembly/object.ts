@@ -1,5 +1,6 @@
 /** Walks objects and arrays along the plan of a mapping: where each name leads, what is passed over, what is the host's. */
 
+import { takeEnding } from "./ending";
 import { isEscaped, readString, skipSpace } from "./json";
 import {
   ACTION_HOST,
@@ -42,6 +43,10 @@ export function readObject(node: usize, start: usize, depth: u32): usize {
   // Objects mostly have the same names in the same order: where the next name stood is remembered behind each.
   let guess = node + NODE_GUESS;
   while (load<u8>(place) === 0x22) {
+    if (depth === 0) {
+      const ending = takeEnding(place);
+      if (ending !== 0) return ending;
+    }
     const name = place + 1;
     let entry = load<u32>(guess) as usize;
     let child: usize = 0;
