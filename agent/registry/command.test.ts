@@ -66,10 +66,21 @@ test("while an agent runs its registry can be looked at but not changed", async 
   const registry = new Registry({ folder, log, metrics: new Metrics(), clock: new TestClock() });
   await registry.start();
   t.after(() => registry.stop());
+  const rows = await readRows(folder, log, () => assert.fail("the snapshot isn't needed"));
+  assert.equal(rows.size, 2);
+  await assert.rejects(resetFile(folder, "1-2-3", log), { code: "data_locked" });
+});
+
+test("where what a running agent holds can't be copied, its snapshot is shown, and said", async (t) => {
+  const folder = folderOf(t);
+  await filled(folder);
+  const registry = new Registry({ folder, log, metrics: new Metrics(), clock: new TestClock() });
+  await registry.start();
+  t.after(() => registry.stop());
+  rmSync(join(folder, "registry/CURRENT"));
   let told = "";
   const rows = await readRows(folder, log, (path) => (told = path));
   assert.deepEqual([rows.size, told], [2, join(folder, "registry.snapshot.json")]);
-  await assert.rejects(resetFile(folder, "1-2-3", log), { code: "data_locked" });
 });
 
 /** The three layouts of Filebeat's registry, each with a.log read up to byte 4 and b.log up to 2. */

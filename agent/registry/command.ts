@@ -8,6 +8,7 @@ import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { printableJson } from "#proto/kit/printable.ts";
 import { convertStates, readFilebeatRegistry } from "./filebeat.ts";
+import { readLiveEntries } from "./live-copy.ts";
 import { type FileRow, newerRow, parseRow } from "./row.ts";
 import { readSnapshot } from "./snapshot.ts";
 import { type Database, openStore } from "./store.ts";
@@ -21,7 +22,10 @@ interface Exported {
   readonly files: Readonly<Record<string, unknown>>;
 }
 
-/** Resolves with all rows; while an agent holds the registry, with those of its snapshot after `onSnapshot`. */
+/**
+ * Resolves with all rows, also while an agent holds the registry; where no copy of what it holds can be read then, with
+ * those of its snapshot after `onSnapshot`.
+ */
 export async function readRows(
   folder: string,
   log: Logger,
@@ -30,7 +34,10 @@ export async function readRows(
   try {
     return await withStore(folder, log, (_, rows) => Promise.resolve(rows));
   } catch (error) {
-    const snapshot = error instanceof AppError && error.code === "data_locked" ? readSnapshot(folder) : null;
+    if (!(error instanceof AppError) || error.code !== "data_locked") throw error;
+    const entries = await readLiveEntries(join(folder, "registry"));
+    if (entries !== null) return rowsOf(entries);
+    const snapshot = readSnapshot(folder);
     if (snapshot === null) throw error;
     onSnapshot(join(folder, "registry.snapshot.json"));
     return snapshot.rows;
@@ -96,15 +103,19 @@ async function withStore<T>(
   checkFolderOwner(folder, "tailrace-agent");
   const { database, entries } = await openStore(folder, log);
   try {
-    const rows = new Map<string, FileRow>();
-    for (const [key, value] of entries) {
-      const row = key.startsWith("f/") ? parseRow(value) : null;
-      if (row !== null) rows.set(key.slice(2), row);
-    }
-    return await work(database, rows);
+    return await work(database, rowsOf(entries));
   } finally {
     await database.close();
   }
+}
+
+function rowsOf(entries: ReadonlyMap<string, string>): Map<string, FileRow> {
+  const rows = new Map<string, FileRow>();
+  for (const [key, value] of entries) {
+    const row = key.startsWith("f/") ? parseRow(value) : null;
+    if (row !== null) rows.set(key.slice(2), row);
+  }
+  return rows;
 }
 
 /** Returns the rows of an export of this agent, or null where the file is something else. */
