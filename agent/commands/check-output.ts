@@ -2,7 +2,7 @@
 
 import { connect as openSocket } from "node:net";
 import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { connect, errors } from "@nats-io/transport-node";
 import type { AgentSettings } from "#agent/config.ts";
 import { connectionOptions, connectionSettings, explainRefusal } from "#agent/outputs/connection.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
@@ -42,7 +42,11 @@ async function checkServer(settings: AgentSettings, server: string): Promise<Fin
     const log = await jetstreamManager(nats, { timeout: TIMEOUT_MS })
       .then((manager) => manager.streams.info(RAW_STREAM))
       .then(() => "the hub's log is there")
-      .catch(() => "the hub's log can't be seen with this credential, or isn't there yet");
+      .catch(({ cause }: Error) =>
+        cause instanceof errors.PermissionViolationError
+          ? "the credential is an agent's: it delivers lines and sees nothing else of the log"
+          : "the hub's log isn't there yet; start the hub",
+      );
     await nats.close();
     return found(true, `connected to nats-server ${version}${secure}; ${log}`);
   } catch (error) {
