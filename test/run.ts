@@ -4,8 +4,8 @@
  * A WORD has neither slash nor star: of the globs' files those are run whose path holds one (`npm run conformance -- oauth`).
  *
  * Each file has its own process, so that a leaked handle or a changed global of one can't hide in another. With
- * `--together` the files of a room share one, which spares starting Node and loading the room's modules for each file:
- * more than half of the time of small tests. `--servers` takes only the files that start a nats-server, or none of them:
+ * `--together` the files of a room share one, and small rooms beside each other too, which spares starting Node and loading
+ * the room's modules for each file: more than half of the time of small tests. `--servers` takes only the files that start a nats-server, or none of them:
  * those want seconds where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where a
  * pattern matches no file, where a file holds no test and where a process doesn't end by itself: what didn't run, or
  * didn't stop, must not look like success.
@@ -27,6 +27,9 @@ const SERVERS = /\b(?:startNats|EmbeddedServer|useJournal)\b/;
 
 /** Files with hooks at their top level, which would run for the tests of their neighbours too. */
 const HOOKED = /^(?:beforeEach|afterEach)\(/m;
+
+/** Rooms whose tests are shorter than this share a process: it takes as long to start as they do. Bytes. */
+const SMALL_ROOM_BYTES = 32 * 1024;
 
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
@@ -82,16 +85,26 @@ function filesOf(pattern: string): string[] {
 }
 
 /**
- * Returns the files that may share a process: those of one room, which is a folder's first two names. Who starts servers
- * is alone: a process that has grown takes long to start others.
+ * Returns the files that may share a process: those of one room, which is a folder's first two names, and of the small
+ * rooms below one folder. Who starts servers is alone: a process that has grown takes long to start others.
  */
 function byRoom(paths: readonly string[]): string[][] {
-  const rooms = Map.groupBy(paths, (path) => {
-    const text = readFileSync(path, "utf8");
-    const isAlone = HOOKED.test(text) || SERVERS.test(text);
-    return isAlone ? path : relative(ROOT, dirname(path)).split(sep, 2).join(sep);
-  });
-  return [...rooms.values()];
+  const [alone, others] = [true, false].map((wanted) => paths.filter((path) => isAlone(path) === wanted));
+  const rooms = [...Map.groupBy(others!, roomOf).values()];
+  const [small, large] = [true, false].map((wanted) =>
+    rooms.filter((room) => sizeOf(room) < SMALL_ROOM_BYTES === wanted),
+  );
+  const shared = Map.groupBy(small!.flat(), (path) => roomOf(path).split(sep, 1)[0]);
+  return [...alone!.map((path) => [path]), ...large!, ...shared.values()];
+}
+
+function isAlone(path: string): boolean {
+  const text = readFileSync(path, "utf8");
+  return HOOKED.test(text) || SERVERS.test(text);
+}
+
+function roomOf(path: string): string {
+  return relative(ROOT, dirname(path)).split(sep, 2).join(sep);
 }
 
 /** The longest first, so that no lane is left alone with one at the end; bytes of tests stand for their time. */
