@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: takes the pictures of docs/ of the running product, with the logs of a shop that never was.
- * Must run after the dashboard was built.
+ * `npm run screenshots [-- NAME …]`: takes the pictures of docs/, or those named, of the running product, with the logs of
+ * a shop that never was. Must run after the dashboard was built. They show how long searches took: best on an idle machine.
  */
 
 import { appendFileSync, mkdirSync } from "node:fs";
@@ -123,7 +123,9 @@ try {
   workspace.defer(() => browser.close());
   mkdirSync(DOCS, { recursive: true });
   await warmUp(browser, hub.dashboardUrl);
-  for (const { name, path, theme, prepare } of PICTURES) {
+  const names = process.argv.slice(2);
+  const wanted = PICTURES.filter(({ name }) => names.length === 0 || names.includes(name));
+  for (const { name, path, theme, prepare } of wanted) {
     const { page, complaints } = await openPage(browser, `${hub.dashboardUrl}/${path}`);
     await page.emulateMedia({ colorScheme: theme });
     await page.setViewportSize(SIZE);
