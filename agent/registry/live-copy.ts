@@ -13,15 +13,16 @@ const LOCK = "LOCK";
 /** Resolves with all entries of the database at `path` as of now, or with null where no copy of it can be read. */
 export async function readLiveEntries(path: string): Promise<Map<string, string> | null> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const folder = mkdtempSync(join(tmpdir(), "tailrace-registry-"));
+    let folder = "";
     try {
+      folder = mkdtempSync(join(tmpdir(), "tailrace-registry-"));
       cpSync(path, folder, { recursive: true, filter: (source) => basename(source) !== LOCK });
       const entries = await readEntries(folder);
       if (entries.has("m/agent")) return entries;
     } catch {
-      // Taken in the middle of a change: once more.
+      // Taken in the middle of a change: once more. Where there is no room for it the snapshot is shown.
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      if (folder !== "") rmSync(folder, { recursive: true, force: true });
     }
   }
   return null;
