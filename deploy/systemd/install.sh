@@ -89,7 +89,8 @@ fi
 
 systemd-sysusers "/etc/sysusers.d/$name.conf"
 systemd-tmpfiles --create "/etc/tmpfiles.d/$name.conf"
-[ "$part" = agent ] || sysctl -q -p /etc/sysctl.d/60-tailrace-hub.conf || say "vm.max_map_count could not be set here; set it on the host"
+mapped=$(cat /proc/sys/vm/max_map_count 2>/dev/null || echo 0)
+[ "$part" = agent ] || [ "$mapped" -ge 262144 ] || sysctl -q -p /etc/sysctl.d/60-tailrace-hub.conf || say "vm.max_map_count could not be set here; set it on the host"
 if [ ! -d /run/systemd/system ]; then
   say "installed; systemd doesn't run here, so nothing is started"
   exit 0
