@@ -1,6 +1,7 @@
 /** One HTTP listener: fastify with what both interfaces share. Its owner registers plugins before `start`. */
 
 import type { IncomingMessage, ServerOptions } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type SecureContextOptions, Server, type TlsOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
@@ -60,6 +61,8 @@ export class Listener implements Component {
   readonly guard: RequestGuard;
   readonly #options: ListenerOptions;
   readonly #upgrades = new Map<string, UpgradeHandler>();
+  /** While it listens. */
+  #port: number | undefined;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -102,9 +105,8 @@ export class Listener implements Component {
 
   /** The port in use. Valid after `start`. */
   get port(): number {
-    const address = this.app.server.address();
-    if (address === null || typeof address === "string") throw new Error("the listener isn't started");
-    return address.port;
+    if (this.#port === undefined) throw new Error("the listener isn't started");
+    return this.#port;
   }
 
   /** Address for people and programs of this machine. Valid after `start`. */
@@ -130,6 +132,7 @@ export class Listener implements Component {
     const { host, port, portSetting } = this.#options;
     try {
       await this.app.listen({ host, port });
+      this.#port = (this.app.server.address() as AddressInfo).port;
     } catch (error) {
       throw listenError(error, host, port, portSetting);
     }

@@ -22,6 +22,15 @@ test("a gauge can be measured when somebody asks", async () => {
   assert.match(await metrics.text(), /^tailrace_hub_memory_bytes 2$/m);
 });
 
+test("a counter can be raised when somebody asks", async () => {
+  const metrics = new Metrics();
+  metrics.counter("tailrace_hub_batches_total", "batches", ["kind"], (counter) =>
+    counter.inc({ kind: "a" }, 2),
+  );
+  assert.match(await metrics.text(), /^tailrace_hub_batches_total\{kind="a"\} 2$/m);
+  assert.match(await metrics.text(), /^tailrace_hub_batches_total\{kind="a"\} 4$/m);
+});
+
 test("two processes' metrics in one test stay apart", async () => {
   const [one, other] = [new Metrics(), new Metrics()];
   one.counter("tailrace_hub_batches_total", "batches").inc();

@@ -10,10 +10,22 @@ const NAME = /^tailrace_[a-z]+(_[a-z0-9]+)+$/;
 export class Metrics {
   readonly registry = new Registry();
 
-  /** A number that only grows; the name ends in _total. */
-  counter<L extends string = never>(name: string, help: string, labels: readonly L[] = []): Counter<L> {
+  /** A number that only grows; the name ends in _total. `collect` may raise it when somebody asks. */
+  counter<L extends string = never>(
+    name: string,
+    help: string,
+    labels: readonly L[] = [],
+    collect?: (counter: Counter<L>) => void,
+  ): Counter<L> {
     checkName(name, name.endsWith("_total"));
-    return new Counter<L>({ name, help, labelNames: labels, registers: [this.registry] });
+    const counter: Counter<L> = new Counter<L>({
+      name,
+      help,
+      labelNames: labels,
+      registers: [this.registry],
+      ...(collect === undefined ? {} : { collect: () => collect(counter) }),
+    });
+    return counter;
   }
 
   /** A number that moves both ways. `collect` may set it when somebody asks. */
