@@ -12,7 +12,6 @@ export const REFUSED_QUERIES: ReadonlyMap<string, string> = new Map([
   ["has_parent", PARENTS],
   ["parent_id", PARENTS],
   ["percolate", "queries aren't kept as documents; use alerts"],
-  ["more_like_this", "similar documents aren't sought; use match with the words that count"],
   ["geo_shape", "shapes aren't offered; use geo_bounding_box, geo_distance or geo_polygon"],
   ["span_term", SPANS],
   ["span_near", SPANS],

@@ -21,6 +21,7 @@ import { matchBoolPrefix } from "./match-bool-prefix.ts";
 import { matchNone } from "./match-none.ts";
 import { matchPhrase } from "./match-phrase.ts";
 import { matchPhrasePrefix } from "./match-phrase-prefix.ts";
+import { moreLikeThis } from "./more-like-this.ts";
 import { multiMatch } from "./multi-match.ts";
 import { prefix } from "./prefix.ts";
 import { queryString } from "./query-string.ts";
@@ -55,6 +56,7 @@ export const QUERY_TYPES: readonly QueryType[] = [
   matchNone,
   matchPhrase,
   matchPhrasePrefix,
+  moreLikeThis,
   multiMatch,
   prefix,
   queryString,

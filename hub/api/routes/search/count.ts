@@ -7,11 +7,11 @@ import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
 import { countShards } from "#hub/search/count.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { parseQueryBody, parseSearchRequest } from "#hub/search/search-request.ts";
+import { resolveLookups } from "./lookups.ts";
 import { openShards } from "./open-shards.ts";
 import { targetOf } from "./search.ts";
 import { searchLimits } from "./search-limits.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";
-import { resolveLookups } from "./terms-lookup.ts";
 
 export function countRoutes(parts: ApiParts): Route[] {
   return [
@@ -30,7 +30,7 @@ async function count(parts: ApiParts, request: ApiRequest): Promise<ApiResponse>
   const body = request.object();
   const params = queryOfParams(request);
   const query = params === undefined ? body : { ...body, query: params };
-  const parsed = parseQueryBody(await resolveLookups(parts, query));
+  const parsed = parseQueryBody(await resolveLookups(parts, query, request.path["index"]));
   const opened = openShards(parts, targetOf(request));
   try {
     const { found, failures } = await countIn(parts, request, opened, query, parsed);

@@ -11,9 +11,9 @@ import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest/suggest.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { withBoostedIndices } from "./boosted-indices.ts";
+import { resolveLookups } from "./lookups.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
 import { searchLimits } from "./search-limits.ts";
-import { resolveLookups } from "./terms-lookup.ts";
 
 export interface SearchRun {
   readonly target: SearchTarget;
@@ -31,7 +31,7 @@ export async function runSearch(parts: ApiParts, given: SearchRun): Promise<Sear
   const limits = searchLimits(parts, given.target);
   if (given.body["slice"] !== undefined)
     throw new AppError("request_invalid", "`slice` cannot be used outside of a scroll context");
-  const resolved = await resolveLookups(parts, given.body);
+  const resolved = await resolveLookups(parts, given.body, given.target.expression);
   const run = { ...given, body: withBoostedIndices(parts, resolved, given.target.options) };
   const collapse = parseCollapse(run.body);
   const suggesters = run.body["suggest"] === undefined ? [] : parseSuggest(run.body["suggest"], limits);

@@ -10,6 +10,7 @@ import { isObject, type JsonObject } from "#hub/search/json.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { resolveLookups } from "./lookups.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";
 import { checkPartial, countedSearch, runSearch } from "./run-search.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
@@ -17,7 +18,6 @@ import { type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
 import { keepAliveLimitMs, maxSlicesOf, searchLimits } from "./search-limits.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
 import { parseSlice, slicedShards } from "./slice.ts";
-import { resolveLookups } from "./terms-lookup.ts";
 
 export function searchRoutes(parts: ApiParts, scrolls: ScrollContexts): Route[] {
   return [
@@ -124,7 +124,9 @@ async function openScroll(
     size > limits.maxResultWindow &&
       `Batch size is too large, size must be less than or equal to: [${limits.maxResultWindow}] but was [${size}]. Scroll batch sizes cost as much memory as result windows so they are controlled by the [index.max_result_window] index level setting.`,
   );
-  const { slice: given, ...search } = isObject(body) ? await resolveLookups(parts, body) : {};
+  const { slice: given, ...search } = isObject(body)
+    ? await resolveLookups(parts, body, target.expression)
+    : {};
   const slice = parseSlice(given, maxSlicesOf(parts, target));
   const parsed = parseSearchRequest(search, limits);
   const whole = openShards(parts, target);
