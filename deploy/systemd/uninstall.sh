@@ -49,7 +49,11 @@ rm -rf "$dest/usr/local/lib/$name" "$dest/usr/local/bin/$name" "$dest/etc/system
 [ "$part" = agent ] || rm -f "$dest/etc/sysctl.d/60-tailrace-hub.conf"
 if [ "$purge" = yes ]; then
   rm -rf "$dest/var/lib/$name" "$dest/etc/tailrace/$part.yml" "$dest/etc/tailrace/$part.token"
-  [ "$part" = agent ] || rm -rf "$dest/etc/tailrace/pipelines"
+  if [ "$part" = agent ]; then
+    rm -f "$dest/etc/tailrace/agent.nkey" "$dest/etc/tailrace/hub-ca.pem" # what enroll wrote
+  else
+    rm -rf "$dest/etc/tailrace/pipelines"
+  fi
   rmdir "$dest/etc/tailrace" 2>/dev/null || true
   [ -n "$dest" ] || userdel "$name" 2>/dev/null || true
   printf 'uninstall: %s, its settings and its state are removed\n' "$name"

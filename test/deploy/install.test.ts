@@ -63,6 +63,9 @@ describe("on a bare Debian machine", { skip: cannotMakeRoot() }, () => {
 
   test("purge leaves nothing", async () => {
     await stopBoth();
+    // As `tailrace-agent enroll` leaves them.
+    for (const name of ["agent.nkey", "hub-ca.pem"])
+      writeFileSync(join(machine.folder, "etc/tailrace", name), "secret\n", { mode: 0o640 });
     machine.apt("purge", "tailrace-agent", "tailrace-hub");
     const left = machine.run("find", "/etc", "/usr", "/var", "/run", "-xdev", "-iname", "*tailrace*");
     const packages = /\/var\/(lib\/dpkg|log|cache\/apt|lib\/apt)\//;

@@ -215,6 +215,9 @@ test("the installer lays a part out, keeps settings at the next run, and is undo
   assert.equal(uninstall().status, 0);
   assert.ok(!existsSync(join(dest, "usr/local/lib/tailrace-agent")));
   assert.ok(existsSync(join(dest, "etc/tailrace/agent.yml")));
+  // As `tailrace-agent enroll` leaves them.
+  for (const name of ["agent.nkey", "hub-ca.pem"])
+    writeFileSync(join(dest, "etc/tailrace", name), "secret\n");
   assert.equal(uninstall("--purge").status, 0);
   assert.ok(!existsSync(join(dest, "etc/tailrace")));
 });
