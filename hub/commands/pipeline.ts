@@ -7,6 +7,7 @@ import type { Variables } from "#hub/pipeline/language/variables.ts";
 import type { PipelineFile } from "#hub/pipeline/runtime/worker-protocol.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
 import { ownVariables, pipelineVariables } from "../keystore.ts";
 import { loadPlacedSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
@@ -212,7 +213,7 @@ function readSample(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new AppError("settings_invalid", `cannot read the sample ${path}: ${(error as Error).message}`, {
+    throw new AppError("settings_invalid", `cannot read the sample ${path}: ${systemReason(error)}`, {
       cause: error,
     });
   }

@@ -67,6 +67,9 @@ test("where nothing is found, it is said where there would be something", async 
     remark:
       "no line of logs-* matches since 15m; the newest that does is of 2015-05-20T21:05:59.000Z: try --since 2015-05-19",
   });
+  const { port: none } = await answering(t, 200, { hits: { hits: [] }, _shards: { total: 0 } });
+  const misnamed = parseSearchCommand(["error", "--index", "logz-*", "-E", `http.port=${none}`]);
+  assert.equal((await runSearchCommand(misnamed, {}, NOW_MS)).remark, "there is no index logz-*");
   const other = parseSearchCommand(["error", "-E", `http.port=${await emptyBut(t, [])}`]);
   assert.match((await runSearchCommand(other, {}, NOW_MS)).remark, /matches, whatever its time/);
 });

@@ -89,8 +89,9 @@ export async function runSearchCommand(
   const to = until === "" ? undefined : momentOf("--until", until, nowMs);
   const lines = await newestLines(command, { from, to }, settings, env);
   if (lines.length > 0) return { output: lines.map((line) => `${line}\n`).join(""), remark: "" };
-  const [newest] = await search({ ...command, size: 1 }, {}, settings, env);
-  return { output: "", remark: emptyRemark(command, newest?.["@timestamp"]) };
+  const { sources, shards } = await search({ ...command, size: 1 }, {}, settings, env);
+  if (shards === 0) return { output: "", remark: `there is no index ${command.index}` };
+  return { output: "", remark: emptyRemark(command, sources[0]?.["@timestamp"]) };
 }
 
 /** A span of time; without an end it is open there. */
@@ -109,17 +110,22 @@ export async function newestLines(
   settings: HubSettings,
   env: NodeJS.ProcessEnv,
 ): Promise<string[]> {
-  const found = await search(wanted, span, settings, env);
-  return found.reverse().map((source) => (json ? printableJson(source) : lineOf(source)));
+  const { sources } = await search(wanted, span, settings, env);
+  return sources.reverse().map((source) => (json ? printableJson(source) : lineOf(source)));
 }
 
-/** Newest first. */
+interface Answer {
+  readonly hits: { readonly hits: readonly Hit[] };
+  readonly _shards?: { readonly total: number };
+}
+
+/** Newest first; `shards`: how many were looked into, none where no index has the name. */
 async function search(
   { index, query, size }: Wanted,
   { from, to }: Span,
   settings: HubSettings,
   env: NodeJS.ProcessEnv,
-): Promise<Source[]> {
+): Promise<{ sources: Source[]; shards: number | undefined }> {
   const filter: object[] = query === "" ? [] : [{ query_string: { query } }];
   const range = {
     ...(from !== undefined && { gte: from.toISOString() }),
@@ -127,12 +133,12 @@ async function search(
   };
   if (Object.keys(range).length > 0) filter.push({ range: { "@timestamp": range } });
   const url = `${addressOf(settings, "http")}/${encodeURIComponent(index)}/_search?ignore_unavailable=true`;
-  const answer = await askHub<{ hits: { hits: Hit[] } }>(url, askedHub(settings, env), {
+  const answer = await askHub<Answer>(url, askedHub(settings, env), {
     size,
     sort: NEWEST_FIRST,
     query: { bool: { filter } },
   });
-  return answer.hits.hits.map(({ _source }) => _source);
+  return { sources: answer.hits.hits.map(({ _source }) => _source), shards: answer._shards?.total };
 }
 
 /** Says why nothing was found, as far as that can be known. */

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { type BlobStore, DirectoryBlobs } from "#hub/journal/blob-store.ts";
 import { S3Blobs } from "#hub/journal/s3-blobs.ts";
 import { StreamArchive } from "#hub/journal/stream-archive.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { usageError } from "../commands/arguments.ts";
@@ -30,7 +31,9 @@ export async function runSnapshotCommand(
 ): Promise<void> {
   const store = openStore(command.address);
   if (command.action === "list") {
-    for (const name of await snapshotNames(store)) say(name);
+    const names = await snapshotNames(store);
+    if (names.length === 0) throw new AppError("not_found", `${store.address} holds no snapshot`);
+    for (const name of names) say(name);
     return;
   }
   const place = { file: command.config, overrides: command.overrides };
