@@ -182,7 +182,7 @@ async function nothingIsHeld(): Promise<void> {
 function loggedErrors(): string[] {
   return readFileSync(hub.logFile, "utf8")
     .split("\n")
-    .filter((line) => line.includes('"level":50'))
+    .filter((line) => line.includes('"level":"error"'))
     .slice(0, MAX_FAULTS);
 }
 
