@@ -8,7 +8,7 @@ import { test } from "node:test";
 import {
   assertSameSegment,
   mergedBoth,
-  randomDocument,
+  randomDocuments,
   sealed,
   testKernel,
 } from "#hub/engine/kernel/kernel.test-support.ts";
@@ -42,7 +42,7 @@ test("random documents make the same segments by the kernel and by its twin, mer
   let rounds = 0;
   for (let seed = first; rounds === 0 || Date.now() < end; seed++, rounds++) {
     const random = new Random(seed);
-    const sources = Array.from({ length: random.below(MAX_DOCUMENTS) }, () => randomDocument(random));
+    const sources = randomDocuments(random, random.below(MAX_DOCUMENTS));
     const lenient = random.oneIn(2);
     const actual = sealed(new KernelFields(kernel), mapping, sources, lenient);
     const expected = sealed(new PlainFields(), mapping, sources, lenient);

@@ -4,7 +4,7 @@ import { Analysis } from "../analysis/analysis.ts";
 import { Mapping } from "../mapping/mapping.ts";
 import { Random } from "../random.test-support.ts";
 import { PlainFields } from "../segment/plain-fields.ts";
-import { assertSameSegment, randomDocument, sealed, testKernel } from "./kernel.test-support.ts";
+import { assertSameSegment, randomDocuments, sealed, testKernel } from "./kernel.test-support.ts";
 import type { Kernel } from "./kernel.ts";
 import { KernelFields } from "./kernel-fields.ts";
 
@@ -323,7 +323,7 @@ suite("documents are indexed by the kernel as by its twin", () => {
   test("random documents, whole and damaged", () => {
     for (let seed = 1; seed <= 12; seed++) {
       const random = new Random(seed);
-      const sources = Array.from({ length: 150 }, () => randomDocument(random));
+      const sources = randomDocuments(random, 150);
       compare(sources, seed % 2 === 0, MAPPING, `seed ${seed}`);
     }
   });

@@ -203,6 +203,26 @@ export function randomDocument(random: Random): Uint8Array {
   return bytes;
 }
 
+/** Random documents, many of which end as the one before them does, from some member on. */
+export function randomDocuments(random: Random, count: number): Uint8Array[] {
+  const documents: Uint8Array[] = [];
+  for (let made = 0; made < count; made++) {
+    const document = randomDocument(random);
+    const before = documents.at(-1);
+    documents.push(before === undefined || random.oneIn(2) ? document : spliced(document, before, random));
+  }
+  return documents;
+}
+
+/** The beginning of one document and the end of another, cut before members; a document or not. */
+function spliced(begin: Uint8Array, end: Uint8Array, random: Random): Uint8Array {
+  const [until, from] = [begin, end].map((bytes) =>
+    Buffer.from(bytes).indexOf(',"', random.below(bytes.length + 1)),
+  );
+  if (until === -1 || from === -1) return end;
+  return Buffer.concat([begin.subarray(0, until), end.subarray(from)]);
+}
+
 function randomCompletion(random: Random): unknown {
   const input = random.oneIn(2) ? randomText(random) : [randomText(random), randomText(random)];
   return random.oneIn(3) ? input : { input, weight: random.oneIn(5) ? "1x" : random.below(100) };
