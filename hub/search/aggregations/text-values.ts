@@ -1,7 +1,11 @@
-/** Terms of a text field for aggregations: made anew from the documents, as text has no columns. */
+/**
+ * Terms of a text field for aggregations: those of its column in memory where it has `fielddata`, else made anew from the
+ * documents, as text has no columns on disk.
+ */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
+import { toAppError } from "#proto/kit/errors.ts";
 import { sourcePath, valuesAt } from "../fetch/source-values.ts";
 import type { JsonObject } from "../json.ts";
 import type { ShardContext } from "../query.ts";
@@ -22,6 +26,8 @@ export function textTerms(
   segment: SegmentReader,
   copies?: DuplicateWords,
 ): (doc: number) => Set<string> {
+  const column = copies === undefined && field.fielddata ? columnOf(segment, field) : null;
+  if (column !== null) return columnTerms(column);
   const path = sourcePath(field, shard);
   const analyzer = shard.mapping.analysis.analyzer(field.analyzer);
   return (doc) => {
@@ -31,6 +37,27 @@ export function textTerms(
       const words = analyzer.tokens(String(value).slice(0, MAX_ANALYZED)).map(({ text }) => text);
       for (const word of copies?.fresh(words) ?? words) terms.add(word);
     }
+    return terms;
+  };
+}
+
+/** Null where the segment has no terms of the field, or too many for a column in memory. */
+function columnOf(segment: SegmentReader, field: Field): KeywordColumn | null {
+  try {
+    return segment.uninverted(field.path);
+  } catch (error) {
+    if (toAppError(error).code !== "memory_limit") throw error;
+    return null;
+  }
+}
+
+function columnTerms(column: KeywordColumn): (doc: number) => Set<string> {
+  const reader = column.reader();
+  const ordinals: number[] = [];
+  return (doc) => {
+    const terms = new Set<string>();
+    const count = column.read(doc, ordinals);
+    for (let at = 0; at < count; at++) terms.add(reader.text(ordinals[at]!));
     return terms;
   };
 }
