@@ -81,3 +81,26 @@ test("only the parts of a node that are asked for are shown", async () => {
   );
   assert.ok(!(await keys("/_nodes/_local/transport,jvm")).includes("http"));
 });
+
+test("a closed index is counted with its copies from 7.2 on", async () => {
+  await send("PUT", "/shut", { settings: { number_of_shards: 1, number_of_replicas: 0 } });
+  await send("POST", "/shut/_close");
+  const table = "/_cat/indices/shut?h=health,status,pri,rep&format=json";
+  assert.deepEqual((await send("GET", table)).body[0], {
+    health: null,
+    status: "close",
+    pri: null,
+    rep: null,
+  });
+  const eight = { accept: "application/vnd.elasticsearch+json; compatible-with=8" };
+  assert.deepEqual((await send("GET", table, undefined, eight)).body[0], {
+    health: "green",
+    status: "close",
+    pri: "1",
+    rep: "0",
+  });
+  assert.deepEqual((await send("GET", "/shut/_recovery")).body, {});
+  const shards = (await send("GET", "/shut/_recovery?detailed", undefined, eight)).body["shut"]!["shards"]!;
+  assert.equal(shards[0]!["type"], "EXISTING_STORE");
+  assert.deepEqual(shards[0]!["index"]!["files"]!["details"], []);
+});

@@ -1,5 +1,6 @@
 /** `_segments` and `_recovery`: what shards are made of and how they came to be. */
 
+import { answersAs } from "#hub/search/deprecation.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { ApiParts } from "../parts.ts";
@@ -83,24 +84,33 @@ function segmentBodies({ segments: count, docs, deleted, bytes }: ShardStats): J
 }
 
 function recovery(parts: ApiParts, request: ApiRequest): ApiResponse {
+  // From 7.2 on closed indices have copies, which were there.
   const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request))
-    .filter(({ state }) => state === "open");
+    .filter(({ state }) => state === "open" || answersAs(702));
   // Shards recover while the hub starts, before it answers; none is active later.
   if (request.flag("active_only") === true) return json({});
   const node = parts.cluster.nodes()[0]!;
-  const human = request.flag("human") ?? false;
+  const options = {
+    human: request.flag("human") ?? false,
+    detailed: request.flag("detailed") ?? false,
+  };
   return json(
     Object.fromEntries(
       found.map((index) => [
         index.name,
-        { shards: parts.shards.stats(index).map((stats) => recoveryOf(index, stats, node, human)) },
+        { shards: parts.shards.stats(index).map((stats) => recoveryOf(index, stats, node, options)) },
       ]),
     ),
   );
 }
 
-function recoveryOf(index: IndexInfo, stats: ShardStats, node: NodeInfo, human: boolean): JsonObject {
+function recoveryOf(
+  index: IndexInfo,
+  stats: ShardStats,
+  node: NodeInfo,
+  { human, detailed }: { readonly human: boolean; readonly detailed: boolean },
+): JsonObject {
   const { creationDate } = index.settings;
   const place = {
     id: node.id,
@@ -109,7 +119,7 @@ function recoveryOf(index: IndexInfo, stats: ShardStats, node: NodeInfo, human: 
     ip: node.host,
     name: node.name,
   };
-  const isNew = stats.docs === 0 && stats.segments === 0;
+  const isNew = stats.docs === 0 && stats.segments === 0 && index.state === "open";
   const times = (name: string): JsonObject => ({
     ...(human && { [name]: "0s" }),
     [`${name}_in_millis`]: 0,
@@ -138,6 +148,7 @@ function recoveryOf(index: IndexInfo, stats: ShardStats, node: NodeInfo, human: 
         reused: stats.segments,
         recovered: 0,
         percent: isNew ? "0.0%" : "100.0%",
+        ...(detailed && { details: [] }),
       },
       ...times("total_time"),
       ...times("source_throttle_time"),

@@ -4,6 +4,7 @@ import { indexHealth } from "#hub/api/index-health.ts";
 import type { ApiParts } from "#hub/api/parts.ts";
 import type { IndexInfo } from "#hub/api/ports.ts";
 import { resolveOptions } from "#hub/api/resolve-options.ts";
+import { answersAs } from "#hub/search/deprecation.ts";
 import type { CatTable, Row } from "./table.ts";
 
 export const indicesTable: CatTable = {
@@ -65,14 +66,16 @@ function rowOf({ shards }: ApiParts, index: IndexInfo): Row {
   const isOpen = index.state === "open";
   const sum = (of: (shard: (typeof stats)[number]) => number): number =>
     stats.reduce((total, each) => total + of(each), 0);
+  // From 7.2 on the copies of a closed index are counted too.
+  const isCounted = isOpen || answersAs(702);
   const size = isOpen ? { bytes: sum(({ bytes }) => bytes) } : null;
   return {
-    health: isOpen ? indexHealth(index).status : null,
+    health: isCounted ? indexHealth(index).status : null,
     status: index.state,
     index: index.name,
     uuid: index.uuid,
-    pri: isOpen ? settings.numberOfShards : null,
-    rep: isOpen ? settings.numberOfReplicas : null,
+    pri: isCounted ? settings.numberOfShards : null,
+    rep: isCounted ? settings.numberOfReplicas : null,
     "docs.count": isOpen ? sum(({ docs }) => docs) : null,
     "docs.deleted": isOpen ? sum(({ deleted }) => deleted) : null,
     "creation.date": settings.creationDate,

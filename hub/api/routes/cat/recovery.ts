@@ -1,6 +1,7 @@
 /** `_cat/recovery`: how shards came to be; all are done before the hub answers. */
 
 import { resolveOptions } from "#hub/api/resolve-options.ts";
+import { answersAs } from "#hub/search/deprecation.ts";
 import type { CatTable, Row } from "./table.ts";
 
 /** Cells of a progress that is at its end. */
@@ -55,10 +56,10 @@ export const recoveryTable: CatTable = {
     if (request.flag("active_only") === true) return [];
     const [node] = cluster.nodes();
     const found = indices.resolve(request.path["index"], resolveOptions(request));
-    const open = found.filter(({ state }) => state === "open");
+    const open = found.filter(({ state }) => state === "open" || answersAs(702));
     return open.flatMap((index) =>
       shards.stats(index).map(({ shard, docs, segments, bytes }): Row => {
-        const isNew = docs === 0 && segments === 0;
+        const isNew = docs === 0 && segments === 0 && index.state === "open";
         const { creationDate } = index.settings;
         return {
           index: index.name,
