@@ -2,9 +2,13 @@
 
 import type { PlainAnswer, PlainRequest } from "#test/harness/pipelined-http.ts";
 
+/** Told of requests whose client went away. */
+const CLIENT_GONE = 499;
+
 /** Returns what is wrong with an answer; undefined: nothing. */
 export function faultOf({ method, path }: PlainRequest, { status, text }: PlainAnswer): string | undefined {
   if (status >= 500 && !isReasoned(status, text)) return `${status} for ${method} ${path}`;
+  if (status === CLIENT_GONE) return `${status} for a client that is there`;
   if (method === "HEAD" || text === "") return undefined;
   if (status >= 200 && status < 300) return isWhole(text) ? undefined : `${status} isn't JSON`;
   if (status < 400) return `${status} is neither done nor refused`;

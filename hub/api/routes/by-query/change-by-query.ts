@@ -111,7 +111,8 @@ export async function changeByQuery(
       const results = await parts.documents.write(items, writing);
       progress.batches++;
       for (const [at, result] of results.entries())
-        count(parts, result, items[at]!, options, progress, written);
+        if (!isGivenUp(result, signal)) count(parts, result, items[at]!, options, progress, written);
+      signal.throwIfAborted();
       const stops = progress.failures.length > 0 || (progress.conflicts > 0 && !options.proceedOnConflict);
       if (stops) break;
       await pause(page.length, options.requestsPerSecond, progress, signal);
@@ -122,6 +123,11 @@ export async function changeByQuery(
   if (!options.refresh || written.size === 0) return;
   const indices = [...written].map((name) => parts.indices.get(name)).filter((index) => index !== undefined);
   await parts.shards.refresh(indices);
+}
+
+/** A write that wasn't waited for as the task was cancelled; it says nothing of the document. */
+function isGivenUp(result: WriteResult, signal: AbortSignal): boolean {
+  return signal.aborted && isFailure(result) && result.error.code === "cancelled";
 }
 
 function count(

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ApiParts } from "#hub/api/parts.ts";
+import type { WriteResult } from "#hub/api/ports.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { ChangeProgress, changeByQuery, type FoundDocument } from "./change-by-query.ts";
+
+const DOCUMENT: Omit<FoundDocument, "id"> = {
+  index: "lines",
+  type: "_doc",
+  version: 1,
+  seqNo: 0,
+  primaryTerm: 1,
+  routing: undefined,
+  source: Buffer.from("{}"),
+};
+
+test("writes that a cancelled task doesn't wait for are no failures", async () => {
+  const control = new AbortController();
+  const done = { index: "lines", id: "1", result: "updated" };
+  const givenUp = { index: "lines", id: "2", error: new AppError("cancelled", "given up") };
+  const write = (): Promise<WriteResult[]> => {
+    control.abort(new AppError("cancelled", "by user request"));
+    return Promise.resolve([done, givenUp] as WriteResult[]);
+  };
+  const documents = ["1", "2"].map((id) => ({ ...DOCUMENT, id }));
+  let closed = 0;
+  const pages = {
+    total: 2,
+    next: () => Promise.resolve(documents),
+    close: () => {
+      closed++;
+      return Promise.resolve();
+    },
+  };
+  const progress = new ChangeProgress();
+  const options = {
+    maxDocs: Number.POSITIVE_INFINITY,
+    proceedOnConflict: false,
+    requestsPerSecond: Number.POSITIVE_INFINITY,
+    refresh: false,
+    timeoutMs: 1_000,
+    make: ({ index, id, source }: FoundDocument) => ({ kind: "index" as const, index, id, source }),
+  };
+  const parts = { documents: { write } } as unknown as ApiParts;
+  await assert.rejects(changeByQuery(parts, pages, options, progress, control.signal), {
+    code: "cancelled",
+    message: "by user request",
+  });
+  assert.deepEqual([progress.updated, progress.failures, closed], [1, [], 1]);
+});
