@@ -11,7 +11,7 @@ import { DEFAULT_TYPE } from "./index-type.ts";
 import { pipelineOf } from "./ingest-documents.ts";
 import type { WriteItem } from "./ports.ts";
 import { readUpdateBody } from "./routes/update.ts";
-import { optionalInteger, optionalText } from "./scalars.ts";
+import { isTrue, optionalInteger, optionalText } from "./scalars.ts";
 import { checkId, makeConditions, warnOfVersion } from "./write-answer.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";
@@ -23,6 +23,8 @@ export interface BulkItem {
   readonly type: string | undefined;
   readonly id: string | undefined;
   readonly retries: number;
+  /** It must go to an alias. */
+  readonly requiresAlias: boolean;
   /** Updates: what of the new document the answer shows. */
   readonly source: SourceFilter | false | undefined;
   readonly write: WriteItem | AppError;
@@ -35,6 +37,7 @@ export interface BulkDefaults {
   readonly routing: string | undefined;
   readonly pipeline: string | undefined;
   readonly source: SourceFilter | false | undefined;
+  readonly requiresAlias?: boolean;
 }
 
 /** What an action line says. */
@@ -73,6 +76,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "if_seq_no",
   "if_primary_term",
   "fields",
+  "require_alias",
 ]);
 
 /** Throws request_invalid where the last line isn't ended. */
@@ -189,6 +193,7 @@ function itemOf({ kind, fields }: Action, document: Buffer | undefined, defaults
     id,
     type: optionalText(fields["_type"], "_type") ?? defaults.type,
     retries: numberOf(fields, "retry_on_conflict") ?? 0,
+    requiresAlias: isTrue(fields["require_alias"] ?? defaults.requiresAlias),
   };
   try {
     const { write, source } = writeOf(common, fields, document, defaults);

@@ -16,6 +16,7 @@ import { writeJson } from "../json-writer.ts";
 import type { ApiParts } from "../parts.ts";
 import type { WriteItem, WriteOptions, WriteResult } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
+import { aliasFault } from "../require-alias.ts";
 import { type ApiResponse, json, type Route } from "../route.ts";
 import { SOURCE_PARAMS, sourceParams } from "../source-params.ts";
 import { isFailure, routingOf, WRITE_PARAMS, writeBody, writeOptions, writeStatus } from "../write-answer.ts";
@@ -30,7 +31,7 @@ export function bulkRoutes(parts: ApiParts): Route[] {
     {
       methods: ["POST", "PUT"],
       paths: ["/_bulk", "/{index}/_bulk", "/{index}/{type}/_bulk"],
-      params: [...WRITE_PARAMS, ...SOURCE_PARAMS, "type", "fields", "pipeline"],
+      params: [...WRITE_PARAMS, ...SOURCE_PARAMS, "type", "fields", "pipeline", "require_alias"],
       action: "ingest",
       body: "ndjson",
       summary: "Writes, changes and deletes many documents.",
@@ -73,7 +74,7 @@ async function appendAll(
   answer: BulkAnswer,
 ): Promise<void> {
   const { item, run } = simple;
-  const isRefused = (await adoptTypes(parts, [item])).size > 0;
+  const isRefused = (await refusedPairs(parts, [item])).size > 0;
   let isCopied = true;
   for (let at = 0; at < run.ends.length; at += APPENDS_AT_A_TIME) {
     if (at > 0) await setImmediate();
@@ -98,6 +99,7 @@ function defaultsOf(request: ApiRequest): BulkDefaults {
     type: request.path["type"] ?? request.query["type"],
     routing: routingOf(request).routing,
     pipeline: request.query["pipeline"],
+    requiresAlias: request.flag("require_alias") ?? false,
     source: sourceParams(request),
   };
 }
@@ -108,12 +110,13 @@ async function writePart(
   options: WriteOptions,
   answer: BulkAnswer,
 ): Promise<void> {
-  const refused = await adoptTypes(parts, items);
+  const refused = await refusedPairs(parts, items);
   const places: number[] = [];
   const writes: WriteItem[] = [];
   const results: WriteResult[] = new Array<WriteResult>(items.length);
-  for (const [place, { write, index, id, type }] of items.entries()) {
-    const error = write instanceof AppError ? write : refused.get(pairKey(index, type));
+  for (const [place, item] of items.entries()) {
+    const { write, index, id } = item;
+    const error = write instanceof AppError ? write : refused.get(pairKey(item));
     if (error !== undefined) results[place] = { index, id, error };
     else {
       places.push(place);
@@ -159,17 +162,24 @@ async function writeAll(
   return results;
 }
 
-/** Sees to the types of all indices; returns the error of each pair that can't be. */
-async function adoptTypes({ indices }: ApiParts, items: readonly BulkItem[]): Promise<Map<string, AppError>> {
+/** Sees to the types of all indices; returns the error of each pair that can't be, or isn't the alias that it must be. */
+async function refusedPairs(
+  { indices }: ApiParts,
+  items: readonly BulkItem[],
+): Promise<Map<string, AppError>> {
   const refused = new Map<string, AppError>();
   const seen = new Set<string>();
-  for (const { index, type, kind } of items) {
-    if (type === undefined || type === "_doc" || kind === "delete") continue;
-    const key = pairKey(index, type);
+  for (const item of items) {
+    const { index, type, kind, requiresAlias } = item;
+    const isPlain = type === undefined || type === "_doc" || kind === "delete";
+    if (isPlain && !requiresAlias) continue;
+    const key = pairKey(item);
     if (seen.has(key)) continue;
     seen.add(key);
     try {
-      await adoptType(indices, index, type);
+      const fault = requiresAlias ? aliasFault(indices, index) : undefined;
+      if (fault !== undefined) refused.set(key, fault);
+      else if (!isPlain) await adoptType(indices, index, type);
     } catch (error) {
       refused.set(key, toAppError(error));
     }
@@ -177,8 +187,8 @@ async function adoptTypes({ indices }: ApiParts, items: readonly BulkItem[]): Pr
   return refused;
 }
 
-function pairKey(index: string, type: string | undefined): string {
-  return `${index}/${type ?? ""}`;
+function pairKey({ index, type, requiresAlias }: BulkItem): string {
+  return `${index}/${type ?? ""}${requiresAlias ? "/alias" : ""}`;
 }
 
 async function newSource({ documents }: ApiParts, item: BulkItem, id: string): Promise<JsonObject> {

@@ -180,3 +180,22 @@ test("a data stream is made, written, searched by name, rolled over and deleted"
   assert.equal((await send("HEAD", `/${next}`)).status, 404);
   assert.equal((await send("DELETE", "/_index_template/streams")).status, 200);
 });
+
+test("a write that requires an alias makes no index", async () => {
+  await send("PUT", "/aliased-1", { aliases: { aliased: {} } });
+  for (const [name, status] of [
+    ["aliased", 201],
+    ["aliased-1", 404],
+    ["nothing", 404],
+  ] as const) {
+    assert.equal((await send("POST", `/${name}/_doc?require_alias=true`, { n: 1 })).status, status, name);
+    const line = `{"index":{"_index":"${name}","require_alias":true}}\n{"n":1}\n`;
+    const [item] = (await send("POST", "/_bulk", line)).body["items"] as unknown as [
+      { index: { status: number } },
+    ];
+    assert.equal(item.index.status, status, name);
+    const plain = await send("POST", `/${name}/_bulk?require_alias=true`, '{"index":{}}\n{"n":1}\n');
+    assert.equal(plain.body["errors"], status !== 201, name);
+  }
+  assert.equal((await send("HEAD", "/nothing")).status, 404);
+});

@@ -11,6 +11,7 @@ import { checkPipeline, pipelineOf } from "../ingest-documents.ts";
 import type { ApiParts } from "../parts.ts";
 import type { WriteConditions, WriteItem } from "../ports.ts";
 import { type ApiRequest, checkValid } from "../request.ts";
+import { aliasFault } from "../require-alias.ts";
 import { type ApiResponse, empty, json, type Route } from "../route.ts";
 import { SOURCE_PARAMS, sourceParams } from "../source-params.ts";
 import {
@@ -36,7 +37,7 @@ const READ_PARAMS = [
   "version",
   "version_type",
 ];
-const INDEX_PARAMS = [...WRITE_PARAMS, ...CONDITION_PARAMS, "op_type", "pipeline"];
+const INDEX_PARAMS = [...WRITE_PARAMS, ...CONDITION_PARAMS, "op_type", "pipeline", "require_alias"];
 
 export function documentRoutes(parts: ApiParts): Route[] {
   return [
@@ -100,6 +101,8 @@ async function indexDocument(
   checkPipeline(parts.ingest, request.query["pipeline"]);
   const name = request.segment("index");
   const id = request.path["id"];
+  const fault = request.flag("require_alias") === true ? aliasFault(parts.indices, name) : undefined;
+  if (fault !== undefined) throw fault;
   const conditions = conditionsOf(request);
   if (id !== undefined) checkId(id);
   if (kind === "create") checkCreate(conditions);
