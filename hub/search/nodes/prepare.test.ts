@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { ensureKernel } from "#hub/engine/kernel/build.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { SearchControl } from "../control.ts";
@@ -13,6 +14,8 @@ import { IndexFixture } from "../shard-fixture.ts";
 
 const WORDS = 3000;
 
+// The kernel looks through terms in steps; where it isn't built, patterns are walked otherwise.
+await ensureKernel();
 const index = new IndexFixture({
   mapping: { properties: { a: { type: "keyword" }, b: { type: "keyword" } } },
   docs: Array.from({ length: WORDS }, (_, at) => ({ a: `word${at}`, b: "same" })),
