@@ -54,8 +54,10 @@ test("ARCHITECTURE.md names every room, and nothing that isn't there", () => {
     [],
     "rooms without a paragraph",
   );
+  // What a build makes (dist/) need not be there yet.
+  const written = named.filter((path) => !path.endsWith("/dist"));
   assert.deepEqual(
-    named.filter((path) => !existsSync(join(ROOT, path))),
+    written.filter((path) => !existsSync(join(ROOT, path))),
     [],
     "paths that aren't there",
   );
