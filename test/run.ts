@@ -65,9 +65,9 @@ const waiting = options.together ? groups.toSorted((left, right) => sizeOf(right
 await Promise.all(Array.from({ length: Number(options.concurrency) }, lane));
 finish();
 
-/** One more than there are cores, as tests also wait for disks and children; less what test/side-by-side.ts runs. */
+/** Two more than there are cores, as tests also wait for disks and children; less what test/side-by-side.ts runs. */
 function freeLanes(): number {
-  return Math.max(1, availableParallelism() + 1 - Number(process.env["TAILRACE_BESIDE"] ?? 0));
+  return Math.max(1, availableParallelism() + 2 - Number(process.env["TAILRACE_BESIDE"] ?? 0));
 }
 
 function isMeant(path: string): boolean {
