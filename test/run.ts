@@ -5,8 +5,8 @@
  *
  * Each file has its own process, so that a leaked handle or a changed global of one can't hide in another. With
  * `--together` the files of a room share one, and small rooms beside each other too, which spares starting Node and loading
- * the room's modules for each file: more than half of the time of small tests. `--servers` takes only the files that start a nats-server, or none of them:
- * those want seconds where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where a
+ * the room's modules for each file: more than half of the time of small tests. `--servers` takes only the files that start
+ * a nats-server or the threads of a whole pipeline, or none of them: those want seconds where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where a
  * pattern matches no file, where a file holds no test and where a process doesn't end by itself: what didn't run, or
  * didn't stop, must not look like success.
  */
@@ -22,8 +22,8 @@ import { type GroupReport, NO_TESTS, type TestCounts } from "./run-group.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
-/** Files that start a nats-server. */
-const SERVERS = /\b(?:startNats|EmbeddedServer|useJournal)\b/;
+/** Files that start a nats-server, or a pipeline with its threads. */
+const SERVERS = /\b(?:startNats|EmbeddedServer|useJournal|running-pipeline)\b|new Pipeline\(/;
 
 /** Files with hooks at their top level, which would run for the tests of their neighbours too. */
 const HOOKED = /^(?:beforeEach|afterEach)\(/m;
