@@ -1,7 +1,6 @@
 /** `_component_template`: what composable templates are made of. */
 
-import { AppError } from "#proto/kit/errors.ts";
-import { namesMatching, requireNew } from "../named-templates.ts";
+import { namesAsked, namesMatching, namesToDelete, requireNew } from "../named-templates.ts";
 import type { ApiParts } from "../parts.ts";
 import type { ApiRequest } from "../request.ts";
 import { type ApiResponse, empty, json, type Route } from "../route.ts";
@@ -60,11 +59,7 @@ async function putComponent({ indices }: ApiParts, request: ApiRequest): Promise
 
 function getComponents({ indices }: ApiParts, request: ApiRequest): ApiResponse {
   const { components } = indices.templateCatalog.set();
-  const wanted = request.list("name");
-  const names = namesMatching(components, wanted);
-  const missing = wanted?.find((name) => !name.includes("*") && !names.includes(name));
-  if (missing !== undefined)
-    throw new AppError("not_found", `component template matching [${missing}] not found`);
+  const names = namesAsked(components, request.list("name"), "component template");
   const isFlat = request.flag("flat_settings") ?? false;
   return json({
     component_templates: names.map((name) => ({
@@ -75,14 +70,8 @@ function getComponents({ indices }: ApiParts, request: ApiRequest): ApiResponse 
 }
 
 async function deleteComponents({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
-  const wanted = request.segment("name");
-  const names = namesMatching(indices.templateCatalog.set().components, request.list("name"));
-  const missing = wanted.split(",").find((name) => !name.includes("*") && !names.includes(name));
-  if (missing !== undefined || (names.length === 0 && wanted !== "*")) {
-    throw new AppError("not_found", `component_template [${missing ?? wanted}] missing`, {
-      data: { type: "index_template_missing_exception" },
-    });
-  }
+  const { components } = indices.templateCatalog.set();
+  const names = namesToDelete(components, request.list("name") ?? [], "component_template");
   await indices.templateCatalog.deleteComponents(names);
   return json({ acknowledged: true });
 }

@@ -12,7 +12,7 @@ import { definitionOf } from "#hub/cluster/new-index.ts";
 import { warnDeprecated } from "#hub/search/deprecation.ts";
 import type { JsonObject } from "#hub/search/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { namesMatching, requireNew } from "../named-templates.ts";
+import { namesAsked, namesMatching, namesToDelete, requireNew } from "../named-templates.ts";
 import type { ApiParts } from "../parts.ts";
 import type { ComposableTemplate, IndexTemplate } from "../ports.ts";
 import type { ApiRequest } from "../request.ts";
@@ -108,11 +108,7 @@ async function putTemplate({ indices }: ApiParts, request: ApiRequest): Promise<
 
 function getTemplates({ indices }: ApiParts, request: ApiRequest): ApiResponse {
   const { templates } = indices.templateCatalog.set();
-  const wanted = request.list("name");
-  const names = namesMatching(templates, wanted);
-  const missing = wanted?.find((name) => !name.includes("*") && !names.includes(name));
-  if (missing !== undefined)
-    throw new AppError("not_found", `index template matching [${missing}] not found`);
+  const names = namesAsked(templates, request.list("name"), "index template");
   const isFlat = request.flag("flat_settings") ?? false;
   return json({
     index_templates: names.map((name) => ({
@@ -124,14 +120,7 @@ function getTemplates({ indices }: ApiParts, request: ApiRequest): ApiResponse {
 
 async function deleteTemplates({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
   const { templates } = indices.templateCatalog.set();
-  const names = namesMatching(templates, request.list("name"));
-  const wanted = request.segment("name");
-  const missing = wanted.split(",").find((name) => !name.includes("*") && !names.includes(name));
-  if (missing !== undefined || (names.length === 0 && wanted !== "*")) {
-    throw new AppError("not_found", `index_template [${missing ?? wanted}] missing`, {
-      data: { type: "index_template_missing_exception" },
-    });
-  }
+  const names = namesToDelete(templates, request.list("name") ?? [], "index_template");
   const streams = new Set(indices.all().flatMap(({ dataStream }) => dataStream ?? []));
   const used = [...streams].filter((stream) => names.includes(templateFor(stream, templates)?.name ?? ""));
   if (used.length > 0) {
