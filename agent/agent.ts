@@ -1,6 +1,11 @@
 /** The agent: puts registry, output, inputs and status together. The only place that knows all of them. */
 
 import { hostname } from "node:os";
+import type { InputContext } from "#agent/contract/input.ts";
+import { type InputMetrics, inputMetrics } from "#agent/contract/input-metrics.ts";
+import type { Output } from "#agent/contract/output.ts";
+import type { AgentSettings } from "#agent/settings/config.ts";
+import type { InputSettings } from "#agent/settings/input-settings.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { type Component, Lifecycle, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -8,15 +13,10 @@ import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StatusServer } from "#proto/kit/status-server.ts";
 import { inboxPrefix } from "#proto/subjects.ts";
-import type { AgentSettings } from "./config.ts";
+import { createDirectOutput } from "./create-output.ts";
 import { isNear } from "./harvester/descriptor-reader.ts";
-import { findOutBirth, ownFiles } from "./harvester/machine.ts";
-import type { InputSettings } from "./input-settings.ts";
-import type { InputContext } from "./inputs/input.ts";
-import { type InputMetrics, inputMetrics } from "./inputs/metrics.ts";
+import { findOutBirth, ownFiles } from "./machine.ts";
 import { Connection, connectionSettings } from "./outputs/connection.ts";
-import { createDirectOutput } from "./outputs/create.ts";
-import type { Output } from "./outputs/output.ts";
 import { type AgentNames, PipelineOutput } from "./outputs/pipeline.ts";
 import { Registry } from "./registry/registry.ts";
 import { type NamedInput, Status } from "./status.ts";

@@ -1,6 +1,8 @@
 /** The commands of the agent. */
 
 import { basename, delimiter, dirname } from "node:path";
+import { PROCESS_TERMINAL, type Terminal } from "#agent/commands/terminal.ts";
+import { type AgentSettings, installedDataFolder, loadSettings } from "#agent/settings/config.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
@@ -12,10 +14,8 @@ import { enroll } from "./commands/enroll.ts";
 import { fullSchema, settingsReference } from "./commands/reference.ts";
 import { registryCommand } from "./commands/registry.ts";
 import { setup } from "./commands/setup.ts";
-import { type AgentSettings, installedDataFolder, loadSettings } from "./config.ts";
 import { helpText } from "./help.ts";
 import { Reloader } from "./reload.ts";
-import { PROCESS_TERMINAL, type Terminal } from "./terminal.ts";
 import { SHIPPER_VERSION, VERSION } from "./version.ts";
 
 /** In it the launcher says by which path it was called. */

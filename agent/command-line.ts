@@ -1,9 +1,9 @@
 /** What may stand on the agent's command line. */
 
 import { parseArgs } from "node:util";
+import { usualSettingsFile } from "#agent/settings/config.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { usualSettingsFile } from "./config.ts";
 
 /** All there are. */
 export const COMMANDS = ["run", "test", "registry", "setup", "enroll"];

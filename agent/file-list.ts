@@ -1,7 +1,7 @@
 /** Which files an agent tells its hub of: a few, those first that somebody should look at. */
 
+import type { FileState } from "#agent/contract/input.ts";
 import type { tailrace } from "#proto/messages.ts";
-import type { FileState } from "./inputs/input.ts";
 
 /** Some 5 kB a message; the hub keeps the last one of each agent. */
 const FILES_MAX = 50;

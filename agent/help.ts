@@ -1,9 +1,9 @@
 /** What `--help` prints: of the program, or of one of its commands. */
 
+import { installedDataFolder, usualSettingsFile } from "#agent/settings/config.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { COMMANDS } from "./command-line.ts";
-import { installedDataFolder, usualSettingsFile } from "./config.ts";
 import { VERSION } from "./version.ts";
 
 /** The options that most commands take; `@file` and `@data` stand for what holds without them. */

@@ -17,14 +17,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { nkeys } from "@nats-io/transport-node";
-import { Agent } from "#agent/agent.ts";
-import { checkAgentSettings } from "#agent/config.ts";
+import { checkAgentSettings } from "#agent/settings/config.ts";
+import { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { parseSettings } from "#proto/kit/settings.ts";
+import { parseSettings } from "#proto/kit/settings/settings.ts";
 import { findBinary } from "#test/harness/nats.ts";
 import { until } from "#test/harness/until.ts";
+import { Agent } from "./agent.ts";
 import { setup } from "./commands/setup.ts";
-import { SETTINGS_SCHEMA } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tailrace-operation-"));
 const running: Agent[] = [];

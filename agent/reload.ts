@@ -2,11 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
+import type { AgentSettings } from "#agent/settings/config.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { AgentSettings } from "./config.ts";
 
 export interface ReloaderOptions {
   /** The settings file. */

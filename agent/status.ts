@@ -1,5 +1,7 @@
 /** Tells how the agent does: to the hub every 10 s, to /health and /metrics when asked. */
 
+import type { Input, InputState } from "#agent/contract/input.ts";
+import type { Output } from "#agent/contract/output.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -8,9 +10,7 @@ import type { Health } from "#proto/kit/status-server.ts";
 import { AgentStatus, type tailrace } from "#proto/messages.ts";
 import { statusSubject } from "#proto/subjects.ts";
 import { fileList } from "./file-list.ts";
-import type { Input, InputState } from "./inputs/input.ts";
 import type { Connection } from "./outputs/connection.ts";
-import type { Output } from "./outputs/output.ts";
 import type { AgentNames } from "./outputs/pipeline.ts";
 import type { Registry } from "./registry/registry.ts";
 

@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { checkAgentSettings } from "#agent/settings/config.ts";
+import { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { parseSettings } from "#proto/kit/settings.ts";
+import { parseSettings } from "#proto/kit/settings/settings.ts";
 import { AgentHello, type tailrace, Watermark } from "#proto/messages.ts";
 import { helloSubject, watermarkSubject } from "#proto/subjects.ts";
 import { assemble, openRaw, readRaw } from "#test/harness/agent.ts";
 import { startNats, type TestNats } from "#test/harness/nats.ts";
 import { Agent } from "./agent.ts";
-import { checkAgentSettings } from "./config.ts";
-import { SETTINGS_SCHEMA } from "./settings.ts";
 
 let server: TestNats;
 let nats: NatsConnection;

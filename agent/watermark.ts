@@ -3,6 +3,7 @@
  * segments; when its log was lost or rolled back, the agent goes back to that and sends again.
  */
 
+import type { LastAck } from "#agent/outputs/publisher.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -11,7 +12,6 @@ import { AgentHello, type tailrace, Watermark } from "#proto/messages.ts";
 import { helloSubject, watermarkSubject } from "#proto/subjects.ts";
 import type { Connection } from "./outputs/connection.ts";
 import type { AgentNames } from "./outputs/pipeline.ts";
-import type { LastAck } from "./publisher.ts";
 import type { Registry } from "./registry/registry.ts";
 import { type EarlierGeneration, sourceOf } from "./registry/row.ts";
 

@@ -1,6 +1,5 @@
 /** The hub's command line: what was asked, or what to write instead. */
 
-import { didYouMean } from "#proto/kit/nearest.ts";
 import {
   type AgentCommand,
   type ApiKeyCommand,
@@ -10,14 +9,15 @@ import {
   parseClientCommand,
   parseUserCommand,
   type UserCommand,
-} from "./commands/admin-arguments.ts";
-import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./commands/arguments.ts";
-import { type JournalCommand, parseJournalCommand } from "./commands/journal.ts";
-import { type KeystoreCommand, parseKeystoreCommand } from "./commands/keystore.ts";
-import { type PipelineCommand, parsePipelineCommand } from "./commands/pipeline.ts";
-import { parseSearchCommand, type SearchCommand } from "./commands/search.ts";
-import { parseTailCommand, type TailCommand } from "./commands/tail.ts";
-import { parseSnapshotCommand, type SnapshotCommand } from "./snapshot/arguments.ts";
+} from "#hub/commands/admin-arguments.ts";
+import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "#hub/commands/arguments.ts";
+import { type JournalCommand, parseJournalCommand } from "#hub/commands/journal.ts";
+import { type KeystoreCommand, parseKeystoreCommand } from "#hub/commands/keystore.ts";
+import { type PipelineCommand, parsePipelineCommand } from "#hub/commands/pipeline.ts";
+import { parseSearchCommand, type SearchCommand } from "#hub/commands/search.ts";
+import { parseSnapshotCommand, type SnapshotCommand } from "#hub/commands/snapshot-arguments.ts";
+import { parseTailCommand, type TailCommand } from "#hub/commands/tail.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
 
 export type HubCommand =
   | UserCommand

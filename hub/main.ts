@@ -2,20 +2,25 @@
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import type { AdminCommand } from "#hub/commands/admin.ts";
+import { helpText } from "#hub/commands/help.ts";
+import { runJournalCommand } from "#hub/commands/journal.ts";
+import type { KeystoreCommand } from "#hub/commands/keystore.ts";
+import { type PipelineCommand, runPipelineCommand } from "#hub/commands/pipeline.ts";
+import { runSearchCommand, type SearchCommand } from "#hub/commands/search.ts";
+import type { SnapshotCommand } from "#hub/commands/snapshot-arguments.ts";
+import { runTailCommand, type TailCommand } from "#hub/commands/tail.ts";
+import type { Hub } from "#hub/node/hub.ts";
+import {
+  type HubSettings,
+  hubSchema,
+  loadHubSettings,
+  settingsReference,
+} from "#hub/node/settings/hub-settings.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { type HubCommand, parseHubCommand } from "./cli.ts";
-import type { AdminCommand } from "./commands/admin.ts";
-import { helpText } from "./commands/help.ts";
-import { runJournalCommand } from "./commands/journal.ts";
-import type { KeystoreCommand } from "./commands/keystore.ts";
-import { type PipelineCommand, runPipelineCommand } from "./commands/pipeline.ts";
-import { runSearchCommand, type SearchCommand } from "./commands/search.ts";
-import { runTailCommand, type TailCommand } from "./commands/tail.ts";
-import { type HubSettings, hubSchema, loadHubSettings, settingsReference } from "./config.ts";
-import type { Hub } from "./hub.ts";
-import type { SnapshotCommand } from "./snapshot/arguments.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -45,7 +50,7 @@ function isAdministration(command: HubCommand): command is AdminCommand {
 }
 
 async function administer(command: AdminCommand): Promise<void> {
-  const { runAdminCommand } = await import("./commands/admin.ts");
+  const { runAdminCommand } = await import("#hub/commands/admin.ts");
   process.stdout.write(await runAdminCommand(command, commandLog()));
 }
 
@@ -68,12 +73,12 @@ async function tail(command: TailCommand): Promise<void> {
 }
 
 async function keystore(command: KeystoreCommand): Promise<void> {
-  const { runKeystoreCommand } = await import("./commands/keystore.ts");
+  const { runKeystoreCommand } = await import("#hub/commands/keystore.ts");
   process.stdout.write(await runKeystoreCommand(command, process.env));
 }
 
 async function snapshot(command: SnapshotCommand): Promise<void> {
-  const { runSnapshotCommand } = await import("./snapshot/command.ts");
+  const { runSnapshotCommand } = await import("#hub/commands/snapshot.ts");
   await runSnapshotCommand(command, { log: commandLog(), version: version() });
 }
 
@@ -93,7 +98,7 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
     pretty: process.stderr.isTTY === true,
   });
   // The whole hub is loaded only where it runs: commands answer at once.
-  const { Hub } = await import("./hub.ts");
+  const { Hub } = await import("#hub/node/hub.ts");
   const hub = new Hub({ settings, log, version: version() });
   const service = new ServiceManager({ env: process.env, log });
   const stopped = Promise.withResolvers<void>();

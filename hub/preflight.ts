@@ -3,12 +3,12 @@
  * start. Exit status: 0 it may start, 1 it would refuse, 2 wrong usage or settings.
  */
 
+import { bootstrapFindings } from "#hub/node/checks/bootstrap-checks.ts";
+import { checkedSettings } from "#hub/node/checks/checked-settings.ts";
+import { readMachineFacts } from "#hub/node/checks/machine-limits.ts";
+import { loadHubSettings } from "#hub/node/settings/hub-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { bootstrapFindings } from "./bootstrap-checks.ts";
-import { checkedSettings } from "./checked-settings.ts";
 import { parseHubCommand } from "./cli.ts";
-import { loadHubSettings } from "./config.ts";
-import { readMachineFacts } from "./machine-facts.ts";
 
 const MAY_START = 0;
 const REFUSED = 1;

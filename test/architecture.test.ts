@@ -5,10 +5,11 @@ import { test } from "node:test";
 import {
   cycles,
   emptyNames,
+  folderFaults,
   importsOf,
   layerFaults,
   namedPaths,
-  roomOf,
+  partOf,
   type Sources,
 } from "./architecture.ts";
 
@@ -23,6 +24,10 @@ const sources = readSources();
 
 test("every import leads downward", () => {
   assert.deepEqual(layerFaults(sources), []);
+});
+
+test("inside a part every import leads downward", () => {
+  assert.deepEqual(folderFaults(sources), []);
 });
 
 test("no file loads itself in a circle", () => {
@@ -45,14 +50,14 @@ test(`no file has more than ${MAX_LINES} lines, no test more than ${MAX_TEST_LIN
   assert.deepEqual(lengths.filter(tooLong), []);
 });
 
-test("ARCHITECTURE.md names every room, and nothing that isn't there", () => {
+test("ARCHITECTURE.md names every part, and no path that is missing", () => {
   const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
   const named = namedPaths(page);
-  const rooms = new Set([...sources.keys()].map((path) => `${roomOf(path)}/`));
+  const parts = new Set([...sources.keys()].map((path) => `${partOf(path)}/`));
   assert.deepEqual(
-    [...rooms].filter((room) => !named.includes(room)),
+    [...parts].filter((room) => !named.includes(room)),
     [],
-    "rooms without a paragraph",
+    "parts without a section",
   );
   // What a build makes (dist/) need not be there yet.
   const written = named.filter((path) => !path.endsWith("/dist"));
@@ -68,44 +73,44 @@ const PLANTED: readonly (readonly [what: string, files: Readonly<Record<string, 
     [
       "an upward import",
       { "proto/kit/a.ts": 'import { b } from "#agent/b.ts";', "agent/b.ts": "" },
-      /kit\/a\.ts imports #agent\/b\.ts: proto\/kit must not see agent/,
+      /kit\/a\.ts imports #agent\/b\.ts: proto\/kit must not import agent/,
     ],
     [
-      "an import of a sibling",
+      "an import of a sibling part",
       { "hub/engine/a.ts": 'import type { B } from "#hub/journal/b.ts";', "hub/journal/b.ts": "" },
-      /hub\/engine must not see hub\/journal/,
+      /hub\/engine must not import hub\/journal/,
     ],
     [
       "an upward export over several lines",
       { "hub/search/a.ts": 'export {\n  b,\n  c,\n} from "#hub/api/b.ts";', "hub/api/b.ts": "" },
-      /hub\/search must not see hub\/api/,
+      /hub\/search must not import hub\/api/,
     ],
     [
       "an upward dynamic import",
-      { "hub/api/a.ts": 'const b = await import("#hub/hub.ts");', "hub/hub.ts": "" },
-      /hub\/api must not see hub$/,
+      { "hub/api/a.ts": 'const b = await import("#hub/node/hub.ts");', "hub/node/hub.ts": "" },
+      /hub\/api must not import hub\/node$/,
     ],
     [
-      "a worker in a room above",
+      "a worker in a part above",
       { "hub/engine/a.ts": 'new Worker(new URL("../api/b.ts", import.meta.url));', "hub/api/b.ts": "" },
-      /hub\/engine must not see hub\/api/,
+      /hub\/engine must not import hub\/api/,
     ],
     [
-      "a room above reached by a short path",
+      "a part above reached by a short path",
       { "hub/engine/a.ts": 'import { b } from "../api/b.ts";', "hub/api/b.ts": "" },
-      /leaves its room/,
+      /leaves its part/,
     ],
     ["a computed import", { "hub/engine/a.ts": "const b = await import(name);" }, /imports a computed path/],
     [
       "a product file that imports a test's part",
       { "agent/a.ts": 'import "#test/harness/b.ts";', "test/harness/b.ts": "" },
-      /must not know its tests/,
+      /must not import its tests/,
     ],
     ["an import of a missing file", { "agent/a.ts": 'import "./b.ts";' }, /there is no such file/],
     [
       "a page that sees the engine's protocol",
       { "ui/a.ts": 'import { b } from "#proto/position.ts";', "proto/position.ts": "" },
-      /ui must not see proto/,
+      /ui must not import proto/,
     ],
     [
       "a climb over two folders",
@@ -113,6 +118,19 @@ const PLANTED: readonly (readonly [what: string, files: Readonly<Record<string, 
       /climbs out/,
     ],
   ];
+
+test("the checker finds an import that leads upward inside a part", () => {
+  const files = {
+    "hub/search/query/a.ts": 'import type { B } from "#hub/search/execute/b.ts";',
+    "hub/search/execute/b.ts": "",
+    "hub/search/query/a.test.ts": 'import { B } from "#hub/search/execute/b.ts";',
+    "hub/search/unlisted/c.ts": "",
+  };
+  assert.deepEqual(folderFaults(new Map(Object.entries(files))), [
+    "hub/search/query/a.ts imports #hub/search/execute/b.ts: execute lies above query",
+    "hub/search/unlisted/c.ts: the folder unlisted has no row in FOLDERS of hub/search",
+  ]);
+});
 
 for (const [what, files, fault] of PLANTED) {
   test(`the checker finds ${what}`, () => {
@@ -122,8 +140,8 @@ for (const [what, files, fault] of PLANTED) {
 
 test("the checker lets downward imports, the live protocol and a test's harness pass", () => {
   const files = {
-    "hub/hub.ts": 'import { a } from "#hub/api/a.ts";\nimport { b } from "./b.ts";',
-    "hub/b.ts": "",
+    "hub/node/hub.ts": 'import { a } from "#hub/api/a.ts";\nimport { b } from "./b.ts";',
+    "hub/node/b.ts": "",
     "hub/api/a.ts": 'import type { S } from "#hub/engine/s.ts";\nimport x from "fastify";',
     "hub/engine/s.ts": 'import { k } from "#proto/kit/k.ts";',
     "hub/engine/s.test.ts": 'import { h } from "#test/harness/h.ts";',

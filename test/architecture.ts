@@ -1,9 +1,13 @@
 /**
- * Checks which file imports which: rooms see only what lies below them, siblings don't see each other, no file
- * imports itself in a circle. Works on texts, so that the checker itself can be tested.
+ * Checks which file imports which. Parts of the project see only the parts below them, folders inside a part see only the
+ * folders below them, and no files import each other in a circle. Type imports count like all others. The checks work on
+ * texts, so that the checker itself can be tested.
+ *
+ * `node test/architecture.ts --print` prints the order.
  */
 
 import { posix } from "node:path";
+import { FOLDERS, PARTS } from "./architecture-order.ts";
 
 /** Path in the project ("hub/engine/shard.ts") → text. */
 export type Sources = ReadonlyMap<string, string>;
@@ -16,41 +20,18 @@ export interface Import {
   readonly specifier: string;
   /** Types only: nothing is loaded for it. */
   readonly typeOnly: boolean;
-  /** A file started as a worker or process of its own. */
+  /** A file that is started as a worker or a process. */
   readonly separate: boolean;
 }
 
-const KIT = "proto/kit";
-const ENGINE_LEVEL = ["hub/engine", "hub/journal", "proto", KIT];
-const SEARCH_LEVEL = ["hub/search", "hub/cluster", ...ENGINE_LEVEL];
-
-/** Room → rooms it may import. Two rooms that stand in no row of each other are siblings. */
-const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  [KIT]: [],
-  proto: [KIT],
-  agent: ["proto", KIT],
-  "hub/engine": ["proto", KIT],
-  "hub/journal": ["proto", KIT],
-  "hub/pipeline": ["proto", KIT],
-  "hub/auth": [KIT],
-  "hub/search": ENGINE_LEVEL,
-  "hub/cluster": ENGINE_LEVEL,
-  "hub/api": SEARCH_LEVEL,
-  "hub/live": SEARCH_LEVEL,
-  "hub/alerts": SEARCH_LEVEL,
-  hub: ["hub/api", "hub/live", "hub/alerts", "hub/auth", "hub/pipeline", ...SEARCH_LEVEL],
-  ui: ["proto/live.ts", "proto/gen"],
-  deploy: ["proto", KIT],
-};
-
-/** Returns the room a file belongs to: the longest row of the table that its path starts with. */
-export function roomOf(path: string): string {
+/** Returns the part a file belongs to: the longest key of `PARTS` that its path starts with. */
+export function partOf(path: string): string {
   const [first = "", second = ""] = path.split("/");
   const nested = `${first}/${second}`;
-  return nested in ALLOWED && path.startsWith(`${nested}/`) ? nested : first;
+  return nested in PARTS && path.startsWith(`${nested}/`) ? nested : first;
 }
 
-/** Returns the imports of a file that lead to a file of the project; packages are left out. */
+/** Returns the imports of a file that lead to a file of the project. Imports of packages are left out. */
 export function importsOf(path: string, text: string): Import[] {
   const found: Import[] = [];
   const add = (specifier: string, typeOnly: boolean, separate: boolean): void => {
@@ -65,20 +46,20 @@ export function importsOf(path: string, text: string): Import[] {
   return found;
 }
 
-/** Formatted code has its statements at the start of a line; what is quoted or commented hasn't. */
+/** Formatted code has its statements at the start of a line. Quoted and commented ones are indented. */
 const STATEMENT = /^(?:import|export)\s+(type\s+)?[\w$*{},\s]+?\sfrom\s+"([^"\n]+)"/gm;
 const SIDE_EFFECT = /^import\s+"([^"\n]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"([^"\n]+)"\s*\)/g;
 const FILE_URL = /\bnew URL\(\s*"([^"\n]+\.[jt]s)",\s*import\.meta\.url/g;
-/** A dynamic import whose target can't be read off the text. */
+/** A dynamic import whose target isn't written out. */
 const COMPUTED = /\bimport\(\s*[^\s"')]/;
 
-/** Returns one sentence for each import that breaks the table. */
+/** Returns one sentence for each import that breaks the order of the parts. */
 export function layerFaults(sources: Sources): string[] {
   const faults: string[] = [];
   for (const [path, text] of sources) {
     const isTest = path.endsWith(".test.ts");
-    if (COMPUTED.test(text) && !isTest && roomOf(path) !== "test")
+    if (COMPUTED.test(text) && !isTest && partOf(path) !== "test")
       faults.push(`${path} imports a computed path`);
     for (const each of importsOf(path, text)) {
       const fault = faultOf(each, isTest, sources);
@@ -89,28 +70,61 @@ export function layerFaults(sources: Sources): string[] {
 }
 
 function faultOf(each: Import, isTest: boolean, sources: Sources): string | undefined {
-  const from = roomOf(each.from);
-  const to = roomOf(each.to);
+  const from = partOf(each.from);
+  const to = partOf(each.to);
   if (!sources.has(each.to)) return "there is no such file";
   if (!each.separate) {
-    if (each.specifier.startsWith("../..")) return "climbs out of its folder; write #room/…";
-    if (each.specifier.startsWith(".") && from !== to) return "leaves its room; write #room/…";
+    if (each.specifier.startsWith("../..")) return "climbs out of its folder; write #part/…";
+    if (each.specifier.startsWith(".") && from !== to) return "leaves its part; write #part/…";
   }
   if (from === to || from === "test") return undefined;
-  if (to === "test") return isTest ? undefined : "the product must not know its tests";
-  const allowed = ALLOWED[from];
-  if (allowed === undefined) return `${from} stands in no row of the table`;
+  if (to === "test") return isTest ? undefined : "the product must not import its tests";
+  const allowed = PARTS[from];
+  if (allowed === undefined) return `${from} has no row in PARTS`;
   if (
     allowed.some(
-      (room) => to === room || each.to === room || (each.to.startsWith(`${room}/`) && room === "proto/gen"),
+      (part) => to === part || each.to === part || (each.to.startsWith(`${part}/`) && part === "proto/gen"),
     )
   ) {
     return undefined;
   }
-  return `${from} must not see ${to}`;
+  return `${from} must not import ${to}`;
 }
 
-/** Returns circles of files that load each other, each as "a → b → a". */
+/** Returns one sentence for each import that breaks the order of the folders inside a part. Tests are left out. */
+export function folderFaults(sources: Sources): string[] {
+  const faults: string[] = [];
+  for (const [path, text] of sources) {
+    const part = partOf(path);
+    if (path.endsWith(".test.ts") || part === "test") continue;
+    const from = folderIn(part, path);
+    const level = levelOf(part, from);
+    if (level < 0) {
+      faults.push(`${path}: the folder ${from} has no row in FOLDERS of ${part}`);
+      continue;
+    }
+    for (const each of importsOf(path, text)) {
+      if (partOf(each.to) !== part || !sources.has(each.to)) continue;
+      const to = folderIn(part, each.to);
+      if (levelOf(part, to) < level)
+        faults.push(`${path} imports ${each.specifier}: ${to} lies above ${from}`);
+    }
+  }
+  return faults;
+}
+
+/** Returns the folder of `path` inside its part, "." for the part's own files. */
+function folderIn(part: string, path: string): string {
+  return posix.relative(part, posix.dirname(path)) || ".";
+}
+
+function levelOf(part: string, folder: string): number {
+  const rows = FOLDERS[part];
+  if (rows === undefined) return folder === "." ? 0 : -1;
+  return rows.findIndex((row) => (typeof row === "string" ? row === folder : row.includes(folder)));
+}
+
+/** Returns the circles of files that import each other, each as "a → b → a". Type imports count. */
 export function cycles(sources: Sources): string[] {
   const found: string[] = [];
   const state = new Map<string, "open" | "done">();
@@ -133,10 +147,10 @@ export function cycles(sources: Sources): string[] {
   return found;
 }
 
-/** Words that say nothing of what a file or folder holds. */
+/** Words that say nothing about what a file or folder holds. */
 const EMPTY_WORDS = new Set(["util", "utils", "helper", "helpers", "common", "manager", "base", "impl"]);
 
-/** Returns the paths that hold a word that says nothing. */
+/** Returns the paths that hold such a word. */
 export function emptyNames(paths: Iterable<string>): string[] {
   return [...paths].filter((path) => path.split(/[/.\-_]/).some((word) => EMPTY_WORDS.has(word)));
 }
@@ -146,3 +160,14 @@ export function namedPaths(markdown: string): string[] {
   const quoted = [...markdown.matchAll(/`([^`\s]+)`/g)].map(([, text]) => text!);
   return quoted.filter((text) => /^(proto|agent|hub|ui|deploy|test|docs)\/[\w./-]*$/.test(text));
 }
+
+/** Returns the order as text: each part with the parts it may import, then its folders from top to bottom. */
+export function printedOrder(): string {
+  const lines = Object.entries(PARTS).flatMap(([part, below]) => [
+    `${part} → ${below.join(", ") || "nothing"}`,
+    ...(FOLDERS[part] ?? []).map((row) => `    ${typeof row === "string" ? row : row.join(" ⇄ ")}`),
+  ]);
+  return `${lines.join("\n")}\n`;
+}
+
+if (import.meta.main && process.argv.includes("--print")) process.stdout.write(printedOrder());

@@ -18,7 +18,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { parseDuration } from "#proto/kit/units.ts";
-import { type GroupReport, NO_TESTS, type TestCounts } from "./run-group.ts";
+import { type GroupReport, NO_TESTS, type TestCounts } from "./run-process.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
@@ -65,7 +65,7 @@ const waiting = options.together ? groups.toSorted((left, right) => sizeOf(right
 await Promise.all(Array.from({ length: Number(options.concurrency) }, lane));
 finish();
 
-/** Two more than there are cores, as tests also wait for disks and children; less what test/side-by-side.ts runs. */
+/** Two more than there are cores, as tests also wait for disks and children; less what test/run-parallel.ts runs. */
 function freeLanes(): number {
   return Math.max(1, availableParallelism() + 2 - Number(process.env["TAILRACE_BESIDE"] ?? 0));
 }
@@ -117,7 +117,7 @@ async function lane(): Promise<void> {
 }
 
 async function runGroup(group: readonly string[]): Promise<void> {
-  const child = fork(join(ROOT, "test/run-group.ts"), group, {
+  const child = fork(join(ROOT, "test/run-process.ts"), group, {
     env: {
       ...process.env,
       TAILRACE_TEST_RUN: JSON.stringify({ timeoutMs, name: options.name, verbose: options.verbose }),

@@ -2,17 +2,17 @@
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
-import "./components/connection-badge.ts";
+import "#ui/components/shell/connection-badge.ts";
+import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { nextFrame } from "#ui/components/controls/next-frame.ts";
+import { type IconName, icon, logo } from "#ui/components/style/icons.ts";
+import { controls } from "#ui/components/style/styles.ts";
+import { type Route, Router } from "#ui/services/browser/router.ts";
+import { chooseTheme, currentTheme, THEME_EVENT, THEMES, type Theme } from "#ui/services/browser/theme.ts";
+import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
+import { fetchViewer, signOut, type Viewer } from "#ui/services/hub/session-client.ts";
 import { appStyles } from "./app-styles.ts";
-import { HotkeyController } from "./components/hotkeys.ts";
-import { type IconName, icon, logo } from "./components/icons.ts";
-import { nextFrame } from "./components/next-frame.ts";
-import { controls } from "./components/styles.ts";
-import { LOOK_TEXTS } from "./look-texts.ts";
 import { NOT_FOUND, PAGES, type Page } from "./page-list.ts";
-import { type Route, Router } from "./router.ts";
-import { fetchViewer, signOut, type Viewer } from "./services/session-client.ts";
-import { chooseTheme, currentTheme, THEME_EVENT, THEMES, type Theme } from "./theme.ts";
 
 const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
   system: "system",

@@ -48,8 +48,8 @@ const loadedBehind: Plugin = {
   setup(builder) {
     /** By a file what is loaded before it, as the file would import it. */
     const loaded = new Map<string, string>([[SHELL, "main.ts"]]);
-    builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ kind, path, importer, resolveDir }) => {
-      const file = join(resolveDir, path);
+    builder.onResolve({ filter: /^(?:\.\.?|#ui)\/.*\.ts$/ }, ({ kind, path, importer, resolveDir }) => {
+      const file = path.startsWith("#ui/") ? join(HERE, path.slice("#ui/".length)) : join(resolveDir, path);
       if (kind === "dynamic-import" && !BEFORE_SHELL.has(basename(importer)))
         loaded.set(file, relative(dirname(file), SHELL));
       return undefined;

@@ -1,14 +1,14 @@
 /** What the command palette offers: pages, looks, languages, what is saved, indices. */
 
 import { msg } from "@lit/localize";
-import type { Command } from "./components/command-palette.ts";
-import { LOOK_TEXTS } from "./look-texts.ts";
+import type { Command } from "#ui/components/shell/command-palette.ts";
+import { chooseLanguage, LANGUAGES, type Language } from "#ui/services/browser/language.ts";
+import { formatRoute } from "#ui/services/browser/router.ts";
+import { chooseDensity, chooseTheme, DENSITIES, THEMES } from "#ui/services/browser/theme.ts";
+import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
+import { parametersOf, SavedClient, type SavedType } from "#ui/services/hub/saved-client.ts";
+import { SearchClient } from "#ui/services/search/search-client.ts";
 import { PAGES } from "./page-list.ts";
-import { formatRoute } from "./router.ts";
-import { chooseLanguage, LANGUAGES, type Language } from "./services/language.ts";
-import { parametersOf, SavedClient, type SavedType } from "./services/saved-client.ts";
-import { SearchClient } from "./services/search-client.ts";
-import { chooseDensity, chooseTheme, DENSITIES, THEMES } from "./theme.ts";
 
 const SAVED: readonly (readonly [type: SavedType, kind: string])[] = [
   ["dashboard", msg("Dashboard")],

@@ -3,10 +3,10 @@
  * the first search at once. The language comes before the shell, as texts are made when their modules are loaded.
  */
 
-import { firstAnswers, startFirstSearch } from "./services/first-search.ts";
-import { startLanguage } from "./services/language.ts";
-import { watchEdits } from "./services/sign-in.ts";
-import { startTheme } from "./theme.ts";
+import { startLanguage } from "#ui/services/browser/language.ts";
+import { watchEdits } from "#ui/services/browser/sign-in.ts";
+import { startTheme } from "#ui/services/browser/theme.ts";
+import { firstAnswers, startFirstSearch } from "#ui/services/discover/first-search.ts";
 
 startTheme();
 startFirstSearch(location.hash, Date.now(), (...call) => fetch(...call));

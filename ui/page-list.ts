@@ -3,7 +3,7 @@
 import { msg } from "@lit/localize";
 import { html, type TemplateResult } from "lit";
 // Where people begin: it comes with the shell.
-import "./pages/discover.ts";
+import "#ui/pages/discover/discover.ts";
 
 export interface Page {
   readonly title: string;
@@ -24,79 +24,79 @@ export const PAGES: Readonly<Record<string, Page>> = {
   live: {
     title: msg("Live"),
     place: "work",
-    load: () => import("./pages/live.ts"),
+    load: () => import("#ui/pages/live/live.ts"),
     view: (parameters) => html`<tr-page-live .parameters=${parameters}></tr-page-live>`,
   },
   visualise: {
     title: msg("Visualise"),
     place: "work",
-    load: () => import("./pages/visualise.ts"),
+    load: () => import("#ui/pages/visualise/visualise.ts"),
     view: (parameters) => html`<tr-page-visualise .parameters=${parameters}></tr-page-visualise>`,
   },
   dashboards: {
     title: msg("Dashboards"),
     place: "work",
-    load: () => import("./pages/dashboards.ts"),
+    load: () => import("#ui/pages/dashboards/dashboards.ts"),
     view: (parameters) => html`<tr-page-dashboards .parameters=${parameters}></tr-page-dashboards>`,
   },
   console: {
     title: msg("Console"),
     place: "work",
-    load: () => import("./pages/console.ts"),
+    load: () => import("#ui/pages/console/console.ts"),
     view: (parameters) => html`<tr-page-console .parameters=${parameters}></tr-page-console>`,
   },
   alerts: {
     title: msg("Alerts"),
     place: "work",
-    load: () => import("./pages/alerts.ts"),
+    load: () => import("#ui/pages/alerts/alerts.ts"),
     view: (parameters) => html`<tr-page-alerts .parameters=${parameters}></tr-page-alerts>`,
   },
   agents: {
     title: msg("Agents"),
     place: "manage",
-    load: () => import("./pages/agents.ts"),
+    load: () => import("#ui/pages/agents/agents.ts"),
     view: (parameters) => html`<tr-page-agents .parameters=${parameters}></tr-page-agents>`,
   },
   pipelines: {
     title: msg("Pipelines"),
     place: "manage",
-    load: () => import("./pages/pipelines.ts"),
+    load: () => import("#ui/pages/pipelines/pipelines.ts"),
     view: (parameters) => html`<tr-page-pipelines .parameters=${parameters}></tr-page-pipelines>`,
   },
   indices: {
     title: msg("Indices"),
     place: "manage",
-    load: () => import("./pages/indices.ts"),
+    load: () => import("#ui/pages/indices/indices.ts"),
     view: (parameters) => html`<tr-page-indices .parameters=${parameters}></tr-page-indices>`,
   },
   status: {
     title: msg("Health"),
     place: "manage",
-    load: () => import("./pages/status.ts"),
+    load: () => import("#ui/pages/status/status.ts"),
     view: () => html`<tr-page-status></tr-page-status>`,
   },
   users: {
     title: msg("Users and keys"),
     place: "manage",
-    load: () => import("./pages/users.ts"),
+    load: () => import("#ui/pages/access/users.ts"),
     view: () => html`<tr-page-users></tr-page-users>`,
   },
   enrolment: {
     title: msg("Connect servers"),
     place: "manage",
-    load: () => import("./pages/enrolment.ts"),
+    load: () => import("#ui/pages/access/enrolment.ts"),
     view: () => html`<tr-page-enrolment></tr-page-enrolment>`,
   },
   "oauth-clients": {
     title: msg("OAuth clients"),
     place: "manage",
-    load: () => import("./pages/oauth-clients.ts"),
+    load: () => import("#ui/pages/access/oauth-clients.ts"),
     view: () => html`<tr-page-oauth-clients></tr-page-oauth-clients>`,
   },
   connections: {
     title: msg("Connections"),
     place: "manage",
-    load: () => import("./pages/connections.ts"),
+    load: () => import("#ui/pages/access/connections.ts"),
     view: () => html`<tr-page-connections></tr-page-connections>`,
   },
   appearance: {

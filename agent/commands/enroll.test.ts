@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { nkeys } from "@nats-io/transport-node";
-import { checkAgentSettings } from "#agent/config.ts";
-import { SETTINGS_SCHEMA } from "#agent/settings.ts";
-import { parseSettings } from "#proto/kit/settings.ts";
+import { checkAgentSettings } from "#agent/settings/config.ts";
+import { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
+import { parseSettings } from "#proto/kit/settings/settings.ts";
 import { type CertificateFiles, issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { enroll } from "./enroll.ts";
 

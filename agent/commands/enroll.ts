@@ -8,8 +8,8 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { AppError } from "#proto/kit/errors.ts";
-import { writeFileAtomic } from "#proto/kit/files.ts";
-import { foreignOwner } from "#proto/kit/folder-owner.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
+import { foreignOwner } from "#proto/kit/files/folder-owner.ts";
 import { type HubAnswer, HubClient } from "./hub-client.ts";
 
 export interface EnrollOptions {

@@ -1,10 +1,10 @@
 /** `--print-schema` and `--print-settings`: the settings as a schema and as a reference. */
 
 import { Type } from "typebox";
-import { inputSchema } from "#agent/input-settings.ts";
 import { INPUTS } from "#agent/inputs/all.ts";
-import { COMMON_INPUT_PROPERTIES, SETTINGS_SCHEMA } from "#agent/settings.ts";
-import { describeSettings } from "#proto/kit/settings-reference.ts";
+import { inputSchema } from "#agent/settings/input-settings.ts";
+import { COMMON_INPUT_PROPERTIES, SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
+import { describeSettings } from "#proto/kit/settings/reference.ts";
 
 /** Returns the schema of agent.yml with the inputs' own settings in it. */
 export function fullSchema(): object {

@@ -1,12 +1,12 @@
 /** `tailrace-agent registry`: looks at what the agent remembers, carries it elsewhere, or forgets a file. */
 
 import type { Options } from "#agent/command-line.ts";
-import type { AgentSettings } from "#agent/config.ts";
-import { exportRows, importRows, type Rows, readRows, resetFile } from "#agent/registry/command.ts";
-import type { Terminal } from "#agent/terminal.ts";
+import type { AgentSettings } from "#agent/settings/config.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
 import { printable, printableJson } from "#proto/kit/printable.ts";
+import { exportRows, importRows, type Rows, readRows, resetFile } from "./registry-transfer.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Does it and resolves with true where there was something to do. Throws usage_invalid and what the registry throws. */
 export async function registryCommand(

@@ -1,7 +1,7 @@
 /** `setup`: loads the index template of shipped lines, and the sample searches and dashboards, through the dashboard. */
 
 import type { Static } from "typebox";
-import type { SETTINGS_SCHEMA } from "#agent/settings.ts";
+import type { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { HubClient } from "./hub-client.ts";
 

@@ -1,6 +1,6 @@
 /** Sends a file's bytes as they are, in blocks that end at line ends. */
 
-import type { Slot } from "#agent/slot-pool.ts";
+import type { Slot } from "#agent/contract/slot-pool.ts";
 import { countLines, cut } from "./cut.ts";
 import type { FileReading } from "./file-reading.ts";
 import { ANCHOR_BYTES } from "./identity.ts";

@@ -1,6 +1,6 @@
 /** Where a block of a file ends: at a line's end, unless a line is too long or will never end. */
 
-import type { BlockMemory } from "#agent/block-memory.ts";
+import type { BlockMemory } from "#agent/contract/block-memory.ts";
 
 const NEWLINE = 0x0a;
 /** UTF-8: bytes 10xxxxxx continue a character; a character has at most three of them. */

@@ -5,7 +5,7 @@
  */
 
 import { read as readCallback, readSync, statfsSync } from "node:fs";
-import type { RawPath } from "./path.ts";
+import type { RawPath } from "#agent/discovery/path.ts";
 
 /** A read that takes longer went to the disk itself, or to one that is busy, ms. */
 const SLOW_MS = 5;

@@ -1,8 +1,8 @@
 /** Packs the events of what was read of a file into a slot, up to the last place where no event is cut. */
 
-import type { BlockMemory } from "#agent/block-memory.ts";
+import type { BlockMemory } from "#agent/contract/block-memory.ts";
+import type { Slot } from "#agent/contract/slot-pool.ts";
 import { type CutEvent, type EventFormat, type FileView, flagFields } from "#agent/lines/event-format.ts";
-import type { Slot } from "#agent/slot-pool.ts";
 import { appendEvent, type EventFields, eventSize } from "#proto/raw-encoder.ts";
 import { beginsPlain, packLines } from "./line-packer.ts";
 

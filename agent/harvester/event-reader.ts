@@ -1,8 +1,8 @@
 /** Sends the events that a format cuts of a file; the place where the last one ends is where the next read begins. */
 
 import { readSync } from "node:fs";
+import type { Slot } from "#agent/contract/slot-pool.ts";
 import type { FileView } from "#agent/lines/event-format.ts";
-import type { Slot } from "#agent/slot-pool.ts";
 import { packEvents } from "./event-packer.ts";
 import type { FileReading } from "./file-reading.ts";
 import type { EventCutting, Successor } from "./harvester-options.ts";

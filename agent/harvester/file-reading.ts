@@ -4,7 +4,7 @@
  */
 
 import { readSync } from "node:fs";
-import type { Batch, Channel } from "#agent/outputs/output.ts";
+import type { Batch, Channel } from "#agent/contract/output.ts";
 import type { SourceId } from "#agent/registry/row.ts";
 import { DescriptorReader } from "./descriptor-reader.ts";
 import type { HarvesterOptions } from "./harvester-options.ts";

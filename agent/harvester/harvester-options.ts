@@ -1,7 +1,7 @@
 /** What a harvester is given: the file, its row, where its blocks go, and how events are cut. */
 
+import type { Channel, Output } from "#agent/contract/output.ts";
 import type { EventFormat } from "#agent/lines/event-format.ts";
-import type { Channel, Output } from "#agent/outputs/output.ts";
 import type { FileRow, SourceId } from "#agent/registry/row.ts";
 import type { ArchiveStat } from "./archives.ts";
 import type { Scratch } from "./scratch.ts";

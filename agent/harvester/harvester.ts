@@ -5,8 +5,8 @@
  */
 
 import { closeSync, fstatSync, type Stats } from "node:fs";
+import type { Slot } from "#agent/contract/slot-pool.ts";
 import type { FileRow } from "#agent/registry/row.ts";
-import type { Slot } from "#agent/slot-pool.ts";
 import { BlockReader } from "./block-reader.ts";
 import { EventReader } from "./event-reader.ts";
 import { FileReading } from "./file-reading.ts";

@@ -3,7 +3,7 @@
  * made for them. It stops at the first that isn't so simple. The kernel packs what no filter has to look at.
  */
 
-import type { BlockMemory } from "#agent/block-memory.ts";
+import type { BlockMemory } from "#agent/contract/block-memory.ts";
 import type { FileView, PlainLines } from "#agent/lines/event-format.ts";
 import type { PackedRun } from "#agent/lines/kernel/line-kernel.ts";
 import type { RangeFilter } from "#agent/lines/line-filter.ts";

@@ -1,6 +1,6 @@
 /** Memory that the files of one input share in turn, for bytes that are cut into events. */
 
-import type { BlockMemory } from "#agent/block-memory.ts";
+import type { BlockMemory } from "#agent/contract/block-memory.ts";
 
 export class Scratch {
   readonly #sizeBytes: number;

@@ -1,7 +1,7 @@
 /** The inputs there are. */
 
+import type { InputPlugin } from "#agent/contract/input.ts";
 import { containerInput } from "./container.ts";
-import type { InputPlugin } from "./input.ts";
 import { journaldInput } from "./journald.ts";
 import { kvstoreInput } from "./kvstore.ts";
 import { logInput } from "./log.ts";

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext as NodeTest, test } from "node:test";
 import { Value } from "typebox/value";
-import type { InputPlugin } from "./input.ts";
+import type { InputPlugin } from "#agent/contract/input.ts";
+import { testContext } from "#test/support/agent/recording-output.ts";
 import { syslogInput } from "./syslog.ts";
 import { type TcpInput, tcpInput } from "./tcp.ts";
-import { testContext } from "./testing.ts";
 
 /** Starts an input of these settings; the connections it is given end with the test. */
 async function listen(

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Value } from "typebox/value";
+import type { FileInput } from "#agent/inputs/files/file-input.ts";
+import { containerFields, podOfPath } from "#agent/inputs/kubernetes/pod-metadata.ts";
+import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { containerInput } from "./container.ts";
-import type { FileInput } from "./file-input.ts";
-import { containerFields, podOfPath } from "./pod-metadata.ts";
-import { eventsOf, type TestContext, testContext } from "./testing.ts";
 
 const cri = (tag: string, text: string, stream = "stdout"): string =>
   `2026-11-21T00:00:01Z ${stream} ${tag} ${text}\n`;

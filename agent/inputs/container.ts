@@ -1,15 +1,15 @@
 /** Input `container`: the log files that container runtimes write, with what their paths tell of pods. */
 
 import { type Static, Type } from "typebox";
+import { defineInput, type InputContext } from "#agent/contract/input.ts";
+import { type FileContent, FileInput } from "#agent/inputs/files/file-input.ts";
+import { fileProperties, validateFileSettings } from "#agent/inputs/files/file-settings.ts";
+import { apiOfPod, KubernetesApi } from "#agent/inputs/kubernetes/kubernetes-api.ts";
+import { containerFields } from "#agent/inputs/kubernetes/pod-metadata.ts";
 import { ContainerFormat } from "#agent/lines/container-format.ts";
 import { compileExpression } from "#agent/lines/expression.ts";
 import { jsonDecoderOf, jsonProperties } from "#agent/lines/json-line.ts";
 import { multilineOf, multilineProperties } from "#agent/lines/multiline.ts";
-import { type FileContent, FileInput } from "./file-input.ts";
-import { fileProperties, validateFileSettings } from "./file-settings.ts";
-import { defineInput, type InputContext } from "./input.ts";
-import { apiOfPod, KubernetesApi } from "./kubernetes-api.ts";
-import { containerFields } from "./pod-metadata.ts";
 
 const schema = Type.Object(
   {

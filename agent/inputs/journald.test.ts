@@ -3,9 +3,9 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext as Run, test } from "node:test";
 import { Value } from "typebox/value";
-import { readJournalEntry } from "./journal-entry.ts";
+import { readJournalEntry } from "#agent/inputs/journal/journal-entry.ts";
+import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { JournaldInput, journalArguments, journaldInput } from "./journald.ts";
-import { eventsOf, type TestContext, testContext } from "./testing.ts";
 
 /** Prints entries as journalctl does, from the cursor it is given on, and goes on following. */
 const JOURNALCTL = `#!/bin/sh

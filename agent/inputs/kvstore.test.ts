@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { after, before, beforeEach, type TestContext as Run, test } from "node:test";
 import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
 import { Value } from "typebox/value";
+import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { KvstoreInput, kvstoreInput } from "./kvstore.ts";
 import { RedisClient } from "./redis/client.ts";
 import { type Reply, ReplyError, ReplyReader } from "./redis/reply.ts";
-import { eventsOf, type TestContext, testContext } from "./testing.ts";
 
 const isInstalled = spawnSync("redis-server", ["--version"]).status === 0;
 const real = { skip: isInstalled ? false : "redis-server isn't installed" };

@@ -3,17 +3,17 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { type Static, Type } from "typebox";
+import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
+import { parseAddress } from "#agent/inputs/streams/address.ts";
+import { Receipts } from "#agent/inputs/streams/receipts.ts";
+import { StreamSink } from "#agent/inputs/streams/stream-sink.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import { durationSetting } from "#proto/kit/setting-kinds.ts";
+import { durationSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { parseAddress } from "./address.ts";
-import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
-import { Receipts } from "./receipts.ts";
 import { RedisClient, type RedisOptions } from "./redis/client.ts";
 import type { Reply } from "./redis/reply.ts";
 import { type Entry, type EntrySource, ListSource, SlowLogSource, StreamSource } from "./redis/source.ts";
-import { StreamSink } from "./stream-input.ts";
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 

@@ -1,10 +1,10 @@
 /** Input `stdin`: lines of standard input. The agent ends when it ends and nothing else is read. */
 
 import { Type } from "typebox";
+import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
+import { Framer } from "#agent/inputs/streams/framing.ts";
+import { StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
 import { parseSize } from "#proto/kit/units.ts";
-import { Framer } from "./framing.ts";
-import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
-import { StreamSink, spoolProperties } from "./stream-input.ts";
 
 const schema = Type.Object(spoolProperties, { additionalProperties: false });
 

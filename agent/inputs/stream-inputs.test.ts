@@ -5,14 +5,14 @@ import { connect } from "node:net";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { Value } from "typebox/value";
+import type { InputPlugin } from "#agent/contract/input.ts";
+import { Framer } from "#agent/inputs/streams/framing.ts";
 import { LogBatch } from "#proto/messages.ts";
 import { BatchEncoder, encodeSource } from "#proto/raw-encoder.ts";
-import { Framer } from "./framing.ts";
-import type { InputPlugin } from "./input.ts";
+import { type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { StdinInput } from "./stdin.ts";
 import { syslogInput } from "./syslog.ts";
 import { TcpInput, tcpInput } from "./tcp.ts";
-import { type TestContext, testContext } from "./testing.ts";
 import { UdpInput, udpInput } from "./udp.ts";
 
 /** Returns the messages sent so far, decoded by the generated code. */

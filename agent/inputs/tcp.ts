@@ -4,13 +4,13 @@ import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import { type Static, Type } from "typebox";
+import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
+import { addressSetting, parseAddress } from "#agent/inputs/streams/address.ts";
+import { Framer } from "#agent/inputs/streams/framing.ts";
+import { peerFields, StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { durationSetting, sizeSetting } from "#proto/kit/setting-kinds.ts";
+import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
-import { addressSetting, parseAddress } from "./address.ts";
-import { Framer } from "./framing.ts";
-import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
-import { peerFields, StreamSink, spoolProperties } from "./stream-input.ts";
 
 export const tcpSchema = Type.Object(
   {

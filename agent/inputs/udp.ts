@@ -3,12 +3,12 @@
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import { type Static, Type } from "typebox";
+import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
+import { addressSetting, parseAddress } from "#agent/inputs/streams/address.ts";
+import { peerFields, StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { sizeSetting } from "#proto/kit/setting-kinds.ts";
+import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseSize } from "#proto/kit/units.ts";
-import { addressSetting, parseAddress } from "./address.ts";
-import { defineInput, type Input, type InputContext, type InputState } from "./input.ts";
-import { peerFields, StreamSink, spoolProperties } from "./stream-input.ts";
 
 const schema = Type.Object(
   {

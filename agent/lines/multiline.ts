@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
-import { durationSetting } from "#proto/kit/setting-kinds.ts";
+import { durationSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { compileExpression } from "./expression.ts";
 

@@ -15,7 +15,7 @@ import {
   usernamePasswordAuthenticator,
 } from "@nats-io/transport-node";
 import type { Static } from "typebox";
-import type { SETTINGS_SCHEMA } from "#agent/settings.ts";
+import type { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -52,7 +52,7 @@ interface Subscription {
   readonly onMessage: (message: Received) => void;
 }
 
-/** Name of the user whose password the hub's own token is, see hub/journal/server-config.ts. */
+/** Name of the user whose password the hub's own token is, see hub/journal/server/server-config.ts. */
 const HUB_USER = "tailrace";
 /** What Node checks a certificate against where the client named no server. */
 const NO_NAME = "localhost";

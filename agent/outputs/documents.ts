@@ -1,8 +1,8 @@
 /** Makes documents of bulk requests out of a batch's lines or events. */
 
+import type { Batch } from "#agent/contract/output.ts";
 import { LogEvent, type tailrace } from "#proto/messages.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
-import type { Batch } from "./output.ts";
 import type { AgentNames } from "./pipeline.ts";
 
 export interface DocumentOptions {

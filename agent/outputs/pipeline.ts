@@ -2,9 +2,8 @@
 
 import { constants, zstdCompressSync } from "node:zlib";
 import { createInbox, headers } from "@nats-io/transport-node";
-import { Lane } from "#agent/lane.ts";
-import { Publisher, type PublisherOptions, type Wire, type WireMessage } from "#agent/publisher.ts";
-import { SlotPool } from "#agent/slot-pool.ts";
+import type { Batch, Channel, Output, OutputState } from "#agent/contract/output.ts";
+import { SlotPool } from "#agent/contract/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -13,8 +12,9 @@ import { BatchEncoder, encodeSource, type SourceFields } from "#proto/raw-encode
 import { inboxPrefix, partitionOf, RAW_STREAM, rawSubject } from "#proto/subjects.ts";
 import { readAcknowledgement } from "./acknowledgement.ts";
 import type { Connection } from "./connection.ts";
-import { publishInPlace } from "./frame.ts";
-import type { Batch, Channel, Output, OutputState } from "./output.ts";
+import { Lane } from "./lane.ts";
+import { publishInPlace } from "./publish-in-place.ts";
+import { Publisher, type PublisherOptions, type Wire, type WireMessage } from "./publisher.ts";
 
 /** Who sends. */
 export interface AgentNames {

@@ -8,7 +8,8 @@ import { readFileSync } from "node:fs";
 import type { Agent as PlainAgent } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { gzipSync } from "node:zlib";
-import { SlotPool } from "#agent/slot-pool.ts";
+import type { Batch, Channel, Output, OutputState } from "#agent/contract/output.ts";
+import { SlotPool } from "#agent/contract/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
@@ -16,7 +17,6 @@ import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
 import { commonFields, documentsOf } from "./documents.ts";
-import type { Batch, Channel, Output, OutputState } from "./output.ts";
 import type { AgentNames } from "./pipeline.ts";
 
 export interface SearchSettings {

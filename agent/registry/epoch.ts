@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "#proto/kit/errors.ts";
-import { writeFileAtomic } from "#proto/kit/files.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
 
 /**
  * Returns the epoch after `known` and writes it down. The epoch is part of message ids, which the hub's log takes for

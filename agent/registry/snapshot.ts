@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeFileAtomic } from "#proto/kit/files.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import { type FileRow, parseRow } from "./row.ts";
 
 export interface Snapshot {

@@ -7,9 +7,9 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Level } from "level";
-import { openDataFolder } from "#proto/kit/data-folder.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { writeFileAtomic } from "#proto/kit/files.ts";
+import { openDataFolder } from "#proto/kit/files/data-folder.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 
 export const FORMAT_VERSION = 1;

@@ -2,7 +2,7 @@
 
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import type { StreamEvent } from "#agent/batcher.ts";
+import type { StreamEvent } from "#agent/contract/batcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 export const SEGMENT_MAGIC = Buffer.from("TRSPOOL1");

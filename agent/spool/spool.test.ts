@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } fro
 import { join } from "node:path";
 import { type TestContext as Run, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { StreamSink } from "#agent/inputs/stream-input.ts";
-import { eventsOf, type TestContext, testContext } from "#agent/inputs/testing.ts";
+import { StreamSink } from "#agent/inputs/streams/stream-sink.ts";
+import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { SegmentReader, SegmentWriter } from "./segment.ts";
 
 const NONE = new Uint8Array();

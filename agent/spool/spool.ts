@@ -6,10 +6,10 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { StreamEvent } from "#agent/batcher.ts";
-import type { InputContext } from "#agent/inputs/input.ts";
-import type { Channel } from "#agent/outputs/output.ts";
-import type { Slot } from "#agent/slot-pool.ts";
+import type { StreamEvent } from "#agent/contract/batcher.ts";
+import type { InputContext } from "#agent/contract/input.ts";
+import type { Channel } from "#agent/contract/output.ts";
+import type { Slot } from "#agent/contract/slot-pool.ts";
 import { appendEvent, eventSize } from "#proto/raw-encoder.ts";
 import { recordBytes, SEGMENT_MAGIC, SegmentReader, SegmentWriter } from "./segment.ts";
 

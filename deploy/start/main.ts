@@ -4,8 +4,8 @@
  */
 
 import { join, resolve } from "node:path";
-import { openDataFolder } from "#proto/kit/data-folder.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { openDataFolder } from "#proto/kit/files/data-folder.ts";
 import { follow } from "./progress.ts";
 import { chooseSources } from "./sources.ts";
 import { Stack } from "./stack.ts";

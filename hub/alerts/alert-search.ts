@@ -1,9 +1,9 @@
 /** Counts the lines a rule is about: now, or for each interval of the past. */
 
-import { QUERIES_BY_NAME } from "#hub/search/queries/all.ts";
-import { QueryParser } from "#hub/search/query-parser.ts";
+import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
+import { QueryParser } from "#hub/search/parse/query-parser.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { DEFAULT_LIMITS, type SearchShard, searchShards } from "#hub/search/search.ts";
-import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
 import type { Reach } from "./rule-store.ts";

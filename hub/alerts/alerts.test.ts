@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { IndexFixture } from "#hub/search/shard-fixture.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 import { AlertSearch } from "./alert-search.ts";
 import { type Alert, Alerts } from "./alerts.ts";
 import type { Notice } from "./notifier.ts";

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
-import { checkValue } from "#proto/kit/settings.ts";
+import { checkValue } from "#proto/kit/settings/settings.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
 const MAX_CHANNELS = 10;

@@ -6,11 +6,11 @@ import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
+import { hubErrorBody } from "#hub/api/http/error-body.ts";
+import { Listener, type ListenerLimits } from "#hub/api/http/listener.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { hubErrorBody } from "./error-body.ts";
-import { FakeHub } from "./fake-hub.ts";
-import { Listener, type ListenerLimits } from "./listener.ts";
-import { clientOf } from "./testing.ts";
+import { FakeHub } from "#test/support/api/fake-hub.ts";
+import { clientOf } from "#test/support/api/http-client.ts";
 
 const hub = new FakeHub();
 const search = clientOf(() => hub.server.addresses.http);

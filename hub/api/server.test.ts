@@ -4,10 +4,10 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { MAX_BODY_BYTES } from "#hub/api/http/request-body.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { FakeHub } from "./fake-hub.ts";
-import { MAX_BODY_BYTES } from "./request-body.ts";
-import { clientOf } from "./testing.ts";
+import { FakeHub } from "#test/support/api/fake-hub.ts";
+import { clientOf } from "#test/support/api/http-client.ts";
 
 const hub = new FakeHub();
 const search = clientOf(() => hub.server.addresses.http);

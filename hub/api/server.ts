@@ -4,29 +4,29 @@
  */
 
 import type { FastifyInstance } from "fastify";
+import { type ApiNeighbours, type ApiParts, apiParts } from "#hub/api/context/api-context.ts";
+import { apiMetrics } from "#hub/api/http/api-metrics.ts";
+import { Dispatcher } from "#hub/api/http/dispatcher.ts";
+import { errorBody, hubErrorBody } from "#hub/api/http/error-body.ts";
+import { Listener, type ListenerOptions, type UpgradeHandler } from "#hub/api/http/listener.ts";
+import { describeRoutes } from "#hub/api/http/openapi.ts";
+import { BodyReader } from "#hub/api/http/request-body.ts";
+import type { AccessControl, Route } from "#hub/api/http/route.ts";
+import { staticPages } from "#hub/api/http/static-pages.ts";
+import type { Alerts, RetentionRules, SavedObjects } from "#hub/api/ports/administration.ts";
+import type { HubStatus } from "#hub/api/ports/indices.ts";
+import type { DeadLetterBox, PipelineAdmin } from "#hub/api/ports/pipelines.ts";
+import { alertRoutes } from "#hub/api/routes/hub/alerts.ts";
+import { pipelineRoutes } from "#hub/api/routes/hub/pipelines.ts";
+import { retentionRoutes } from "#hub/api/routes/hub/retention.ts";
+import { savedRoutes } from "#hub/api/routes/hub/saved.ts";
+import { hubRoutes } from "#hub/api/routes/hub/status.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
-import { apiMetrics } from "./api-metrics.ts";
-import { Dispatcher } from "./dispatcher.ts";
-import { errorBody, hubErrorBody } from "./error-body.ts";
-import type { Alerts, RetentionRules, SavedObjects } from "./kept-ports.ts";
-import { Listener, type ListenerOptions, type UpgradeHandler } from "./listener.ts";
-import { describeRoutes } from "./openapi.ts";
-import { type ApiNeighbours, type ApiParts, apiParts } from "./parts.ts";
-import type { DeadLetterBox, PipelineAdmin } from "./pipeline-ports.ts";
-import type { HubStatus } from "./ports.ts";
-import { BodyReader } from "./request-body.ts";
-import type { AccessControl, Route } from "./route.ts";
-import { alertRoutes } from "./routes/alerts.ts";
-import { searchInterface } from "./routes/all.ts";
-import { hubRoutes } from "./routes/hub.ts";
-import { pipelineRoutes } from "./routes/pipelines.ts";
-import { retentionRoutes } from "./routes/retention.ts";
-import { savedRoutes } from "./routes/saved.ts";
 import { ScrollContexts } from "./routes/search/scroll-contexts.ts";
-import { staticPages } from "./static-pages.ts";
+import { searchInterface } from "./search-interface.ts";
 
 /** Where a listener binds; port 0 takes a free one. */
 export interface Bind {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, mock, suite, test } from "node:test";
 import { nkeys } from "@nats-io/transport-node";
+import type { Principal } from "#hub/auth/accounts/principal.ts";
+import { PERSON, World } from "#test/conformance/oauth/auth-server.ts";
 import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
-import { PERSON, World } from "#test/conformance/oauth/world.ts";
-import type { Principal } from "./principal.ts";
 
 suite("credentials", () => {
   let world: World;

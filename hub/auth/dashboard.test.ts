@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, mock, suite, test } from "node:test";
+import { PERSON, World } from "#test/conformance/oauth/auth-server.ts";
 import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
-import { PERSON, World } from "#test/conformance/oauth/world.ts";
 
 const HOUR_MS = 3_600_000;
 

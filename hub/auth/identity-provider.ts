@@ -2,26 +2,26 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Provider } from "oidc-provider";
+import type { Accounts } from "#hub/auth/accounts/accounts.ts";
+import type { SignIn } from "#hub/auth/accounts/password-sign-in.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { PROVIDER_COOKIE } from "#hub/auth/provider/paths.ts";
+import { addProviderRoutes, tell } from "#hub/auth/provider/provider-routes.ts";
+import { SIGN_IN_CALLBACK } from "#hub/auth/sign-in/dashboard-sign-in.ts";
+import type { InstallationKeys } from "#hub/auth/state/installation-keys.ts";
+import { Records, type Store } from "#hub/auth/state/records.ts";
+import { hashOf } from "#hub/auth/state/secrets.ts";
+import type { Cookies } from "#hub/auth/web/cookies.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import type { Accounts } from "./accounts.ts";
-import type { AuditSink } from "./audit.ts";
-import type { Cookies } from "./cookies.ts";
-import { SIGN_IN_CALLBACK } from "./dashboard-sign-in.ts";
-import type { InstallationKeys } from "./installation-keys.ts";
 import { AccessTokens } from "./provider/access-tokens.ts";
 import { Clients } from "./provider/clients.ts";
 import { Consents } from "./provider/consents.ts";
 import { TokenFamilies } from "./provider/families.ts";
-import { addProviderRoutes, tell } from "./provider/plugin.ts";
-import { PROVIDER_COOKIE } from "./provider/public-names.ts";
 import { type Scope, scopesOf, signInScope } from "./provider/scopes.ts";
-import { Records, type Store } from "./records.ts";
-import { hashOf } from "./secrets.ts";
 import type { AuthSettings } from "./settings.ts";
-import type { SignIn } from "./sign-in.ts";
 
 export interface IdentityProviderParts {
   readonly settings: AuthSettings;

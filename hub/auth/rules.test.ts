@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { Passwords } from "#hub/auth/accounts/passwords.ts";
+import { actionsOf, authorize, matches, type Principal, type Role } from "#hub/auth/accounts/principal.ts";
+import { networkOf, RateLimit, Throttle } from "#hub/auth/accounts/throttle.ts";
+import { redactUrl } from "#hub/auth/audit/redaction.ts";
+import { Cookies } from "#hub/auth/web/cookies.ts";
+import { html } from "#hub/auth/web/html.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { settingsWith } from "#test/conformance/oauth/settings.ts";
-import { Cookies } from "./cookies.ts";
-import { html } from "./html.ts";
-import { Passwords } from "./passwords.ts";
-import { actionsOf, authorize, matches, type Principal, type Role } from "./principal.ts";
-import { redactUrl } from "./redaction.ts";
 import { checkAuthSettings, checkListeners, isLoopbackHost } from "./settings.ts";
-import { networkOf, RateLimit, Throttle } from "./throttle.ts";
 
 function principal(role: Role, indices: string[]): Principal {
   return { kind: "user", id: "1", name: "ada", role, actions: actionsOf(role), indices };

@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import { type Static, Type } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
-import { durationSetting } from "#proto/kit/setting-kinds.ts";
+import { durationSetting } from "#proto/kit/settings/kinds.ts";
 
 const Duration = (fallback: string, description: string) =>
   durationSetting({ default: fallback, description });

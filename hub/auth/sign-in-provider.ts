@@ -1,8 +1,8 @@
 /** Where the dashboard's people sign in: at the embedded provider, or at the one of `auth.upstream`. */
 
 import type { FastifyInstance } from "fastify";
+import type { SignInProvider } from "#hub/auth/sign-in/dashboard-sign-in.ts";
 import type { Fetch } from "./client/endpoints.ts";
-import type { SignInProvider } from "./dashboard-sign-in.ts";
 import { DASHBOARD_CLIENT_ID } from "./provider/clients.ts";
 import { signInScope } from "./provider/scopes.ts";
 import type { AuthSettings } from "./settings.ts";

@@ -1,12 +1,12 @@
 /** Accounts, API keys, clients and agents straight on the state, for the command line: no vault is opened and nothing runs. */
 
+import { Accounts } from "#hub/auth/accounts/accounts.ts";
+import { AgentCredentials } from "#hub/auth/accounts/agent-credentials.ts";
+import { ApiKeys } from "#hub/auth/accounts/api-keys.ts";
+import { Passwords } from "#hub/auth/accounts/passwords.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { Accounts } from "./accounts.ts";
-import { AgentCredentials } from "./agents.ts";
-import { ApiKeys } from "./api-keys.ts";
-import type { AuditSink } from "./audit.ts";
-import { Passwords } from "./passwords.ts";
 import { Clients } from "./provider/clients.ts";
 import { Consents } from "./provider/consents.ts";
 import { TokenFamilies } from "./provider/families.ts";

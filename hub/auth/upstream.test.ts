@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, suite, test } from "node:test";
+import { PERSON, World } from "#test/conformance/oauth/auth-server.ts";
 import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
 import { SampleProvider } from "#test/conformance/oauth/sample-provider.ts";
-import { PERSON, World } from "#test/conformance/oauth/world.ts";
 
 suite("sign-in at another provider", () => {
   const upstream = new SampleProvider();

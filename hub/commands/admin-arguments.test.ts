@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseHubCommand } from "../cli.ts";
+import { parseHubCommand } from "#hub/cli.ts";
 
 test("an account is a viewer of all indices unless the command says otherwise", () => {
   const place = { config: undefined, overrides: [], json: false };

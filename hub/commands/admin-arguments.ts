@@ -1,6 +1,6 @@
 /** Command lines of `user`, `api-key`, `client` and `agent`: what was asked, or what to write instead. */
 
-import { isRole, ROLES, type Role } from "#hub/auth/principal.ts";
+import { isRole, ROLES, type Role } from "#hub/auth/accounts/principal.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { overridesOf, PLACE_OPTIONS, type PlaceValues, parseOptions, usageError } from "./arguments.ts";

@@ -1,17 +1,17 @@
 /** `tailrace-hub user …`, `api-key …`, `client …` and `agent …`: accounts, API keys, OAuth clients and agents' credentials from a terminal. */
 
-import { enrolCommand } from "#hub/auth/agent-routes.ts";
+import { enrolCommand } from "#hub/auth/routes/agent-routes.ts";
 import { openStores, type Stores } from "#hub/auth/stores.ts";
+import { certificateFingerprint } from "#hub/node/access/agent-access.ts";
+import { AUTH_BUCKET } from "#hub/node/access/open-access.ts";
+import { shownAddresses } from "#hub/node/settings/advertised-addresses.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
+import { withState } from "#hub/node/wiring/state-session.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { printableJson } from "#proto/kit/printable.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { certificateFingerprint } from "../agent-access.ts";
-import type { HubSettings } from "../config.ts";
-import { AUTH_BUCKET } from "../open-access.ts";
-import { loadCommandSettings } from "../reach.ts";
-import { shownAddresses } from "../shown-addresses.ts";
-import { withState } from "../state-session.ts";
 import type { AgentCommand, ApiKeyCommand, ClientCommand, UserCommand } from "./admin-arguments.ts";
 import { readPassword } from "./password-prompt.ts";
 import { addressOf } from "./running-hub.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseHubCommand } from "../cli.ts";
+import { parseHubCommand } from "#hub/cli.ts";
 import { COMMAND_HELP } from "./command-help.ts";
 import { helpText } from "./help.ts";
 

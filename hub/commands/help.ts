@@ -1,7 +1,7 @@
 /** What `--help` prints: of the program, of a group of commands ("pipeline"), or of one command ("pipeline check"). */
 
+import { CONFIG_VARIABLE, DATA_VARIABLE } from "#hub/node/settings/hub-settings.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { CONFIG_VARIABLE, DATA_VARIABLE } from "../config.ts";
 import { usageError } from "./arguments.ts";
 import { COMMAND_HELP, type CommandHelp } from "./command-help.ts";
 

@@ -1,7 +1,7 @@
 /** `tailrace-hub journal`: how full the log's streams are, and what the agents have not sent yet. */
 
+import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { printableJson } from "#proto/kit/printable.ts";
-import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { addressOf, askedHub, askHub } from "./running-hub.ts";
 import { table } from "./table.ts";

@@ -1,11 +1,11 @@
 /** `tailrace-hub keystore create | add | list | remove`: secrets for pipelines, from a terminal. */
 
 import { resolve } from "node:path";
+import { Keystore } from "#hub/node/settings/keystore.ts";
+import { loadPlacedSettings } from "#hub/node/settings/reach-file.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { checkFolderOwner } from "#proto/kit/folder-owner.ts";
+import { checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { Keystore } from "../keystore.ts";
-import { loadPlacedSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { readPassword } from "./password-prompt.ts";
 

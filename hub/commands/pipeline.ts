@@ -2,14 +2,14 @@
 
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { ownVariables, pipelineVariables } from "#hub/node/settings/keystore.ts";
+import { loadPlacedSettings } from "#hub/node/settings/reach-file.ts";
+import type { PipelineFile } from "#hub/pipeline/batch/worker-protocol.ts";
 import { readConfigs, readText } from "#hub/pipeline/definitions/pipeline-files.ts";
 import type { Variables } from "#hub/pipeline/language/variables.ts";
-import type { PipelineFile } from "#hub/pipeline/runtime/worker-protocol.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
-import { ownVariables, pipelineVariables } from "../keystore.ts";
-import { loadPlacedSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 
 const OPTIONS = {
@@ -139,7 +139,7 @@ async function variablesOf(
 }
 
 async function check(files: readonly PipelineFile[], env: Variables): Promise<CommandOutcome> {
-  const { inspectPipeline } = await import("#hub/pipeline/program/check.ts");
+  const { inspectPipeline } = await import("#hub/pipeline/tooling/check.ts");
   const { formatDiagnostic } = await import("#hub/pipeline/language/diagnostics.ts");
   const diagnostics = await inspectPipeline(files, env);
   const count = (severity: string): number => diagnostics.filter((each) => each.severity === severity).length;
@@ -153,7 +153,7 @@ async function check(files: readonly PipelineFile[], env: Variables): Promise<Co
 }
 
 async function plugins(plugin: string | undefined): Promise<CommandOutcome> {
-  const { pluginNames, pluginReference } = await import("#hub/pipeline/program/plugin-reference.ts");
+  const { pluginNames, pluginReference } = await import("#hub/pipeline/tooling/plugin-reference.ts");
   const names = await pluginNames();
   if (plugin !== undefined && !names.includes(plugin)) {
     throw usageError(`there is no plugin "${plugin}"${didYouMean(plugin, names)}`);
@@ -165,7 +165,7 @@ async function runSample(
   { files, input, json }: Extract<PipelineCommand, { action: "run" }>,
   env: Variables,
 ): Promise<CommandOutcome> {
-  const { simulate } = await import("#hub/pipeline/program/simulate.ts");
+  const { simulate } = await import("#hub/pipeline/tooling/simulate.ts");
   const text = input === "-" ? readFileSync(0, "utf8") : readSample(input);
   const lines = text.split(/\r?\n/).filter((line) => line !== "");
   const samples = lines.map((line, place) => (json ? eventOf(line, place + 1) : { message: line }));
@@ -183,7 +183,7 @@ async function test(
   { paths, update }: Extract<PipelineCommand, { action: "test" }>,
   env: Variables,
 ): Promise<CommandOutcome> {
-  const { CaseFile } = await import("#hub/pipeline/program/case-file.ts");
+  const { CaseFile } = await import("#hub/pipeline/tooling/case-file.ts");
   const lines: string[] = [];
   let failed = 0;
   let count = 0;

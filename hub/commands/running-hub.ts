@@ -1,11 +1,11 @@
 /** What commands ask of a hub that runs: its addresses on this machine, requests with the user's key, words for people. */
 
+import { isEverywhere } from "#hub/node/settings/advertised-addresses.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { type JsonAnswer, requestJson } from "#proto/kit/json-request.ts";
 import { type OwnCertificateTrust, trustOwnCertificate } from "#proto/kit/own-certificate.ts";
 import { printable } from "#proto/kit/printable.ts";
-import type { HubSettings } from "../config.ts";
-import { isEverywhere } from "../shown-addresses.ts";
 
 /** Holds an API key or access token; on the command line others would see it. */
 export const KEY_VARIABLE = "TAILRACE_API_KEY";

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { parseHubCommand } from "../cli.ts";
+import { parseHubCommand } from "#hub/cli.ts";
 import { parseSearchCommand, runSearchCommand } from "./search.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 2);

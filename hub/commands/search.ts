@@ -1,9 +1,9 @@
 /** `tailrace-hub search 'QUERY'`: lines of the logs on a terminal, asked of the search interface. */
 
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { printable, printableJson } from "#proto/kit/printable.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import type { HubSettings } from "../config.ts";
-import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { addressOf, askedHub, askHub } from "./running-hub.ts";
 

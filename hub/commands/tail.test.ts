@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { type WebSocket, WebSocketServer } from "ws";
+import { parseHubCommand } from "#hub/cli.ts";
 import { CLOSE, type ClientMessage, type HubMessage, LIVE_PATH, LIVE_PROTOCOL } from "#proto/live.ts";
-import { parseHubCommand } from "../cli.ts";
 import { parseTailCommand, runTailCommand } from "./tail.ts";
 
 type Answer = (send: (message: HubMessage) => void, message: ClientMessage, socket: WebSocket) => void;

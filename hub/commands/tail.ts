@@ -1,6 +1,7 @@
 /** `tailrace-hub tail ['QUERY']`: lines on a terminal as they come in, over the live socket of the dashboard. */
 
 import WebSocket from "ws";
+import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { printable, printableJson } from "#proto/kit/printable.ts";
@@ -18,7 +19,6 @@ import {
   type TailRows,
   UsedCredit,
 } from "#proto/live.ts";
-import { loadCommandSettings } from "../reach.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { type AskedHub, addressOf, askedHub, credentials, refusal, unreachable } from "./running-hub.ts";
 import { newestLines } from "./search.ts";

@@ -3,23 +3,23 @@
  * buffer, which `seal` makes a segment of; those they replace die where they are.
  */
 
+import { newFields } from "#hub/engine/buffer/kernel-fields.ts";
+import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
+import { toBytes } from "#hub/engine/bytes/bytes.ts";
+import { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
+import { DocumentWriter } from "#hub/engine/documents/document-writer.ts";
+import { mergeSource } from "#hub/engine/documents/merge-source.ts";
+import { MemorySink, SegmentFile } from "#hub/engine/files/segment-file.ts";
+import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
+import { type ItemResult, idError, itemError, MAX_ID_BYTES } from "#hub/engine/operations/item-result.ts";
+import type { Tombstones } from "#hub/engine/operations/tombstones.ts";
+import { type DocumentState, nextVersion, PRIMARY_TERM } from "#hub/engine/operations/versioning.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
 import type { Position } from "#proto/position.ts";
-import { toBytes } from "./bytes.ts";
-import type { DocBatchView } from "./doc-batch-view.ts";
-import { DocumentWriter } from "./document/document-writer.ts";
-import { mergeSource } from "./document/merge-source.ts";
-import { type ItemResult, idError, itemError, MAX_ID_BYTES } from "./item-result.ts";
 import { type Kernel, threadKernel } from "./kernel/kernel.ts";
-import { newFields } from "./kernel/kernel-fields.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { Segment } from "./segment/segment.ts";
-import { SegmentBuffer } from "./segment/segment-buffer.ts";
-import { MemorySink, SegmentFile } from "./segment/segment-file.ts";
-import { ShardSegment } from "./shard-segment.ts";
-import type { Tombstones } from "./tombstones.ts";
-import { type DocumentState, nextVersion, PRIMARY_TERM } from "./versioning.ts";
 
 /** A document as it was sent, with what the engine knows of it. */
 export interface ShardDocument {

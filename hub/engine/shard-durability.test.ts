@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { suite, test } from "node:test";
-import { apply, contents, DELETE, INDEX, openShard, operation, withFolder } from "./shard.test-support.ts";
+import {
+  apply,
+  contents,
+  DELETE,
+  INDEX,
+  openShard,
+  operation,
+  withFolder,
+} from "#test/support/engine/shard.ts";
 
 suite("durability of a shard", () => {
   test("a second opening is refused while the first lasts", () =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { tailrace } from "#proto/messages.ts";
 import type { Position } from "#proto/position.ts";
-import { Random } from "./random.test-support.ts";
+import { Random } from "#test/support/engine/random.ts";
 import {
   contents,
   DELETE,
@@ -12,7 +12,7 @@ import {
   operation,
   UPDATE,
   withFolder,
-} from "./shard.test-support.ts";
+} from "#test/support/engine/shard.ts";
 import type { Shard } from "./shard.ts";
 
 /** Few for a quick check; more by hand: TAILRACE_SEEDS=100. */

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { Analysis } from "./analysis/analysis.ts";
-import { Mapping } from "./mapping/mapping.ts";
 import {
   apply,
   contents,
@@ -11,7 +9,9 @@ import {
   openShard,
   operation,
   withFolder,
-} from "./shard.test-support.ts";
+} from "#test/support/engine/shard.ts";
+import { Analysis } from "./analysis/analysis.ts";
+import { Mapping } from "./mapping/mapping.ts";
 
 suite("reading a shard", () => {
   test("sees documents at once by id, by search after a refresh", () =>

@@ -1,9 +1,9 @@
 /** Figures of a shard. */
 
+import type { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { fieldDataCache } from "./segment/field-data-cache.ts";
 import type { ShardDocuments } from "./shard-documents.ts";
-import type { ShardSegment } from "./shard-segment.ts";
 
 const NOTHING = [0, 0] as const;
 const NO_TERMS = { index: NOTHING, blocks: NOTHING, postings: NOTHING };

@@ -10,7 +10,7 @@ import {
   operation,
   UPDATE,
   withFolder,
-} from "./shard.test-support.ts";
+} from "#test/support/engine/shard.ts";
 
 const { EXTERNAL, EXTERNAL_GTE } = DocOperation.VersionType;
 

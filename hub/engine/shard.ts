@@ -5,24 +5,24 @@
  */
 
 import { mkdirSync } from "node:fs";
+import { MANIFEST_VERSION, type Manifest, manifestTimeMs } from "#hub/engine/commit/manifest.ts";
+import { type LostSegment, type Recovered, recover } from "#hub/engine/commit/recovery.ts";
+import { ShardCommits } from "#hub/engine/commit/shard-commits.ts";
+import type { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
+import { Repeats } from "#hub/engine/operations/deduplication.ts";
+import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
+import type { ItemResult } from "#hub/engine/operations/item-result.ts";
+import { Tombstones } from "#hub/engine/operations/tombstones.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
-import { DocBatchView } from "./doc-batch-view.ts";
 import { lockFolder } from "./folder-lock.ts";
-import type { ItemResult } from "./item-result.ts";
-import { MANIFEST_VERSION, type Manifest, manifestTimeMs } from "./manifest.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { ShardMerges } from "./merge/shard-merges.ts";
-import { type LostSegment, type Recovered, recover } from "./recovery.ts";
-import { Repeats } from "./repeats.ts";
-import type { Searcher } from "./searcher.ts";
-import { ShardCommits } from "./shard-commits.ts";
 import { type DocumentsOptions, type ShardDocument, ShardDocuments } from "./shard-documents.ts";
-import type { ShardSegment } from "./shard-segment.ts";
 import { type ShardStats, statsOf, uncommittedBytesOf } from "./shard-stats.ts";
-import { Tombstones } from "./tombstones.ts";
 import { VisibleSegments } from "./visible-segments.ts";
 
 /** A buffer of so many bytes or documents becomes a segment: its hash table still fits the processor's caches. */

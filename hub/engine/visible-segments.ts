@@ -1,9 +1,9 @@
 /** What searchers see of a shard: its segments as of the last refresh, retained until nobody reads them. */
 
+import type { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import type { SnapshotReader } from "#hub/engine/segment/snapshot-reader.ts";
 import type { Mapping } from "./mapping/mapping.ts";
-import type { Searcher } from "./searcher.ts";
-import type { SnapshotReader } from "./segment/reader.ts";
-import type { ShardSegment } from "./shard-segment.ts";
 
 /** Belongs to the shard's thread. */
 export class VisibleSegments {

@@ -1,8 +1,8 @@
 /** Events that no output will ever take, kept with the reason in a stream of their own. */
 
+import type { Published } from "#hub/journal/connection/publisher.ts";
+import type { JournalMessage } from "#hub/journal/reading/reader.ts";
 import type { Position } from "#proto/position.ts";
-import type { Published } from "./publisher.ts";
-import type { JournalMessage } from "./reader.ts";
 
 /** Header that holds everything but the data, as JSON. */
 const HEADER = "Tailrace-Dead-Letter";

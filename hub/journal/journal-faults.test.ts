@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, test } from "node:test";
 import { START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
-import { at, bytes, MIB, range, text, useJournal } from "./journal.test-support.ts";
+import { at, bytes, MIB, range, text, useJournal } from "#test/support/journal/test-journal.ts";
 
 const world = useJournal();
 const { reopen, restart, publishNumbers, readUntil, readNumbers, readOwn, removeMessage, metric } = world;

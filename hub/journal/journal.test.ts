@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { START } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { until } from "#test/harness/until.ts";
-import { at, bytes, MIB, range, text, useJournal } from "./journal.test-support.ts";
+import { at, bytes, MIB, range, text, useJournal } from "#test/support/journal/test-journal.ts";
 
 const world = useJournal();
 const { reopen, newJournal, publishNumbers, readUntil, readNumbers, readAll, removeConsumers, root } = world;

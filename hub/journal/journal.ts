@@ -1,5 +1,21 @@
 /** The durable log: streams that are published to and read by position, state buckets, and core NATS. */
 
+import { OpenBuckets } from "#hub/journal/buckets/open-buckets.ts";
+import { Connection, type ConnectionEvent } from "#hub/journal/connection/connection.ts";
+import { CoreMessaging } from "#hub/journal/connection/core-messaging.ts";
+import { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
+import { type Published, Publisher, type PublishOptions } from "#hub/journal/connection/publisher.ts";
+import { PublishedTails } from "#hub/journal/reading/published-tails.ts";
+import { readBetween } from "#hub/journal/reading/read-between.ts";
+import { Reader, type ReaderSource, type ReadOptions } from "#hub/journal/reading/reader.ts";
+import { type OpenedLog, readerSource } from "#hub/journal/reading/reader-source.ts";
+import { JournalServer, type JournalServerOptions } from "#hub/journal/server/journal-server.ts";
+import { FullStreams } from "#hub/journal/streams/full-streams.ts";
+import type { Incarnation } from "#hub/journal/streams/incarnations.ts";
+import { LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
+import { streamDefinitions } from "#hub/journal/streams/stream-limits.ts";
+import { type StoredMessage, type StreamState, StreamStore } from "#hub/journal/streams/stream-store.ts";
+import { StreamWatch } from "#hub/journal/streams/stream-watch.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
@@ -7,23 +23,7 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { Position } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM } from "#proto/subjects.ts";
-import { Connection, type ConnectionEvent } from "./connection.ts";
-import { CoreMessaging } from "./core-messaging.ts";
 import { type DeadLetter, type KeptDeadLetter, keepDeadLetter, readDeadLetters } from "./dead-letters.ts";
-import { FullStreams } from "./full-streams.ts";
-import type { Incarnation } from "./incarnations.ts";
-import { JournalMetrics } from "./journal-metrics.ts";
-import { JournalServer, type JournalServerOptions } from "./journal-server.ts";
-import { LogHistory, type Reconciliation } from "./log-history.ts";
-import { OpenBuckets } from "./open-buckets.ts";
-import { PublishedTails } from "./published-tails.ts";
-import { type Published, Publisher, type PublishOptions } from "./publisher.ts";
-import { readBetween } from "./read-between.ts";
-import { Reader, type ReaderSource, type ReadOptions } from "./reader.ts";
-import { type OpenedLog, readerSource } from "./reader-source.ts";
-import { streamDefinitions } from "./stream-limits.ts";
-import { type StoredMessage, type StreamState, StreamStore } from "./stream-store.ts";
-import { StreamWatch } from "./stream-watch.ts";
 
 /** Bucket that remembers the streams' incarnations. */
 export const LOG_BUCKET = "log";

@@ -4,7 +4,7 @@ import { jetstream } from "@nats-io/jetstream";
 import { START } from "#proto/position.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
 import { until } from "#test/harness/until.ts";
-import { bytes, range, text, useJournal } from "./journal.test-support.ts";
+import { bytes, range, text, useJournal } from "#test/support/journal/test-journal.ts";
 
 const world = useJournal();
 const { readOwn, meddle } = world;

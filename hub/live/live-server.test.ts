@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { LIVE_PROTOCOL } from "#proto/live.ts";
-import { Client, events, ORIGIN, openTail, startHub, VIEWER } from "./testing.ts";
+import { Client, events, ORIGIN, openTail, startHub, VIEWER } from "#test/support/live/live-harness.ts";
 
 test("a viewer is welcomed with the limits and gets the rows that match", async () => {
   const hub = await startHub();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { events, numbered, openTail, startHub } from "./testing.ts";
+import { events, numbered, openTail, startHub } from "#test/support/live/live-harness.ts";
 
 test("no more rows are sent than there is credit for", async () => {
   const hub = await startHub();

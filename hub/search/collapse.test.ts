@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 import { parseCollapse, searchCollapsed } from "./collapse.ts";
-import type { JsonObject } from "./json.ts";
 import { DEFAULT_LIMITS, type SearchResponse } from "./search.ts";
-import { IndexFixture } from "./shard-fixture.ts";
 
 const MAPPING = { properties: { group: { type: "keyword" }, n: { type: "long" }, text: { type: "text" } } };
 /** 40 documents of the group "big" before those of others, so that several rounds are needed. */

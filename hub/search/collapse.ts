@@ -3,14 +3,14 @@
  * ones before found, so that memory and answers stay as small as a page however many hits a value has.
  */
 
+import { columnField } from "#hub/search/columns/column-values.ts";
+import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { integer, list, readOptions, required, text } from "#hub/search/options/options.ts";
+import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { columnField } from "./columns.ts";
-import type { Hit } from "./fetch/fetch-hit.ts";
-import { isObject, type JsonObject } from "./json.ts";
-import { integer, list, readOptions, required, text } from "./options.ts";
-import { type SearchLimits, ShardContext } from "./query.ts";
 import { type SearchOptions, type SearchResponse, type SearchShard, searchShards } from "./search.ts";
-import { parseSearchRequest } from "./search-request.ts";
 
 /** A collapsed search takes `collapse` off its body and gets it here. */
 export interface Collapse {

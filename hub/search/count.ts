@@ -1,11 +1,17 @@
 /** How many documents match a query. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import {
+  NO_MORE_DOCS,
+  type Query,
+  type ScoreMode,
+  ShardContext,
+  type Weight,
+} from "#hub/search/query/query.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import { SearchControl } from "./control.ts";
-import { BooleanNode } from "./nodes/boolean.ts";
-import { NO_MORE_DOCS, type Query, type ScoreMode, ShardContext, type Weight } from "./query.ts";
 import type { SearchShard, ShardFailure } from "./search.ts";
 
 export interface CountResponse {

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { JsonObject } from "./json.ts";
-import { IndexFixture } from "./shard-fixture.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 
 const fixture = new IndexFixture({
   mapping: { properties: { at: { type: "date_nanos" }, n: { type: "long" } } },

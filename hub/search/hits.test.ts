@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { hitsFixture } from "./hits-fixture.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { hitsFixture } from "#test/support/search/hits.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 import { DEFAULT_LIMITS, type SearchCursor, searchShards } from "./search.ts";
-import { parseSearchRequest } from "./search-request.ts";
-import { IndexFixture } from "./shard-fixture.ts";
 
 const fixture = hitsFixture();
 const { one, many } = fixture;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { JsonObject } from "./json.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 import { DEFAULT_LIMITS, searchShards } from "./search.ts";
-import { parseSearchRequest } from "./search-request.ts";
-import { IndexFixture } from "./shard-fixture.ts";
 
 const fixture = new IndexFixture({
   mapping: {

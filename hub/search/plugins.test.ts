@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
+import { QUERY_TYPES } from "#hub/search/parse/queries/all.ts";
 import { AGGREGATION_TYPES } from "./aggregations/all.ts";
-import { QUERY_TYPES } from "./queries/all.ts";
 
 /** Plugins that a folder's files export, by name. */
 async function exported(folder: string, isPlugin: (value: object) => boolean): Promise<string[]> {
   const path = join(import.meta.dirname, folder);
-  const files = readdirSync(path).filter(
-    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "all.ts",
+  const files = readdirSync(path, { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && basename(name) !== "all.ts",
   );
   const modules = await Promise.all(
     files.map((name) => import(join(path, name)) as Promise<Record<string, unknown>>),
@@ -26,7 +26,7 @@ async function exported(folder: string, isPlugin: (value: object) => boolean): P
 const isPlugin = (value: object): boolean => "summary" in value && "parse" in value && "options" in value;
 
 test("all.ts lists every query", async () => {
-  assert.deepEqual(QUERY_TYPES.map(({ name }) => name).sort(), await exported("queries", isPlugin));
+  assert.deepEqual(QUERY_TYPES.map(({ name }) => name).sort(), await exported("parse/queries", isPlugin));
 });
 
 test("all.ts lists every aggregation", async () => {

@@ -3,23 +3,23 @@
  * fail leave the answer partial; where all fail the search does.
  */
 
-import type { Searcher } from "#hub/engine/searcher.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import { BucketBudget, mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import { collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";
+import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
+import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
+import { compareHits } from "#hub/search/execute/hits/top-hits.ts";
+import { profileShard } from "#hub/search/execute/profile.ts";
+import type { ResultCache } from "#hub/search/execute/result-cache.ts";
+import { hasWarnings } from "#hub/search/options/deprecation.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { type Query, type SearchedIndex, type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import { rescored } from "#hub/search/request/rescore.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import { BucketBudget, mergeTree, renderTree } from "./aggregations/aggregation.ts";
-import { collectShard, type ShardResult } from "./collect/collect-shard.ts";
-import type { RankedHit } from "./collect/ranked-hit.ts";
-import { compareHits } from "./collect/top-hits.ts";
-import { SearchControl } from "./control.ts";
-import { hasWarnings } from "./deprecation.ts";
-import { profileShard } from "./explain/profile.ts";
-import { type Hit, HitFetcher } from "./fetch/fetch-hit.ts";
-import type { JsonObject } from "./json.ts";
-import { type Query, type SearchedIndex, type SearchLimits, ShardContext } from "./query.ts";
-import { compileWildcard } from "./regexp/wildcard.ts";
-import { rescored } from "./rescore.ts";
-import type { ResultCache } from "./result-cache.ts";
-import type { SearchRequest } from "./search-request.ts";
 import { compareRanks, type Rank } from "./sort/shard-sort.ts";
 
 /** Limits unless settings say otherwise. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { ShardContext } from "./query.ts";
-import { IndexFixture } from "./shard-fixture.ts";
+import { ShardContext } from "#hub/search/query/query.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 import { type TermVectorOptions, termVectors } from "./term-vectors.ts";
 
 const fixture = new IndexFixture({

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { BlobStore } from "#hub/journal/blob-store.ts";
+import type { BlobStore } from "#hub/snapshot/blobs/blob-store.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Version of the format; a higher one is refused. */

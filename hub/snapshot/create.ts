@@ -6,10 +6,10 @@
 
 import { createReadStream, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import type { BlobStore } from "#hub/journal/blob-store.ts";
-import type { StreamArchive } from "#hub/journal/stream-archive.ts";
+import type { StreamArchive } from "#hub/journal/streams/stream-archive.ts";
+import type { BlobStore } from "#hub/snapshot/blobs/blob-store.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { FolderLock } from "#proto/kit/folder-lock.ts";
+import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import {
   descriptionKey,

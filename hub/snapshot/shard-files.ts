@@ -6,8 +6,8 @@
 
 import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readManifest } from "#hub/engine/manifest.ts";
-import { liveFileName, segmentFileName } from "#hub/engine/shard-segment.ts";
+import { readManifest } from "#hub/engine/commit/manifest.ts";
+import { liveFileName, segmentFileName } from "#hub/engine/commit/shard-segment.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 
 /** A merge or commit may remove files while they are linked; the next commit point is taken then. */

@@ -1,6 +1,6 @@
 /** Messages of a stream as bytes: for each a line of JSON (subject, sequence, headers, length) and then its data. */
 
-import type { ArchivedMessage } from "#hub/journal/stream-archive.ts";
+import type { ArchivedMessage } from "#hub/journal/streams/stream-archive.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 interface RecordHead {

@@ -7,9 +7,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
-import { DocBatchView } from "#hub/engine/doc-batch-view.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { CORPUS_MAPPING } from "./log-corpus.ts";

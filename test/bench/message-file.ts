@@ -4,7 +4,7 @@
  */
 
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { writeFully } from "#proto/kit/files.ts";
+import { writeFully } from "#proto/kit/files/files.ts";
 import { DocBatch, DocOperation } from "#proto/messages.ts";
 import type { CorpusDocument } from "./log-corpus.ts";
 

@@ -1,9 +1,9 @@
 /** The two ends of a pipeline that is measured: in memory, or the streams of a real nats-server as a hub has them. */
 
-import { DocumentSink as HubSink } from "#hub/cluster/document-sink.ts";
-import { IndexCatalog } from "#hub/cluster/index-catalog.ts";
+import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import { DocumentSink as HubSink } from "#hub/cluster/writes/document-sink.ts";
 import { Journal } from "#hub/journal/journal.ts";
-import { logPort, rawSource } from "#hub/log-routes.ts";
+import { logPort, rawSource } from "#hub/node/wiring/journal-adapters.ts";
 import type { DocumentSink, RawSource } from "#hub/pipeline/runtime/ports.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";

@@ -13,9 +13,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import type { Benchmark, Result, Target } from "./benchmark.ts";
-import { type Asked, askApart } from "./query-asking.ts";
 import { CASES, type Case, PARIS, type Row } from "./query-cases.ts";
 import { databasePath } from "./query-data.ts";
+import { type Asked, askApart } from "./query-run.ts";
 
 const DOCUMENTS = 1_000_000;
 /** Documents that the targets are meant for; of fewer none is said to be kept. */

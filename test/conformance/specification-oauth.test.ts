@@ -5,8 +5,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import { PERSON, REDIRECT_URI, type TestClient, World } from "#test/conformance/oauth/auth-server.ts";
 import { Browser } from "./oauth/browser.ts";
-import { PERSON, REDIRECT_URI, type TestClient, World } from "./oauth/world.ts";
 
 suite("specification: delegated access", () => {
   let world: World;

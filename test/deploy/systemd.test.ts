@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { SETTINGS_SCHEMA } from "#agent/settings.ts";
-import { checkSettings } from "#proto/kit/settings.ts";
+import { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
+import { checkSettings } from "#proto/kit/settings/settings.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { run, text, without } from "./tools.ts";
@@ -71,7 +71,7 @@ test("systemd waits longer than the agent waits for acknowledgements", () => {
 });
 
 test("systemd waits longer than each part of the hub may take to stop", () => {
-  const deadlineMs = /STOP_DEADLINE_MS = ([\d_]+)/.exec(text("hub/hub.ts"))?.[1]?.replaceAll("_", "");
+  const deadlineMs = /STOP_DEADLINE_MS = ([\d_]+)/.exec(text("hub/node/hub.ts"))?.[1]?.replaceAll("_", "");
   const unit = settings(text("deploy/systemd/tailrace-hub.service"));
   assert.ok(Number(unit["TimeoutStopSec"]) * 1_000 > 3 * Number(deadlineMs));
 });

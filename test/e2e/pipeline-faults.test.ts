@@ -3,7 +3,7 @@ import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:
 import { test } from "node:test";
 import { systemClock } from "#proto/kit/clock.ts";
 import { dataFile } from "#test/conformance/shared-suites.ts";
-import { placesDatabase } from "#test/fixtures/places.ts";
+import { placesDatabase } from "#test/fixtures/geoip-database.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { startHub } from "#test/harness/hub.ts";
 import { count, searchAll } from "#test/harness/search.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { placesDatabase } from "#test/fixtures/places.ts";
+import { placesDatabase } from "#test/fixtures/geoip-database.ts";
 import { count, searchAll } from "#test/harness/search.ts";
 import { accessTime } from "#test/harness/sequence-log.ts";
 import { startStack } from "#test/harness/stack.ts";

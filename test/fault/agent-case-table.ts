@@ -80,7 +80,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   ],
   [62, "L-max-payload", "here"],
   [63, "L-2GB/5GB-file", "here"],
-  [64, "L-sparse-file", { file: "agent/harvester/file-events.test.ts", test: "a hole of 20 MB of NULs" }],
+  [64, "L-sparse-file", { file: "agent/files/file-events.test.ts", test: "a hole of 20 MB of NULs" }],
   [
     65,
     "L-include/exclude order",
@@ -109,7 +109,7 @@ export const AGENT_CASES: readonly (readonly [number: number, name: string, proo
   [
     86,
     "D-clean_inactive validation",
-    { file: "agent/config.test.ts", test: "clean_inactive must be longer than ignore_older" },
+    { file: "agent/settings/config.test.ts", test: "clean_inactive must be longer than ignore_older" },
   ],
   [87, "D-clean_removed", "here"],
   [88, "D-registry-size", { reason: "a day of work; a row is removed a minute after its file" }],

@@ -11,7 +11,7 @@ import { RAW_STREAM } from "#proto/subjects.ts";
 import { openRaw } from "#test/harness/agent.ts";
 import { peakResidentBytes } from "#test/harness/processes.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
-import { type Case, type Cases, health, metric, type Place, until } from "./agent-place.ts";
+import { type Case, type Cases, health, metric, type Place, until } from "./agent-case.ts";
 
 /** The registry follows within a second. */
 const WRITTEN_MS = 1_500;

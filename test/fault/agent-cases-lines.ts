@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
-import { type Case, type Cases, many, metric, type Place, text, until } from "./agent-place.ts";
+import { type Case, type Cases, many, metric, type Place, text, until } from "./agent-case.ts";
 
 /** A file with `content` arrives as `expected`. */
 const arrives =

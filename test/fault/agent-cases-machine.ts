@@ -10,7 +10,7 @@ import { gzipSync } from "node:zlib";
 import { openRaw } from "#test/harness/agent.ts";
 import { startNats } from "#test/harness/nats.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
-import { type Cases, health, type Place, until } from "./agent-place.ts";
+import { type Cases, health, type Place, until } from "./agent-case.ts";
 
 /** A user without rights, known on every system as nobody. */
 const NOBODY = 65_534;

@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { RAW_STREAM } from "#proto/subjects.ts";
 import { readRaw } from "#test/harness/agent.ts";
-import { type Cases, health, many, metric, text, until } from "./agent-place.ts";
+import { type Cases, health, many, metric, text, until } from "./agent-case.ts";
 
 export const OPERATION_CASES: Cases = {
   3: async (p) => {

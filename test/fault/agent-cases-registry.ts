@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
-import { type Case, type Cases, metric, type Place, until } from "./agent-place.ts";
+import { type Case, type Cases, metric, type Place, until } from "./agent-case.ts";
 
 const REGISTRY = ["agent", "data", "registry"];
 /** So many rows that the database has files of data besides its log. */

@@ -8,7 +8,7 @@ import { connect as connectTo, createServer } from "node:net";
 import { join } from "node:path";
 import { connect as connectSecurely } from "node:tls";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
-import { type Cases, metric, type Place, until } from "./agent-place.ts";
+import { type Cases, metric, type Place, until } from "./agent-case.ts";
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
@@ -110,7 +110,7 @@ export const RESOURCE_CASES: Cases = {
     await p.holds(["one"]);
     rmSync(p.file("a.log"));
     assert.equal(await metric(agent, "tailrace_agent_registry_entries"), 1);
-    t.diagnostic("that the row goes a minute later is shown in agent/harvester/file-set.test.ts");
+    t.diagnostic("that the row goes a minute later is shown in agent/files/file-set.test.ts");
   },
   89: async (p) => {
     const log = new SequenceLog("w", "plain");

@@ -17,7 +17,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
-import { type Case, type Cases, metric, type Place, until } from "./agent-place.ts";
+import { type Case, type Cases, metric, type Place, until } from "./agent-case.ts";
 
 const newLog = (): SequenceLog => new SequenceLog("w", "plain");
 const ALL = "*.log*";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { type Cases, place } from "./agent-case.ts";
 import { AGENT_CASES } from "./agent-case-table.ts";
 import { FAILURE_CASES } from "./agent-cases-failure.ts";
 import { LINE_CASES } from "./agent-cases-lines.ts";
@@ -10,7 +11,6 @@ import { OPERATION_CASES } from "./agent-cases-operation.ts";
 import { REGISTRY_CASES } from "./agent-cases-registry.ts";
 import { RESOURCE_CASES } from "./agent-cases-resources.ts";
 import { ROTATION_CASES } from "./agent-cases-rotation.ts";
-import { type Cases, place } from "./agent-place.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const HERE: Cases = {

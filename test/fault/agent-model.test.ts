@@ -17,7 +17,7 @@ import { chooseSeed, randomFrom } from "#test/harness/random.ts";
 import { readMark } from "#test/harness/sequence-log.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { AgentWorld } from "./agent-world.ts";
+import { AgentWorld } from "./agent-model-files.ts";
 
 const SECONDS = Number(process.env["TAILRACE_FAULT_SECONDS"] ?? 60);
 const WRITERS = 4;

@@ -1,6 +1,6 @@
 /** Operations that malformed requests are made of, each with a body that would do. */
 
-import type { Random } from "#hub/engine/random.test-support.ts";
+import type { Random } from "#test/support/engine/random.ts";
 import { AGGREGATIONS, BULK, NAMES, QUERIES } from "./api-values.ts";
 
 export interface Operation {

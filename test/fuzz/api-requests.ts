@@ -1,7 +1,7 @@
 /** Makes malformed requests: valid ones with something broken, and plain nonsense. The same randomness, the same request. */
 
-import type { Random } from "#hub/engine/random.test-support.ts";
 import type { PlainRequest } from "#test/harness/pipelined-http.ts";
+import type { Random } from "#test/support/engine/random.ts";
 import { operation } from "./api-operations.ts";
 import { METHODS, NAMES, ODD_VALUES, PARAMETERS, TYPES } from "./api-values.ts";
 

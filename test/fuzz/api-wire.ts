@@ -1,7 +1,7 @@
 /** Requests that are broken below HTTP's surface: heads, lengths, packings, and connections that end half-way. */
 
 import { connect } from "node:net";
-import type { Random } from "#hub/engine/random.test-support.ts";
+import type { Random } from "#test/support/engine/random.ts";
 
 const HOST = "host: 127.0.0.1\r\n";
 const JSON_HEAD = `${HOST}content-type: application/json\r\n`;

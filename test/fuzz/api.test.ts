@@ -7,12 +7,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { Random } from "#hub/engine/random.test-support.ts";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
 import { PipelinedHttp, type PlainAnswer, type PlainRequest } from "#test/harness/pipelined-http.ts";
 import { chooseSeed } from "#test/harness/random.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
+import { Random } from "#test/support/engine/random.ts";
 import { faultOf, hasFilter } from "./api-answers.ts";
 import { malformedRequest } from "./api-requests.ts";
 import { sweptRequests } from "./api-sweep.ts";

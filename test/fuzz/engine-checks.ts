@@ -1,11 +1,11 @@
 /** What an index answers against what a naive reading of its documents says. */
 
 import assert from "node:assert/strict";
-import type { Random } from "#hub/engine/random.test-support.ts";
-import type { Searcher } from "#hub/engine/searcher.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import type { Random } from "#test/support/engine/random.ts";
 import { type Json, keywords, NUMBER_FIELDS, numbers } from "./engine-model.ts";
-import type { Question } from "./engine-questions.ts";
-import { ask, askSnapshot, type Documents, type Subject } from "./engine-subject.ts";
+import type { Question } from "./engine-queries.ts";
+import { ask, askSnapshot, type Documents, type Subject } from "./engine-under-test.ts";
 
 const HOUR_MS = 3_600_000;
 const MAX_HITS = 10_000;

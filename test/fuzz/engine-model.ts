@@ -1,6 +1,6 @@
 /** Random documents, and what a field of one means by the plainest reading of its JSON. */
 
-import type { Random } from "#hub/engine/random.test-support.ts";
+import type { Random } from "#test/support/engine/random.ts";
 
 export type Json = Record<string, unknown>;
 

@@ -5,11 +5,11 @@
  */
 
 import { test } from "node:test";
-import { Random } from "#hub/engine/random.test-support.ts";
 import { chooseSeed } from "#test/harness/random.ts";
+import { Random } from "#test/support/engine/random.ts";
 import { check, Held } from "./engine-checks.ts";
-import { randomQuestion } from "./engine-questions.ts";
-import { Subject } from "./engine-subject.ts";
+import { randomQuestion } from "./engine-queries.ts";
+import { Subject } from "./engine-under-test.ts";
 
 const DURATION_MS = Number(process.env["TAILRACE_FUZZ_SECONDS"] ?? 2) * 1000;
 const QUESTIONS = 25;

@@ -5,20 +5,20 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
+import { PlainFields } from "#hub/engine/buffer/plain-fields.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { Segment } from "#hub/engine/segment/segment.ts";
+import { chooseSeed } from "#test/harness/random.ts";
 import {
   assertSameSegment,
   mergedBoth,
   randomDocuments,
   sealed,
   testKernel,
-} from "#hub/engine/kernel/kernel.test-support.ts";
-import { KernelFields } from "#hub/engine/kernel/kernel-fields.ts";
-import { Random } from "#hub/engine/random.test-support.ts";
-import { Bitset } from "#hub/engine/segment/bitset.ts";
-import { PlainFields } from "#hub/engine/segment/plain-fields.ts";
-import { Segment } from "#hub/engine/segment/segment.ts";
-import { testMapping } from "#hub/engine/shard.test-support.ts";
-import { chooseSeed } from "#test/harness/random.ts";
+} from "#test/support/engine/kernel.ts";
+import { Random } from "#test/support/engine/random.ts";
+import { testMapping } from "#test/support/engine/shard.ts";
 
 const DURATION_MS = Number(process.env["TAILRACE_FUZZ_SECONDS"] ?? 2) * 1000;
 const MAX_DOCUMENTS = 1500;

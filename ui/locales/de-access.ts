@@ -1,6 +1,6 @@
 /** German texts of the pages of access: users, keys, OAuth clients, connections, enrolment. */
 
-import type { Catalogue } from "../services/language.ts";
+import type { Catalogue } from "#ui/services/browser/language.ts";
 
 export const GERMAN_ACCESS: Catalogue = {
   Accounts: "Konten",

@@ -1,6 +1,6 @@
 /** German texts of the pages of administration and of alerts, by the English ones. */
 
-import type { Catalogue } from "../services/language.ts";
+import type { Catalogue } from "#ui/services/browser/language.ts";
 
 export const GERMAN_ADMINISTRATION: Catalogue = {
   "Lines that match": "Zeilen, die passen",

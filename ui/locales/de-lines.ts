@@ -1,6 +1,6 @@
 /** German texts of Discover's and Live's tools, by the English ones. */
 
-import type { Catalogue } from "../services/language.ts";
+import type { Catalogue } from "#ui/services/browser/language.ts";
 
 export const GERMAN_LINES: Catalogue = {
   "Sort by time": "Nach Zeit ordnen",

@@ -1,6 +1,6 @@
 /** German texts of Visualise, the dashboards and the console, by the English ones. */
 
-import type { Catalogue } from "../services/language.ts";
+import type { Catalogue } from "#ui/services/browser/language.ts";
 
 export const GERMAN_WORK: Catalogue = {
   "The file isn't JSON. Export a dashboard to see how one looks.":

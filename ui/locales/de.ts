@@ -1,6 +1,6 @@
 /** German texts of the pages, by the English ones: what all pages say, Discover and Live; the others are files of their own. */
 
-import type { Catalogue } from "../services/language.ts";
+import type { Catalogue } from "#ui/services/browser/language.ts";
 import { GERMAN_ACCESS } from "./de-access.ts";
 import { GERMAN_ADMINISTRATION } from "./de-administration.ts";
 import { GERMAN_LINES } from "./de-lines.ts";

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { str } from "@lit/localize";
 import { runtimeMsg } from "@lit/localize/internal/runtime-msg.js";
-import { compileCatalogue } from "../services/language.ts";
+import { bareTextsOf, messagesOf } from "#test/support/ui/texts-in-sources.ts";
+import { compileCatalogue } from "#ui/services/browser/language.ts";
 import { GERMAN } from "./de.ts";
-import { bareTextsOf, messagesOf } from "./texts-in-sources.ts";
 
 const UI = join(import.meta.dirname, "..");
-const SOURCES = globSync(join(UI, "{*,pages/*,components/*,services/**/*}.ts"))
+const SOURCES = globSync(join(UI, "{*,{pages,components,services}/**/*}.ts"))
   .filter((file) => !file.endsWith(".test.ts"))
   .map((file) => ({ file: file.slice(UI.length + 1), source: readFileSync(file, "utf8") }));
 

@@ -2,12 +2,24 @@
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
-import { pageStyles } from "../components/page-styles.ts";
-import { controls } from "../components/styles.ts";
-import { LOOK_TEXTS } from "../look-texts.ts";
-import { chooseLanguage, LANGUAGES, type Language } from "../services/language.ts";
-import { hasLetterKeys, isUtcPreferred, readPreference, writePreference } from "../services/preferences.ts";
-import { chooseDensity, chooseTheme, currentDensity, currentTheme, DENSITIES, THEMES } from "../theme.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { controls } from "#ui/components/style/styles.ts";
+import { chooseLanguage, LANGUAGES, type Language } from "#ui/services/browser/language.ts";
+import {
+  hasLetterKeys,
+  isUtcPreferred,
+  readPreference,
+  writePreference,
+} from "#ui/services/browser/preferences.ts";
+import {
+  chooseDensity,
+  chooseTheme,
+  currentDensity,
+  currentTheme,
+  DENSITIES,
+  THEMES,
+} from "#ui/services/browser/theme.ts";
+import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
 
 type Choice = readonly [value: string, text: string];
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BlockMemory } from "#agent/block-memory.ts";
+import { BlockMemory } from "#agent/contract/block-memory.ts";
 import { countLines } from "#agent/harvester/cut.ts";
 import { sourceHash } from "./build.ts";
 import { LineKernel } from "./line-kernel.ts";

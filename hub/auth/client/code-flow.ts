@@ -1,8 +1,8 @@
 /** The authorization code flow from the client's side: PKCE, `state` and `iss` (RFC 6749 section 4.1, 7636, 9207, 9700). */
 
 import * as oauth from "oauth4webapi";
-import { Records, type Store } from "#hub/auth/records.ts";
-import { hashOf, newSecret, sameText } from "#hub/auth/secrets.ts";
+import { Records, type Store } from "#hub/auth/state/records.ts";
+import { hashOf, newSecret, sameText } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";

@@ -1,7 +1,7 @@
 /** Connected accounts as they are stored: tokens sealed for their account, a state, and a lease of who refreshes. */
 
-import { Records, type Store, type Stored, won } from "#hub/auth/records.ts";
-import type { Vault } from "#hub/auth/vault.ts";
+import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
+import type { Vault } from "#hub/auth/state/vault.ts";
 import type { TokenSet } from "./token-endpoint.ts";
 
 /** Refresh this long before the end, at most, ms … */

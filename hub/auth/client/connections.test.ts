@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, suite, test } from "node:test";
-import type { AuditEvent } from "#hub/auth/audit.ts";
-import type { Store } from "#hub/auth/records.ts";
-import { Vault } from "#hub/auth/vault.ts";
+import type { AuditEvent } from "#hub/auth/audit/audit.ts";
+import type { Store } from "#hub/auth/state/records.ts";
+import { Vault } from "#hub/auth/state/vault.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";

@@ -1,9 +1,9 @@
 /** Accounts of people at other providers: connected through the provider's prompt, used by inputs, removed with revocation. */
 
-import type { AuditSink } from "#hub/auth/audit.ts";
-import type { Store } from "#hub/auth/records.ts";
-import { newId } from "#hub/auth/secrets.ts";
-import type { Vault } from "#hub/auth/vault.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import type { Store } from "#hub/auth/state/records.ts";
+import { newId } from "#hub/auth/state/secrets.ts";
+import type { Vault } from "#hub/auth/state/vault.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";

@@ -1,9 +1,9 @@
 /** The providers at which accounts may be connected; their client secrets are sealed. */
 
-import type { AuditSink } from "#hub/auth/audit.ts";
-import { Records, type Store } from "#hub/auth/records.ts";
-import { newId } from "#hub/auth/secrets.ts";
-import type { Vault } from "#hub/auth/vault.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { Records, type Store } from "#hub/auth/state/records.ts";
+import { newId } from "#hub/auth/state/secrets.ts";
+import type { Vault } from "#hub/auth/state/vault.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkProvider, type ProviderDefinition } from "./provider-definition.ts";
 

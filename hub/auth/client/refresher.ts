@@ -3,8 +3,8 @@
  * lease taken by compare-and-set). New tokens are stored before anybody gets them.
  */
 
-import type { AuditSink } from "#hub/auth/audit.ts";
-import { newId } from "#hub/auth/secrets.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { newId } from "#hub/auth/state/secrets.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";

@@ -1,9 +1,9 @@
 /** Checking access tokens inside the hub: straight in the state, so that a revocation counts at once. */
 
 import type { AdapterPayload } from "oidc-provider";
-import type { Account, Accounts } from "#hub/auth/accounts.ts";
-import { Records, type Store } from "#hub/auth/records.ts";
-import { hashOf } from "#hub/auth/secrets.ts";
+import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
+import { Records, type Store } from "#hub/auth/state/records.ts";
+import { hashOf } from "#hub/auth/state/secrets.ts";
 import type { TokenFamilies } from "./families.ts";
 
 /** A living access token. */

@@ -4,9 +4,9 @@
  */
 
 import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
-import type { AuditSink } from "#hub/auth/audit.ts";
-import { Records, type Store, won } from "#hub/auth/records.ts";
-import { fingerprint, hashOf } from "#hub/auth/secrets.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { Records, type Store, won } from "#hub/auth/state/records.ts";
+import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
 import { FAMILY_MODELS, type TokenFamilies } from "./families.ts";
 
 /** Stands for the id of an interaction inside its own record. */

@@ -1,9 +1,9 @@
 /** Our rules where oidc-provider leaves a choice: scopes, consent, introspection, the page of an error. */
 
 import { errors, interactionPolicy, type KoaContextWithOIDC, type Provider } from "oidc-provider";
-import type { Accounts } from "#hub/auth/accounts.ts";
-import { type Html, html } from "#hub/auth/html.ts";
-import { page } from "#hub/auth/page.ts";
+import type { Accounts } from "#hub/auth/accounts/accounts.ts";
+import { type Html, html } from "#hub/auth/web/html.ts";
+import { page } from "#hub/auth/web/page.ts";
 import { textOf } from "./checked-parameter.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { Consents } from "./consents.ts";

@@ -2,10 +2,10 @@
 
 import { generateKeyPairSync } from "node:crypto";
 import { type Configuration, type Interaction, Provider } from "oidc-provider";
-import type { Accounts } from "#hub/auth/accounts.ts";
-import type { AuditSink } from "#hub/auth/audit.ts";
-import { Cookies } from "#hub/auth/cookies.ts";
-import type { Store } from "#hub/auth/records.ts";
+import type { Accounts } from "#hub/auth/accounts/accounts.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import type { Store } from "#hub/auth/state/records.ts";
+import { Cookies } from "#hub/auth/web/cookies.ts";
 import { StateAdapter } from "./adapter.ts";
 import {
   consentPolicy,
@@ -18,7 +18,7 @@ import {
 } from "./authorization-rules.ts";
 import { type Clients, DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { TokenFamilies } from "./families.ts";
-import { PATHS, PROVIDER_COOKIE } from "./public-names.ts";
+import { PATHS, PROVIDER_COOKIE } from "./paths.ts";
 import { signInScope } from "./scopes.ts";
 
 /** RFC 6749 section 4.1.2 allows 10 minutes; a client exchanges at once. */

@@ -1,9 +1,9 @@
 /** Client registrations, made by an administrator: `client_id`, `client_secret` (shown once), redirect URIs, scopes. */
 
 import type { AdapterPayload } from "oidc-provider";
-import type { AuditSink } from "#hub/auth/audit.ts";
-import { Records, type Store } from "#hub/auth/records.ts";
-import { hasHash, hashOf, newId, newSecret } from "#hub/auth/secrets.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { Records, type Store } from "#hub/auth/state/records.ts";
+import { hasHash, hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { TokenFamilies } from "./families.ts";
 

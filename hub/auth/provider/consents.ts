@@ -1,7 +1,7 @@
 /** What people allowed which client: remembered per person, not per browser, listed and withdrawn. */
 
-import type { AuditSink } from "#hub/auth/audit.ts";
-import { Records, type Store, won } from "#hub/auth/records.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import type { TokenFamilies } from "./families.ts";
 
 interface ConsentRecord {

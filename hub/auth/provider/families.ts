@@ -3,8 +3,8 @@
  * gone, every code and token of the family is worthless, at once and on every hub, even one that is stored later.
  */
 
-import { Records, type Store } from "#hub/auth/records.ts";
-import { hashOf } from "#hub/auth/secrets.ts";
+import { Records, type Store } from "#hub/auth/state/records.ts";
+import { hashOf } from "#hub/auth/state/secrets.ts";
 
 /** Models of oidc-provider whose records belong to a grant. */
 export const FAMILY_MODELS: ReadonlySet<string> = new Set([

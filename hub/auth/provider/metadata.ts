@@ -1,6 +1,6 @@
 /** The server's metadata (RFC 8414): what a client needs to know to find its way. */
 
-import { PATHS } from "./public-names.ts";
+import { PATHS } from "./paths.ts";
 import type { Scope } from "./scopes.ts";
 
 /** Returns the metadata document of the server at `publicUrl`. */

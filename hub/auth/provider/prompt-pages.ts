@@ -1,7 +1,7 @@
 /** The provider's own prompt: sign-in and consent, as pages that work with the keyboard, a screen reader and no script. */
 
-import { type Html, html, NOTHING } from "#hub/auth/html.ts";
-import type { Say } from "#hub/auth/page-language.ts";
+import { type Html, html, NOTHING } from "#hub/auth/web/html.ts";
+import type { Say } from "#hub/auth/web/page-language.ts";
 import type { Scope } from "./scopes.ts";
 
 /** What all forms of one prompt share. */

@@ -2,21 +2,21 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
-import type { Accounts } from "#hub/auth/accounts.ts";
-import type { AuditSink } from "#hub/auth/audit.ts";
-import type { Cookies } from "#hub/auth/cookies.ts";
-import { checkFormToken, field, formToken, readForm } from "#hub/auth/forms.ts";
-import { html } from "#hub/auth/html.ts";
-import { sendPage } from "#hub/auth/page.ts";
-import { languageOf, sayIn } from "#hub/auth/page-language.ts";
-import { quietRoute } from "#hub/auth/redaction.ts";
-import { headersOf } from "#hub/auth/route-errors.ts";
-import { DEVICE_COOKIE, DEVICE_SECONDS, type SignIn } from "#hub/auth/sign-in.ts";
+import type { Accounts } from "#hub/auth/accounts/accounts.ts";
+import { DEVICE_COOKIE, DEVICE_SECONDS, type SignIn } from "#hub/auth/accounts/password-sign-in.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { quietRoute } from "#hub/auth/audit/redaction.ts";
+import type { Cookies } from "#hub/auth/web/cookies.ts";
+import { checkFormToken, field, formToken, readForm } from "#hub/auth/web/forms.ts";
+import { html } from "#hub/auth/web/html.ts";
+import { sendPage } from "#hub/auth/web/page.ts";
+import { languageOf, sayIn } from "#hub/auth/web/page-language.ts";
+import { headersOf } from "#hub/auth/web/route-errors.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { textOf } from "./checked-parameter.ts";
 import type { Consents } from "./consents.ts";
+import { PATHS } from "./paths.ts";
 import { consentBody, type PromptForm, signInBody } from "./prompt-pages.ts";
-import { PATHS } from "./public-names.ts";
 import type { Scope } from "./scopes.ts";
 
 /** What the prompt needs of the room. */

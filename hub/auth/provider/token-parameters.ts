@@ -1,6 +1,6 @@
 /** Parameters of the token, revocation and introspection endpoints: query string, urlencoded form or multipart, each once. */
 
-import { readForm } from "#hub/auth/forms.ts";
+import { readForm } from "#hub/auth/web/forms.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Parameters that open something: they should not stand in a URL (RFC 6749 section 2.3.1, RFC 9700 section 4.3.2). */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { Random } from "../random.test-support.ts";
+import { Random } from "#test/support/engine/random.ts";
 import { Analysis } from "./analysis.ts";
 import { hashTerm, tokenizeAscii } from "./ascii-tokenizer.ts";
 import { lowercase } from "./filters.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { Random } from "../random.test-support.ts";
+import { Random } from "#test/support/engine/random.ts";
 import * as json from "./scanner.ts";
 
 /** Reads a document into objects by the scanner. */

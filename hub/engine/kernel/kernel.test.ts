@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
+import { KernelFields, newFields } from "#hub/engine/buffer/kernel-fields.ts";
+import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
+import { packGroup, unpackAscendingHere, unpackGroup } from "#hub/engine/encoding/bit-packing.ts";
+import { crc32cHere } from "#hub/engine/encoding/crc32c.ts";
+import { packLz4Here, unpackLz4Here } from "#hub/engine/encoding/lz4.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { Random } from "../random.test-support.ts";
-import { packGroup, unpackAscendingHere, unpackGroup } from "../segment/bit-packing.ts";
-import { ByteBuffer } from "../segment/byte-buffer.ts";
-import { crc32cHere } from "../segment/crc32c.ts";
-import { packLz4Here, unpackLz4Here } from "../segment/lz4.ts";
-import { apply, INDEX, operation, testMapping, withFolder } from "../shard.test-support.ts";
+import { randomText, sealed, testKernel } from "#test/support/engine/kernel.ts";
+import { Random } from "#test/support/engine/random.ts";
+import { apply, INDEX, operation, testMapping, withFolder } from "#test/support/engine/shard.ts";
 import { Shard } from "../shard.ts";
 import { BUFFER_BYTES, GROUP } from "./assembly/layout.ts";
-import { randomText, sealed, testKernel } from "./kernel.test-support.ts";
 import type { Kernel } from "./kernel.ts";
-import { KernelFields, newFields } from "./kernel-fields.ts";
 import { KernelMemory } from "./memory.ts";
 
 let kernel: Kernel;

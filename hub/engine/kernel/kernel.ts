@@ -5,8 +5,8 @@
 
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { copyBytes } from "#hub/engine/bytes/bytes.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { copyBytes } from "../bytes.ts";
 import {
   BUFFER_AT,
   BUFFER_BYTES,
@@ -21,7 +21,7 @@ import {
 } from "./assembly/layout.ts";
 import { KernelMemory } from "./memory.ts";
 import type { SearchFunctions } from "./search-functions.ts";
-import { isMadeOf } from "./sources.ts";
+import { isMadeOf } from "./source-hash.ts";
 import { storeUnicodeTable } from "./unicode-table.ts";
 import { type WasmModule, webAssembly } from "./webassembly.ts";
 

@@ -2,17 +2,17 @@
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { Random } from "../random.test-support.ts";
-import { COLUMN_BLOCK, type DocRun } from "../searcher.ts";
-import { Bitset } from "../segment/bitset.ts";
-import { BlockColumn, RUN_BLOCKS } from "../segment/block-column.ts";
-import { ByteBuffer } from "../segment/byte-buffer.ts";
-import { addSums } from "../segment/column-sums.ts";
-import { type ColumnNumbers, writeColumn } from "../segment/column-writer.ts";
-import { PostingsList, writePostings } from "../segment/postings-writer.ts";
-import { MemorySink, SegmentFile, SegmentFileWriter } from "../segment/segment-file.ts";
-import { apply, INDEX, openShard, operation, withFolder } from "../shard.test-support.ts";
-import { SUM_WIDTH, SumPlace } from "../sums.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
+import { BlockColumn, RUN_BLOCKS } from "#hub/engine/columns/block-column.ts";
+import { addSums } from "#hub/engine/columns/column-sums.ts";
+import { type ColumnNumbers, writeColumn } from "#hub/engine/columns/column-writer.ts";
+import { MemorySink, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import { PostingsList, writePostings } from "#hub/engine/postings/postings-writer.ts";
+import { COLUMN_BLOCK, type DocRun } from "#hub/engine/searcher/searcher.ts";
+import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
+import { Random } from "#test/support/engine/random.ts";
+import { apply, INDEX, openShard, operation, withFolder } from "#test/support/engine/shard.ts";
 import { ensureKernel } from "./build.ts";
 import { SearchKernel } from "./search-kernel.ts";
 

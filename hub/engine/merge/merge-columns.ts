@@ -1,12 +1,12 @@
 /** Columns of several segments behind each other, block by block, the numbers of terms as they are in the merged dictionary. */
 
-import { COLUMN_BLOCK, type ValueBlock } from "../searcher.ts";
-import type { BlockColumn } from "../segment/block-column.ts";
-import { type ColumnEntry, type ColumnValues, writeColumn } from "../segment/column-writer.ts";
+import { IntList } from "#hub/engine/bytes/growable-array.ts";
+import type { BlockColumn } from "#hub/engine/columns/block-column.ts";
+import { type ColumnEntry, type ColumnValues, writeColumn } from "#hub/engine/columns/column-writer.ts";
+import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import { COLUMN_BLOCK, type ValueBlock } from "#hub/engine/searcher/searcher.ts";
 import type { FieldEntry } from "../segment/directory.ts";
 import { numbersOf } from "../segment/field-column.ts";
-import { IntList } from "../segment/growing.ts";
-import type { SegmentFileWriter } from "../segment/segment-file.ts";
 import type { MergeInput } from "./merge-input.ts";
 import type { MergedTerms } from "./merge-terms.ts";
 

@@ -1,6 +1,6 @@
 /** What is merged: segments with the documents to take over and the numbers that these get. */
 
-import type { Bitset } from "../segment/bitset.ts";
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Segment } from "../segment/segment.ts";
 
 /** One segment of a merge. */

@@ -1,6 +1,6 @@
 /** Which segments to merge: runs of neighbours of like size, so that documents stay in the order they came. */
 
-import type { ShardSegment } from "../shard-segment.ts";
+import type { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
 
 /** Smaller segments count as this big: fresh ones of whatever size are merged together. */
 const FLOOR_BYTES = 2 * 1024 * 1024;

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { MemorySink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import {
   assertSameSegment,
   mergedBoth,
@@ -7,15 +10,12 @@ import {
   sealed,
   sealedImage,
   testKernel,
-} from "../kernel/kernel.test-support.ts";
-import { KernelFields } from "../kernel/kernel-fields.ts";
-import { mergeKernel } from "../kernel/kernel-merge.ts";
-import { Random } from "../random.test-support.ts";
-import { Bitset } from "../segment/bitset.ts";
+} from "#test/support/engine/kernel.ts";
+import { Random } from "#test/support/engine/random.ts";
+import { testMapping } from "#test/support/engine/shard.ts";
 import type { SegmentDirectory } from "../segment/directory.ts";
 import { Segment } from "../segment/segment.ts";
-import { MemorySink, SegmentFile } from "../segment/segment-file.ts";
-import { testMapping } from "../shard.test-support.ts";
+import { mergeKernel } from "./kernel-merge.ts";
 import { numberDocuments } from "./merge-input.ts";
 import { mergeSegments } from "./merge-segments.ts";
 

@@ -3,10 +3,10 @@
  * and stored documents copied. A generator, so that its owner decides when it goes on.
  */
 
+import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
 import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
 import { writePresence } from "../segment/presence.ts";
-import { type ByteSink, SegmentFileWriter } from "../segment/segment-file.ts";
 import { columnKindOf, hasOrdinals, mergeColumn, mergeDocumentColumn } from "./merge-columns.ts";
 import { type MergeInput, mergedDocCount } from "./merge-input.ts";
 import { mergeIds, mergeSources } from "./merge-stored.ts";

@@ -3,9 +3,9 @@
  * document is packed by zstd once, however often it is merged.
  */
 
-import type { SegmentFileWriter } from "../segment/segment-file.ts";
-import { isLasting, openBlock, type StoredEntry, StoredWriter } from "../segment/stored.ts";
-import type { StoredBlock } from "../segment/stored-blocks.ts";
+import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import { isLasting, openBlock, type StoredEntry, StoredWriter } from "#hub/engine/stored/stored.ts";
+import type { StoredBlock } from "#hub/engine/stored/stored-blocks.ts";
 import type { MergeInput } from "./merge-input.ts";
 
 /** Larger blocks and a higher level than in fresh segments: merged ones stay. */

@@ -2,10 +2,10 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { ShardSegment, segmentFileName } from "#hub/engine/commit/shard-segment.ts";
+import { FileSink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import { comparePositions } from "#proto/position.ts";
 import { Segment } from "../segment/segment.ts";
-import { FileSink, SegmentFile } from "../segment/segment-file.ts";
-import { ShardSegment, segmentFileName } from "../shard-segment.ts";
 import { type MergeInput, numberDocuments } from "./merge-input.ts";
 import { mergeSegments } from "./merge-segments.ts";
 

@@ -1,12 +1,12 @@
 /** Merges the dictionaries of a field term by term: in the kernel where it can, else here by its twin. */
 
-import { compareBytes } from "../bytes.ts";
-import { KernelMerge, type MergedDictionary, mergeKernel } from "../kernel/kernel-merge.ts";
-import { NO_MORE_DOCS, type TermIterator } from "../searcher.ts";
-import { Bitset } from "../segment/bitset.ts";
-import { type DictionaryEntry, DictionaryWriter } from "../segment/dictionary-writer.ts";
-import { PostingsList } from "../segment/postings-writer.ts";
-import type { SegmentFileWriter } from "../segment/segment-file.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { compareBytes } from "#hub/engine/bytes/bytes.ts";
+import { type DictionaryEntry, DictionaryWriter } from "#hub/engine/dictionary/dictionary-writer.ts";
+import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import { PostingsList } from "#hub/engine/postings/postings-writer.ts";
+import { NO_MORE_DOCS, type TermIterator } from "#hub/engine/searcher/searcher.ts";
+import { KernelMerge, type MergedDictionary, mergeKernel } from "./kernel-merge.ts";
 import type { MergeInput } from "./merge-input.ts";
 
 /** Terms between two pauses. */

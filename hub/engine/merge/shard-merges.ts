@@ -1,8 +1,8 @@
 /** The merges of a shard, one at a time: which are worth it, their slices, the place that their results take. */
 
 import { setImmediate } from "node:timers/promises";
+import type { ShardSegment } from "#hub/engine/commit/shard-segment.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import type { ShardSegment } from "../shard-segment.ts";
 import { chooseMerge } from "./merge-policy.ts";
 import { MergeTask } from "./merge-task.ts";
 

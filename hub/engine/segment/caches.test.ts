@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Bitset } from "./bitset.ts";
-import { ExtentCache } from "./extent-cache.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { ExtentCache } from "#hub/engine/files/extent-cache.ts";
 import { FieldDataCache } from "./field-data-cache.ts";
 import { FilterCache } from "./filter-cache.ts";
 import type { UninvertedColumn } from "./uninverted-column.ts";

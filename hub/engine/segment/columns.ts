@@ -1,7 +1,10 @@
 /** The columns that a search sees, made of blocks of numbers: numbers themselves, ordinals of terms, pairs of degrees. */
 
-import { formatIp } from "../document/ip.ts";
-import { decodeUtf8 } from "../json/text.ts";
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { formatIp } from "#hub/engine/bytes/ip.ts";
+import type { BlockColumn } from "#hub/engine/columns/block-column.ts";
+import { addSums } from "#hub/engine/columns/column-sums.ts";
+import type { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
 import type {
   DocRun,
   GeoColumn,
@@ -10,11 +13,8 @@ import type {
   NumericKind,
   TermReader,
   ValueBlock,
-} from "../searcher.ts";
-import type { Bitset } from "./bitset.ts";
-import type { BlockColumn } from "./block-column.ts";
-import { addSums } from "./column-sums.ts";
-import type { Dictionary } from "./dictionary.ts";
+} from "#hub/engine/searcher/searcher.ts";
+import { decodeUtf8 } from "../json/text.ts";
 
 /** Latitudes and longitudes are kept in 2^32 steps of 180 and 360 degrees, as Lucene does. */
 export const LATITUDE_STEP = 180 / 2 ** 32;

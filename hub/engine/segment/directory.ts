@@ -1,12 +1,12 @@
 /** The directory of a segment: what its sections are. Written as JSON, so fields can be added in later versions. */
 
+import type { ColumnEntry } from "#hub/engine/columns/column-writer.ts";
+import type { DictionaryEntry } from "#hub/engine/dictionary/dictionary-writer.ts";
+import type { Extent } from "#hub/engine/files/segment-file.ts";
+import type { StoredEntry } from "#hub/engine/stored/stored.ts";
 import type { ColumnKind } from "../mapping/field.ts";
-import type { ColumnEntry } from "./column-writer.ts";
-import type { DictionaryEntry } from "./dictionary-writer.ts";
 import type { IdIndexEntry } from "./id-index.ts";
 import type { PresenceEntry } from "./presence.ts";
-import type { Extent } from "./segment-file.ts";
-import type { StoredEntry } from "./stored.ts";
 
 export interface FieldEntry {
   readonly presence: PresenceEntry;

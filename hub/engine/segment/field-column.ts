@@ -1,9 +1,9 @@
 /** From the values that a buffer has of a field to its column. */
 
+import { type ColumnNumbers, type ColumnValues, writeColumn } from "#hub/engine/columns/column-writer.ts";
+import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { columnKind, type Field } from "../mapping/field.ts";
-import { type ColumnNumbers, type ColumnValues, writeColumn } from "./column-writer.ts";
 import type { FieldEntry } from "./directory.ts";
-import type { SegmentFileWriter } from "./segment-file.ts";
 
 /** Values in the order of their documents. */
 export interface FieldColumn {

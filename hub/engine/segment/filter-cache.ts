@@ -3,7 +3,7 @@
  * segments of a thread. A set doesn't change, since a segment doesn't; deleted documents are in it.
  */
 
-import type { Bitset } from "./bitset.ts";
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 
 /** Bytes of all sets: of 10 million documents about fifty. */
 const LIMIT_BYTES = 64 * 1024 * 1024;

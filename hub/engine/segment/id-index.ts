@@ -4,9 +4,9 @@
  */
 
 import { randomInt } from "node:crypto";
+import { readU32 } from "#hub/engine/bytes/byte-buffer.ts";
+import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { hashTerm } from "../analysis/ascii-tokenizer.ts";
-import { readU32 } from "./byte-buffer.ts";
-import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
 
 export interface IdIndexEntry {
   /** Seed of the hash; another one in each segment, so that chosen ids collide in none. */

@@ -1,8 +1,8 @@
 /** Which documents have a field: all, few (a list) or some (a bitmap). */
 
-import { Bitset } from "./bitset.ts";
-import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
-import type { Extent, SegmentFile, SegmentFileWriter } from "./segment-file.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { ByteBuffer, ByteReader } from "#hub/engine/bytes/byte-buffer.ts";
+import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 
 export interface PresenceEntry {
   readonly form: "all" | "list" | "bits";

@@ -1,19 +1,19 @@
 /** A sealed segment: opens its parts as they are asked for. Which documents are live is the business of its readers. */
 
-import { toBytes } from "../bytes.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { toBytes } from "#hub/engine/bytes/bytes.ts";
+import { BlockColumn } from "#hub/engine/columns/block-column.ts";
+import { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
+import type { SegmentFile } from "#hub/engine/files/segment-file.ts";
+import type { GeoColumn, KeywordColumn, NumericColumn } from "#hub/engine/searcher/searcher.ts";
+import { StoredReader } from "#hub/engine/stored/stored.ts";
 import { decodeUtf8 } from "../json/text.ts";
-import type { GeoColumn, KeywordColumn, NumericColumn } from "../searcher.ts";
-import { Bitset } from "./bitset.ts";
-import { BlockColumn } from "./block-column.ts";
 import { GeoColumnView, KeywordColumnView, NumericColumnView } from "./columns.ts";
-import { Dictionary } from "./dictionary.ts";
 import type { FieldEntry, SegmentDirectory } from "./directory.ts";
 import { fieldDataCache } from "./field-data-cache.ts";
 import { filterCache } from "./filter-cache.ts";
 import { IdIndex } from "./id-index.ts";
 import { readPresence } from "./presence.ts";
-import type { SegmentFile } from "./segment-file.ts";
-import { StoredReader } from "./stored.ts";
 
 /** Parts that have been opened; dropped as a whole to give memory back. */
 interface OpenParts {

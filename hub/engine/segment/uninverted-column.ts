@@ -3,8 +3,8 @@
  * What a search of one shard sorts by is the term that comes first or last.
  */
 
-import { AppError } from "#proto/kit/errors.ts";
-import { decodeUtf8 } from "../json/text.ts";
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import type { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
 import {
   COLUMN_BLOCK,
   type DocRun,
@@ -12,9 +12,9 @@ import {
   NO_MORE_DOCS,
   type TermReader,
   type ValueBlock,
-} from "../searcher.ts";
-import type { Bitset } from "./bitset.ts";
-import type { Dictionary } from "./dictionary.ts";
+} from "#hub/engine/searcher/searcher.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { decodeUtf8 } from "../json/text.ts";
 
 /** Largest column of one segment, bytes: about eight million terms of documents. */
 const MAX_BYTES = 32 * 1024 * 1024;

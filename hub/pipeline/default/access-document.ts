@@ -1,7 +1,7 @@
 /** A line of a web server's access log as a document (ECS http, url, source, user_agent). The message is the whole line. */
 
+import { piece } from "#hub/pipeline/batch/json-writer.ts";
 import type { AccessLogLine, Span } from "#proto/codec/access-log.ts";
-import { piece } from "../runtime/json-writer.ts";
 import type { DocumentWriter, EventPlace } from "./document-writer.ts";
 
 const NEXT = piece(",");

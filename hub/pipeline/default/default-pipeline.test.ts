@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interval } from "#proto/kit/interval-set.ts";
-import { COMBINED, run } from "./default-pipeline-fixture.ts";
+import { COMBINED, run } from "#test/support/pipeline/run-default-pipeline.ts";
 
 process.env["TZ"] = "UTC";
 

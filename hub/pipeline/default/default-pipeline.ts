@@ -5,6 +5,11 @@
  */
 
 import { isUtf8 } from "node:buffer";
+import { DailyIndex } from "#hub/pipeline/batch/daily-index.ts";
+import { DocumentIds } from "#hub/pipeline/batch/document-id.ts";
+import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
+import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
+import { commonFields } from "#hub/pipeline/batch/shared-fields.ts";
 import { AccessLogLine } from "#proto/codec/access-log.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
@@ -13,15 +18,10 @@ import { SyslogLine } from "#proto/codec/syslog.ts";
 import { IsoTime, LocalTime } from "#proto/codec/time.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { tailrace } from "#proto/messages.ts";
-import { DailyIndex } from "../runtime/daily-index.ts";
-import { DocumentIds } from "../runtime/document-id.ts";
-import type { DocumentPacker } from "../runtime/packed-documents.ts";
-import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
 import { writeAccess } from "./access-document.ts";
 import { DocumentWriter, type EventPlace } from "./document-writer.ts";
 import { writeJson } from "./json-document.ts";
 import { levelAt } from "./level.ts";
-import { commonFields } from "./shared-fields.ts";
 import { writeSyslog } from "./syslog-document.ts";
 
 const OPEN_BRACE = 0x7b;

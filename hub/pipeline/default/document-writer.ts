@@ -1,15 +1,15 @@
 /** Writes the documents of one RAW message: the line's own members first, then `log`, then what all have in common. */
 
+import type { DailyIndex } from "#hub/pipeline/batch/daily-index.ts";
+import type { DocumentIds } from "#hub/pipeline/batch/document-id.ts";
+import { type JsonWriter, MAX_ESCAPED_BYTES, piece } from "#hub/pipeline/batch/json-writer.ts";
+import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
+import type { CommonFields } from "#hub/pipeline/batch/shared-fields.ts";
 import type { Span } from "#proto/codec/access-log.ts";
 import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { IsoWriter, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
-import type { DailyIndex } from "../runtime/daily-index.ts";
-import type { DocumentIds } from "../runtime/document-id.ts";
-import { type JsonWriter, MAX_ESCAPED_BYTES, piece } from "../runtime/json-writer.ts";
-import type { DocumentPacker } from "../runtime/packed-documents.ts";
 import { mergeLine } from "./json-line.ts";
-import type { CommonFields } from "./shared-fields.ts";
 
 /** Where an event stands, and what befell it. */
 export interface EventPlace {

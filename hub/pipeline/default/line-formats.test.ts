@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COMBINED, own, run } from "./default-pipeline-fixture.ts";
+import { COMBINED, own, run } from "#test/support/pipeline/run-default-pipeline.ts";
 
 process.env["TZ"] = "UTC";
 

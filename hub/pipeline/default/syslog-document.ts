@@ -1,9 +1,9 @@
 /** A line of syslog as a document (ECS process, log.syslog). The message is what follows the tag; the rest stands in fields. */
 
+import { piece } from "#hub/pipeline/batch/json-writer.ts";
 import type { Span } from "#proto/codec/access-log.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { parseStructuredData, SEVERITY_LEVELS, type SyslogLine } from "#proto/codec/syslog.ts";
-import { piece } from "../runtime/json-writer.ts";
 import type { DocumentWriter, EventPlace } from "./document-writer.ts";
 
 const NEXT = piece(",");

@@ -1,8 +1,8 @@
 /** Pipelines that administrators made through the hub interface, in a bucket all hubs see. */
 
+import type { PipelineDefinition } from "#hub/pipeline/batch/worker-protocol.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
-import type { PipelineDefinition } from "../runtime/worker-protocol.ts";
 import { PIPELINE_ID } from "./pipeline-files.ts";
 
 /** Longest text, characters. */

@@ -3,13 +3,13 @@
 import { globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
-import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { didYouMean } from "#proto/kit/nearest.ts";
 import {
   ECS_COMPATIBILITIES,
   type PipelineDefinition,
   type PipelineFile,
-} from "../runtime/worker-protocol.ts";
+} from "#hub/pipeline/batch/worker-protocol.ts";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
 
 /** Id of the pipeline that `path.config` makes. */
 export const MAIN_ID = "main";

@@ -1,13 +1,13 @@
 /** Processors that do their work with a filter of the pipelines. */
 
+import { parseDissection } from "#hub/pipeline/formats/dissection.ts";
+import type { Filter } from "#hub/pipeline/plugins/filter.ts";
+import { csvFilter } from "#hub/pipeline/plugins/filters/csv.ts";
+import { dateFilter } from "#hub/pipeline/plugins/filters/date.ts";
+import { grokFilter } from "#hub/pipeline/plugins/filters/grok.ts";
+import { kvFilter } from "#hub/pipeline/plugins/filters/kv.ts";
 import type { JsonObject } from "#proto/codec/json.ts";
 import { Timestamp } from "#proto/event.ts";
-import { csvFilter } from "../filters/csv.ts";
-import { dateFilter } from "../filters/date.ts";
-import { parseDissection } from "../filters/dissection.ts";
-import type { Filter } from "../filters/filter.ts";
-import { grokFilter } from "../filters/grok/grok.ts";
-import { kvFilter } from "../filters/kv.ts";
 import { compileTemplate, type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { LOOKUP_PROCESSORS } from "./lookup-processors.ts";
 import { type ProcessorKind, type ProcessorSettings, readField, readText } from "./processor.ts";

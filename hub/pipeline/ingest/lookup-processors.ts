@@ -1,8 +1,8 @@
 /** Processors that look a value up: the program behind a user agent, the place of an address. */
 
+import { parseUserAgent } from "#hub/pipeline/formats/user-agents.ts";
+import { geoipFilter } from "#hub/pipeline/plugins/filters/geoip.ts";
 import type { JsonObject } from "#proto/codec/json.ts";
-import { geoipFilter } from "../filters/geoip.ts";
-import { parseUserAgent } from "../filters/user-agents.ts";
 import { fieldChange, type ProcessorKind, readField, readText } from "./processor.ts";
 import { makeFilter, runFilter } from "./processor-filter.ts";
 

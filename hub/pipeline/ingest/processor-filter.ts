@@ -1,10 +1,10 @@
 /** A filter of the pipelines at work for a processor: it gets one value and gives back what it found in it. */
 
+import type { Filter, FilterDefinition } from "#hub/pipeline/plugins/filter.ts";
 import type { JsonObject } from "#proto/codec/json.ts";
 import { Event, isObject } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Filter, FilterDefinition } from "../filters/filter.ts";
 import { defaultsOf } from "../language/option-schema.ts";
 import type { ProcessorContext, ProcessorSettings } from "./processor.ts";
 

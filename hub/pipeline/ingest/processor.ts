@@ -1,10 +1,10 @@
 /** What a processor is, and how its settings are read. */
 
+import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { JsonObject } from "#proto/codec/json.ts";
 import { isObject } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { RegexpGuard } from "../program/regexp-guard.ts";
 import { compileTemplate, type IngestDocument, ProcessorFault, type Template } from "./ingest-document.ts";
 
 /** Works on a document. Throws ProcessorFault where it can't. */

@@ -1,6 +1,6 @@
 /** Processors that change texts, and those that end a document's way. */
 
-import { RegexpTimeout } from "../program/regexp-guard.ts";
+import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";
 import { compileTemplate, ProcessorFault } from "./ingest-document.ts";
 import {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { compilePipeline } from "../program/compile.ts";
 import { loadAllPlugins } from "../program/load-plugins.ts";
-import { RegexpGuard } from "../program/regexp-guard.ts";
 import { formatDiagnostic } from "./diagnostics.ts";
 import { SourceText } from "./source-text.ts";
 

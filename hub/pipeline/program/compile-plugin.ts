@@ -3,22 +3,26 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import type { TObject } from "typebox";
+import type { EcsCompatibility } from "#hub/pipeline/batch/worker-protocol.ts";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { codecs } from "#hub/pipeline/plugins/codecs/all.ts";
+import {
+  compileDecorations,
+  type DecorationOptions,
+  decorationOptions,
+} from "#hub/pipeline/plugins/decorations.ts";
+import type { Filter, FilterContext, FilterDefinition } from "#hub/pipeline/plugins/filter.ts";
+import type { Names } from "#hub/pipeline/plugins/host-names.ts";
+import type { InputContext, InputDefinition } from "#hub/pipeline/plugins/input.ts";
+import { anyTable, flag, list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import type { OutputDefinition, OutputWriter, Shaper, WriterContext } from "#hub/pipeline/plugins/output.ts";
+import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { codecs } from "../codecs/all.ts";
-import type { Codec } from "../codecs/codec.ts";
-import { compileDecorations, type DecorationOptions, decorationOptions } from "../filters/decorations.ts";
-import type { Names } from "../filters/dns/names.ts";
-import type { Filter, FilterContext, FilterDefinition } from "../filters/filter.ts";
-import { anyTable, flag, list, optional, options, text } from "../filters/option-types.ts";
-import type { InputContext, InputDefinition } from "../inputs/input.ts";
 import { type OptionValues, optionRange, type Report, readOptions } from "../language/plugin-options.ts";
 import type { PluginNode } from "../language/syntax-tree.ts";
 import type { Variables } from "../language/variables.ts";
-import type { OutputDefinition, OutputWriter, Shaper, WriterContext } from "../outputs/output.ts";
-import type { EcsCompatibility } from "../runtime/worker-protocol.ts";
-import type { RegexpGuard } from "./regexp-guard.ts";
 
 const ECS_OPTION = "ecs_compatibility";
 

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { inspectPipeline } from "#hub/pipeline/tooling/check.ts";
+import { simulate } from "#hub/pipeline/tooling/simulate.ts";
 import { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { formatDiagnostic } from "../language/diagnostics.ts";
 import { SourceText } from "../language/source-text.ts";
-import { inspectPipeline } from "./check.ts";
 import { compilePipeline, runEvents } from "./compile.ts";
 import { loadAllPlugins } from "./load-plugins.ts";
-import { RegexpGuard } from "./regexp-guard.ts";
-import { simulate } from "./simulate.ts";
 
 await loadAllPlugins();
 

@@ -1,14 +1,14 @@
 /** From the text of a pipeline to a program: reads, checks against the plugins, compiles once. */
 
+import { filters } from "#hub/pipeline/plugins/filters/all.ts";
+import { inputs } from "#hub/pipeline/plugins/inputs/all.ts";
+import { outputs } from "#hub/pipeline/plugins/outputs/all.ts";
 import type { Event } from "#proto/event.ts";
-import { filters } from "../filters/all.ts";
-import { inputs } from "../inputs/all.ts";
 import type { Diagnostic } from "../language/diagnostics.ts";
 import { parsePipeline } from "../language/parser.ts";
 import type { Report } from "../language/plugin-options.ts";
 import type { SourceText } from "../language/source-text.ts";
 import type { BranchNode, PluginNode, SectionName, StepNode } from "../language/syntax-tree.ts";
-import { outputs } from "../outputs/all.ts";
 import {
   type CompiledInput,
   type CompiledOutput,

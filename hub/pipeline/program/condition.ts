@@ -1,5 +1,6 @@
 /** Conditions compiled to functions, once. */
 
+import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { isRawJson } from "#proto/codec/json.ts";
 import { type Event, isObject, Timestamp, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
@@ -7,7 +8,6 @@ import type { Report } from "../language/plugin-options.ts";
 import type { CompareOperator, ConditionNode, OperandNode } from "../language/syntax-tree.ts";
 import { expandVariables, type Variables } from "../language/variables.ts";
 import { type RubyRegexp, translateRubyRegexp } from "../regexp/ruby-regexp.ts";
-import type { RegexpGuard } from "./regexp-guard.ts";
 
 export type Condition = (event: Event) => boolean;
 

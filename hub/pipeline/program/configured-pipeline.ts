@@ -1,25 +1,25 @@
 /** A pipeline as its files say it: each line becomes an event, goes through the filters and to the outputs. */
 
 import { createHash } from "node:crypto";
+import { DailyIndex } from "#hub/pipeline/batch/daily-index.ts";
+import { DocumentIds } from "#hub/pipeline/batch/document-id.ts";
+import { EventJson } from "#hub/pipeline/batch/event-json.ts";
+import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
+import { RECORDS_PER_OFFSET } from "#hub/pipeline/batch/packed-records.ts";
+import type { PluginFigure } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
+import { commonFields } from "#hub/pipeline/batch/shared-fields.ts";
+import type { EcsCompatibility } from "#hub/pipeline/batch/worker-protocol.ts";
+import type { DocumentTarget } from "#hub/pipeline/plugins/output.ts";
+import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { commonFields } from "../default/shared-fields.ts";
 import { pipelineError } from "../language/diagnostics.ts";
 import type { SourceText } from "../language/source-text.ts";
 import type { Variables } from "../language/variables.ts";
-import type { DocumentTarget } from "../outputs/output.ts";
-import { DailyIndex } from "../runtime/daily-index.ts";
-import { DocumentIds } from "../runtime/document-id.ts";
-import { EventJson } from "../runtime/event-json.ts";
-import type { DocumentPacker } from "../runtime/packed-documents.ts";
-import { RECORDS_PER_OFFSET } from "../runtime/packed-records.ts";
-import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
-import type { EcsCompatibility } from "../runtime/worker-protocol.ts";
 import { type Compiled, compilePipeline } from "./compile.ts";
 import { takeEvents } from "./message-events.ts";
-import type { PluginFigure } from "./plugin-figures.ts";
 import type { ProgramEvents } from "./program.ts";
-import type { RegexpGuard } from "./regexp-guard.ts";
 
 export interface ConfiguredPipelineOptions {
   /** Goes into the documents' ids. */

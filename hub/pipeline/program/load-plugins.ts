@@ -1,12 +1,12 @@
 /** Loads the plugins that pipelines name, before these are compiled. */
 
-import { codecs } from "../codecs/all.ts";
-import { filters } from "../filters/all.ts";
-import { inputs } from "../inputs/all.ts";
+import { codecs } from "#hub/pipeline/plugins/codecs/all.ts";
+import { filters } from "#hub/pipeline/plugins/filters/all.ts";
+import { inputs } from "#hub/pipeline/plugins/inputs/all.ts";
+import { outputs } from "#hub/pipeline/plugins/outputs/all.ts";
 import { parsePipeline } from "../language/parser.ts";
 import type { SourceText } from "../language/source-text.ts";
 import type { PluginNode, SectionName, StepNode } from "../language/syntax-tree.ts";
-import { outputs } from "../outputs/all.ts";
 
 const SETS = { input: inputs, filter: filters, output: outputs };
 

@@ -1,14 +1,14 @@
 /** The events of a message of the log: its lines, or those that the agent or an input cut, with what all have in common. */
 
 import { isAscii } from "node:buffer";
+import type { Line } from "#hub/pipeline/batch/event-json.ts";
+import type { PackCounts } from "#hub/pipeline/batch/packed-documents.ts";
+import type { RawMessage } from "#hub/pipeline/batch/raw-message.ts";
+import type { CommonFields } from "#hub/pipeline/batch/shared-fields.ts";
 import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { copyValue, Event, isObject } from "#proto/event.ts";
-import type { CommonFields } from "../default/shared-fields.ts";
-import type { Line } from "../runtime/event-json.ts";
-import type { PackCounts } from "../runtime/packed-documents.ts";
-import type { RawMessage } from "../runtime/raw-message.ts";
 
 /** Takes an event, its number in the message, its offset in the source, and the line it was read from, until it returns. */
 export type TakeEvent = (event: Event, number: number, offset: number, line?: Line) => void;

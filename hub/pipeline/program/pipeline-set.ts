@@ -1,15 +1,15 @@
 /** All pipelines of a hub in one thread: each message goes through those that it is meant for. */
 
+import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
+import type { PluginFigure } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
+import type { PipelineDefinition } from "#hub/pipeline/batch/worker-protocol.ts";
+import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { SourceText } from "../language/source-text.ts";
 import type { Variables } from "../language/variables.ts";
-import type { DocumentPacker } from "../runtime/packed-documents.ts";
-import type { MessageProcessor, RawMessage } from "../runtime/raw-message.ts";
-import type { PipelineDefinition } from "../runtime/worker-protocol.ts";
 import { ConfiguredPipeline } from "./configured-pipeline.ts";
 import { loadPlugins } from "./load-plugins.ts";
-import type { PluginFigure } from "./plugin-figures.ts";
-import type { RegexpGuard } from "./regexp-guard.ts";
 
 export interface PipelineSetOptions {
   readonly pipelines: readonly PipelineDefinition[];

@@ -1,14 +1,14 @@
 /** What the main thread needs to know of the pipelines: their inputs, the writers of their outputs, how they must be run. */
 
+import type { PipelineDefinition } from "#hub/pipeline/batch/worker-protocol.ts";
+import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type Diagnostic, pipelineError } from "../language/diagnostics.ts";
 import { SourceText } from "../language/source-text.ts";
 import type { Variables } from "../language/variables.ts";
-import type { PipelineDefinition } from "../runtime/worker-protocol.ts";
 import { compilePipeline } from "./compile.ts";
 import type { CompiledInput, CompiledOutput } from "./compile-plugin.ts";
 import { loadPlugins } from "./load-plugins.ts";
-import { RegexpGuard } from "./regexp-guard.ts";
 
 export interface PlannedInput {
   readonly pipeline: string;

@@ -1,10 +1,10 @@
 /** Compiled steps and how events go through them. */
 
+import { PluginFigures } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { Filter } from "#hub/pipeline/plugins/filter.ts";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import type { Filter } from "../filters/filter.ts";
 import { type Condition, ConditionFault } from "./condition.ts";
-import { PluginFigures } from "./plugin-figures.ts";
 
 /** One step; `target` is the number of the step to go on with. */
 export type Instruction =

@@ -1,6 +1,6 @@
 /** Fills batches: messages are passed on to the workers when enough events are together or the first has waited long enough. */
 
-import type { WorkItem, WorkResult } from "./worker-protocol.ts";
+import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
 
 export interface BatcherOptions {
   /** Events that a batch holds before it is passed on. */

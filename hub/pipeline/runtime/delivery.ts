@@ -1,10 +1,10 @@
 /** From a worker's packed documents to the sink and to those who watch. */
 
+import { DOCUMENT_ACTIONS, type PackedDocuments } from "#hub/pipeline/batch/packed-documents.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { newDocuments } from "./new-documents.ts";
-import { DOCUMENT_ACTIONS, type PackedDocuments } from "./packed-documents.ts";
 import type { DocumentOrigin, EventListener, NewDocuments, ProcessedDocument, SourceRange } from "./ports.ts";
 
 export interface Delivery {

@@ -1,6 +1,7 @@
 /** The way of one input's source into the log RAW: events gathered into messages, published in order, each until it is durable. */
 
 import { createHash, randomUUID } from "node:crypto";
+import type { InputChannel, InputEvent, InputSource } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
 import { isObject, Timestamp } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -9,7 +10,6 @@ import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { LogBatch } from "#proto/messages.ts";
 import { partitionOf, rawSubject } from "#proto/subjects.ts";
-import type { InputChannel, InputEvent, InputSource } from "../inputs/input.ts";
 
 /** Events and bytes of one message at most, unless a single event is longer. */
 const MESSAGE_EVENTS = 2_000;

@@ -1,10 +1,10 @@
 /** Runs the inputs of all pipelines: those that stay the same over a change of the configuration run on. */
 
+import type { FedRecord, InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { FedRecord, InputDeadLetter } from "../inputs/input.ts";
 import type { PlannedInput } from "../program/plan.ts";
 import type { PublishRaw } from "./input-channel.ts";
 import type { InputStates } from "./input-state.ts";

@@ -1,9 +1,9 @@
 /** What inputs remember on this machine, in one LevelDB: each input sees its own part. */
 
 import { Level } from "level";
+import type { InputState } from "#hub/pipeline/plugins/input.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import type { InputState } from "../inputs/input.ts";
 
 /** Stands between the parts of a key; ids and keys can't hold it. */
 const SEPARATOR = "\u0000";

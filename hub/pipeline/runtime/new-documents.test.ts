@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
 import { unpack } from "./delivery.ts";
 import { newDocuments } from "./new-documents.ts";
-import { DocumentPacker } from "./packed-documents.ts";
 
 type Added = Parameters<DocumentPacker["add"]>;
 

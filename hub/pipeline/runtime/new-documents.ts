@@ -1,6 +1,6 @@
 /** What a message became where that is nothing but new documents of one index, which is nearly always: columns still. */
 
-import type { PackedDocuments } from "./packed-documents.ts";
+import type { PackedDocuments } from "#hub/pipeline/batch/packed-documents.ts";
 import type { NewDocuments, SourceRange } from "./ports.ts";
 
 /** Place of "append" in DOCUMENT_ACTIONS. */

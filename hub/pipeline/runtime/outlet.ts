@@ -1,5 +1,7 @@
 /** The way out of a partition: writes that are tried until they work, and dead letters for what never will. */
 
+import type { PackedDocuments } from "#hub/pipeline/batch/packed-documents.ts";
+import { type PackedRecords, RECORDS_PER_OFFSET, unpackRecords } from "#hub/pipeline/batch/packed-records.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -7,8 +9,6 @@ import { Backoff } from "#proto/kit/retry.ts";
 import type { Position } from "#proto/position.ts";
 import { deliverDocuments } from "./delivery.ts";
 import type { OutputHost } from "./output-host.ts";
-import type { PackedDocuments } from "./packed-documents.ts";
-import { type PackedRecords, RECORDS_PER_OFFSET, unpackRecords } from "./packed-records.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type {
   DeadLetter,

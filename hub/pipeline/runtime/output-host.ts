@@ -1,10 +1,10 @@
 /** The writers of all pipelines' outputs, each behind its queue. */
 
 import { isAbsolute, relative, resolve } from "node:path";
+import type { OutputRecord } from "#hub/pipeline/plugins/output.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { OutputRecord } from "../outputs/output.ts";
 import type { PlannedOutput } from "../program/plan.ts";
 import { OutputQueue, type RefusedRecord } from "./output-queue.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { OutputRecord, OutputWriter, WriteRest } from "#hub/pipeline/plugins/output.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import type { OutputRecord, OutputWriter, WriteRest } from "../outputs/output.ts";
 import { OutputQueue } from "./output-queue.ts";
 
 function record(text: string): OutputRecord {

@@ -1,10 +1,10 @@
 /** The way to one output's writer: records of all partitions together, few writes at a time, each tried until it works. */
 
+import type { OutputRecord, OutputWriter } from "#hub/pipeline/plugins/output.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import type { OutputRecord, OutputWriter } from "../outputs/output.ts";
 
 /** Records and bytes of one write at most, unless a single record is longer. */
 const WRITE_RECORDS = 2048;

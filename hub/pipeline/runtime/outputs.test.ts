@@ -12,7 +12,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { fill, setting as logSetting, messages, started } from "#test/harness/running-pipeline.ts";
 import type { PipelineOptions } from "./pipeline.ts";
 
-const DYING_WORKER = new URL("../../../test/fixtures/dying-pipeline-worker.ts", import.meta.url);
+const DYING_WORKER = new URL("../../../test/fixtures/exiting-pipeline-worker.ts", import.meta.url);
 const LINES = 400;
 
 const TO_BOTH = `output {

@@ -3,15 +3,15 @@
  * are in DOC before the next one's, and its cursor covers a message only after that.
  */
 
+import type { RawHeader } from "#hub/pipeline/batch/raw-header.ts";
+import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import type { CursorStore } from "./cursor.ts";
 import { Outlet, type OutletNeighbours } from "./outlet.ts";
 import type { CursorEvent, DocumentOrigin, RawEntry, SourceRange } from "./ports.ts";
-import type { RawHeader } from "./raw-header.ts";
 import { SourceRanges, type StoredSource } from "./source-ranges.ts";
-import type { WorkItem, WorkResult } from "./worker-protocol.ts";
 
 export interface PartitionNeighbours extends OutletNeighbours {
   /** Hands a message to the workers. */

@@ -20,7 +20,7 @@ import {
 import type { PipelineOptions } from "./pipeline.ts";
 import type { CursorEvent } from "./ports.ts";
 
-const FRAIL_WORKER = new URL("../../../test/fixtures/frail-pipeline-worker.ts", import.meta.url);
+const FRAIL_WORKER = new URL("../../../test/fixtures/failing-pipeline-worker.ts", import.meta.url);
 
 test("lines come out as documents in the order of their file, with the fields of an event", async (t) => {
   const at = setting();

@@ -5,6 +5,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import type { PipelineDefinition } from "#hub/pipeline/batch/worker-protocol.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -29,7 +30,6 @@ import type {
   StoredCursor,
 } from "./ports.ts";
 import { Session } from "./session.ts";
-import type { PipelineDefinition } from "./worker-protocol.ts";
 
 /** What is in flight at a stop gets so long: a hub has to end within a time as well. */
 const AT_STOP = { stallMs: 5_000, totalMs: 5_000, writeMs: 3_000 };

@@ -1,11 +1,11 @@
 /** One input at work: started until it works, with the channels it opened. */
 
+import type { FedRecord, InputContext } from "#hub/pipeline/plugins/input.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import type { FedRecord, InputContext } from "../inputs/input.ts";
 import type { CompiledInput } from "../program/compile-plugin.ts";
 import { RawChannel } from "./input-channel.ts";
 import type { InputReach, InputStatus } from "./input-host.ts";

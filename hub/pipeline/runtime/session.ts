@@ -4,6 +4,8 @@
  * next one goes on from the cursors, and what comes once more is dropped by the shards.
  */
 
+import { type RawHeader, readRawHeader } from "#hub/pipeline/batch/raw-header.ts";
+import type { PipelineDefinition, WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
@@ -20,9 +22,7 @@ import type { Partition, PartitionNeighbours } from "./partition.ts";
 import type { PipelineOptions } from "./pipeline.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type { RawEntry, Resumption, StoredCursor } from "./ports.ts";
-import { type RawHeader, readRawHeader } from "./raw-header.ts";
 import { WorkerPool } from "./worker-pool.ts";
-import type { PipelineDefinition, WorkItem, WorkResult } from "./worker-protocol.ts";
 
 /** Between the log and the sink at most. Documents are about four times as large, so this is 64 MiB of them. */
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;

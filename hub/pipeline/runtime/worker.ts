@@ -1,15 +1,9 @@
 /** A thread of the pipeline: takes RAW messages, gives documents back. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { systemClock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
-import { DefaultPipeline } from "../default/default-pipeline.ts";
-import type { PipelineSet } from "../program/pipeline-set.ts";
-import { RegexpGuard, RegexpTimeout } from "../program/regexp-guard.ts";
-import { JsonWriter } from "./json-writer.ts";
-import { DocumentPacker, transferList } from "./packed-documents.ts";
-import { decodeRawMessage, type MessageProcessor } from "./raw-message.ts";
+import { JsonWriter } from "#hub/pipeline/batch/json-writer.ts";
+import { DocumentPacker, transferList } from "#hub/pipeline/batch/packed-documents.ts";
+import { decodeRawMessage, type MessageProcessor } from "#hub/pipeline/batch/raw-message.ts";
 import {
   FIGURES,
   READY,
@@ -19,7 +13,13 @@ import {
   type WorkRequest,
   type WorkResponse,
   type WorkResult,
-} from "./worker-protocol.ts";
+} from "#hub/pipeline/batch/worker-protocol.ts";
+import { RegexpGuard, RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { DefaultPipeline } from "../default/default-pipeline.ts";
+import type { PipelineSet } from "../program/pipeline-set.ts";
 
 /** Memory that documents are written to: what most messages need, and what is kept of more. */
 const FIRST_BYTES = 1024 * 1024;

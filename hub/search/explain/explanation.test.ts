@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { JsonObject } from "../json.ts";
-import { ShardContext } from "../query.ts";
-import { parseQueryBody } from "../search-request.ts";
-import { IndexFixture } from "../shard-fixture.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { ShardContext } from "#hub/search/query/query.ts";
+import { parseQueryBody } from "#hub/search/request/search-request.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 import { describeQuery, explainQuery, type PrintedExplanation, printExplanation } from "./explanation.ts";
 
 const fixture = new IndexFixture({

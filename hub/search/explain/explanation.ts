@@ -1,7 +1,13 @@
 /** Why a document has its score, and what a query is, in the words that Lucene has for them. */
 
-import type { RescorePass } from "../collect/ranked-hit.ts";
-import type { DocumentPlace, Explanation, Query, QueryDescription, ShardContext } from "../query.ts";
+import type { RescorePass } from "#hub/search/execute/hits/ranked-hit.ts";
+import type {
+  DocumentPlace,
+  Explanation,
+  Query,
+  QueryDescription,
+  ShardContext,
+} from "#hub/search/query/query.ts";
 
 /** An explanation as answers print it. */
 export interface PrintedExplanation {

@@ -1,8 +1,8 @@
 /** How BM25 comes to the score of a term or a phrase. */
 
-import { normToLength } from "#hub/engine/similarity.ts";
-import { B, inverseDocumentFrequency, K1 } from "../bm25.ts";
-import type { DocumentPlace, Explanation } from "../query.ts";
+import { normToLength } from "#hub/engine/searcher/similarity.ts";
+import type { DocumentPlace, Explanation } from "#hub/search/query/query.ts";
+import { B, inverseDocumentFrequency, K1 } from "#hub/search/scoring/bm25.ts";
 import { match, printFloat } from "./explanation.ts";
 
 /** What was found in the document. */

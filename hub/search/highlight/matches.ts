@@ -1,7 +1,7 @@
 /** Which tokens of a text a query speaks of. */
 
 import type { Token } from "#hub/engine/analysis/analysis.ts";
-import type { HighlightSink, Query, ShardContext } from "../query.ts";
+import type { HighlightSink, Query, ShardContext } from "#hub/search/query/query.ts";
 
 /** A stretch of a text to mark, in UTF-16 units. */
 export interface Mark {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Random } from "#hub/engine/random.test-support.ts";
+import { Random } from "#test/support/engine/random.ts";
 import { adjacent, anyOf, type Intervals, ordered, type Relation, related, unordered } from "./algebra.ts";
 
 /** [start, end] of each. */

@@ -1,7 +1,14 @@
 /** Documents with intervals, the more and the shorter ones the better. */
 
-import type { HighlightSink, Query, QueryDescription, ScoreMode, ShardContext, Weight } from "../query.ts";
-import { NO_MORE_DOCS, Scorer } from "../query.ts";
+import type {
+  HighlightSink,
+  Query,
+  QueryDescription,
+  ScoreMode,
+  ShardContext,
+  Weight,
+} from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 import type { Intervals } from "./algebra.ts";
 import type { IntervalReader, IntervalSource } from "./source.ts";
 

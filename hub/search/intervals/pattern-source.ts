@@ -1,11 +1,11 @@
 /** The places of all terms that a beginning, a pattern or a misspelling may stand for. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { TermsNode } from "#hub/search/execute/nodes/any-term.ts";
+import { inSteps } from "#hub/search/execute/nodes/documents.ts";
+import type { Query } from "#hub/search/query/query.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { SearchControl } from "../control.ts";
-import { inSteps } from "../nodes/documents.ts";
-import { TermsNode } from "../nodes/terms-set.ts";
-import type { Query } from "../query.ts";
 import { anyOf, type Intervals } from "./algebra.ts";
 import { type IntervalReader, type IntervalSource, termSource } from "./source.ts";
 

@@ -1,10 +1,9 @@
 /** Rules of `intervals` as requests write them: match, prefix, wildcard, fuzzy, all_of, any_of, and filters of each. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import { AppError } from "#proto/kit/errors.ts";
-import { didYouMean } from "#proto/kit/nearest.ts";
-import { checkSearchable, fieldOf } from "../field-terms.ts";
-import { type JsonObject, objectOf, onlyEntry } from "../json.ts";
+import { checkSearchable, fieldOf } from "#hub/search/fields/field-terms.ts";
+import { analyze, editsOf, tokenPlaces } from "#hub/search/fields/text-query.ts";
+import { type JsonObject, objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
@@ -15,12 +14,13 @@ import {
   required,
   text,
   type Values,
-} from "../options.ts";
-import type { ShardContext } from "../query.ts";
-import type { QueryParser } from "../query-parser.ts";
-import { withinEdits } from "../regexp/edit-distance.ts";
-import { compileWildcard } from "../regexp/wildcard.ts";
-import { analyze, editsOf, tokenPlaces } from "../text-query.ts";
+} from "#hub/search/options/options.ts";
+import type { QueryParser } from "#hub/search/parse/query-parser.ts";
+import { withinEdits } from "#hub/search/patterns/edit-distance.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Relation } from "./algebra.ts";
 import { PatternSource, type TermPattern } from "./pattern-source.ts";
 import {

@@ -1,11 +1,11 @@
 /** Rules of `intervals` bound to a shard: which documents may have intervals, and the intervals of each. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
-import type { SearchControl } from "../control.ts";
-import { BooleanNode } from "../nodes/boolean.ts";
-import { NoneNode } from "../nodes/documents.ts";
-import { TermNode } from "../nodes/term.ts";
-import type { Query } from "../query.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { TermNode } from "#hub/search/execute/nodes/term.ts";
+import type { Query } from "#hub/search/query/query.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
 import {
   adjacent,
   anyOf,

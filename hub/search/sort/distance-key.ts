@@ -1,7 +1,7 @@
 /** Sorting by the distance from points. */
 
-import type { GeoColumn, SegmentReader } from "#hub/engine/searcher.ts";
-import { boxAround, distanceMetres } from "../geo.ts";
+import type { GeoColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { boxAround, distanceMetres } from "#hub/search/geo/point.ts";
 import { pickValue } from "./numeric-key.ts";
 import type { KeySource, Rank, SegmentKey } from "./shard-sort.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";

@@ -1,8 +1,8 @@
 /** Sorting by `_id`, which has no column: the ids of a segment are ordered once and remembered with it. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { scalarText } from "../json.ts";
 import type { KeySource, Rank, SegmentKey, SortValue } from "./shard-sort.ts";
 
 /** Documents of a segment up to which ids are ordered: 8 bytes each are kept, and their texts for a moment. */

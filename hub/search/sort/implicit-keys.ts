@@ -1,7 +1,7 @@
 /** Keys that need no field: the score, and the order in the index. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
-import type { ShardContext } from "../query.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
 import type { KeySource, Rank, SegmentKey } from "./shard-sort.ts";
 
 export class ScoreKeySource implements KeySource {

@@ -1,10 +1,10 @@
 /** Sorting by a keyword, address or uninverted text field: by ordinal within a segment, by text between segments. */
 
-import { parseIp } from "#hub/engine/document/ip.ts";
+import { parseIp } from "#hub/engine/bytes/ip.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
-import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher.ts";
-import { KeywordValues } from "../columns.ts";
-import { scalarText } from "../json.ts";
+import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { KeywordValues } from "#hub/search/columns/column-values.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import type { KeySource, Rank, SegmentKey, SortValue } from "./shard-sort.ts";
 import type { SortKey } from "./sort-request.ts";
 

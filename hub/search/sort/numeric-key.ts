@@ -1,8 +1,8 @@
 /** Sorting by a number, date or boolean field. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher.ts";
-import { shortest } from "../json.ts";
+import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { shortest } from "#hub/search/options/json.ts";
 import type { KeySource, Rank, SegmentKey, SortValue } from "./shard-sort.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 

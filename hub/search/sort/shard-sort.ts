@@ -6,10 +6,10 @@
 import { dateFormat } from "#hub/engine/mapping/date-format.ts";
 import { parseNanos } from "#hub/engine/mapping/date-nanos.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { isNumeric, termsField } from "../columns.ts";
-import type { ShardContext } from "../query.ts";
 import { DistanceKeySource } from "./distance-key.ts";
 import { IdKeySource } from "./id-key.ts";
 import { DocKeySource, ScoreKeySource } from "./implicit-keys.ts";

@@ -1,9 +1,9 @@
 /** The option `sort` of a request. */
 
+import { type GeoPoint, parsePoints, unitMetres } from "#hub/search/geo/point.ts";
+import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { anything, flag, oneOf, readOptions, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { type GeoPoint, parsePoints, unitMetres } from "../geo.ts";
-import { isObject, type JsonObject, objectOf } from "../json.ts";
-import { anything, flag, oneOf, readOptions, text } from "../options.ts";
 
 export type SortMode = "min" | "max" | "avg" | "sum" | "median";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { hitsFixture } from "../hits-fixture.ts";
-import type { JsonObject } from "../json.ts";
+import { hitsFixture } from "#test/support/search/hits.ts";
 
 const fixture = hitsFixture();
 const { one, many } = fixture;

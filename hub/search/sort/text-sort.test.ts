@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { UninvertedColumn } from "#hub/engine/segment/uninverted-column.ts";
-import { IndexFixture } from "../shard-fixture.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 
 const WORDS = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"];
 

@@ -1,17 +1,17 @@
 /** `completion`: inputs of completion fields that begin with a text, those of the greatest weight first. */
 
-import { completionTerm } from "#hub/engine/document/completions.ts";
+import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
-import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher.ts";
+import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { checkRegexpLength } from "#hub/search/fields/pattern-query.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { anything, flag, integer, object, readOptions, required, text } from "#hub/search/options/options.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import { compileRegexp } from "#hub/search/patterns/automaton.ts";
+import { automaticEdits, beginsWithinEdits } from "#hub/search/patterns/edit-distance.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
+import { sourcePath } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { SearchControl } from "../control.ts";
-import { sourcePath } from "../fetch/source-values.ts";
-import { isObject, type JsonObject } from "../json.ts";
-import { anything, flag, integer, object, readOptions, required, text } from "../options.ts";
-import { checkRegexpLength } from "../pattern-query.ts";
-import { RawJson } from "../raw-json.ts";
-import { compileRegexp } from "../regexp/automaton.ts";
-import { automaticEdits, beginsWithinEdits } from "../regexp/edit-distance.ts";
 import { type ContextMatch, type ContextTest, contextTest, readAsked } from "./contexts.ts";
 import type { Suggested, Suggester, SuggestNotes, SuggestShard } from "./suggester.ts";
 

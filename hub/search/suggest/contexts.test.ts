@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { gatherWarnings } from "#hub/search/options/deprecation.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { gatherWarnings } from "../deprecation.ts";
-import type { JsonObject } from "../json.ts";
-import { IndexFixture } from "../shard-fixture.ts";
-import { parseSuggest, type Suggestions, suggest } from "./suggest.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 
 const AMSTERDAM = { lat: 52.22, lon: 4.53 };
 const BERLIN = { lat: 53.31, lon: 13.24 };

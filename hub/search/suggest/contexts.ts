@@ -6,11 +6,11 @@ import {
   readContexts,
 } from "#hub/engine/mapping/completion-contexts.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
+import { hashCell, hashOf, parsePoints } from "#hub/search/geo/point.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { isObject, type JsonObject, objectOf, scalarText } from "#hub/search/options/json.ts";
+import { anything, flag, number, readOptions } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { answersAs, warnDeprecated } from "../deprecation.ts";
-import { hashCell, hashOf, parsePoints } from "../geo.ts";
-import { isObject, type JsonObject, objectOf, scalarText } from "../json.ts";
-import { anything, flag, number, readOptions } from "../options.ts";
 
 const MAX_VALUES = 100;
 

@@ -1,10 +1,10 @@
 /** What a suggester is: reads its part of a request, and finds texts that begin like, or are written like, the one given. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
-import type { Bitset } from "#hub/engine/segment/bitset.ts";
-import type { SearchControl } from "../control.ts";
-import type { JsonObject } from "../json.ts";
-import type { ShardContext } from "../query.ts";
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
 
 /** A shard to look in. */
 export interface SuggestShard {

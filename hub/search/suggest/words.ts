@@ -2,11 +2,21 @@
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
 import type { Token } from "#hub/engine/analysis/token.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import {
+  anything,
+  flag,
+  integer,
+  number,
+  object,
+  oneOf,
+  readOptions,
+  required,
+  text,
+} from "#hub/search/options/options.ts";
+import { editsFrom } from "#hub/search/patterns/edit-distance.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { SearchControl } from "../control.ts";
-import type { JsonObject } from "../json.ts";
-import { anything, flag, integer, number, object, oneOf, readOptions, required, text } from "../options.ts";
-import { editsFrom } from "../regexp/edit-distance.ts";
 import type { Suggested, Suggester, SuggestShard } from "./suggester.ts";
 
 /** Words of a text that are looked at; further ones are left out. */

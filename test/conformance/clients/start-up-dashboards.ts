@@ -1,6 +1,6 @@
 /** Kibana and Grafana: what a dashboard asks of an engine. */
 
-import { NDJSON, type Programs } from "./start-up-asks.ts";
+import { NDJSON, type Programs } from "./start-up-requests.ts";
 
 const RANGE = {
   range: { "@timestamp": { gte: 1_767_300_000_000, lte: 1_767_400_000_000, format: "epoch_millis" } },

@@ -1,6 +1,6 @@
 /** Beats and Logstash: templates, then bulk requests. */
 
-import { EVENT, NDJSON, type Programs } from "./start-up-asks.ts";
+import { EVENT, NDJSON, type Programs } from "./start-up-requests.ts";
 
 const TEMPLATE = {
   index_patterns: ["filebeat-6.5.0-*"],

@@ -1,6 +1,6 @@
 /** Shippers of 8.x: composable templates, data streams, documents that are only added. */
 
-import { type Ask, EVENT, NDJSON, type Programs } from "./start-up-asks.ts";
+import { type Ask, EVENT, NDJSON, type Programs } from "./start-up-requests.ts";
 
 const TEMPLATE = {
   index_patterns: ["filebeat-8.11.0"],

@@ -1,6 +1,6 @@
 /** Curator and elasticdump: what operators run. */
 
-import { EVENT, NDJSON, type Programs } from "./start-up-asks.ts";
+import { EVENT, NDJSON, type Programs } from "./start-up-requests.ts";
 
 export const TOOLS: Programs = {
   Curator: [

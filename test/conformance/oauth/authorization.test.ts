@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import { PERSON, REDIRECT_URI, World } from "./auth-server.ts";
 import { authorizationCases } from "./authorization-cases.ts";
 import { Browser } from "./browser.ts";
 import { OTHER_SCOPE } from "./settings.ts";
-import { PERSON, REDIRECT_URI, World } from "./world.ts";
 
 suite("authorization endpoint", () => {
   let world: World;

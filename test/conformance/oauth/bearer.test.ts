@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import { basicHeader, exchangeFields, type TestClient, type TokenAnswer, World } from "./auth-server.ts";
 import { OTHER_SCOPE } from "./settings.ts";
-import { basicHeader, exchangeFields, type TestClient, type TokenAnswer, World } from "./world.ts";
 
 suite("tokens at the API", () => {
   let world: World;

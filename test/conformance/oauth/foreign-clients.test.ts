@@ -6,7 +6,7 @@ import { OAuth2Client } from "google-auth-library";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { AuthorizationCode } from "simple-oauth2";
-import { REDIRECT_URI, type TestClient, World } from "./world.ts";
+import { REDIRECT_URI, type TestClient, World } from "./auth-server.ts";
 
 suite("clients written by others", () => {
   let world: World;

@@ -9,7 +9,7 @@ import { Journal } from "#hub/journal/journal.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { startNats, type TestNats } from "#test/harness/nats.ts";
-import { REDIRECT_URI, type TokenAnswer, World } from "./world.ts";
+import { REDIRECT_URI, type TokenAnswer, World } from "./auth-server.ts";
 
 const PARALLEL = 50;
 

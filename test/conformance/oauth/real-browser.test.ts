@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, suite, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser } from "#test/harness/browser.ts";
-import { PERSON, World } from "./world.ts";
+import { PERSON, World } from "./auth-server.ts";
 
 /** What is measured in the page. */
 interface Look {

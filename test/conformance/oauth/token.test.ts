@@ -2,8 +2,6 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, mock, suite, test } from "node:test";
-import { OTHER_SCOPE } from "./settings.ts";
-import { bodyCases, CHALLENGE, type TokenCase, tokenCases, VERIFIER } from "./token-cases.ts";
 import {
   basicHeader,
   exchangeFields,
@@ -12,7 +10,9 @@ import {
   type TestClient,
   type TokenAnswer,
   World,
-} from "./world.ts";
+} from "./auth-server.ts";
+import { OTHER_SCOPE } from "./settings.ts";
+import { bodyCases, CHALLENGE, type TokenCase, tokenCases, VERIFIER } from "./token-cases.ts";
 
 suite("token endpoint", () => {
   let world: World;

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { codecs } from "#hub/pipeline/codecs/all.ts";
-import { filters } from "#hub/pipeline/filters/all.ts";
-import { decorationOptions } from "#hub/pipeline/filters/decorations.ts";
-import { inputs } from "#hub/pipeline/inputs/all.ts";
-import { outputs } from "#hub/pipeline/outputs/all.ts";
+import { codecs } from "#hub/pipeline/plugins/codecs/all.ts";
+import { decorationOptions } from "#hub/pipeline/plugins/decorations.ts";
+import { filters } from "#hub/pipeline/plugins/filters/all.ts";
+import { inputs } from "#hub/pipeline/plugins/inputs/all.ts";
+import { outputs } from "#hub/pipeline/plugins/outputs/all.ts";
 import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
 import { referenceFile } from "../shared-suites.ts";
 

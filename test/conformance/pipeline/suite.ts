@@ -1,11 +1,11 @@
 /** The foreign cases that the pipeline is held against. */
 
 import { readFileSync } from "node:fs";
-import type { NameAnswer, Names } from "#hub/pipeline/filters/dns/names.ts";
 import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import type { NameAnswer, Names } from "#hub/pipeline/plugins/host-names.ts";
 import { type Compiled, compilePipeline } from "#hub/pipeline/program/compile.ts";
 import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
-import { RegexpGuard } from "#hub/pipeline/program/regexp-guard.ts";
+import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { suiteFile } from "../shared-suites.ts";
 

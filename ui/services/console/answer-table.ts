@@ -1,6 +1,6 @@
 /** An answer as a table: documents of a search, groups of an aggregation, tokens, rows of a list. */
 
-import { valueText } from "../log-document.ts";
+import { valueText } from "#ui/services/search/log-document.ts";
 
 export interface AnswerTable {
   readonly columns: readonly string[];

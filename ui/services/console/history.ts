@@ -1,6 +1,6 @@
 /** Requests that were sent from this browser, newest first. */
 
-import { readPreference, writePreference } from "../preferences.ts";
+import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 
 export interface PastRequest {
   /** ms since 1970-01-01 UTC */

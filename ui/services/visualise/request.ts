@@ -1,8 +1,8 @@
 /** The search a visualisation makes. */
 
-import type { Interval } from "../interval.ts";
-import { buildQuery, TIME_FIELD } from "../search-request.ts";
-import type { ResolvedRange } from "../time-range.ts";
+import type { Interval } from "#ui/services/search/interval.ts";
+import { buildQuery, TIME_FIELD } from "#ui/services/search/search-request.ts";
+import type { ResolvedRange } from "#ui/services/search/time-range.ts";
 import { WORLD } from "./map-view.ts";
 import { placesRequest } from "./places.ts";
 import type { Metric, Split, Visualisation } from "./visualisation.ts";

@@ -1,7 +1,7 @@
 /** An answer as rows of numbers: one series for each split, one value in it for each group. */
 
-import { csvLine } from "../csv.ts";
-import { formatTime } from "../format.ts";
+import { csvLine } from "#ui/services/text/csv.ts";
+import { formatTime } from "#ui/services/text/format.ts";
 import type { Visualisation } from "./visualisation.ts";
 
 /** A group on the axis. */

@@ -4,7 +4,7 @@
  */
 
 import { msg, str } from "@lit/localize";
-import { DEFAULT_INDEX } from "../discover-state.ts";
+import { DEFAULT_INDEX } from "#ui/services/search/discover-state.ts";
 import { type MapView, type Ring, readMapView, readRing, writeMapView, writeRing } from "./map-view.ts";
 
 export const CHARTS = ["line", "area", "bar", "pie", "table", "number", "heat", "map"] as const;

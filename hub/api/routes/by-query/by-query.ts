@@ -1,13 +1,13 @@
 /** `_update_by_query`, `_delete_by_query`: the documents of a query, written anew or deleted. */
 
-import { checkPipeline, pipelineOf } from "#hub/api/ingest-documents.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { WriteItem } from "#hub/api/ports.ts";
-import { type ApiRequest, checkValid } from "#hub/api/request.ts";
-import type { ApiResponse, Route } from "#hub/api/route.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import type { ApiResponse, Route } from "#hub/api/http/route.ts";
+import type { WriteItem } from "#hub/api/ports/indices.ts";
 import { targetOf } from "#hub/api/routes/search/search.ts";
 import { bodyWithParams, SEARCH_PARAMS } from "#hub/api/routes/search/search-params.ts";
-import type { JsonObject } from "#hub/search/json.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { FoundDocument } from "./change-by-query.ts";
 import { DEFAULT_PAGE, openIndexPages } from "./index-pages.ts";

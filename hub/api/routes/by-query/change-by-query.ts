@@ -1,11 +1,11 @@
 /** Walks the documents of a query, page by page over one source, and writes what is made of each. */
 
 import { setTimeout as delay } from "node:timers/promises";
-import { itemError } from "#hub/api/error-body.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { RefreshPolicy, WriteItem, WriteResult } from "#hub/api/ports.ts";
-import { isFailure, typeName } from "#hub/api/write-answer.ts";
-import type { JsonObject } from "#hub/search/json.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { itemError } from "#hub/api/http/error-body.ts";
+import { isFailure, typeName } from "#hub/api/parameters/write-options.ts";
+import type { RefreshPolicy, WriteItem, WriteResult } from "#hub/api/ports/indices.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** A document that the query found. */

@@ -1,14 +1,14 @@
 /** Pages of documents of this hub's own indices, over one snapshot. */
 
-import { writeJson } from "#hub/api/json-writer.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { writeJson } from "#hub/api/http/json-writer.ts";
+import { optionalText } from "#hub/api/parameters/scalars.ts";
 import { openShards, type SearchTarget } from "#hub/api/routes/search/open-shards.ts";
 import { searchLimits } from "#hub/api/routes/search/search-limits.ts";
-import { optionalText } from "#hub/api/scalars.ts";
-import type { JsonObject } from "#hub/search/json.ts";
-import { RawJson } from "#hub/search/raw-json.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { type SearchCursor, searchShards } from "#hub/search/search.ts";
-import { parseSearchRequest } from "#hub/search/search-request.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 
 /** Documents of a page unless the request says otherwise. */

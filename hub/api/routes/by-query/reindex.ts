@@ -1,14 +1,14 @@
 /** `_reindex`: documents of indices, here or elsewhere, copied into another index. */
 
-import { adoptType } from "#hub/api/index-type.ts";
-import { checkPipeline, pipelineOf } from "#hub/api/ingest-documents.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { Indices, WriteItem } from "#hub/api/ports.ts";
-import { type ApiRequest, checkValid } from "#hub/api/request.ts";
-import type { ApiResponse, Route } from "#hub/api/route.ts";
-import { optionalText } from "#hub/api/scalars.ts";
-import { makeConditions } from "#hub/api/write-answer.ts";
-import { isObject, type JsonObject, objectOf } from "#hub/search/json.ts";
+import { adoptType } from "#hub/api/compat/mapping-types.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import type { ApiResponse, Route } from "#hub/api/http/route.ts";
+import { optionalText } from "#hub/api/parameters/scalars.ts";
+import { makeConditions } from "#hub/api/parameters/write-options.ts";
+import type { Indices, WriteItem } from "#hub/api/ports/indices.ts";
+import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";

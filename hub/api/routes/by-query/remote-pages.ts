@@ -1,9 +1,9 @@
 /** Pages of documents of another search engine (5.x to 8.x, or another hub), by its scroll interface. */
 
-import { writeJson } from "#hub/api/json-writer.ts";
-import { optionalText } from "#hub/api/scalars.ts";
-import { isObject, type JsonObject, objectOf, parseJson } from "#hub/search/json.ts";
-import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import { writeJson } from "#hub/api/http/json-writer.ts";
+import { optionalText } from "#hub/api/parameters/scalars.ts";
+import { isObject, type JsonObject, objectOf, parseJson } from "#hub/search/options/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { valueText } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,11 +1,11 @@
 /** Runs a change by query as a task: answers its outcome, or its number where nobody waits. */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { ApiRequest } from "#hub/api/request.ts";
-import { type ApiResponse, json } from "#hub/api/route.ts";
-import { taskHeaders } from "#hub/api/tasks.ts";
-import { writeTimeoutMs } from "#hub/api/write-answer.ts";
-import type { JsonObject } from "#hub/search/json.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { taskHeaders } from "#hub/api/context/tasks.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json } from "#hub/api/http/route.ts";
+import { writeTimeoutMs } from "#hub/api/parameters/write-options.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type ChangeOptions, ChangeProgress, changeByQuery, type DocumentPages } from "./change-by-query.ts";

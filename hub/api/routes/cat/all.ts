@@ -1,7 +1,7 @@
 /** `_cat`: the tables there are. */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { Route } from "#hub/api/route.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { Route } from "#hub/api/http/route.ts";
 import { aliasesTable } from "./aliases.ts";
 import { allocationTable } from "./allocation.ts";
 import { countTable } from "./count.ts";

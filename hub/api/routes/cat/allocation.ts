@@ -1,7 +1,7 @@
 /** `_cat/allocation`: shards and disk space by node. */
 
-import { diskFigures } from "#hub/api/disk-figures.ts";
-import { meantNodes } from "#hub/api/routes/nodes.ts";
+import { meantNodes } from "#hub/api/routes/cluster/nodes.ts";
+import { diskFigures } from "#hub/api/stats/disk-usage.ts";
 import type { CatTable, Row } from "./table.ts";
 
 export const allocationTable: CatTable = {

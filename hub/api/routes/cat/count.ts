@@ -1,6 +1,6 @@
 /** `_cat/count`. */
 
-import { resolveOptions } from "#hub/api/resolve-options.ts";
+import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import { clockCells, clockColumns } from "./clock-columns.ts";
 import type { CatTable } from "./table.ts";
 

@@ -1,6 +1,6 @@
 /** `_cat/health`. */
 
-import { clusterHealth } from "#hub/api/index-health.ts";
+import { clusterHealth } from "#hub/api/stats/index-health.ts";
 import { clockCells, clockColumns } from "./clock-columns.ts";
 import type { CatTable } from "./table.ts";
 

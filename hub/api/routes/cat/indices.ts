@@ -1,10 +1,10 @@
 /** `_cat/indices`. */
 
-import { indexHealth } from "#hub/api/index-health.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { IndexInfo } from "#hub/api/ports.ts";
-import { resolveOptions } from "#hub/api/resolve-options.ts";
-import { answersAs } from "#hub/search/deprecation.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { indexHealth } from "#hub/api/stats/index-health.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
 import type { CatTable, Row } from "./table.ts";
 
 export const indicesTable: CatTable = {

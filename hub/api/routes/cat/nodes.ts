@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { freemem, loadavg, totalmem } from "node:os";
-import { diskFigures } from "#hub/api/disk-figures.ts";
+import { diskFigures } from "#hub/api/stats/disk-usage.ts";
 import { heapMemory } from "#proto/kit/process-memory.ts";
 import type { CatTable } from "./table.ts";
 

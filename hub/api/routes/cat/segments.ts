@@ -1,9 +1,9 @@
 /** `_cat/segments`. */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { IndexInfo } from "#hub/api/ports.ts";
-import { resolveOptions } from "#hub/api/resolve-options.ts";
-import { SEGMENT_VERSION } from "#hub/api/routes/segments.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { CatTable, Row } from "./table.ts";
 

@@ -1,9 +1,9 @@
 /** `_cat/shards`. */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { IndexInfo } from "#hub/api/ports.ts";
-import { resolveOptions } from "#hub/api/resolve-options.ts";
-import { shardFigureColumns, shardFigures } from "./shard-figures.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { shardFigureColumns, shardFigures } from "./shard-columns.ts";
 import type { CatTable, Row } from "./table.ts";
 
 export const shardsTable: CatTable = {

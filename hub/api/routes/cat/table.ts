@@ -1,12 +1,12 @@
 /** Tables of `_cat`: columns that may be chosen, sorted, printed as text or JSON. */
 
-import { answerFormat } from "#hub/api/media-type.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { ApiRequest } from "#hub/api/request.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
-import { answersAs } from "#hub/search/deprecation.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { answerFormat } from "#hub/api/http/media-type.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { printSize, printTime } from "#hub/api/parameters/units.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { printSize, printTime } from "./units.ts";
 
 /** A cell; sizes and times are printed in the unit asked for, lists with commas. */
 export type Cell =

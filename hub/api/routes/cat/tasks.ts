@@ -1,6 +1,6 @@
 /** `_cat/tasks`: changes by query, and the request that asks. */
 
-import { LIST_ACTION } from "#hub/api/routes/tasks.ts";
+import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
 import type { CatTable } from "./table.ts";
 
 export const tasksTable: CatTable = {

@@ -1,6 +1,6 @@
 /** `_cat/templates`. */
 
-import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { CatTable } from "./table.ts";
 
 export const templatesTable: CatTable = {

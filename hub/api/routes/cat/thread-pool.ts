@@ -3,7 +3,7 @@
  * a like of has figures: `generic` counts the tasks that run.
  */
 
-import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { CatTable } from "./table.ts";
 
 /** Pools with their kind, as 6.5 has them. */

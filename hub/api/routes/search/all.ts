@@ -1,7 +1,7 @@
 /** Every route that searches. */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { Route } from "#hub/api/route.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { Route } from "#hub/api/http/route.ts";
 import { countRoutes } from "./count.ts";
 import { fieldCapsRoutes } from "./field-caps.ts";
 import { msearchRoutes } from "./msearch.ts";

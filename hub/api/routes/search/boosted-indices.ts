@@ -1,8 +1,8 @@
 /** `indices_boost` of a search by the concrete indices that its names mean: aliases, patterns. */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { ResolveOptions } from "#hub/api/ports.ts";
-import { isObject, type JsonObject } from "#hub/search/json.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ResolveOptions } from "#hub/api/ports/indices.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 
 /** Returns `body` with each name of `indices_boost` replaced by those of its indices. Throws index_missing. */
 export function withBoostedIndices(

@@ -1,12 +1,12 @@
 /** `_count`: how many documents match. */
 
-import { shardFailureBodies } from "#hub/api/error-body.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { ApiRequest } from "#hub/api/request.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { shardFailureBodies } from "#hub/api/http/error-body.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { countShards } from "#hub/search/count.ts";
+import { parseQueryBody, parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
-import { parseQueryBody, parseSearchRequest } from "#hub/search/search-request.ts";
 import { resolveLookups } from "./lookups.ts";
 import { openShards } from "./open-shards.ts";
 import { targetOf } from "./search.ts";

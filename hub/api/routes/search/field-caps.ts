@@ -1,14 +1,14 @@
 /** `_field_caps`: what can be done with fields, over indices. */
 
-import { majorOf, versionOf } from "#hub/api/compat-version.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { IndexInfo } from "#hub/api/ports.ts";
-import { type ApiRequest, checkValid } from "#hub/api/request.ts";
-import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/resolve-options.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
+import { majorOf, versionOf } from "#hub/api/compat/version.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
-import { isObject, type JsonObject } from "#hub/search/json.ts";
-import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 interface Capability {

@@ -3,9 +3,9 @@
  * documents that `more_like_this` compares with.
  */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import { valuesAt } from "#hub/search/fetch/source-values.ts";
-import { isObject, type JsonObject, parseJson } from "#hub/search/json.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { isObject, type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { valuesAt } from "#hub/search/source/source-values.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 

@@ -1,12 +1,12 @@
 /** `_msearch`: several searches in one request, each with a header line and a body line. */
 
-import { errorDetail } from "#hub/api/error-body.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { ResolveOptions } from "#hub/api/ports.ts";
-import { type ApiRequest, checkValid } from "#hub/api/request.ts";
-import { resolveOptions } from "#hub/api/resolve-options.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
-import { isObject, type JsonObject, parseJson } from "#hub/search/json.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { errorDetail } from "#hub/api/http/error-body.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { ResolveOptions } from "#hub/api/ports/indices.ts";
+import { isObject, type JsonObject, parseJson } from "#hub/search/options/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { SearchTarget } from "./open-shards.ts";
 import { runSearch } from "./run-search.ts";

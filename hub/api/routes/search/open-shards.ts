@@ -1,15 +1,15 @@
 /** The shards that a search means: those of its indices, restricted by aliases and types. */
 
-import { fitsType, typeOf } from "#hub/api/index-type.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { IndexInfo, ResolveOptions } from "#hub/api/ports.ts";
-import { isTrue } from "#hub/api/scalars.ts";
-import { anyOf } from "#hub/search/nodes/boolean.ts";
-import { NoneNode } from "#hub/search/nodes/documents.ts";
-import { QUERIES_BY_NAME } from "#hub/search/queries/all.ts";
-import { DEFAULT_MAX_TERMS_COUNT, type Query } from "#hub/search/query.ts";
-import { QueryParser } from "#hub/search/query-parser.ts";
-import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import { fitsType, typeOf } from "#hub/api/compat/mapping-types.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { isTrue } from "#hub/api/parameters/scalars.ts";
+import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
+import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
+import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
+import { QueryParser } from "#hub/search/parse/query-parser.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { DEFAULT_MAX_TERMS_COUNT, type Query } from "#hub/search/query/query.ts";
 import type { SearchShard } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { numberSetting } from "./search-limits.ts";

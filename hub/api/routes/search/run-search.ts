@@ -1,14 +1,14 @@
 /** One search from its body to its answer, for _search and _msearch. */
 
-import { writeJson } from "#hub/api/json-writer.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { IndexInfo } from "#hub/api/ports.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { writeJson } from "#hub/api/http/json-writer.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { parseCollapse, searchCollapsed } from "#hub/search/collapse.ts";
-import { warnDeprecated } from "#hub/search/deprecation.ts";
-import { isObject, type JsonObject } from "#hub/search/json.ts";
+import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { type SearchResponse, type ShardFailure, searchShards } from "#hub/search/search.ts";
-import { parseSearchRequest } from "#hub/search/search-request.ts";
-import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest/suggest.ts";
+import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { withBoostedIndices } from "./boosted-indices.ts";
 import { resolveLookups } from "./lookups.ts";

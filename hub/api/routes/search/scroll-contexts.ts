@@ -1,11 +1,11 @@
 /** Snapshots that scrolls page through: bounded in number, closed when their time is over. */
 
 import { randomBytes } from "node:crypto";
+import { printTime } from "#hub/api/parameters/units.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { SearchCursor } from "#hub/search/search.ts";
-import type { SearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
-import { printTime } from "../cat/units.ts";
 import type { OpenShards } from "./open-shards.ts";
 
 /** Contexts at a time: each keeps the files of its segments. search.max_open_scroll_context of ES 7 is 500 too. */

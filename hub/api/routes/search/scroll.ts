@@ -1,9 +1,9 @@
 /** `_search/scroll`: the following pages of a search over one snapshot, and giving it back. */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import { type ApiRequest, checkValid } from "#hub/api/request.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
-import { isObject } from "#hub/search/json.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { isObject } from "#hub/search/options/json.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";

@@ -1,9 +1,9 @@
 /** What a search found, in the words of the version that clients expect. */
 
-import { majorOf } from "#hub/api/compat-version.ts";
-import { type ErrorContext, shardFailureBodies } from "#hub/api/error-body.ts";
-import { isObject, type JsonObject } from "#hub/search/json.ts";
-import { RawJson } from "#hub/search/raw-json.ts";
+import { majorOf } from "#hub/api/compat/version.ts";
+import { type ErrorContext, shardFailureBodies } from "#hub/api/http/error-body.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { SearchResponse } from "#hub/search/search.ts";
 
 export interface SearchAnswerOptions {

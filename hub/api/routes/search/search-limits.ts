@@ -1,8 +1,8 @@
 /** What a search may cost: the cluster's settings, and the strictest of those of the indices it means. */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { Cluster, IndexInfo } from "#hub/api/ports.ts";
-import type { SearchLimits } from "#hub/search/query.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { Cluster, IndexInfo } from "#hub/api/ports/indices.ts";
+import type { SearchLimits } from "#hub/search/query/query.ts";
 import { DEFAULT_LIMITS } from "#hub/search/search.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { SearchTarget } from "./open-shards.ts";

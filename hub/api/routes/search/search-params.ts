@@ -1,9 +1,9 @@
 /** Searches written into the address: `?q=status:404&sort=at:desc&size=5`. They come on top of the body. */
 
-import type { ApiRequest } from "#hub/api/request.ts";
-import { RESOLVE_PARAMS } from "#hub/api/resolve-options.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/source-params.ts";
-import type { JsonObject } from "#hub/search/json.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { RESOLVE_PARAMS } from "#hub/api/parameters/resolve-options.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Parameters that make a query. */

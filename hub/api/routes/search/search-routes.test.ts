@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { DOCS, type Json, SearchRoutesFixture } from "#test/support/api/search-routes.ts";
 import { ScrollContexts } from "./scroll-contexts.ts";
-import { DOCS, type Json, SearchRoutesFixture } from "./search-routes-fixture.ts";
 
 const fixture = new SearchRoutesFixture();
 after(() => fixture.close());

@@ -1,11 +1,11 @@
 /** `_search_shards`: where a search would run. */
 
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { IndexInfo } from "#hub/api/ports.ts";
-import type { ApiRequest } from "#hub/api/request.ts";
-import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/resolve-options.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
-import { compileWildcard } from "#hub/search/regexp/wildcard.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { meantAliases } from "./open-shards.ts";
 import { printedFilter } from "./printed-filter.ts";
 

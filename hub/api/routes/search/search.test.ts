@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { JsonObject } from "#hub/search/json.ts";
-import { DOCS, type Json, SearchRoutesFixture } from "./search-routes-fixture.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { DOCS, type Json, SearchRoutesFixture } from "#test/support/api/search-routes.ts";
 
 const fixture = new SearchRoutesFixture();
 after(() => fixture.close());

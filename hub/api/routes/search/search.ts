@@ -1,14 +1,14 @@
 /** `_search`: find documents. */
 
-import { majorOf, versionOf } from "#hub/api/compat-version.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import { type ApiRequest, checkValid } from "#hub/api/request.ts";
-import { resolveOptions } from "#hub/api/resolve-options.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
-import { warnDeprecated } from "#hub/search/deprecation.ts";
-import { isObject, type JsonObject } from "#hub/search/json.ts";
+import { majorOf, versionOf } from "#hub/api/compat/version.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
-import { parseSearchRequest } from "#hub/search/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { resolveLookups } from "./lookups.ts";
 import { openShards, type SearchTarget } from "./open-shards.ts";

@@ -1,12 +1,12 @@
 /** Sliced scrolls: each of several readers gets its part of the documents, by shard first, then by id. */
 
-import type { SegmentReader } from "#hub/engine/searcher.ts";
-import { Bitset } from "#hub/engine/segment/bitset.ts";
-import { objectOf } from "#hub/search/json.ts";
-import { BooleanNode } from "#hub/search/nodes/boolean.ts";
-import { NoneNode, SetNode } from "#hub/search/nodes/documents.ts";
-import { integer, readOptions, required, text } from "#hub/search/options.ts";
-import type { Query } from "#hub/search/query.ts";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { NoneNode, SetNode } from "#hub/search/execute/nodes/documents.ts";
+import { objectOf } from "#hub/search/options/json.ts";
+import { integer, readOptions, required, text } from "#hub/search/options/options.ts";
+import type { Query } from "#hub/search/query/query.ts";
 import type { SearchShard } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 

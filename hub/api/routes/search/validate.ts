@@ -1,20 +1,20 @@
 /** `_validate/query` and `_explain`: whether a query is right, and what it makes of one document. */
 
-import { majorOf, versionOf } from "#hub/api/compat-version.ts";
-import { documentType, fitsType } from "#hub/api/index-type.ts";
-import type { ApiParts } from "#hub/api/parts.ts";
-import type { ApiRequest } from "#hub/api/request.ts";
-import { resolveOptions } from "#hub/api/resolve-options.ts";
-import { type ApiResponse, json, type Route } from "#hub/api/route.ts";
-import { SOURCE_PARAMS, sourceParams } from "#hub/api/source-params.ts";
-import type { SegmentReader } from "#hub/engine/searcher.ts";
+import { documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
+import { majorOf, versionOf } from "#hub/api/compat/version.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { describeQuery, explainQuery, printExplanation } from "#hub/search/explain/explanation.ts";
-import { filterSource } from "#hub/search/fetch/source-filter.ts";
-import type { JsonObject } from "#hub/search/json.ts";
-import { BooleanNode } from "#hub/search/nodes/boolean.ts";
-import { type Query, ShardContext } from "#hub/search/query.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { type Query, ShardContext } from "#hub/search/query/query.ts";
+import { parseQueryBody } from "#hub/search/request/search-request.ts";
 import type { SearchShard } from "#hub/search/search.ts";
-import { parseQueryBody } from "#hub/search/search-request.ts";
+import { filterSource } from "#hub/search/source/source-filter.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import { openShards } from "./open-shards.ts";
 import { targetOf } from "./search.ts";

@@ -1,6 +1,6 @@
 /**
  * Documents in which two terms stand at a distance from each other: the heart of a phrase. The twin is PhraseScorer in
- * hub/search/nodes/phrase.ts. A term's state at `term`: see TERM_… below; the host fills the first five numbers.
+ * hub/search/execute/nodes/phrase.ts. A term's state at `term`: see TERM_… below; the host fills the first five numbers.
  */
 
 import { BLOCK_HEADER_BYTES, GROUP } from "./layout";

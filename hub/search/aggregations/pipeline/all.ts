@@ -1,8 +1,8 @@
 /** Every type of pipeline aggregation. */
 
+import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
 import { bucketSort } from "./bucket-sort.ts";
 import { PARENT_TYPES } from "./parents.ts";
-import type { PipelineType } from "./pipeline-type.ts";
 import { SIBLING_TYPES } from "./siblings.ts";
 
 /** By their names. */

@@ -1,12 +1,12 @@
 /** `bucket_sort`: buckets in another order, cut to a page. */
 
-import { isObject } from "#hub/search/json.ts";
-import { anything, integer, oneOf } from "#hub/search/options.ts";
+import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { type Bucket, type BucketPath, parsePath, valueAt } from "#hub/search/aggregations/tree/pipeline.ts";
+import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
+import { isObject } from "#hub/search/options/json.ts";
+import { anything, integer, oneOf } from "#hub/search/options/options.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { readAggregation } from "../aggregation-parser.ts";
-import { type Bucket, type BucketPath, parsePath, valueAt } from "./pipeline.ts";
-import type { PipelineType } from "./pipeline-type.ts";
 
 const OPTIONS = {
   sort: anything('paths to order by: [{"sales": {"order": "desc"}}]'),

@@ -1,11 +1,6 @@
 /** Pipelines below a histogram: numbers that depend on the buckets before. */
 
-import { warnDeprecated } from "#hub/search/deprecation.ts";
-import { anything, flag, integer, object, oneOf, required, text } from "#hub/search/options.ts";
-import { formatOf, printValue } from "#hub/search/value-format.ts";
-import { AppError } from "#proto/kit/errors.ts";
-import { readAggregation } from "../aggregation-parser.ts";
-import { type MovingModel, movingFunction, movingModel } from "./moving.ts";
+import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import {
   type Bucket,
   type GapPolicy,
@@ -14,8 +9,13 @@ import {
   parsePath,
   simpleValue,
   valueAt,
-} from "./pipeline.ts";
-import type { PipelineType } from "./pipeline-type.ts";
+} from "#hub/search/aggregations/tree/pipeline.ts";
+import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
+import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
+import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { anything, flag, integer, object, oneOf, required, text } from "#hub/search/options/options.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { type MovingModel, movingFunction, movingModel } from "./moving.ts";
 import { unitMs } from "./unit.ts";
 
 /** Largest window of moving averages and lag of differences. */

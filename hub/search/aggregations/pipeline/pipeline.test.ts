@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import type { JsonObject } from "#hub/search/json.ts";
-import { IndexFixture } from "#hub/search/shard-fixture.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 
 const fixture = new IndexFixture({
   docs: [

@@ -1,12 +1,17 @@
 /** Pipelines beside an aggregation: one answer from a number of each of its buckets. */
 
-import type { JsonObject } from "#hub/search/json.ts";
-import { list, number } from "#hub/search/options.ts";
-import { formatOf, javaDouble, printValue } from "#hub/search/value-format.ts";
+import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import {
+  type KeyedValue,
+  PIPELINE_OPTIONS,
+  parsePath,
+  simpleValue,
+} from "#hub/search/aggregations/tree/pipeline.ts";
+import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
+import { formatOf, javaDouble, printValue } from "#hub/search/columns/value-format.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { list, number } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { readAggregation } from "../aggregation-parser.ts";
-import { type KeyedValue, PIPELINE_OPTIONS, parsePath, simpleValue } from "./pipeline.ts";
-import type { PipelineType } from "./pipeline-type.ts";
 
 /** Percents of percentiles_bucket unless the request names others. */
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];

@@ -1,0 +1,138 @@
+/** What `tailrace-agent registry` does: show, export, import and reset. All but the first two need the agent stopped. */
+
+import { readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { systemTellsBirth } from "#agent/harvester/identity.ts";
+import { readLiveEntries } from "#agent/registry/live-copy.ts";
+import { type FileRow, newerRow, parseRow } from "#agent/registry/row.ts";
+import { readSnapshot } from "#agent/registry/snapshot.ts";
+import { type Database, openStore } from "#agent/registry/store.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { printableJson } from "#proto/kit/printable.ts";
+import { convertStates, readFilebeatRegistry } from "./filebeat-registry.ts";
+
+/** Rows by file key. */
+export type Rows = ReadonlyMap<string, FileRow>;
+
+/** The format of an export; that of the snapshot. */
+interface Exported {
+  readonly format: number;
+  readonly files: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Resolves with all rows, also while an agent holds the registry; where no copy of what it holds can be read then, with
+ * those of its snapshot after `onSnapshot`.
+ */
+export async function readRows(
+  folder: string,
+  log: Logger,
+  onSnapshot: (path: string) => void,
+): Promise<Rows> {
+  try {
+    return await withStore(folder, log, (_, rows) => Promise.resolve(rows));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "data_locked") throw error;
+    const entries = await readLiveEntries(join(folder, "registry"));
+    if (entries !== null) return rowsOf(entries);
+    const snapshot = readSnapshot(folder);
+    if (snapshot === null) throw error;
+    onSnapshot(join(folder, "registry.snapshot.json"));
+    return snapshot.rows;
+  }
+}
+
+/** Returns the text of an export. */
+export function exportRows(rows: Rows): string {
+  return `${printableJson({ format: 1, files: Object.fromEntries(rows) }, 2)}\n`;
+}
+
+/** What an import did. */
+export interface Imported {
+  readonly files: number;
+  readonly skipped: readonly (readonly [path: string, reason: string])[];
+}
+
+/**
+ * Takes over an export of this agent, or a registry of Filebeat 6 or 7. Of two places of one file the one
+ * further on stays. `inputId` gets the files whose export names no input. Throws data_corrupt, data_locked or
+ * file_unreadable.
+ */
+export async function importRows(
+  folder: string,
+  path: string,
+  inputId: string,
+  log: Logger,
+): Promise<Imported> {
+  const own = readExport(path);
+  return await withStore(folder, log, async (database, known) => {
+    const { rows, skipped } =
+      own === null
+        ? convertStates(readFilebeatRegistry(path), inputId, systemTellsBirth(folder))
+        : { rows: own, skipped: [] };
+    await database.batch(
+      [...rows].map(([key, row]) => {
+        const before = known.get(key);
+        const value = JSON.stringify(before === undefined ? row : newerRow(before, row));
+        return { type: "put" as const, key: `f/${key}`, value };
+      }),
+      { sync: true } as object,
+    );
+    return { files: rows.size, skipped };
+  });
+}
+
+/** Forgets a file by its path or its key, so that it is read from its start; resolves with how many rows that were. */
+export async function resetFile(folder: string, name: string, log: Logger): Promise<number> {
+  return await withStore(folder, log, async (database, rows) => {
+    const path = resolve(name);
+    const keys = [...rows].filter(([key, row]) => key === name || row.path === path).map(([key]) => key);
+    const operations = keys.map((key) => ({ type: "del" as const, key: `f/${key}` }));
+    await database.batch(operations, { sync: true } as object);
+    return keys.length;
+  });
+}
+
+async function withStore<T>(
+  folder: string,
+  log: Logger,
+  work: (database: Database, rows: Map<string, FileRow>) => Promise<T>,
+): Promise<T> {
+  checkFolderOwner(folder, "tailrace-agent");
+  const { database, entries } = await openStore(folder, log);
+  try {
+    return await work(database, rowsOf(entries));
+  } finally {
+    await database.close();
+  }
+}
+
+function rowsOf(entries: ReadonlyMap<string, string>): Map<string, FileRow> {
+  const rows = new Map<string, FileRow>();
+  for (const [key, value] of entries) {
+    const row = key.startsWith("f/") ? parseRow(value) : null;
+    if (row !== null) rows.set(key.slice(2), row);
+  }
+  return rows;
+}
+
+/** Returns the rows of an export of this agent, or null where the file is something else. */
+function readExport(path: string): Map<string, FileRow> | null {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
+  let exported: Exported | null;
+  try {
+    exported = JSON.parse(readFileSync(path, "utf8")) as Exported | null;
+  } catch (error) {
+    throw new AppError("data_corrupt", `${path} is no JSON: ${(error as Error).message}`, { cause: error });
+  }
+  if (exported === null || Array.isArray(exported) || typeof exported.files !== "object") return null;
+  const rows = new Map<string, FileRow>();
+  for (const [key, value] of Object.entries(exported.files)) {
+    const row = parseRow(JSON.stringify(value));
+    if (row === null) throw new AppError("data_corrupt", `${path}: the row of ${key} can't be read`);
+    rows.set(key, row);
+  }
+  return rows;
+}

@@ -1,0 +1,52 @@
+/**
+ * What an output promises to inputs.
+ *
+ * An output must settle each batch exactly once, and only when the receiver has it for good; until then it
+ * tries for ever. It must own the batch's slot from `send` to the settlement. It must keep the order of a
+ * channel. It must bound its memory by its slots.
+ */
+
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { BlockFields, Body, SourceFields } from "#proto/raw-encoder.ts";
+import type { Slot, SlotPool } from "./slot-pool.ts";
+
+/** A part of a source that is ready to be sent; the body lies in the slot's buffer. */
+export interface Batch {
+  readonly slot: Slot;
+  readonly body: Body;
+  readonly block: BlockFields;
+  /** Called once, when the receiver has the batch. */
+  readonly settle: () => void;
+}
+
+/** The way of one source (one generation of a file, one stream) to the receiver, in order. */
+export interface Channel {
+  /** Bytes that an input leaves free before a body, so that nothing is copied. */
+  readonly headroom: number;
+  /** Bytes that an input leaves free behind a body. */
+  readonly tailroom: number;
+  send(batch: Batch): void;
+}
+
+/** What an output tells of itself. */
+export interface OutputState {
+  /** True while batches get through. */
+  readonly healthy: boolean;
+  /** One sentence where it isn't healthy. */
+  readonly reason: string;
+}
+
+export interface Output extends Component {
+  readonly slots: SlotPool;
+  /** Longest body a message may carry, bytes. */
+  readonly maxBodyBytes: number;
+  /** True where the hub tells what is committed; else what is acknowledged counts as committed. */
+  readonly confirmsCommits: boolean;
+  /** Bytes of log data the receiver has taken since the start. */
+  readonly ackedBytes: number;
+  /** Opens the way for a source. `fieldsJson`: {"fields": {}, "tags": []} of the input, or empty. */
+  channel(source: SourceFields, fieldsJson: Uint8Array): Channel;
+  /** Resolves when nothing is on its way any more or `signal` is aborted. */
+  drained(signal: AbortSignal): Promise<void>;
+  state(): OutputState;
+}

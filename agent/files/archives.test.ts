@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { appendFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { type Bench, bench, LONG } from "#test/support/agent/file-set-bench.ts";
+
+/** Scans until `condition` holds: unpacking takes turns of the event loop. */
+async function scanUntil(b: Bench, condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries++) {
+    assert.ok(tries < 2_000, "in vain");
+    await b.scan();
+    await turn();
+  }
+}
+
+/** Scans so often that what could still come has come. */
+async function scanOn(b: Bench): Promise<void> {
+  for (let round = 0; round < 50; round++) {
+    await b.scan();
+    await turn();
+  }
+}
+
+test("an archive is read once, also after it was renamed and after a restart", async (t) => {
+  const b = await bench(t, { archives: true });
+  writeFileSync(b.path("a.log.1.gz"), gzipSync(`${LONG}last line without an end`));
+  await scanUntil(b, () => b.files.state().linesRead > 0 && b.files.state().files === 0);
+  assert.equal(b.text, `${LONG}last line without an end`);
+  renameSync(b.path("a.log.1.gz"), b.path("a.log.2.gz"));
+  await scanOn(b);
+  assert.equal(b.text, `${LONG}last line without an end`);
+  await b.restart();
+  await scanOn(b);
+  assert.equal(b.text, "");
+  assert.deepEqual(
+    readdirSync(b.context.dataFolder).filter((name) => name.startsWith("unpacked")),
+    [],
+  );
+});
+
+test("an archive made of a file that was read brings only what that had not", async (t) => {
+  const b = await bench(t, { archives: true });
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  const [first] = b.context.output.sent;
+  await b.restart();
+  rmSync(b.path("a.log"));
+  writeFileSync(b.path("a.log.1.gz"), gzipSync(`${LONG}written while the agent was away\n`));
+  await scanUntil(b, () => b.text !== "");
+  assert.equal(b.text, "written while the agent was away\n");
+  const [again] = b.context.output.sent;
+  assert.deepEqual(
+    [again?.source.fileKey, again?.source.generation, again?.from],
+    [first?.source.fileKey, first?.source.generation, LONG.length],
+  );
+});
+
+test("an archive that a killed agent had sent in part goes on behind that, under the same name", async (t) => {
+  const b = await bench(t, { archives: true }, { batchBytes: 16_384, slots: 2 });
+  b.context.output.acking = false;
+  writeFileSync(b.path("a.log.gz"), gzipSync(LONG.repeat(12)));
+  while (b.context.output.sent.length === 0) {
+    await b.search();
+    await turn();
+  }
+  const [first] = b.context.output.sent;
+  first!.ack();
+  await b.restart();
+  await scanUntil(b, () => b.context.output.sent.at(-1)?.to === LONG.length * 12);
+  const [again] = b.context.output.sent;
+  assert.deepEqual([again?.from, again?.source], [first?.to, first?.source]);
+});
+
+test("a broken archive is told of once, and read when it is whole", async (t) => {
+  const b = await bench(t, { archives: true });
+  const whole = gzipSync(LONG);
+  writeFileSync(b.path("a.log.gz"), whole.subarray(0, 200));
+  await scanUntil(b, () => b.files.state().errors > 0);
+  await scanOn(b);
+  const { errors, lastError } = b.files.state();
+  assert.equal(errors, 1);
+  assert.match(lastError, /a\.log\.gz: the archive can't be unpacked: unexpected end of file/);
+  appendFileSync(b.path("a.log.gz"), whole.subarray(200));
+  await scanUntil(b, () => b.text === LONG);
+});
+
+test("archives that were there before a first start with tail_files are left alone", async (t) => {
+  const b = await bench(t, { archives: true, tailFiles: true });
+  writeFileSync(b.path("old.log.gz"), gzipSync(LONG));
+  await scanOn(b);
+  assert.equal(b.text, "");
+  writeFileSync(b.path("new.log.gz"), gzipSync("new\n"));
+  await scanUntil(b, () => b.text !== "");
+  assert.equal(b.text, "new\n");
+});
+
+test("archives that are deleted before their turn are read all the same", async (t) => {
+  const b = await bench(t, { archives: true });
+  const texts = Array.from({ length: 6 }, (_, file) => `${file} ${LONG}`);
+  for (const [file, text] of texts.entries()) writeFileSync(b.path(`${file}.log.gz`), gzipSync(text));
+  await b.scan();
+  for (const file of texts.keys()) rmSync(b.path(`${file}.log.gz`));
+  await scanUntil(b, () => b.text.length === texts.join("").length);
+  assert.deepEqual(
+    b.text.match(/^\d 0 x/gm)?.sort(),
+    texts.map((_, file) => `${file} 0 x`),
+  );
+});

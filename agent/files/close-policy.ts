@@ -1,0 +1,66 @@
+/** When an open file may be closed, or deleted. */
+
+import { lstatOrNull } from "#agent/discovery/stats.ts";
+import type { Harvester } from "#agent/harvester/harvester.ts";
+import { fileInode } from "#agent/harvester/identity.ts";
+
+export interface CloseOptions {
+  readonly closeInactiveMs: number;
+  readonly closeRemoved: boolean;
+  readonly closeRenamed: boolean;
+  readonly closeEof: boolean;
+  /** 0: never. */
+  readonly closeTimeoutMs: number;
+}
+
+/** What the decision depends on besides the file. */
+export interface CloseFacts {
+  readonly nowMs: number;
+  /** Set where a file must go to make room for another: how long it is kept after it was active last, ms. */
+  readonly pressedAfterMs: number | null;
+  /** True where the last line of a rotated file has waited long enough to be taken as it is. */
+  readonly final: boolean;
+}
+
+export type CloseReason = "removed" | "renamed" | "eof" | "timeout" | "inactive" | "pressure";
+
+/** A file that is written to all the time gives way after this time, or those that wait would never be read. */
+const TURN_MS = 5_000;
+
+/**
+ * Returns why `harvester` may be closed now, or null. Except for the time limit, which people must ask for,
+ * nothing is closed before the end of the file is reached and acknowledged. A deleted file is also held
+ * until it is committed, unless so many are that new ones can't be opened: if the hub's log were lost,
+ * nobody else would have its lines.
+ */
+export function closeReason(
+  harvester: Harvester,
+  options: CloseOptions,
+  facts: CloseFacts,
+): CloseReason | null {
+  const inactiveMs = facts.nowMs - harvester.activeMs;
+  const openMs = facts.nowMs - harvester.openedMs;
+  const pressed = facts.pressedAfterMs !== null;
+  if (options.closeTimeoutMs > 0 && openMs > options.closeTimeoutMs) return "timeout";
+  if (!harvester.atEnd || !harvester.idle) return null;
+  if (harvester.deleted) {
+    if (options.closeRemoved) return "removed";
+    const safe = harvester.committed || pressed;
+    return facts.final && harvester.complete && safe ? "removed" : null;
+  }
+  if (harvester.movedAway && options.closeRenamed) return "renamed";
+  if (options.closeEof || (harvester.isArchive && harvester.complete)) return "eof";
+  const hadTurn = pressed && (inactiveMs > facts.pressedAfterMs || openMs > TURN_MS);
+  if (hadTurn && !harvester.movedAway) return "pressure";
+  if (inactiveMs <= options.closeInactiveMs) return null;
+  return harvester.committed || pressed ? "inactive" : null;
+}
+
+/** Returns true where a file may be deleted: whole, committed, quiet for `deleteAfterMs`, and still the file at its path. */
+export function mayDelete(harvester: Harvester, deleteAfterMs: number | null, nowMs: number): boolean {
+  if (deleteAfterMs === null || harvester.deleted || harvester.movedAway) return false;
+  if (!harvester.atEnd || !harvester.complete || !harvester.committed) return false;
+  if (nowMs - harvester.activeMs <= deleteAfterMs) return false;
+  const stat = lstatOrNull(harvester.path);
+  return stat?.size === harvester.offset && stat.ino === Number(fileInode(harvester.key));
+}

@@ -1,0 +1,134 @@
+/**
+ * The files of one input that are known, by inode and by path. An inode number is given to another file at once, so
+ * a file whose inode was taken is kept beside the one that has it now: its row is still needed, as copies of it may
+ * wait for their turn.
+ */
+
+import type { Stats } from "node:fs";
+import type { Harvester } from "#agent/harvester/harvester.ts";
+import { birthMsOf, inodeKey } from "#agent/harvester/identity.ts";
+
+/** A file that some scan has found. */
+export interface Entry {
+  /** See `inodeKey`. */
+  readonly inode: string;
+  /** The same in numbers. */
+  readonly dev: number;
+  readonly ino: number;
+  /** With the inode it names the file; NaN for one the registry knows and no scan has found. */
+  readonly birthtimeMs: number;
+  path: string;
+  /** Its size when it was found last, bytes; 0 where that doesn't matter. */
+  size: number;
+  /** Key of the registry; empty until the file was opened once. */
+  key: string;
+  harvester: Harvester | null;
+  /** Number of the last scan that found it. */
+  scan: number;
+  /** Set where it isn't read, with the time of change it had; looked at again when that moves. */
+  passedOver: { readonly mtimeMs: number } | null;
+  /** Since when no scan finds it, on the monotonic clock. */
+  missingSinceMs: number | null;
+}
+
+/** Times of birth that a cheap stat and a key tell of one file differ by less, ms. */
+const BIRTH_TOLERANCE_MS = 0.001;
+
+export class FileIndex {
+  readonly #entries = new Map<string, Entry>();
+  readonly #byPath = new Map<string, Entry>();
+  /** Files whose inode another one has now, by key. */
+  readonly #replaced = new Map<string, Entry>();
+
+  /** Returns the file that has an inode now. */
+  get(inode: string): Entry | undefined {
+    return this.#entries.get(inode);
+  }
+
+  /** Returns the file that a stat is of; found without its inode's text where that is the one that had the path before. */
+  find(path: string, { dev, ino }: Pick<Stats, "dev" | "ino">): Entry | undefined {
+    const before = this.#byPath.get(path);
+    return before?.ino === ino && before.dev === dev ? before : this.#entries.get(inodeKey(dev, ino));
+  }
+
+  atPath(path: string): Entry | undefined {
+    return this.#byPath.get(path);
+  }
+
+  *values(): Generator<Entry> {
+    yield* this.#entries.values();
+    yield* this.#replaced.values();
+  }
+
+  /** Adds a file. An open file keeps its inode, so an entry that is replaced here is a closed one. */
+  add(entry: Entry): void {
+    const before = this.#entries.get(entry.inode);
+    if (before !== undefined) this.#unlink(before);
+    if (before !== undefined && before.key !== "") this.#replaced.set(before.key, before);
+    this.#entries.set(entry.inode, entry);
+    this.#byPath.set(entry.path, entry);
+  }
+
+  /** Adds a file of which nothing is left but its row: its inode is another one's. */
+  addReplaced(entry: Entry): void {
+    this.#replaced.set(entry.key, entry);
+  }
+
+  /** Notes which file an entry is; it may be one that seemed to be gone. */
+  identify(entry: Entry, key: string): void {
+    entry.key = key;
+    this.#replaced.delete(key);
+  }
+
+  /** Returns true where the inode of the file is another one's now: it never comes back. */
+  isReplaced(entry: Entry): boolean {
+    return this.#replaced.get(entry.key) === entry;
+  }
+
+  /** Notes the path under which a file was found. */
+  move(entry: Entry, path: string): void {
+    if (entry.path !== path) {
+      this.#unlink(entry);
+      entry.path = path; // a text of its own each search would have to be collected
+    }
+    if (this.#byPath.get(path) !== entry) this.#byPath.set(path, entry);
+  }
+
+  remove(entry: Entry): void {
+    if (this.isReplaced(entry)) this.#replaced.delete(entry.key);
+    if (this.#entries.get(entry.inode) === entry) this.#entries.delete(entry.inode);
+    this.#unlink(entry);
+  }
+
+  #unlink(entry: Entry): void {
+    if (this.#byPath.get(entry.path) === entry) this.#byPath.delete(entry.path);
+  }
+}
+
+/** Returns true where the entry is the file `key`, though it may not have been opened yet. */
+export function isFile({ key, birthtimeMs }: Pick<Entry, "key" | "birthtimeMs">, wanted: string): boolean {
+  return key === "" ? bornAt(wanted, birthtimeMs) : key === wanted;
+}
+
+/** Returns true where the file `key` was born at this time, as a cheap stat tells it. */
+export function bornAt(key: string, birthtimeMs: number): boolean {
+  return Math.abs(birthMsOf(key) - birthtimeMs) < BIRTH_TOLERANCE_MS;
+}
+
+/** Returns an entry for a file just found, or known from the registry. */
+export function newEntry(inode: string, birthtimeMs: number, path: string, key: string, scan: number): Entry {
+  const [dev = "", ino = ""] = inode.split("-");
+  return {
+    inode,
+    dev: Number.parseInt(dev, 16),
+    ino: Number.parseInt(ino, 16),
+    birthtimeMs,
+    path,
+    size: 0,
+    key,
+    harvester: null,
+    scan,
+    passedOver: null,
+    missingSinceMs: null,
+  };
+}

@@ -1,0 +1,121 @@
+/** What is told of the files of one input: its state, its metrics, and lines of the agent's log. */
+
+import type { InputContext, InputState } from "#agent/contract/input.ts";
+import type { Harvester } from "#agent/harvester/harvester.ts";
+import { systemCode } from "#proto/kit/errors.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
+import type { Notices } from "./notices.ts";
+
+/** Files whose last failure is remembered. */
+const FAILURES_MAX = 100;
+/** A scan comes at least once in this time, however many files there are. */
+const FAILURE_SHOWN_MS = 60_000;
+
+type Context = Pick<InputContext, "id" | "log" | "metrics" | "clock">;
+
+export class FileReport {
+  readonly #context: Context;
+  readonly #notices: Notices;
+  /** Of files that are closed. */
+  #lines = 0;
+  #bytes = 0;
+  #errors = 0;
+  #lastError = "";
+  /** By path, the oldest first. */
+  readonly #failures = new Map<string, { readonly reason: string; readonly atMs: number }>();
+
+  constructor(context: Context, notices: Notices) {
+    this.#context = context;
+    this.#notices = notices;
+  }
+
+  /** Returns the state of the input with these files open. */
+  state(open: readonly Harvester[]): InputState {
+    const state = {
+      files: open.length,
+      linesRead: this.#lines,
+      bytesRead: this.#bytes,
+      lagBytes: 0,
+      openDeletedBytes: 0,
+      errors: this.#errors,
+      lastError: this.#lastError,
+    };
+    for (const harvester of open) {
+      state.linesRead += harvester.linesRead;
+      state.bytesRead += harvester.bytesRead;
+      state.lagBytes += harvester.lagBytes;
+      if (harvester.deleted) state.openDeletedBytes += harvester.uncommittedBytes;
+    }
+    return state;
+  }
+
+  /** Returns why files couldn't be read of late, by their path: each scan tries them again. */
+  failures(): ReadonlyMap<string, string> {
+    const sinceMs = this.#context.clock.monotonic() - FAILURE_SHOWN_MS;
+    return new Map(
+      [...this.#failures]
+        .filter(([, { atMs }]) => atMs >= sinceMs)
+        .map(([path, { reason }]) => [path, reason]),
+    );
+  }
+
+  /** A file is about to be closed; what a deleted one still holds goes with it. */
+  closes(harvester: Harvester): void {
+    this.#lines += harvester.linesRead;
+    this.#bytes += harvester.bytesRead;
+    const { path, deleted, lagBytes } = harvester;
+    if (!deleted || lagBytes === 0) return;
+    const { id, log, metrics } = this.#context;
+    metrics.lostBytes.inc({ input: id }, lagBytes);
+    log.warn({ path, bytes: lagBytes }, "deleted file closed before its lines were shipped; they are lost");
+  }
+
+  /** The lines of a deleted file are safe only as long as it is held open; its disk space is taken meanwhile. */
+  deleted({ path, uncommittedBytes }: Harvester): void {
+    if (uncommittedBytes === 0) return;
+    this.#context.log.info(
+      { path, bytes: uncommittedBytes },
+      "file was deleted; it is held open until its lines are committed",
+    );
+  }
+
+  /** A file is gone of which not all was read: nothing had it open. */
+  gone(path: string, bytes: number): void {
+    const { id, log, metrics } = this.#context;
+    metrics.lostBytes.inc({ input: id }, bytes);
+    log.warn({ path, bytes }, "file was gone before its lines were read; they are lost");
+  }
+
+  lostWhileAway(bytes: number): void {
+    if (bytes === 0) return;
+    const { id, log, metrics } = this.#context;
+    metrics.lostBytes.inc({ input: id }, bytes);
+    log.warn({ bytes }, "files were removed while the agent was away, with lines in them it had not read");
+  }
+
+  rewritten({ path, row }: Harvester): void {
+    const { id, log, metrics } = this.#context;
+    metrics.rewritten.inc({ input: id });
+    log.info(
+      { path, generation: row.generation },
+      "file was truncated or rewritten; reading it from its start",
+    );
+  }
+
+  failed(path: string, error: unknown): void {
+    const reason = reasonOf(error);
+    this.#errors++;
+    this.#lastError = `${path}: ${reason}`;
+    this.#failures.delete(path);
+    this.#failures.set(path, { reason, atMs: this.#context.clock.monotonic() });
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > FAILURES_MAX && oldest !== undefined) this.#failures.delete(oldest);
+    this.#context.metrics.errors.inc({ input: this.#context.id });
+    this.#notices.notRead(path, reason, "warn");
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const reason = systemReason(error);
+  return systemCode(error) === "EACCES" ? `${reason}; give the agent's user the right to read it` : reason;
+}

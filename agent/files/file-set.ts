@@ -1,0 +1,252 @@
+/**
+ * The files of one input: which are known, which are to be read, and when one is forgotten. What a search finds is
+ * compared with what is known; a file that may be read becomes one of the open ones, which close themselves.
+ */
+
+import type { FileState, InputContext, InputState } from "#agent/contract/input.ts";
+import { displayPath, type RawPath } from "#agent/discovery/path.ts";
+import { type Found, isExhaustion, type ScanResult } from "#agent/discovery/scanner.ts";
+import { lstatOrNull, statOrNull } from "#agent/discovery/stats.ts";
+import { inodeKey, inodeOf } from "#agent/harvester/identity.ts";
+import { systemCode } from "#proto/kit/errors.ts";
+import { type Entry, FileIndex, isFile, newEntry } from "./file-index.ts";
+import { FileOpener, type FileOpenerOptions } from "./file-opener.ts";
+import { FileReport } from "./file-report.ts";
+import { fileStates } from "./file-states.ts";
+import { Notices } from "./notices.ts";
+import { OpenFiles, type OpenFilesOptions } from "./open-files.ts";
+import { adoptOrphans } from "./orphans.ts";
+import { Oblivion } from "./registry-cleanup.ts";
+import { Succession } from "./succession.ts";
+import { WaitingFiles } from "./waiting-files.ts";
+
+export interface FileSetOptions
+  extends OpenFilesOptions,
+    Omit<FileOpenerOptions, "succession" | "isPresent" | "index"> {
+  /** 0: never. */
+  readonly cleanInactiveMs: number;
+  readonly cleanRemoved: boolean;
+  /** True where an event may begin in a rotated file and end in its successor. */
+  readonly joinsRotated: boolean;
+}
+
+export class FileSet {
+  readonly #context: InputContext;
+  readonly #report: FileReport;
+  readonly #opener: FileOpener;
+  readonly #succession: Succession | null;
+  readonly #oblivion: Oblivion;
+  readonly #index = new FileIndex();
+  readonly #open: OpenFiles;
+  readonly #waiting: WaitingFiles;
+  /** Number of the scan under way or of the last one, and of the last one that ended. */
+  #scan = 0;
+  #scanEnded = 0;
+  #orphansAdopted = false;
+
+  constructor(options: FileSetOptions, context: InputContext) {
+    this.#context = context;
+    const notices = new Notices(context.log);
+    this.#report = new FileReport(context, notices);
+    this.#open = new OpenFiles(options, context, this.#report);
+    this.#waiting = new WaitingFiles({
+      makePlaces: (wanted) => this.#open.closeWhatMay(wanted),
+      hasPlace: () => this.#open.hasPlace(),
+      open: (entry, path) => this.#openWaiting(entry, path),
+    });
+    const { registry, tellsBirth, clock } = context;
+    this.#succession = options.joinsRotated
+      ? new Succession({ inputId: context.id, registry, index: this.#index, tellsBirth, clock })
+      : null;
+    const isPresent = (key: string): boolean => {
+      const entry = this.#index.get(inodeOf(key));
+      return entry !== undefined && isFile(entry, key) && entry.scan >= this.#scanEnded;
+    };
+    this.#opener = new FileOpener(
+      { ...options, index: this.#index, isPresent, succession: this.#succession },
+      context,
+      notices,
+    );
+    this.#oblivion = new Oblivion({
+      ...options,
+      registry,
+      index: this.#index,
+      clock,
+      onForget: (key, row) => this.#opener.forget(key, row),
+      onLost: (path, bytes) => this.#report.gone(path, bytes),
+    });
+  }
+
+  /** True while a file is read or waits for its turn. */
+  get busy(): boolean {
+    return this.#open.busy;
+  }
+
+  state(): InputState {
+    return { ...this.#open.state(), waitingFiles: this.#waiting.count };
+  }
+
+  /** Returns the files that are known or couldn't be read. */
+  files(): Iterable<FileState> {
+    return fileStates(this.#context, this.#open.harvesters(), this.#report.failures());
+  }
+
+  start(): void {
+    this.#open.start();
+  }
+
+  /** Ends reading. Files stay open until `close`, so that acknowledgements still find their rows. */
+  async stop(): Promise<void> {
+    this.#waiting.stop();
+    await this.#open.stop();
+    await this.#opener.stop();
+  }
+
+  /** Closes all files. */
+  close(): void {
+    this.#open.close();
+  }
+
+  /** Lets every open file look for news. */
+  wakeAll(): void {
+    this.#open.wakeAll();
+  }
+
+  /** Looks at a path that a hint named, without waiting for the next scan. */
+  look(path: string, followLinks: boolean): void {
+    const harvester = this.#index.atPath(path)?.harvester;
+    // The file that had the path may have been moved away; it is read first, as its lines are older.
+    if (harvester != null) this.#open.wake(harvester);
+    const stat = followLinks ? statOrNull(path) : lstatOrNull(path);
+    if (stat?.isFile()) this.#inspect({ raw: path, path, stat }, this.#scan);
+  }
+
+  /** A scan begins; what it finds comes to `take`. */
+  beginScan(): void {
+    this.#scan++;
+  }
+
+  /** Returns true for a path under which the scan under way found a file. */
+  hasFound(path: string): boolean {
+    return this.#index.atPath(path)?.scan === this.#scan;
+  }
+
+  /** Takes a file that the scan found: opens it where it is new or has grown. */
+  take(found: Found): void {
+    this.#inspect(found, this.#scan);
+  }
+
+  /** The scan has ended: looks after files it did not find, and closes what may be closed. */
+  endScan({ complete, exhausted }: Pick<ScanResult, "complete" | "exhausted">): void {
+    this.#scanEnded = this.#scan;
+    if (exhausted) this.#exhausted();
+    if (complete && !this.#orphansAdopted) this.#adoptOrphans();
+    if (complete) this.#handleMissing(this.#scan);
+    this.#succession?.giveTo(this.#open.harvesters(), (harvester) => this.#open.wake(harvester));
+    this.#open.closeWhatMay(Math.max(this.#waiting.count, this.#open.excess));
+    this.#oblivion.cleanInactive();
+  }
+
+  /** Goes back to what is committed in all files. */
+  rewind(): void {
+    const { registry, id } = this.#context;
+    for (const [key, row] of registry.rows()) {
+      if (row.input !== id || row.committed >= row.sent) continue;
+      row.sent = row.committed;
+      row.anchor = { bytes: 0, hash: "" };
+      row.size = -1;
+      registry.touch(key);
+    }
+    this.#open.rewind();
+  }
+
+  #inspect(found: Found, scan: number): void {
+    const { stat, path } = found;
+    const birthtimeMs = this.#context.tellsBirth ? stat.birthtimeMs : 0;
+    const known = this.#index.find(path, stat);
+    if (known !== undefined && known.birthtimeMs === birthtimeMs) {
+      this.#revisit(known, found, scan);
+      return;
+    }
+    const entry = newEntry(inodeKey(stat.dev, stat.ino), birthtimeMs, path, "", scan);
+    entry.size = stat.size;
+    this.#index.add(entry);
+    this.#consider(entry, found);
+  }
+
+  #revisit(entry: Entry, found: Found, scan: number): void {
+    const { stat, path } = found;
+    const again = entry.scan === scan && entry.path !== path;
+    entry.missingSinceMs = null;
+    if (again && statOrNull(entry.path)?.ino === stat.ino) return; // a second name of the same file
+    entry.scan = scan;
+    entry.size = stat.size;
+    this.#index.move(entry, path);
+    const { harvester } = entry;
+    if (harvester === null) {
+      this.#consider(entry, found);
+      return;
+    }
+    harvester.movedAway = false;
+    harvester.deleted = false;
+    if (harvester.observe(stat)) this.#open.wake(harvester);
+  }
+
+  /** Opens a closed file where there may be something to read, now or when it has its turn. */
+  #consider(entry: Entry, found: Found): void {
+    if (!this.#opener.worthOpening(entry, found)) return;
+    if (!this.#open.hasPlace()) {
+      this.#waiting.add(entry, found.raw);
+      return;
+    }
+    try {
+      const harvester = this.#opener.open(entry, found, this.#open.harvesters(), this.#scanEnded === 0);
+      if (harvester === null) return;
+      this.#open.add(harvester, entry);
+      harvester.observe(found.stat);
+      this.#open.wake(harvester);
+    } catch (error) {
+      if (isExhaustion(error)) {
+        this.#exhausted();
+        this.#waiting.add(entry, found.raw);
+      }
+      if (systemCode(error) !== "ENOENT") this.#report.failed(found.path, error);
+    }
+  }
+
+  /** Opens a file that has its turn; another one that has its path by now is taken for itself. */
+  #openWaiting(entry: Entry, raw: RawPath): void {
+    const held = this.#opener.waiting(entry);
+    const stat = held === null ? statOrNull(raw) : null;
+    if (held !== null && entry.harvester === null) this.#consider(entry, held);
+    else if (stat?.isFile()) this.#inspect({ raw, path: displayPath(raw), stat }, this.#scan);
+  }
+
+  #exhausted(): void {
+    this.#opener.spare();
+    this.#open.exhausted();
+  }
+
+  #adoptOrphans(): void {
+    this.#orphansAdopted = true;
+    const { registry, id, tellsBirth } = this.#context;
+    const open = (entry: Entry, found: Found): void => this.#consider(entry, found);
+    const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, tellsBirth, open });
+    this.#report.lostWhileAway(lostBytes);
+  }
+
+  /** Looks after files that the scan did not find: still open, waiting to be opened, or gone. */
+  #handleMissing(scan: number): void {
+    for (const entry of this.#index.values()) {
+      if (entry.scan === scan) continue;
+      const { harvester } = entry;
+      if (harvester !== null) {
+        this.#open.lookAfter(harvester);
+        continue;
+      }
+      const waiting = this.#opener.waiting(entry);
+      if (waiting !== null && this.#opener.worthOpening(entry, waiting)) this.#consider(entry, waiting);
+      else this.#oblivion.missing(entry);
+    }
+  }
+}

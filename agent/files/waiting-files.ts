@@ -1,0 +1,67 @@
+/**
+ * Files that have something to read while as many are open as may be. They are opened in the order in which they were
+ * found, as soon as others that are read to their end make room: not with the next search, which may be far off.
+ */
+
+import type { RawPath } from "#agent/discovery/path.ts";
+import type { Entry } from "./file-index.ts";
+
+export interface WaitingFilesOptions {
+  /** Closes up to so many files that may be closed. */
+  readonly makePlaces: (wanted: number) => void;
+  /** Returns true where another file may be opened. */
+  readonly hasPlace: () => boolean;
+  /** Opens a file that may have changed or gone meanwhile. */
+  readonly open: (entry: Entry, path: RawPath) => void;
+}
+
+/** Further ones are found again by the next search. */
+const WAITING_MAX = 10_000;
+/** Between two looks whether there is room: a file waits that long at least, and a look takes well under 1 ms. */
+const LOOK_EVERY_MS = 50;
+/** Opening takes 0.1 ms a file; the rest of the agent has its turn in between. */
+const OPENED_AT_ONCE = 100;
+
+export class WaitingFiles {
+  readonly #options: WaitingFilesOptions;
+  readonly #paths = new Map<Entry, RawPath>();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: WaitingFilesOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#paths.size;
+  }
+
+  /** Puts a file behind the others; one that waits already keeps its place. */
+  add(entry: Entry, path: RawPath): void {
+    if (this.#paths.size < WAITING_MAX || this.#paths.has(entry)) this.#paths.set(entry, path);
+    this.#lookLater();
+  }
+
+  /** Opens no more files. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #lookLater(): void {
+    if (!this.#stopped) this.#timer ??= setTimeout(() => this.#look(), LOOK_EVERY_MS);
+  }
+
+  #look(): void {
+    const { makePlaces, hasPlace, open } = this.#options;
+    this.#timer = undefined;
+    makePlaces(this.#paths.size);
+    let left = OPENED_AT_ONCE;
+    for (const [entry, path] of this.#paths) {
+      if (left-- === 0 || !hasPlace()) break;
+      this.#paths.delete(entry);
+      open(entry, path);
+    }
+    if (this.#paths.size > 0) this.#lookLater();
+  }
+}

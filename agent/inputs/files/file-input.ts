@@ -1,0 +1,168 @@
+/** Reads the files that path patterns mean, one harvester per file; what their bytes mean is the input's. */
+
+import type { FileState, Input, InputContext, InputState } from "#agent/contract/input.ts";
+import { matchesPath, type Pattern } from "#agent/discovery/pattern.ts";
+import { type ScanResult, scan, threadCpuMs } from "#agent/discovery/scanner.ts";
+import { Watcher } from "#agent/discovery/watcher.ts";
+import { FileSet, type FileSetOptions } from "#agent/files/file-set.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import {
+  type ContentOption,
+  excluderOf,
+  type FileSettings,
+  fileOptions,
+  patternsOf,
+} from "./file-settings.ts";
+
+/** What the bytes of the files mean. */
+export interface FileContent extends Pick<FileSetOptions, ContentOption> {
+  /** Ends what the input has started to find fields. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Searches may take this share of one processor, unless that would make them too rare. */
+const SCAN_SHARE = 0.008;
+const SCAN_WAIT_MAX_MS = 15_000;
+/** Hints for paths that no scan has found yet, waiting to be looked at. */
+const HINTS_MAX = 10_000;
+
+export class FileInput implements Input {
+  readonly #context: InputContext;
+  readonly #content: FileContent;
+  readonly #files: FileSet;
+  readonly #patterns: Pattern[];
+  readonly #exclude: (path: string) => boolean;
+  readonly #symlinks: boolean;
+  readonly #scanEveryMs: number;
+  readonly #watcher: Watcher;
+  readonly #stop = new AbortController();
+  readonly #hints = new Set<string>();
+  readonly #told = new Set<string>();
+  #hintsQueued = false;
+  #task: Promise<void> | undefined;
+
+  constructor(settings: FileSettings, content: FileContent, context: InputContext) {
+    this.#context = context;
+    this.#content = content;
+    this.#files = new FileSet({ ...fileOptions(settings), ...content }, context);
+    this.#patterns = patternsOf(settings);
+    this.#exclude = excluderOf(settings);
+    this.#symlinks = settings.symlinks;
+    this.#scanEveryMs = parseDuration(settings.scan_frequency);
+    this.#watcher = new Watcher((path) => this.#hint(path), context.log);
+  }
+
+  start(): Promise<void> {
+    this.startReading();
+    this.#task = this.#run();
+    return Promise.resolve();
+  }
+
+  /** Reads what `scan` finds; without the searches of its own that `start` brings. */
+  startReading(): void {
+    this.#files.start();
+  }
+
+  /** True while a file is read or waits for its turn. */
+  get busy(): boolean {
+    return this.#files.busy;
+  }
+
+  /** Lets every open file look for news. */
+  wakeAll(): void {
+    this.#files.wakeAll();
+  }
+
+  /** Searches for files once; returns the processor time it took, ms. */
+  async scan(): Promise<number> {
+    const { signal } = this.#stop;
+    this.#files.beginScan();
+    const result = await scan(
+      {
+        patterns: this.#patterns,
+        symlinks: this.#symlinks,
+        exclude: this.#exclude,
+        onFound: (found) => this.#files.take(found),
+        wasFound: (path) => this.#files.hasFound(path),
+      },
+      signal,
+    );
+    if (signal.aborted) return result.cpuMs;
+    const before = threadCpuMs();
+    this.#files.endScan(result);
+    this.#watcher.follow(result.folders);
+    this.#tell(result);
+    const cpuMs = result.cpuMs + threadCpuMs() - before;
+    const { id, metrics } = this.#context;
+    metrics.scans.inc({ input: id });
+    metrics.scanSeconds.inc({ input: id }, cpuMs / 1_000);
+    return cpuMs;
+  }
+
+  /** Ends reading and closes the files; what was sent is settled by the output. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#watcher.stop();
+    await this.#task;
+    await Promise.all([this.#files.stop(), this.#content.stop()]);
+  }
+
+  /** Closes the files, when the output is done with what was read. */
+  release(): void {
+    this.#files.close();
+  }
+
+  rewind(): void {
+    this.#files.rewind();
+  }
+
+  state(): InputState {
+    return this.#files.state();
+  }
+
+  files(): Iterable<FileState> {
+    return this.#files.files();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#context;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      let waitMs = this.#scanEveryMs;
+      try {
+        waitMs = Math.max(waitMs, Math.min((await this.scan()) / SCAN_SHARE, SCAN_WAIT_MAX_MS));
+      } catch (error) {
+        log.error({ error }, "searching for files failed; trying on");
+      }
+      await clock.sleep(waitMs, signal);
+    }
+  }
+
+  /** Collects hints until the end of the turn: the system sends one for each write. */
+  #hint(path: string): void {
+    if (this.#stop.signal.aborted || this.#hints.size >= HINTS_MAX) return;
+    this.#hints.add(path);
+    if (this.#hintsQueued) return;
+    this.#hintsQueued = true;
+    setImmediate(() => this.#follow());
+  }
+
+  #follow(): void {
+    this.#hintsQueued = false;
+    for (const path of this.#hints) {
+      if (this.#stop.signal.aborted) break;
+      if (path.includes("\ufffd") || !matchesPath(this.#patterns, path) || this.#exclude(path)) continue;
+      this.#files.look(path, this.#symlinks);
+    }
+    this.#hints.clear();
+  }
+
+  /** Says once for each path why it is left out. */
+  #tell({ skipped }: ScanResult): void {
+    for (const [path, reason] of skipped) {
+      if (this.#told.has(path) || this.#told.size >= HINTS_MAX) continue;
+      this.#told.add(path);
+      this.#context.log.info({ path }, `left out: ${reason}`);
+    }
+  }
+}

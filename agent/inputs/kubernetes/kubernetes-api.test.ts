@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext as Run, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { Value } from "typebox/value";
+import { containerInput } from "#agent/inputs/container.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
+import { testContext } from "#test/support/agent/recording-output.ts";
+import { apiOfPod, KubernetesApi } from "./kubernetes-api.ts";
+
+const PATH = `/var/log/containers/web-1_shop_nginx-${"a".repeat(64)}.log`;
+const POD = {
+  metadata: {
+    uid: "u-1",
+    labels: { app: "web" },
+    ownerReferences: [{ kind: "ReplicaSet", name: "web-7d9" }],
+  },
+  spec: { nodeName: "node-1" },
+};
+const FIELDS = {
+  pod: { uid: "u-1" },
+  labels: { app: "web" },
+  node: { name: "node-1" },
+  owner: { kind: "ReplicaSet", name: "web-7d9" },
+};
+
+/** An API server that gives `answers` one after the other, and an account that it knows. */
+async function apiServer(t: Run, answers: readonly (readonly [status: number, body: unknown])[]) {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-account-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const authority = makeAuthority(folder);
+  const { certificate, key } = issueCertificate(folder, "api", authority, ["127.0.0.1"]);
+  copyFileSync(authority.certificate, join(folder, "ca.crt"));
+  writeFileSync(join(folder, "token"), "first\n");
+  const asked: Pick<IncomingMessage, "url" | "headers">[] = [];
+  const server = createServer(
+    { cert: readFileSync(certificate), key: readFileSync(key) },
+    ({ url, headers }, response) => {
+      const [status, body] = answers[asked.length]!;
+      asked.push({ url: url!, headers });
+      response.writeHead(status).end(JSON.stringify(body));
+    },
+  );
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => server.close());
+  const time = { ms: 0 };
+  const api = new KubernetesApi({
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    account: folder,
+    log: silentLogger(),
+    now: () => time.ms,
+  });
+  t.after(() => api.stop());
+  return { api, asked, folder, time };
+}
+
+/** Resolves when nothing is asked for any more. */
+async function answered(api: KubernetesApi): Promise<void> {
+  while (api.awaits(PATH)) await turn();
+}
+
+test("a pod's labels, node and owner come from the API, asked once with the account's token", async (t) => {
+  const { api, asked } = await apiServer(t, [[200, POD]]);
+  assert.deepEqual(api.fieldsOf(PATH), {}, "nothing is held up");
+  await answered(api);
+  assert.deepEqual(api.fieldsOf(PATH), FIELDS);
+  assert.equal(asked.length, 1);
+  assert.equal(asked[0]!.url, "/api/v1/namespaces/shop/pods/web-1");
+  assert.equal(asked[0]!.headers.authorization, "Bearer first");
+});
+
+test("a pod that the API doesn't tell of is asked for again after a minute, with the token of then", async (t) => {
+  const { api, asked, folder, time } = await apiServer(t, [
+    [403, { message: "no right to get pods" }],
+    [200, POD],
+  ]);
+  api.fieldsOf(PATH);
+  await answered(api);
+  time.ms = 59_000;
+  assert.deepEqual(api.fieldsOf(PATH), {});
+  assert.equal(api.awaits(PATH), false, "not yet");
+  writeFileSync(join(folder, "token"), "second\n");
+  time.ms = 61_000;
+  api.fieldsOf(PATH);
+  await answered(api);
+  assert.deepEqual(api.fieldsOf(PATH), FIELDS);
+  assert.equal(asked[1]!.headers.authorization, "Bearer second");
+});
+
+test("a path that tells of no pod asks nothing", async (t) => {
+  const { api, asked } = await apiServer(t, []);
+  assert.deepEqual(api.fieldsOf("/var/log/app.log"), {});
+  assert.equal(api.awaits("/var/log/app.log"), false);
+  assert.equal(asked.length, 0);
+});
+
+test("the API is where the pod's environment says", () => {
+  const account = "/var/run/secrets/kubernetes.io/serviceaccount";
+  const at = (KUBERNETES_SERVICE_HOST: string, KUBERNETES_SERVICE_PORT?: string) =>
+    apiOfPod({ KUBERNETES_SERVICE_HOST, ...(KUBERNETES_SERVICE_PORT && { KUBERNETES_SERVICE_PORT }) });
+  assert.deepEqual(at("10.0.0.1", "6443"), { address: "10.0.0.1:6443", account });
+  assert.deepEqual(at("fd00::1"), { address: "[fd00::1]:443", account });
+  assert.equal(apiOfPod({}), null);
+});
+
+test("kubernetes.api outside a pod is told, and lines are read all the same", async (t) => {
+  const context = await testContext();
+  t.after(() => context.dispose());
+  const warned = t.mock.method(context.log, "warn");
+  const settings = Value.Default(containerInput.schema, {
+    paths: [join(context.folder, "*.log")],
+    "kubernetes.api": true,
+  });
+  const input = containerInput.create(settings as never, context);
+  await input.start();
+  await input.stop();
+  assert.match(String(warned.mock.calls[0]?.arguments[0]), /kubernetes\.api is set, but this is no pod/);
+});

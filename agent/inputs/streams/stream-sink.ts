@@ -1,0 +1,129 @@
+/** What inputs without files share: their place in the output, their spool, and what they tell of themselves. */
+
+import { EventBatcher, type StreamEvent } from "#agent/contract/batcher.ts";
+import type { InputContext, InputState } from "#agent/contract/input.ts";
+import { Spool } from "#agent/spool/spool.ts";
+import { sizeSetting } from "#proto/kit/settings/kinds.ts";
+
+/** The setting of inputs that nobody would send their data again. */
+export const spoolProperties = {
+  "spool.max_bytes": sizeSetting({
+    default: "100mb",
+    description:
+      "What is kept on disk while the output is away; beyond it senders wait, or datagrams are counted and lost. 0: nothing.",
+  }),
+};
+
+export interface StreamSinkOptions {
+  /** 0: no spool. */
+  readonly spoolBytes?: number;
+  /** Hears below which number all events are acknowledged; not with a spool. */
+  readonly onAcknowledged?: (upTo: number) => void;
+}
+
+/** Messages of one stream input on their way into batches. */
+export class StreamSink {
+  readonly #context: InputContext;
+  readonly #batcher: EventBatcher;
+  readonly #spool: Spool | null;
+  #errors = 0;
+  #lastError = "";
+
+  constructor(inputType: string, context: InputContext, options: StreamSinkOptions = {}) {
+    this.#context = context;
+    const { spoolBytes = 0, onAcknowledged } = options;
+    this.#batcher = new EventBatcher(inputType, context, onAcknowledged);
+    this.#spool = spoolBytes === 0 ? null : new Spool({ inputType, maxBytes: spoolBytes, context });
+  }
+
+  get maxMessageBytes(): number {
+    return this.#batcher.maxMessageBytes;
+  }
+
+  /** Messages taken since the start, without those of the spool. */
+  get events(): number {
+    return this.#batcher.events;
+  }
+
+  /** True after `close`. */
+  get closed(): boolean {
+    return this.#batcher.stopped;
+  }
+
+  /** Takes a message, waiting for a place; for inputs that can hold up their sender. `timeMs` 0: now. */
+  async put(message: Uint8Array, fieldsJson: Uint8Array, timeMs = 0): Promise<void> {
+    const event = { message, timeMs: timeMs === 0 ? this.#context.clock.now() : timeMs, fieldsJson };
+    while (!this.#add(event)) {
+      if (this.#batcher.stopped) {
+        this.#context.metrics.dropped.inc({ input: this.#context.id });
+        return;
+      }
+      // Behind a full spool a slot is of no use to the batcher: the spool needs it to get smaller.
+      if (this.#spool === null || this.#spool.empty) await this.#batcher.whenReady();
+      else await this.#spool.whenRoom();
+    }
+  }
+
+  /** Takes a message or counts it as dropped; for inputs whose sender can't be held up. */
+  offer(message: Uint8Array, fieldsJson: Uint8Array): boolean {
+    const taken = this.#add({ message, timeMs: this.#context.clock.now(), fieldsJson });
+    if (!taken) this.#context.metrics.dropped.inc({ input: this.#context.id });
+    return taken;
+  }
+
+  /** Makes ready to take messages. Throws the system's error where the spool can't be used. */
+  async open(): Promise<void> {
+    this.#spool?.start();
+    if (this.#spool === null) await this.#batcher.whenReady();
+  }
+
+  /** Sends what is gathered now. */
+  flush(): void {
+    this.#batcher.flush();
+  }
+
+  /** Sends what is there; takes nothing any more. */
+  close(): void {
+    this.#batcher.stop();
+  }
+
+  /** Ends what `close` leaves running. */
+  async stop(): Promise<void> {
+    this.close();
+    await this.#spool?.stop();
+  }
+
+  /** Counts a failure and logs it. */
+  fail(text: string, error: unknown): void {
+    this.#errors++;
+    this.#lastError = `${text}: ${(error as Error).message}`;
+    this.#context.metrics.errors.inc({ input: this.#context.id });
+    this.#context.log.warn({ error }, text);
+  }
+
+  state(): InputState {
+    return {
+      files: 0,
+      linesRead: this.#batcher.events,
+      bytesRead: this.#batcher.bytes,
+      lagBytes: this.#batcher.unackedBytes + (this.#spool?.bytes ?? 0),
+      openDeletedBytes: 0,
+      errors: this.#errors,
+      lastError: this.#lastError,
+    };
+  }
+
+  /** Nothing overtakes what is in the spool. */
+  #add(event: StreamEvent): boolean {
+    if (this.#batcher.stopped) return false;
+    if (this.#spool === null) return this.#batcher.add(event);
+    if (this.#spool.empty && this.#batcher.add(event)) return true;
+    return this.#spool.append(event);
+  }
+}
+
+/** Fields that tell where a message came from. */
+export function peerFields(address: string | undefined, port: number | undefined): Uint8Array {
+  if (address === undefined) return new Uint8Array();
+  return Buffer.from(JSON.stringify({ log: { source: { address: `${address}:${port ?? 0}` } } }));
+}

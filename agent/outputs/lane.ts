@@ -1,0 +1,44 @@
+/** Batches of one source that wait for their acknowledgements. */
+
+import type { Slot } from "#agent/contract/slot-pool.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+
+const RETRY_FIRST_MS = 50;
+const RETRY_CAP_MS = 5_000;
+
+/** Where batches of one source wait in order. */
+export class Lane {
+  readonly subject: string;
+  readonly pending: Pending[] = [];
+  readonly backoff = new Backoff({ firstMs: RETRY_FIRST_MS, capMs: RETRY_CAP_MS });
+  /** True after a failure, until everything pending is acknowledged: one message at a time then. */
+  recovering = false;
+  retryAtMs = Number.POSITIVE_INFINITY;
+
+  constructor(subject: string) {
+    this.subject = subject;
+  }
+}
+
+/** A batch given to the publisher. */
+export interface Sendable {
+  readonly slot: Slot;
+  /** Bytes of log data in it. */
+  readonly bodyBytes: number;
+  /** Returns the message for an epoch and a number; may be called again with others. */
+  readonly encode: (epoch: number, number: number) => Buffer;
+  readonly settle: () => void;
+}
+
+/** A batch on its way. */
+export interface Pending {
+  readonly sendable: Sendable;
+  readonly lane: Lane;
+  number: number;
+  messageId: string;
+  message: Buffer;
+  attempts: number;
+  sentAtMs: number;
+  /** Highest sequence known before the first attempt: the batch's own must be higher. */
+  floor: number;
+}

@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SlotPool } from "#agent/contract/slot-pool.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { TestClock } from "#test/support/agent/recording-output.ts";
+import { type Acknowledgement, readAcknowledgement } from "./acknowledgement.ts";
+import { Lane } from "./lane.ts";
+import { type LastAck, Publisher, type Wire, type WireMessage } from "./publisher.ts";
+
+const stored = (sequence: number, duplicate = false): Acknowledgement => ({
+  kind: "stored",
+  sequence,
+  duplicate,
+});
+const failed: Acknowledgement = { kind: "failed", reason: "full", text: "full" };
+
+/** A publisher whose wire keeps what it would send. Timers are mocked: time moves by `advance`. */
+class Bench {
+  readonly sent: WireMessage[] = [];
+  readonly settled: string[] = [];
+  readonly acks: LastAck[] = [];
+  readonly rollbacks: number[][] = [];
+  readonly wire: Wire & { connected: boolean };
+  readonly clock = new TestClock();
+  readonly publisher: Publisher;
+  readonly #pool = new SlotPool(16, 64);
+  readonly #tick: (ms: number) => void;
+
+  constructor(tick: (ms: number) => void) {
+    this.#tick = tick;
+    this.wire = { connected: true, publish: (message) => void this.sent.push(message) };
+    this.publisher = new Publisher(this.wire, {
+      agentId: "a",
+      epoch: 1,
+      ackTimeoutMs: 1_000,
+      onAck: (ack) => this.acks.push(ack),
+      onRollback: (sequence, floor) => this.rollbacks.push([sequence, floor]),
+      renewEpoch: () => 9,
+      clock: this.clock,
+      log: silentLogger(),
+      metrics: new Metrics(),
+    });
+  }
+
+  async send(lane: Lane, text: string): Promise<void> {
+    const slot = (await this.#pool.acquire(new AbortController().signal))!;
+    this.publisher.send(lane, {
+      slot,
+      bodyBytes: text.length,
+      encode: (epoch, number) => Buffer.from(`${epoch}/${number}:${text}`),
+      settle: () => this.settled.push(text),
+    });
+  }
+
+  advance(ms: number): void {
+    this.clock.ms += ms;
+    this.#tick(ms);
+  }
+
+  /** Message ids sent since the last call. */
+  take(): string[] {
+    return this.sent.splice(0).map(({ messageId }) => messageId);
+  }
+}
+
+function mocked(name: string, body: (bench: Bench) => Promise<void>): void {
+  test(name, async (t) => {
+    t.mock.timers.enable({ apis: ["setInterval"] });
+    const bench = new Bench((ms) => t.mock.timers.tick(ms));
+    await body(bench);
+    bench.publisher.stop();
+  });
+}
+
+mocked("batches are sent at once and settled by their acknowledgements, in any order", async (b) => {
+  const lane = new Lane("raw.1.a");
+  for (const text of ["x", "y"]) await b.send(lane, text);
+  assert.deepEqual(b.take(), ["a/1/1", "a/1/2"]);
+  b.publisher.acknowledge(2, stored(2));
+  b.publisher.acknowledge(1, stored(1));
+  assert.deepEqual(b.settled, ["y", "x"]);
+  assert.deepEqual(
+    b.acks.map(({ sequence }) => sequence),
+    [2, 1],
+  );
+  assert.deepEqual(b.rollbacks, []);
+});
+
+mocked("without an answer in time the same bytes go out again under the same id, for ever", async (b) => {
+  await b.send(new Lane("raw.1.a"), "x");
+  const [first] = b.sent;
+  for (let round = 0; round < 20; round++) b.advance(7_000);
+  assert.ok(b.sent.length > 10);
+  assert.ok(b.sent.every(({ data, messageId }) => data.equals(first!.data) && messageId === "a/1/1"));
+  assert.deepEqual(
+    [first!.room === null, b.sent[1]!.room],
+    [false, null],
+    "only the first attempt may use the slot in place",
+  );
+});
+
+mocked(
+  "after a failure the batches of the lane go out one by one, in order, and others are not held up",
+  async (b) => {
+    const lane = new Lane("raw.1.a");
+    const other = new Lane("raw.2.a");
+    for (const text of ["1", "2", "3"]) await b.send(lane, text);
+    b.take();
+    b.publisher.acknowledge(1, failed);
+    await b.send(lane, "4");
+    await b.send(other, "5");
+    assert.deepEqual(b.take(), ["a/1/5"]);
+    b.advance(200);
+    assert.deepEqual(b.take(), ["a/1/1"]);
+    b.publisher.acknowledge(1, stored(10));
+    assert.deepEqual(b.take(), ["a/1/2"]);
+    b.publisher.acknowledge(3, stored(11));
+    b.publisher.acknowledge(2, stored(12));
+    b.publisher.acknowledge(4, stored(13));
+    assert.deepEqual(b.settled, ["1", "3", "2", "4"]);
+  },
+);
+
+mocked("a new connection sends everything unacknowledged again at once, in order", async (b) => {
+  const lane = new Lane("raw.1.a");
+  for (const text of ["1", "2"]) await b.send(lane, text);
+  b.wire.connected = false;
+  await b.send(lane, "3");
+  assert.deepEqual(b.take(), ["a/1/1", "a/1/2"]);
+  b.advance(5_000);
+  assert.deepEqual(b.take(), [], "nothing is sent while there is no connection");
+  b.wire.connected = true;
+  b.publisher.reconnected();
+  assert.deepEqual(b.take(), ["a/1/1", "a/1/2", "a/1/3"]);
+});
+
+mocked("a sequence that was given away before tells that the log was rolled back, once", async (b) => {
+  const lane = new Lane("raw.1.a");
+  await b.send(lane, "1");
+  b.publisher.acknowledge(1, stored(100));
+  for (const text of ["2", "3"]) await b.send(lane, text);
+  b.publisher.acknowledge(2, stored(40));
+  b.publisher.acknowledge(3, stored(41));
+  assert.deepEqual(b.rollbacks, [[40, 100]]);
+  assert.deepEqual(b.settled, ["1", "2", "3"]);
+});
+
+mocked(
+  "a duplicate on the first attempt is somebody else's batch: it goes out under a new epoch",
+  async (b) => {
+    await b.send(new Lane("raw.1.a"), "x");
+    b.publisher.acknowledge(1, stored(5, true));
+    assert.deepEqual(b.settled, []);
+    assert.deepEqual(
+      b.sent.map(({ messageId, data }) => [messageId, data.toString()]),
+      [
+        ["a/1/1", "1/1:x"],
+        ["a/9/2", "9/2:x"],
+      ],
+    );
+    b.publisher.acknowledge(2, stored(6));
+    assert.deepEqual(b.settled, ["x"]);
+  },
+);
+
+mocked("a duplicate on a later attempt is our own", async (b) => {
+  await b.send(new Lane("raw.1.a"), "x");
+  b.publisher.reconnected();
+  b.publisher.acknowledge(1, stored(5, true));
+  assert.deepEqual(b.settled, ["x"]);
+});
+
+mocked("health tells the reason only after failures have lasted", async (b) => {
+  const lane = new Lane("raw.1.a");
+  await b.send(lane, "x");
+  b.publisher.acknowledge(1, failed);
+  assert.equal(b.publisher.state().healthy, true);
+  b.clock.ms += 6_000;
+  assert.deepEqual(b.publisher.state(), { healthy: false, reason: "full" });
+  b.publisher.acknowledge(1, stored(1));
+  assert.equal(b.publisher.state().healthy, true);
+});
+
+for (const [name, status, answer, expected] of [
+  ["a PubAck", 0, { stream: "RAW", seq: 7 }, { kind: "stored", sequence: 7, duplicate: false }],
+  [
+    "a repeated PubAck",
+    0,
+    { stream: "RAW", seq: 7, duplicate: true },
+    { kind: "stored", sequence: 7, duplicate: true },
+  ],
+  ["no responders", 503, "", { kind: "failed", reason: "no_stream" }],
+  [
+    "maximum bytes exceeded",
+    0,
+    { error: { code: 503, err_code: 10077, description: "maximum bytes exceeded" } },
+    { kind: "failed", reason: "full" },
+  ],
+  [
+    "insufficient resources",
+    0,
+    { error: { code: 503, err_code: 10023 } },
+    { kind: "failed", reason: "resources" },
+  ],
+  [
+    "an id in process",
+    0,
+    { error: { code: 400, err_code: 0, description: "duplicate message id is in process" } },
+    { kind: "failed", reason: "in_process" },
+  ],
+  [
+    "another error",
+    0,
+    { error: { code: 400, err_code: 10060, description: "expected stream does not match" } },
+    { kind: "failed", reason: "refused" },
+  ],
+  ["garbage", 0, "garbage", { kind: "failed", reason: "refused" }],
+  ["an answer without a sequence", 0, { stream: "RAW" }, { kind: "failed", reason: "refused" }],
+] as const) {
+  test(`the stream's answer is understood: ${name}`, () => {
+    const data = Buffer.from(typeof answer === "string" ? answer : JSON.stringify(answer));
+    const { kind, ...rest } = readAcknowledgement(status, data);
+    const { text: _, ...facts } = rest as { text?: string };
+    assert.deepEqual({ kind, ...facts }, expected);
+  });
+}

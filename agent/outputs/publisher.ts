@@ -1,0 +1,275 @@
+/**
+ * Brings batches into the RAW stream at least once. A batch keeps its bytes and its message id until the
+ * stream has acknowledged it. After a failure the batches of its channel go out again one by one, in order;
+ * after a reconnect everything unacknowledged goes out at once.
+ */
+
+import type { OutputState } from "#agent/contract/output.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Counter, Histogram, Metrics } from "#proto/kit/metrics.ts";
+import { batchMessageId } from "#proto/subjects.ts";
+import { type Acknowledgement, explain } from "./acknowledgement.ts";
+import type { Lane, Pending, Sendable } from "./lane.ts";
+
+/** The connection as the publisher needs it. */
+export interface Wire {
+  readonly connected: boolean;
+  /** Sends a message; the answer comes to `acknowledge` with its number. Throws where it can't be sent at all. */
+  publish(message: WireMessage): void;
+}
+
+/** A message on its way. */
+export interface WireMessage {
+  readonly subject: string;
+  readonly data: Buffer;
+  readonly messageId: string;
+  readonly number: number;
+  /** The slot's buffer, for the first attempt: bytes of it around `data` may be written until the answer comes. */
+  readonly room: Buffer | null;
+}
+
+/** What the publisher tells the watermark about the stream. */
+export interface LastAck {
+  readonly sequence: number;
+  readonly messageId: string;
+}
+
+export interface PublisherOptions {
+  readonly agentId: string;
+  readonly epoch: number;
+  readonly ackTimeoutMs: number;
+  /** Called with each acknowledged batch. */
+  readonly onAck: (ack: LastAck) => void;
+  /** Called when the stream answers with a sequence that it had given away before. */
+  readonly onRollback: (sequence: number, floor: number) => void;
+  /** Called when a message id was used by somebody else; returns an epoch that was never used. */
+  readonly renewEpoch: () => number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** How often time limits are looked at. */
+const SWEEP_MS = 100;
+/** Failures in a row are told of after this time, so that a restart of the hub makes no noise. */
+const UNHEALTHY_AFTER_MS = 5_000;
+
+export class Publisher {
+  readonly #options: PublisherOptions;
+  readonly #wire: Wire;
+  readonly #pending = new Map<number, Pending>();
+  readonly #recovering = new Set<Lane>();
+  #epoch: number;
+  #number = 0;
+  #highest = 0;
+  #sweeper: NodeJS.Timeout | undefined;
+  #onDrained: (() => void)[] = [];
+  #failingSinceMs: number | undefined;
+  #lastFailure = "";
+  #ackedBytes = 0;
+  readonly #acks: Counter;
+  readonly #bytes: Counter;
+  readonly #retries: Counter<"reason">;
+  readonly #latency: Histogram;
+
+  constructor(wire: Wire, options: PublisherOptions) {
+    this.#wire = wire;
+    this.#options = options;
+    this.#epoch = options.epoch;
+    const { metrics } = options;
+    this.#acks = metrics.counter("tailrace_agent_batches_acked_total", "Batches the hub's log has taken.");
+    this.#bytes = metrics.counter(
+      "tailrace_agent_bytes_acked_total",
+      "Bytes of log data the hub's log has taken.",
+    );
+    this.#retries = metrics.counter("tailrace_agent_publish_retries_total", "Batches sent again.", [
+      "reason",
+    ]);
+    this.#latency = metrics.histogram(
+      "tailrace_agent_publish_seconds",
+      "Time from sending a batch to its acknowledgement.",
+    );
+    metrics.gauge("tailrace_agent_batches_in_flight", "Batches sent and not yet acknowledged.", [], (gauge) =>
+      gauge.set(this.#pending.size),
+    );
+  }
+
+  /** Bytes of log data acknowledged since the start. */
+  get ackedBytes(): number {
+    return this.#ackedBytes;
+  }
+
+  /** Sends a batch behind the others of its lane; the slot is released and the batch settled when it is acknowledged. */
+  send(lane: Lane, sendable: Sendable): void {
+    const number = ++this.#number;
+    const pending = {
+      sendable,
+      lane,
+      number,
+      messageId: this.#messageId(number),
+      message: sendable.encode(this.#epoch, number),
+      attempts: 0,
+      sentAtMs: 0,
+      floor: this.#highest,
+    };
+    this.#pending.set(number, pending);
+    lane.pending.push(pending);
+    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
+    if (!lane.recovering && this.#wire.connected) this.#transmit(pending);
+  }
+
+  /** Takes the stream's answer to batch `number`. */
+  acknowledge(number: number, answer: Acknowledgement): void {
+    const pending = this.#pending.get(number);
+    if (pending === undefined) return; // an answer to an earlier attempt came first
+    if (answer.kind === "failed") this.#fail(pending, answer.reason, answer.text);
+    else if (answer.duplicate && pending.attempts === 1) this.#renumber(pending);
+    else this.#take(pending, answer.sequence);
+  }
+
+  /** Sends everything unacknowledged again, in order: answers to what was sent before are lost with the connection. */
+  reconnected(): void {
+    for (const pending of this.#pending.values()) {
+      if (pending.attempts > 0) this.#retries.inc({ reason: "reconnect" });
+      pending.lane.recovering = false;
+      pending.lane.retryAtMs = Number.POSITIVE_INFINITY;
+    }
+    this.#recovering.clear();
+    for (const pending of this.#pending.values()) {
+      if (!pending.lane.recovering) this.#transmit(pending);
+    }
+  }
+
+  /** Forgets the sequences heard so far: the stream has begun anew. */
+  forgetSequences(): void {
+    this.#highest = 0;
+    for (const pending of this.#pending.values()) pending.floor = 0;
+  }
+
+  /** Resolves when nothing is pending or `signal` is aborted. */
+  drained(signal: AbortSignal): Promise<void> {
+    if (this.#pending.size === 0 || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      signal.addEventListener("abort", done, { once: true });
+      this.#onDrained.push(done);
+    });
+  }
+
+  /** Ends the timers; pending batches stay unsettled. */
+  stop(): void {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
+  state(): OutputState {
+    const since = this.#failingSinceMs;
+    const late = since !== undefined && this.#options.clock.monotonic() - since > UNHEALTHY_AFTER_MS;
+    return late ? { healthy: false, reason: this.#lastFailure } : { healthy: true, reason: "" };
+  }
+
+  /** Takes the sequence that the stream gave a batch. */
+  #take(pending: Pending, sequence: number): void {
+    if (sequence <= pending.floor) {
+      this.#options.onRollback(sequence, pending.floor);
+      this.forgetSequences();
+    }
+    this.#highest = Math.max(this.#highest, sequence);
+    this.#settle(pending, sequence);
+  }
+
+  #transmit(pending: Pending): void {
+    const { number, messageId, message: data, lane, sendable } = pending;
+    const room = pending.attempts === 0 ? sendable.slot.buffer : null;
+    pending.attempts++;
+    pending.sentAtMs = this.#options.clock.monotonic();
+    try {
+      this.#wire.publish({ subject: lane.subject, data, messageId, number, room });
+    } catch (error) {
+      this.#fail(pending, "refused", (error as Error).message);
+    }
+  }
+
+  #fail(pending: Pending, reason: string, text: string): void {
+    const { lane } = pending;
+    const now = this.#options.clock.monotonic();
+    this.#retries.inc({ reason });
+    if (this.#failingSinceMs === undefined) {
+      this.#options.log.info({ reason, subject: lane.subject }, `batch not taken, trying on: ${text}`);
+    }
+    this.#failingSinceMs ??= now;
+    this.#lastFailure = text;
+    lane.recovering = true;
+    this.#recovering.add(lane);
+    if (lane.retryAtMs === Number.POSITIVE_INFINITY) lane.retryAtMs = now + lane.backoff.next();
+  }
+
+  #settle(pending: Pending, sequence: number): void {
+    const { lane, sendable } = pending;
+    this.#pending.delete(pending.number);
+    lane.pending.splice(lane.pending.indexOf(pending), 1);
+    lane.backoff.reset();
+    this.#failingSinceMs = undefined;
+    this.#acks.inc();
+    this.#bytes.inc(sendable.bodyBytes);
+    this.#ackedBytes += sendable.bodyBytes;
+    this.#latency.observe((this.#options.clock.monotonic() - pending.sentAtMs) / 1_000);
+    this.#options.onAck({ sequence, messageId: pending.messageId });
+    sendable.settle();
+    sendable.slot.release();
+    if (lane.recovering) this.#recover(lane);
+    if (this.#pending.size > 0) return;
+    for (const done of this.#onDrained.splice(0)) done();
+  }
+
+  /** Sends the oldest batch of a lane that failed; the next follows when it is acknowledged. */
+  #recover(lane: Lane): void {
+    lane.retryAtMs = Number.POSITIVE_INFINITY;
+    const first = lane.pending[0];
+    if (first === undefined) {
+      lane.recovering = false;
+      this.#recovering.delete(lane);
+    } else if (this.#wire.connected) {
+      this.#transmit(first);
+    }
+  }
+
+  #sweep(): void {
+    // Not at the acknowledgement: the next batch is mostly on its way before the next sweep.
+    if (this.#pending.size === 0) this.stop();
+    if (!this.#wire.connected) return;
+    const now = this.#options.clock.monotonic();
+    for (const pending of this.#pending.values()) {
+      const waiting = pending.attempts > 0 && pending.lane.retryAtMs === Number.POSITIVE_INFINITY;
+      const awaited = waiting && (!pending.lane.recovering || pending.lane.pending[0] === pending);
+      if (awaited && now - pending.sentAtMs > this.#options.ackTimeoutMs) {
+        this.#fail(pending, "timeout", explain("timeout"));
+      }
+    }
+    for (const lane of this.#recovering) if (lane.retryAtMs <= now) this.#recover(lane);
+  }
+
+  /** The stream says it has this id already although it was sent once: it has somebody else's data under it. */
+  #renumber(pending: Pending): void {
+    this.#epoch = this.#options.renewEpoch();
+    this.#options.log.warn(
+      { messageId: pending.messageId, epoch: this.#epoch },
+      "the hub's log holds this message id from somebody else; is the agent's data folder a copy? Going on with a new epoch",
+    );
+    this.#pending.delete(pending.number);
+    pending.number = ++this.#number;
+    pending.messageId = this.#messageId(pending.number);
+    pending.attempts = 0;
+    pending.message = pending.sendable.encode(this.#epoch, pending.number);
+    this.#pending.set(pending.number, pending);
+    if (this.#wire.connected) this.#transmit(pending);
+  }
+
+  #messageId(number: number): string {
+    return batchMessageId(this.#options.agentId, this.#epoch, number);
+  }
+}

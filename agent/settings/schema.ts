@@ -1,0 +1,166 @@
+/** The schema of agent.yml, without the inputs' own settings. */
+
+import { Type } from "typebox";
+import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
+
+const duration = (fallback: string, description: string) =>
+  durationSetting({ default: fallback, description });
+const size = (fallback: string, description: string) => sizeSetting({ default: fallback, description });
+const text = (description: string) => Type.Optional(Type.String({ description }));
+
+/** Keys as they stand in agent.yml, dotted. */
+export const SETTINGS_SCHEMA = Type.Object(
+  {
+    name: Type.String({
+      default: "",
+      maxLength: 255,
+      description: "Name of the agent; empty: the host's name.",
+    }),
+    id: Type.Optional(
+      Type.String({
+        pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        description:
+          "UUID under which the hub knows the agent and its credentials; written at enrolment. Without it the first run makes one.",
+      }),
+    ),
+    "shipper.inputs": Type.Array(Type.Object({ type: Type.String() }), {
+      minItems: 1,
+      description: "What to read; each entry has a type and that type's settings.",
+    }),
+    "output.pipeline.enabled": Type.Optional(
+      Type.Boolean({ description: "Send to a hub. On unless output.search is set." }),
+    ),
+    "output.pipeline.servers": Type.Array(Type.String(), {
+      minItems: 1,
+      default: ["nats://127.0.0.1:4222"],
+      description: "Addresses of the hub's NATS, nats:// or tls://.",
+    }),
+    "output.pipeline.token": text("Token for NATS."),
+    "output.pipeline.username": Type.String({
+      default: "tailrace",
+      description: "User whose password the token is, where NATS has users. The hub's own user by default.",
+    }),
+    "output.pipeline.token_file": text("File with the token; read at each connection."),
+    "output.pipeline.nkey_seed_file": text("File with the seed of an nkey."),
+    "output.pipeline.tls.ca": text("File with the certificates of authorities to trust, PEM."),
+    "output.pipeline.tls.certificate": text("File with the agent's own certificate, PEM."),
+    "output.pipeline.tls.key": text("File with its key, PEM."),
+    "output.pipeline.compression": Type.Union([Type.Literal("none"), Type.Literal("zstd")], {
+      default: "none",
+      description: "zstd takes a third of the network for twice the processor time.",
+    }),
+    "output.pipeline.batch_bytes": size("256kb", "Largest batch of log data, 16kb to 1mb."),
+    "output.pipeline.linger": duration(
+      "200ms",
+      "Longest wait for further lines of a file before its batch is sent.",
+    ),
+    "output.pipeline.in_flight": Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 4,
+      description: "Batches on their way at the same time; with batch_bytes it bounds the agent's memory.",
+    }),
+    "output.pipeline.ack_timeout": duration(
+      "10s",
+      "Time after which a batch without an answer is sent again.",
+    ),
+    "output.search.enabled": Type.Optional(
+      Type.Boolean({ description: "Send straight to a search engine. On where output.search.hosts is set." }),
+    ),
+    "output.search.hosts": Type.Array(Type.String(), {
+      default: [],
+      description: "host:port or URLs of the search engine.",
+    }),
+    "output.search.index": Type.String({
+      default: "logs-%{+yyyy.MM.dd}",
+      description: "Index for the lines.",
+    }),
+    "output.search.username": text("User of the search engine."),
+    "output.search.password": text("Password of that user."),
+    "output.search.api_key": text("API key instead of user and password."),
+    "output.search.bearer_token": text("Access token instead of user and password."),
+    "output.search.compression": Type.Union([Type.Literal("none"), Type.Literal("gzip")], {
+      default: "none",
+      description: "gzip takes a fifth of the network for more processor time.",
+    }),
+    "output.search.tls.ca": text("File with the certificates of authorities to trust, PEM."),
+    "output.search.timeout": duration("30s", "Time after which a request without an answer is sent again."),
+    "output.file.enabled": Type.Optional(
+      Type.Boolean({ description: "Write JSON lines to a file. On where output.file.path is set." }),
+    ),
+    "output.file.path": text("Folder of the file."),
+    "output.file.filename": Type.String({
+      default: "tailrace-agent.ndjson",
+      pattern: "^[^/]+$",
+      description: "Its name; rotated files get .1, .2 and so on.",
+    }),
+    "output.file.rotate_every": size("10mb", "A file that is longer is rotated."),
+    "output.file.number_of_files": Type.Integer({
+      minimum: 2,
+      maximum: 1_024,
+      default: 7,
+      description: "Files kept; older ones are deleted.",
+    }),
+    "output.console.enabled": Type.Optional(
+      Type.Boolean({ description: "Write JSON lines to standard output." }),
+    ),
+    "config.reload.automatic": Type.Boolean({
+      default: false,
+      description: "Take over changed inputs of this file while running; SIGHUP does it at once.",
+    }),
+    "config.reload.interval": duration("5s", "Time between looks at this file."),
+    "setup.dashboard.username": text("User of the dashboard, for `setup`."),
+    "setup.dashboard.password": text("Password of that user."),
+    "setup.dashboard.api_key": text("API key instead of user and password."),
+    "setup.dashboard.tls.ca": text("File with the certificates of authorities to trust, PEM."),
+    "setup.dashboard.host": Type.String({
+      default: "127.0.0.1:5601",
+      description: "Dashboard that `setup` loads templates and saved objects through.",
+    }),
+    shutdown_timeout: duration(
+      "5s",
+      "Longest wait for acknowledgements at the end; more of it means fewer repetitions after the next start.",
+    ),
+    "status.host": Type.String({ default: "127.0.0.1", description: "Address of /health and /metrics." }),
+    "status.port": Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      default: 5066,
+      description: "Port of /health and /metrics; 0: one the system chooses.",
+    }),
+    "status.enabled": Type.Boolean({ default: true, description: "Offer /health and /metrics." }),
+    "path.data": Type.String({
+      default: "./data/agent",
+      description: "Folder of the registry; in an installed package the default is /var/lib/tailrace-agent.",
+    }),
+    "logging.level": Type.Union(
+      [Type.Literal("error"), Type.Literal("warn"), Type.Literal("info"), Type.Literal("debug")],
+      {
+        default: "info",
+        description: "Least severe messages of the agent's own log.",
+      },
+    ),
+    "logging.json": Type.Optional(
+      Type.Boolean({ description: "JSON lines; off: lines for people. Without it a terminal decides." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Settings that every input has. */
+export const COMMON_INPUT_PROPERTIES = {
+  type: Type.String({ description: "Kind of input." }),
+  id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Stable name of the input; made of its settings without it.",
+    }),
+  ),
+  enabled: Type.Boolean({ default: true, description: "false: the input is left out." }),
+  fields: Type.Record(Type.String(), Type.Unknown(), {
+    default: {},
+    description: "Fields for each of its events, under `fields`.",
+  }),
+  tags: Type.Array(Type.String(), { default: [], description: "Tags for each of its events." }),
+};

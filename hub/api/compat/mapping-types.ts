@@ -1,0 +1,166 @@
+/**
+ * The one mapping type of an index, which clients of 6.x put into paths and read in answers. It is kept as a setting
+ * that is never shown. `_doc` in a path means whatever type the index has.
+ */
+
+import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Name of the setting, without the leading "index.". */
+export const TYPE_SETTING = "mapping.type_name";
+export const DEFAULT_TYPE = "_doc";
+/** Beginning of the names of indices that the default pipeline writes to. */
+const AGENTS_PREFIX = "logs-";
+
+/** Keys that stand in a mapping itself; an object without them has a type level. */
+const MAPPING_KEYS: ReadonlySet<string> = new Set([
+  "properties",
+  "dynamic",
+  "enabled",
+  "dynamic_templates",
+  "date_detection",
+  "numeric_detection",
+  "dynamic_date_formats",
+  "_source",
+  "_routing",
+  "_meta",
+  "_all",
+  "_field_names",
+  "_size",
+]);
+/** Mapping of types that nothing else is said of, in 6.x. */
+const DEFAULT_MAPPING = "_default_";
+
+/** A mapping as a request gives it, its type apart. */
+export interface TypedMapping {
+  readonly type: string | undefined;
+  readonly mapping: JsonObject;
+}
+
+/** What knows the type of an index or a template. */
+interface Typed {
+  readonly [key: string]: unknown;
+}
+
+/** Returns the name of an index's type; undefined where nothing has been said or stored yet. */
+export function givenType(settings: Typed): string | undefined {
+  const type = settings[TYPE_SETTING];
+  return typeof type === "string" ? type : undefined;
+}
+
+/** Returns the name printed as `_type`. */
+export function typeOf(index: IndexInfo): string {
+  return givenType(index.settings.raw) ?? DEFAULT_TYPE;
+}
+
+/** Returns what is printed as `_type` of a document: the index's type, from 7 on the one that the request names. */
+export function documentType(index: IndexInfo | undefined, given: string | undefined, major: number): string {
+  if (major >= 7 && given !== "_all") return given ?? DEFAULT_TYPE;
+  if (given === DEFAULT_TYPE && answersAs(607)) return DEFAULT_TYPE;
+  return index === undefined ? DEFAULT_TYPE : typeOf(index);
+}
+
+/** Returns true where documents of `index` are meant by `type` in a path. */
+export function fitsType(index: IndexInfo, type: string | undefined): boolean {
+  return type === undefined || type === DEFAULT_TYPE || type === "_all" || typeOf(index) === type;
+}
+
+/** Takes the type level off `mappings`. Throws request_invalid for several types, mapping_parse for what is no object. */
+export function splitType(mappings: unknown, index: string): TypedMapping {
+  if (mappings === undefined || mappings === null) return { type: undefined, mapping: {} };
+  if (!isObject(mappings))
+    throw new AppError("mapping_parse", "Failed to parse mapping: an object is expected");
+  const { [DEFAULT_MAPPING]: fallback, ...types } = mappings;
+  const names = Object.keys(types);
+  if (names.length === 0) return { type: undefined, mapping: isObject(fallback) ? fallback : {} };
+  if (names.some((name) => MAPPING_KEYS.has(name))) return { type: undefined, mapping: mappings };
+  if (names.length > 1) throw tooManyTypes(index, names);
+  const type = names[0]!;
+  checkTypeName(type);
+  const mapping = types[type] ?? {};
+  if (!isObject(mapping)) {
+    throw new AppError("mapping_parse", `Failed to parse mapping [${type}]: an object is expected`);
+  }
+  return { type, mapping: isObject(fallback) ? { ...fallback, ...mapping } : mapping };
+}
+
+/** Throws request_invalid for names that no type may have. */
+export function checkTypeName(type: string): void {
+  const refuse = (why: string): never => {
+    throw new AppError("request_invalid", why, { data: { type: "invalid_type_name_exception" } });
+  };
+  if (type === "") throw new AppError("request_invalid", "mapping type name is empty");
+  if (type.length > 255)
+    refuse(`mapping type name [${type}] is too long; limit is length 255 but was [${type.length}]`);
+  if (type.startsWith("_") && type !== DEFAULT_TYPE)
+    refuse(`Document mapping type name can't start with '_', found: [${type}]`);
+  if (type.includes("#")) refuse(`mapping type name [${type}] should not include '#' in it`);
+  if (type.includes(",")) refuse(`mapping type name [${type}] should not include ',' in it`);
+  if (type.startsWith(".")) refuse(`mapping type name [${type}] must not start with a '.'`);
+}
+
+/**
+ * Sees to it that `index` (made where it is missing) has `type`. Throws request_invalid where it has another one,
+ * and what making an index throws.
+ */
+export async function adoptType(indices: Indices, name: string, type: string | undefined): Promise<void> {
+  if (type === undefined || type === DEFAULT_TYPE) return;
+  checkTypeName(type);
+  const index = await indices.ensure(name);
+  const known = givenType(index.settings.raw);
+  if (known === type) return;
+  // What agents bring has no type, so that the first client that names one gives it to the index.
+  const isTaken = answersAs(607) && Object.keys(index.mapping.toJSON()).length > 0;
+  if (
+    known !== undefined ||
+    ((index.mapping.version > 1 || isTaken) && !index.name.startsWith(AGENTS_PREFIX))
+  )
+    throw tooManyTypes(index.name, [known ?? DEFAULT_TYPE, type]);
+  await indices.putSettings(index.name, { [TYPE_SETTING]: type });
+}
+
+/** Throws request_invalid where mappings stand below a type though the request, or its version, wants none. */
+export function checkTypeless(mappings: unknown, index: string, includesType: boolean | undefined): void {
+  const { type } = splitType(mappings, index);
+  if (type === undefined || !refusesTypes(includesType)) return;
+  throw new AppError(
+    "request_invalid",
+    `The mapping definition cannot be nested under a type [${type}] unless include_type_name is set to true.`,
+  );
+}
+
+/** Whether a request with this `include_type_name` must not name types, as 7 wants it. */
+export function refusesTypes(includesType: boolean | undefined): boolean {
+  return !(includesType ?? !answersAs(700));
+}
+
+/** Returns the type that a new index gets by its own definition: none is one where a template might name another. */
+export function ownType({ type, mapping }: TypedMapping): Record<string, string> {
+  const isTypeless = answersAs(607) && Object.keys(mapping).length > 0;
+  const own = type ?? (isTypeless ? DEFAULT_TYPE : undefined);
+  return own === undefined ? {} : { [TYPE_SETTING]: own };
+}
+
+/** Throws request_invalid where an index has another type than `type`. */
+export function requireType({ name, settings }: IndexInfo, type: string): void {
+  const known = givenType(settings.raw) ?? type;
+  if (known !== type) throw tooManyTypes(name, [known, type]);
+}
+
+/** Returns the mapping of an index below its type, {} where there is nothing to show; without the type where `includeType` is false. */
+export function printMapping(index: IndexInfo, includeType: boolean): JsonObject {
+  const mapping = index.mapping.toJSON();
+  if (!includeType) return mapping;
+  const type = givenType(index.settings.raw);
+  if (type === undefined && Object.keys(mapping).length === 0) return {};
+  return { [type ?? DEFAULT_TYPE]: mapping };
+}
+
+function tooManyTypes(index: string, types: readonly string[]): AppError {
+  return new AppError(
+    "request_invalid",
+    `Rejecting mapping update to [${index}] as the final mapping would have more than 1 type: [${[...types].sort().join(", ")}]`,
+  );
+}

@@ -1,0 +1,63 @@
+/** What the routes of the search interface are made of. */
+
+import type { ErrorContext } from "#hub/api/http/error-body.ts";
+import type { Cluster, Documents, Indices, Shards } from "#hub/api/ports/indices.ts";
+import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import { ResultCache } from "#hub/search/execute/result-cache.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { countDocuments, countShards, IndexCounters } from "./index-counters.ts";
+import { ingestDocuments } from "./ingest-documents.ts";
+import { SlowQueries } from "./slow-queries.ts";
+import { Tasks } from "./tasks.ts";
+import { blockDocuments } from "./write-blocks.ts";
+
+export interface ApiNeighbours {
+  readonly indices: Indices;
+  readonly documents: Documents;
+  readonly shards: Shards;
+  readonly cluster: Cluster;
+  /** Folder of everything the hub keeps, absolute. */
+  readonly dataFolder: string;
+  readonly clock: Clock;
+  /** Version told to clients, e.g. "6.5.4". */
+  readonly compatVersion: string;
+  readonly errors: ErrorContext;
+  /** ms from which on a search is logged as slow; never without it. */
+  readonly slowQueryMs?: number;
+  /** host:port patterns that _reindex may read from; none without it. */
+  readonly remoteHosts?: readonly string[];
+  /** Absent: there are no ingest pipelines. */
+  readonly ingest?: IngestPipelines;
+}
+
+/** The neighbours, with what is done through them counted. */
+export interface ApiParts extends ApiNeighbours {
+  readonly counters: IndexCounters;
+  readonly remoteHosts: readonly string[];
+  /** Stopped by its owner. */
+  readonly tasks: Tasks;
+  readonly slowQueries: SlowQueries;
+  /** What shards gave for requests without hits. */
+  readonly results: ResultCache;
+}
+
+/** Returns the parts of the routes over the rest of the hub. */
+export function apiParts(neighbours: ApiNeighbours, log: Logger): ApiParts {
+  const { documents, indices, shards, clock } = neighbours;
+  const counters = new IndexCounters(clock);
+  return {
+    ...neighbours,
+    documents: ingestDocuments(
+      blockDocuments(countDocuments(documents, indices, counters), indices),
+      neighbours.ingest,
+      indices,
+    ),
+    shards: countShards(shards, counters),
+    counters,
+    remoteHosts: neighbours.remoteHosts ?? [],
+    tasks: new Tasks(clock),
+    results: new ResultCache(),
+    slowQueries: new SlowQueries(clock, log, neighbours.slowQueryMs ?? Number.POSITIVE_INFINITY),
+  };
+}

@@ -1,0 +1,201 @@
+/**
+ * What this hub's search interface has done with each index since the hub started: writes, reads, searches and
+ * maintenance. Figures of `_stats` and `_nodes/stats`; events of pipelines go past the interface and aren't in them.
+ */
+
+import type {
+  Documents,
+  IndexInfo,
+  Indices,
+  Shards,
+  WriteItem,
+  WriteResult,
+} from "#hub/api/ports/indices.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+
+/** Operations of one kind. */
+export interface OperationCount {
+  total: number;
+  timeMs: number;
+  /** Under way now. */
+  current: number;
+}
+
+export interface IndexCounts {
+  /** Requests that write, whatever the number of their documents. */
+  readonly writing: OperationCount;
+  /** Documents indexed and updated. */
+  indexed: number;
+  /** Documents deleted. */
+  deleted: number;
+  readonly getting: OperationCount;
+  /** Reads that found nothing. */
+  missing: number;
+  /** Writes that failed. */
+  failed: number;
+  /** Updates that changed nothing. */
+  noops: number;
+  readonly searching: OperationCount;
+  /** Searches by the groups that requests named in `stats`. */
+  readonly groups: Map<string, OperationCount>;
+  readonly refreshing: OperationCount;
+  readonly flushing: OperationCount;
+  readonly merging: OperationCount;
+}
+
+/** Indices that are remembered; the ones longest without an operation go first. */
+const MAX_INDICES = 20_000;
+/** Groups of one index; further ones are counted in the sum only. */
+const MAX_GROUPS = 100;
+
+export class IndexCounters {
+  readonly #clock: Clock;
+  readonly #byUuid = new Map<string, IndexCounts>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Counts of an index; zeros where nothing has been done with it. */
+  of(uuid: string): IndexCounts {
+    const counts = this.#byUuid.get(uuid) ?? newCounts();
+    this.#byUuid.delete(uuid);
+    this.#byUuid.set(uuid, counts);
+    if (this.#byUuid.size > MAX_INDICES) this.#byUuid.delete(this.#byUuid.keys().next().value!);
+    return counts;
+  }
+
+  /** Runs one operation on several indices and counts it for each. */
+  async during<T>(
+    indices: readonly IndexInfo[],
+    pick: (counts: IndexCounts) => readonly OperationCount[],
+    run: () => T | Promise<T>,
+  ): Promise<T> {
+    const counts = indices.flatMap(({ uuid }) => pick(this.of(uuid)));
+    for (const count of counts) count.current++;
+    const startMs = this.#clock.monotonic();
+    try {
+      return await run();
+    } finally {
+      const tookMs = this.#clock.monotonic() - startMs;
+      for (const count of counts) {
+        count.current--;
+        count.total++;
+        count.timeMs += tookMs;
+      }
+    }
+  }
+
+  /** What a search of `groups` is counted as. */
+  searchCounts(counts: IndexCounts, groups: readonly string[]): OperationCount[] {
+    const named = groups.flatMap((name) => {
+      let count = counts.groups.get(name);
+      if (count === undefined && counts.groups.size < MAX_GROUPS)
+        counts.groups.set(name, (count = newCount()));
+      return count === undefined ? [] : [count];
+    });
+    return [counts.searching, ...named];
+  }
+}
+
+/** Returns `documents` with every operation counted. */
+export function countDocuments(documents: Documents, indices: Indices, counters: IndexCounters): Documents {
+  const resolved = (name: string): IndexInfo[] => {
+    const index = indices.get(name);
+    return index === undefined ? [] : [index];
+  };
+  return {
+    async write(items, options) {
+      const found = [...new Set(items.map(({ index }) => index))].flatMap(resolved);
+      const results = await counters.during(
+        found,
+        ({ writing }) => [writing],
+        () => documents.write(items, options),
+      );
+      for (const [at, result] of results.entries()) {
+        const [index] = resolved(result.index);
+        if (index !== undefined) countWrite(counters.of(index.uuid), items[at]!, result);
+      }
+      return results;
+    },
+    async append(run, options) {
+      const found = resolved(run.index);
+      const result = await counters.during(
+        found,
+        ({ writing }) => [writing],
+        () => documents.append(run, options),
+      );
+      const [index] = result === null ? [] : resolved(result.index);
+      if (index === undefined || result === null) return result;
+      const counts = counters.of(index.uuid);
+      const failed = result.failures.size;
+      counts.failed += failed;
+      counts.indexed += result.seqNos.length - failed;
+      return result;
+    },
+    async get(name, id, options) {
+      const found = resolved(name);
+      const document = await counters.during(
+        found,
+        ({ getting }) => [getting],
+        () => documents.get(name, id, options),
+      );
+      if (document === null) for (const { uuid } of found) counters.of(uuid).missing++;
+      return document;
+    },
+  };
+}
+
+/** Returns `shards` with their maintenance counted. */
+export function countShards(shards: Shards, counters: IndexCounters): Shards {
+  return {
+    searchers: (indices) => shards.searchers(indices),
+    stats: (index) => shards.stats(index),
+    refresh: (indices) =>
+      counters.during(
+        indices,
+        ({ refreshing }) => [refreshing],
+        () => shards.refresh(indices),
+      ),
+    flush: (indices) =>
+      counters.during(
+        indices,
+        ({ flushing }) => [flushing],
+        () => shards.flush(indices),
+      ),
+    forceMerge: (indices, maxSegments) =>
+      counters.during(
+        indices,
+        ({ merging }) => [merging],
+        () => shards.forceMerge(indices, maxSegments),
+      ),
+  };
+}
+
+function countWrite(counts: IndexCounts, item: WriteItem, result: WriteResult): void {
+  if ("error" in result) counts.failed++;
+  else if (result.result === "noop") counts.noops++;
+  else if (item.kind === "delete") counts.deleted++;
+  else counts.indexed++;
+}
+
+function newCount(): OperationCount {
+  return { total: 0, timeMs: 0, current: 0 };
+}
+
+function newCounts(): IndexCounts {
+  return {
+    writing: newCount(),
+    indexed: 0,
+    deleted: 0,
+    getting: newCount(),
+    missing: 0,
+    failed: 0,
+    noops: 0,
+    searching: newCount(),
+    groups: new Map(),
+    refreshing: newCount(),
+    flushing: newCount(),
+    merging: newCount(),
+  };
+}

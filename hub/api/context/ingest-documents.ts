@@ -1,0 +1,144 @@
+/** Documents go through the ingest pipelines that their sender or their index asks for before they are written. */
+
+import { checkId } from "#hub/api/parameters/write-options.ts";
+import type { Documents, Indices, WriteItem, WriteResult } from "#hub/api/ports/indices.ts";
+import type { IngestOutcome, IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+
+/** How clients and settings say that no pipeline is wanted, the index's own one neither. */
+const NONE = "_none";
+
+/** Says of a client's `pipeline` whether it names one. */
+export function pipelineOf(name: string | undefined): { pipeline?: string } {
+  return name === undefined || name === "" ? {} : { pipeline: name };
+}
+
+/** Throws request_invalid where there is no such pipeline. */
+export function checkPipeline(ingest: IngestPipelines | undefined, name: string | undefined): void {
+  const { pipeline } = pipelineOf(name);
+  if (pipeline !== undefined && pipeline !== NONE && ingest?.all().has(pipeline) !== true)
+    throw missing(pipeline);
+}
+
+/**
+ * Returns documents whose writes go through the pipelines they name, else through `index.default_pipeline`, and in the
+ * end through `index.final_pipeline` of the index they then are for.
+ */
+export function ingestDocuments(
+  documents: Documents,
+  ingest: IngestPipelines | undefined,
+  indices: Pick<Indices, "settingsFor">,
+): Documents {
+  return {
+    get: (index, id, options) => documents.get(index, id, options),
+    append: (run, options) => {
+      const own = ownPipelines(indices, run.index);
+      const isPlain = own.first === undefined && own.last === undefined;
+      return isPlain ? documents.append(run, options) : Promise.resolve(null);
+    },
+    async write(items, options) {
+      const known = new Map<string, OwnPipelines>();
+      const ownOf = (index: string): OwnPipelines => {
+        const own = known.get(index) ?? ownPipelines(indices, index);
+        known.set(index, own);
+        return own;
+      };
+      const first = (item: IndexItem) => item.pipeline ?? ownOf(item.index).first;
+      const last = (item: IndexItem) => ownOf(item.index).last;
+      const changed = await applyPipelines(await applyPipelines(items, ingest, first), ingest, last);
+      const writes = changed.filter((each): each is WriteItem => !("result" in each));
+      if (writes.length === items.length) return documents.write(writes, options);
+      const written = writes.length === 0 ? [] : await documents.write(writes, options);
+      let next = 0;
+      return changed.map((each) => ("result" in each ? each.result : written[next++]!));
+    },
+  };
+}
+
+/** An item to write, or the result of one that isn't to be. */
+type Changed = WriteItem | { readonly result: WriteResult };
+
+/** Pipelines of an index: before others of a document that names none, and after all. */
+interface OwnPipelines {
+  readonly first: string | undefined;
+  readonly last: string | undefined;
+}
+
+function ownPipelines(indices: Pick<Indices, "settingsFor">, index: string): OwnPipelines {
+  const settings = indices.settingsFor(index);
+  const named = (name: string): string | undefined => {
+    const value = settings[name];
+    return typeof value === "string" && value !== "" && value !== NONE ? value : undefined;
+  };
+  return { first: named("default_pipeline"), last: named("final_pipeline") };
+}
+
+/** Sends each new document through the pipeline that `pipelineFor` gives it. */
+async function applyPipelines(
+  items: readonly Changed[],
+  ingest: IngestPipelines | undefined,
+  pipelineFor: (item: IndexItem) => string | undefined,
+): Promise<readonly Changed[]> {
+  const tasks: { readonly place: number; readonly item: IndexItem; readonly pipeline: string }[] = [];
+  const changed: Changed[] = [];
+  const known = ingest?.all();
+  for (const [place, item] of items.entries()) {
+    changed.push(item);
+    if ("result" in item || (item.kind !== "index" && item.kind !== "create")) continue;
+    const pipeline = pipelineFor(item);
+    if (pipeline === undefined || pipeline === NONE) continue;
+    if (known?.has(pipeline) === true) tasks.push({ place, item, pipeline });
+    else changed[place] = { result: { index: item.index, id: item.id, error: missing(pipeline) } };
+  }
+  if (ingest === undefined || tasks.length === 0) return changed;
+  const outcomes = await ingest.run(tasks.map(({ item, pipeline }) => taskOf(item, pipeline)));
+  for (const [at, { place, item }] of tasks.entries()) changed[place] = afterPipeline(item, outcomes[at]!);
+  return changed;
+}
+
+type IndexItem = Extract<WriteItem, { kind: "index" | "create" }>;
+
+function taskOf(
+  { index, id, routing, source }: IndexItem,
+  pipeline: string,
+): Parameters<IngestPipelines["run"]>[0][0] {
+  return {
+    pipeline,
+    source,
+    destination: {
+      _index: index,
+      _type: "_doc",
+      ...(id !== undefined && { _id: id }),
+      ...(routing !== undefined && { _routing: routing }),
+    },
+  };
+}
+
+function afterPipeline({ routing: _routing, ...item }: IndexItem, outcome: IngestOutcome): Changed {
+  if (outcome.kind === "failed") {
+    const error = new AppError("request_invalid", outcome.message);
+    return { result: { index: item.index, id: item.id, error } };
+  }
+  if (outcome.kind === "dropped") {
+    const { index, id = "" } = item;
+    const nothing = { version: 0, seqNo: 0, primaryTerm: 0, copies: 0, copiesDone: 0 };
+    return { result: { index, id, result: "noop", ...nothing } };
+  }
+  const { _index: index = item.index, _id: id, _routing: routing } = outcome.destination;
+  try {
+    if (id !== undefined) checkId(id);
+  } catch (error) {
+    return { result: { index, id, error: toAppError(error) } };
+  }
+  return {
+    ...item,
+    index,
+    ...(id !== undefined && { id }),
+    ...(routing !== undefined && { routing }),
+    source: Buffer.from(outcome.source),
+  };
+}
+
+function missing(pipeline: string): AppError {
+  return new AppError("request_invalid", `pipeline with id [${pipeline}] does not exist`);
+}

@@ -1,0 +1,173 @@
+/** Long work that a request began: listed, asked for its progress and its answer, cancelled. */
+
+import type { IncomingHttpHeaders } from "node:http";
+import { itemError } from "#hub/api/http/error-body.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+
+/** Tasks that run at a time; each reads a snapshot and holds a page of documents. */
+const MAX_RUNNING = 20;
+
+/** Ended tasks whose answers are kept, the newest. */
+const MAX_ENDED = 1000;
+
+/** What a task is told and tells. */
+export interface TaskWork {
+  readonly action: string;
+  readonly description: string;
+  /** What the client said of itself; see taskHeaders. */
+  readonly headers?: JsonObject;
+  /** What it has done so far, as the list shows it. */
+  status(): JsonObject;
+  run(signal: AbortSignal): Promise<JsonObject>;
+}
+
+/** A task that was begun. */
+export interface Task {
+  readonly id: number;
+  readonly work: TaskWork;
+  readonly startMs: number;
+  /** Time it has run, or ran. */
+  runningMs(): number;
+  readonly cancelled: boolean;
+  readonly response: JsonObject | undefined;
+  readonly error: AppError | undefined;
+  /** Resolves when it has ended, however. */
+  readonly ended: Promise<void>;
+}
+
+export class Tasks {
+  readonly #clock: Clock;
+  readonly #running = new Map<number, RunningTask>();
+  readonly #ended = new Map<number, RunningTask>();
+  #next = 1;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A number for a request that is listed as a task but isn't one. */
+  nextId(): number {
+    return this.#next++;
+  }
+
+  /** Begins work. Throws overloaded where too much runs already. */
+  start(work: TaskWork): Task {
+    if (this.#running.size >= MAX_RUNNING) {
+      throw new AppError(
+        "overloaded",
+        `${MAX_RUNNING} tasks run already; wait for one to end (GET _tasks) or cancel one`,
+      );
+    }
+    const task = new RunningTask(this.nextId(), work, this.#clock);
+    this.#running.set(task.id, task);
+    void task.ended.then(() => this.#keep(task));
+    return task;
+  }
+
+  /** Tasks that run, the oldest first. */
+  running(): Task[] {
+    return [...this.#running.values()];
+  }
+
+  /** A task that runs or whose answer is still kept. */
+  get(id: number): Task | undefined {
+    return this.#running.get(id) ?? this.#ended.get(id);
+  }
+
+  /** Asks a running task to end; false where it doesn't run. */
+  cancel(id: number): boolean {
+    const task = this.#running.get(id);
+    task?.cancel();
+    return task !== undefined;
+  }
+
+  /** Ends all tasks and waits for them. */
+  async stop(): Promise<void> {
+    const running = [...this.#running.values()];
+    for (const task of running) task.cancel();
+    await Promise.all(running.map(({ ended }) => ended));
+  }
+
+  #keep(task: RunningTask): void {
+    this.#running.delete(task.id);
+    this.#ended.set(task.id, task);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+  }
+}
+
+class RunningTask implements Task {
+  readonly id: number;
+  readonly work: TaskWork;
+  readonly startMs: number;
+  readonly ended: Promise<void>;
+  response: JsonObject | undefined;
+  error: AppError | undefined;
+  readonly #clock: Clock;
+  readonly #abort = new AbortController();
+  readonly #startedMs: number;
+  #ranMs: number | undefined;
+
+  constructor(id: number, work: TaskWork, clock: Clock) {
+    this.id = id;
+    this.work = work;
+    this.#clock = clock;
+    this.startMs = clock.now();
+    this.#startedMs = clock.monotonic();
+    this.ended = this.#run();
+  }
+
+  get cancelled(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  runningMs(): number {
+    return this.#ranMs ?? this.#clock.monotonic() - this.#startedMs;
+  }
+
+  cancel(): void {
+    this.#abort.abort(new AppError("cancelled", "by user request"));
+  }
+
+  async #run(): Promise<void> {
+    try {
+      this.response = await this.work.run(this.#abort.signal);
+    } catch (error) {
+      this.error = toAppError(error);
+    }
+    this.#ranMs = this.#clock.monotonic() - this.#startedMs;
+  }
+}
+
+/** A task as `_tasks` prints it. */
+export function printTask(task: Task, nodeId: string, detailed = true): JsonObject {
+  const { id, work, startMs } = task;
+  return {
+    node: nodeId,
+    id,
+    type: "transport",
+    action: work.action,
+    ...(detailed && { status: work.status(), description: work.description }),
+    start_time_in_millis: startMs,
+    running_time_in_nanos: Math.round(task.runningMs() * 1e6),
+    cancellable: true,
+    headers: work.headers ?? {},
+  };
+}
+
+/** Longest name of a request that is kept of it, characters. */
+const MAX_OPAQUE_ID = 1000;
+
+/** Returns what a client said of itself, by which it finds its tasks again. */
+export function taskHeaders({ headers }: { readonly headers: IncomingHttpHeaders }): JsonObject {
+  const id = headers["x-opaque-id"];
+  return typeof id === "string" ? { "X-Opaque-Id": id.slice(0, MAX_OPAQUE_ID) } : {};
+}
+
+/** What `_tasks/{id}` answers of a task that has ended; {} while it runs. */
+export function printOutcome({ response, error }: Task): JsonObject {
+  if (error !== undefined) return { error: itemError(error) };
+  return response === undefined ? {} : { response };
+}

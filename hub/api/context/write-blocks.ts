@@ -1,0 +1,54 @@
+/** Blocks of an index (`index.blocks.*` of 6.5): documents of one that is blocked can't be changed. */
+
+import { isTrue } from "#hub/api/parameters/scalars.ts";
+import type { Documents, IndexInfo, Indices, WriteResult } from "#hub/api/ports/indices.ts";
+import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Settings that keep documents from being changed, with what clients are told. */
+const BLOCKS: Readonly<Record<string, string>> = {
+  "blocks.read_only": "FORBIDDEN/5/index read-only (api)",
+  "blocks.read_only_allow_delete": "FORBIDDEN/12/index read-only / allow delete (api)",
+  "blocks.write": "FORBIDDEN/8/index write (api)",
+};
+
+/** Returns documents that can't be changed where their index says so. */
+export function blockDocuments(documents: Documents, indices: Indices): Documents {
+  return {
+    get: (index, id, options) => documents.get(index, id, options),
+    append: (run, options) =>
+      blockOf(indices, run.index) === undefined ? documents.append(run, options) : Promise.resolve(null),
+    async write(items, options) {
+      const blocks = new Map<string, AppError | undefined>();
+      for (const { index } of items) if (!blocks.has(index)) blocks.set(index, blockOf(indices, index));
+      const open = items.filter(({ index }) => blocks.get(index) === undefined);
+      const written = open.length === 0 ? [] : await documents.write(open, options);
+      if (open.length === items.length) return written;
+      let next = 0;
+      return items.map(({ index, id }): WriteResult => {
+        const error = blocks.get(index);
+        return error === undefined ? written[next++]! : { index, id, error };
+      });
+    },
+  };
+}
+
+/** Why the index that `name` writes to can't be changed; undefined where it can, or is still to be made. */
+function blockOf(indices: Indices, name: string): AppError | undefined {
+  const raw = writeIndex(indices, name)?.settings.raw ?? {};
+  const reasons = Object.keys(BLOCKS).filter((key) => raw[key] !== undefined && isTrue(raw[key]));
+  if (reasons.length === 0) return undefined;
+  return new AppError("forbidden", `blocked by: [${reasons.map((key) => BLOCKS[key]).join("];[")}];`, {
+    data: { type: "cluster_block_exception" },
+  });
+}
+
+function writeIndex(indices: Indices, name: string): IndexInfo | undefined {
+  const index = indices.get(name);
+  if (index !== undefined) return index;
+  const all = indices.all();
+  const stream = backingIndices(all, name).at(-1);
+  if (stream !== undefined) return stream;
+  const behind = all.filter(({ aliases }) => Object.hasOwn(aliases, name));
+  return behind.find(({ aliases }) => aliases[name]?.is_write_index === true) ?? behind[0];
+}

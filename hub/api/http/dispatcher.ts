@@ -1,0 +1,275 @@
+/** The way of each request: route, caller, body, handler, answer. Errors of any of them become an error body. */
+
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { versionNumber, versionOf } from "#hub/api/compat/version.ts";
+import { gatherWarnings } from "#hub/search/options/deprecation.ts";
+import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { type AnswerOptions, PLAIN_ANSWER, type RenderedAnswer, renderAnswer } from "./answer.ts";
+import type { ApiMetrics } from "./api-metrics.ts";
+import { plainErrorBody } from "./error-body.ts";
+import { answerFormat, checkBodyType } from "./media-type.ts";
+import { checkParameters, parseQuery } from "./query-string.ts";
+import { ApiRequest } from "./request.ts";
+import type { BodyReader, ReadBody } from "./request-body.ts";
+import type { AccessControl, ApiResponse, Method, Route } from "./route.ts";
+import { type Match, Router } from "./router.ts";
+
+export interface DispatcherOptions {
+  readonly routes: readonly Route[];
+  readonly access: AccessControl;
+  readonly bodies: BodyReader;
+  readonly metrics: ApiMetrics;
+  readonly log: Logger;
+  /** Makes the body of an error's answer. */
+  readonly errorBody: (error: AppError) => unknown;
+  /** Version told to clients unless a request asks for another. */
+  readonly compatVersion: string;
+  /** Sent with every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Status for a client that is gone; nobody reads it, logs show it. */
+const CLIENT_GONE = 499;
+/** What people wrote is never anything but what it says it is. */
+const HEADERS: Readonly<Record<string, string>> = { "x-content-type-options": "nosniff" };
+/** Codes with a status of failures that are the client's to change. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(["not_offered", "too_many_buckets"]);
+/** Answers below aren't worth packing. */
+const MIN_PACKED_BYTES = 4_096;
+/** A body that nobody wants is read to its end up to here, so that its connection can be used on; beyond it is closed. */
+const MAX_SKIPPED_BYTES = 1024 * 1024;
+
+const pack = promisify(gzip);
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #router: Router;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#router = new Router(options.routes);
+  }
+
+  /**
+   * Returns a fastify plugin that answers everything below `prefix` ("" or "/es"). fastify's way of a request ends where
+   * its route is found: bodies are read and answers sent here, as its steps in between cost more than most requests.
+   */
+  plugin(
+    prefix: string,
+    paths: readonly string[] = prefix === "" ? ["/", "/*"] : ["", "/", "/*"],
+  ): (app: FastifyInstance) => Promise<void> {
+    return (app) => {
+      const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
+        reply.hijack();
+        void this.#dispatch(request, reply.raw, prefix);
+      };
+      for (const path of paths) app.all(prefix + path, { onRequest }, () => undefined);
+      // Methods that fastify doesn't know.
+      if (paths.includes("/*") && prefix === "") app.setNotFoundHandler(onRequest);
+      return Promise.resolve();
+    };
+  }
+
+  /** Never rejects. */
+  async #dispatch(request: FastifyRequest, response: ServerResponse, prefix: string): Promise<void> {
+    const uri = originForm(request.raw.url ?? "").slice(prefix.length) || "/";
+    const gone = new AbortController();
+    response.on("close", () => {
+      if (!response.writableFinished) gone.abort();
+    });
+    const turn = new Turn(uri.startsWith("/") ? uri : `/${uri}`);
+    const timer = this.#options.metrics.begin();
+    let answer: RenderedAnswer;
+    try {
+      answer = renderAnswer(await this.#answer(turn, request, gone.signal), turn.answer);
+    } catch (error) {
+      answer = this.#errorAnswer(toAppError(error), turn);
+    } finally {
+      turn.release();
+    }
+    timer(turn.match?.route.paths[0] ?? "none", response.destroyed ? CLIENT_GONE : answer.status);
+    try {
+      await this.#send(answer, turn.warnings, request.raw, response);
+    } catch (err) {
+      this.#options.log.error({ err, uri: turn.uri }, "an answer could not be sent");
+      response.destroy();
+    }
+  }
+
+  async #answer(turn: Turn, { raw, ip }: FastifyRequest, signal: AbortSignal): Promise<ApiResponse> {
+    const { access, bodies } = this.#options;
+    const query = turn.readQuery(raw);
+    const found = this.#router.find(raw.method ?? "GET", turn.path);
+    if (found.kind === "nothing") return noHandler(raw, turn.uri);
+    if (found.kind === "other_methods") return wrongMethod(raw, turn.uri, found.allowed);
+    turn.match = found;
+    const { route } = found;
+    const principal = await access.authenticate({ method: raw.method ?? "", headers: raw.headers, ip });
+    access.authorize(principal, route.action);
+    turn.body = await bodies.read(raw);
+    const body = bodyOf(turn.body.bytes, query, raw, route);
+    if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
+    const request = new ApiRequest({
+      method: raw.method as Method,
+      uri: turn.uri,
+      path: found.path,
+      query,
+      headers: raw.headers,
+      body,
+      principal,
+      signal,
+    });
+    const version = versionNumber(versionOf(this.#options, request));
+    return gatherWarnings(turn.warnings, version, () => route.handle(request));
+  }
+
+  #errorAnswer(error: AppError, turn: Turn): RenderedAnswer {
+    const { log, errorBody } = this.#options;
+    if (error.status >= 500 && !error.retryable && !REFUSALS.has(error.code)) {
+      log.error({ err: error.cause ?? error, uri: turn.uri, detail: error.detail }, "a request failed");
+    }
+    if (error.code === "media_type") {
+      return renderAnswer(
+        { status: error.status, json: plainErrorBody(error.message, error.status) },
+        turn.answer,
+      );
+    }
+    const headers = challenge(error);
+    return renderAnswer({ status: error.status, json: errorBody(error), headers }, turn.answer);
+  }
+
+  async #send(
+    answer: RenderedAnswer,
+    warnings: ReadonlySet<string>,
+    message: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const headers: Record<string, OutgoingHttpHeader> = {
+      ...HEADERS,
+      ...this.#options.headers,
+      ...answer.headers,
+    };
+    if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
+    if (!skipsRest(message)) headers["connection"] = "close";
+    let { body } = answer;
+    if (isWorthPacking(Buffer.byteLength(body), message.headers)) {
+      body = await pack(body, { level: constants.Z_BEST_SPEED });
+      headers["content-encoding"] = "gzip";
+      headers["vary"] = "accept-encoding";
+    }
+    headers["content-length"] = Buffer.byteLength(body);
+    response.writeHead(answer.status, headers);
+    // A text goes out in one piece with the head before it, bytes behind it.
+    response.end(body);
+  }
+}
+
+/** Whether an answer should be packed: who has sent more than it has needn't save on what comes back. */
+function isWorthPacking(sizeBytes: number, headers: IncomingHttpHeaders): boolean {
+  const isAccepted = /\bgzip\b/.test(String(headers["accept-encoding"]));
+  return isAccepted && sizeBytes >= Math.max(MIN_PACKED_BYTES, Number(headers["content-length"] ?? 0));
+}
+
+/** Without the scheme and the host that clients of proxies put before a path (RFC 9112 section 3.2.2). */
+function originForm(url: string): string {
+  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
+}
+
+/** Throws away what comes yet of a short body, as a request is refused before its body is read; false: it may be long. */
+function skipsRest(message: IncomingMessage): boolean {
+  if (message.complete) return true;
+  if (!(Number(message.headers["content-length"]) <= MAX_SKIPPED_BYTES)) return false;
+  message.resume();
+  return true;
+}
+
+/** What is known of a request so far, so that an error is answered in the format that was asked for. */
+class Turn {
+  readonly uri: string;
+  readonly path: string;
+  answer: AnswerOptions = PLAIN_ANSWER;
+  match: Match | undefined;
+  body: ReadBody | undefined;
+  /** What the request uses that later versions won't take. */
+  readonly warnings = new Set<string>();
+
+  constructor(uri: string) {
+    this.uri = uri;
+    const mark = uri.indexOf("?");
+    this.path = mark < 0 ? uri : uri.slice(0, mark);
+  }
+
+  /** Throws request_invalid. */
+  readQuery({ headers }: IncomingMessage): Record<string, string> {
+    const query = parseQuery(this.uri.slice(this.path.length + 1));
+    const pretty = query["pretty"] !== undefined && query["pretty"] !== "false";
+    this.answer = { pretty, filterPath: query["filter_path"], format: undefined };
+    this.answer = { ...this.answer, format: answerFormat(query["format"], headers.accept) };
+    return query;
+  }
+
+  release(): void {
+    this.body?.release();
+  }
+}
+
+/** Characters of a warning: clients take headers of a few kB only. */
+const MAX_WARNING_LENGTH = 1000;
+
+/** RFC 7234 section 5.5: code, agent, quoted text. What a header can't hold is escaped. */
+function warningHeaders(warnings: ReadonlySet<string>): string[] {
+  const agent = "Elasticsearch-6.5.4-d2ef93d";
+  const date = new Date().toUTCString();
+  return [...warnings].map((text) => {
+    const short = text.slice(0, MAX_WARNING_LENGTH).toWellFormed();
+    const quoted = short.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/gu, encodeURIComponent);
+    return `299 ${agent} "${quoted}" "${date}"`;
+  });
+}
+
+/** The body, or the parameter `source` in its place. Throws media_type. */
+function bodyOf(
+  body: Buffer,
+  query: Readonly<Record<string, string>>,
+  { headers }: IncomingMessage,
+  route: Route,
+): Buffer {
+  const kind = route.body ?? "json";
+  if (body.length > 0) {
+    checkBodyType(headers["content-type"], kind);
+    return body;
+  }
+  const source = query["source"];
+  if (source === undefined || route.params.includes("source")) return body;
+  const type = query["source_content_type"];
+  if (type === undefined)
+    throw new AppError("request_invalid", "source and source_content_type parameters are required", {
+      data: { type: "illegal_state_exception" },
+    });
+  checkBodyType(type, kind);
+  return Buffer.from(source);
+}
+
+function noHandler({ method }: IncomingMessage, uri: string): ApiResponse {
+  if (method === "OPTIONS") return { status: 200 };
+  return { status: 400, json: plainErrorBody(`no handler found for uri [${uri}] and method [${method}]`) };
+}
+
+function wrongMethod({ method }: IncomingMessage, uri: string, allowed: readonly Method[]): ApiResponse {
+  const headers = { allow: allowed.join(",") };
+  if (method === "OPTIONS") return { status: 200, headers };
+  const message = `Incorrect HTTP method for uri [${uri}] and method [${method}], allowed: [${allowed.join(", ")}]`;
+  return { status: 405, headers, json: plainErrorBody(message, 405) };
+}
+
+function challenge({ data }: AppError): Record<string, string> {
+  const { wwwAuthenticate, retryAfterSeconds } = data;
+  return {
+    ...(typeof wwwAuthenticate === "string" && { "www-authenticate": wwwAuthenticate }),
+    ...(typeof retryAfterSeconds === "number" && { "retry-after": String(retryAfterSeconds) }),
+  };
+}

@@ -1,0 +1,79 @@
+/** Writes answers as JSON. Raw documents and whole numbers of any size keep their text. */
+
+import { RawJson } from "#hub/search/options/raw-json.ts";
+
+/** Keys that are kept quoted: those of answers, and the first ones of documents. */
+const MAX_QUOTED = 2_000;
+const quoted = new Map<string, string>();
+
+/** Returns `value` as JSON; undefined members are left out. `pretty`: indented, with a newline at the end. */
+export function writeJson(value: unknown, pretty = false): string {
+  if (!pretty) return compact(value);
+  const parts: string[] = [];
+  writePretty(value, "\n", parts);
+  parts.push("\n");
+  return parts.join("");
+}
+
+/** Returns `value` with raw documents parsed, for those who look into it. */
+export function plainValue(value: unknown): unknown {
+  if (value instanceof RawJson) return value.parse();
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plainValue(each)]));
+}
+
+function compact(value: unknown): string {
+  if (typeof value !== "object" || value === null) return scalar(value);
+  if (value instanceof RawJson) return value.text;
+  let text = "";
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) text += (at > 0 ? "," : "") + compact(value[at]);
+    return `[${text}]`;
+  }
+  const members = value as Record<string, unknown>;
+  for (const key of Object.keys(members)) {
+    const each = members[key];
+    if (each !== undefined) text += (text === "" ? "" : ",") + quote(key) + compact(each);
+  }
+  return `{${text}}`;
+}
+
+/** A key with the colon behind it. */
+function quote(key: string): string {
+  const known = quoted.get(key);
+  if (known !== undefined) return known;
+  const text = `${JSON.stringify(key)}:`;
+  if (quoted.size < MAX_QUOTED) quoted.set(key, text);
+  return text;
+}
+
+function writePretty(given: unknown, newline: string, parts: string[]): void {
+  const value = given instanceof RawJson ? given.parse() : given;
+  if (typeof value !== "object" || value === null) {
+    parts.push(scalar(value));
+    return;
+  }
+  const isList = Array.isArray(value);
+  const members = Object.entries(value).filter(([, each]) => isList || each !== undefined);
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  if (members.length === 0) {
+    parts.push(open, " ", close);
+    return;
+  }
+  const inner = `${newline}  `;
+  parts.push(open);
+  for (const [at, [key, each]] of members.entries()) {
+    parts.push(at > 0 ? "," : "", inner);
+    if (!isList) parts.push(JSON.stringify(key), " : ");
+    writePretty(each, inner, parts);
+  }
+  parts.push(newline, close);
+}
+
+/** JSON has no NaN and infinities; clients of this interface expect them as text. */
+function scalar(value: unknown): string {
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : `"${value}"`;
+  if (typeof value === "bigint") return value.toString();
+  return JSON.stringify(value) ?? "null";
+}

@@ -1,0 +1,140 @@
+/** A request as routes see it: parameters checked for their kind, the body parsed when asked for. */
+
+import type { IncomingHttpHeaders } from "node:http";
+import type { Principal } from "#hub/api/ports/indices.ts";
+import { isObject, type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import { validationError } from "./error-body.ts";
+import type { Method } from "./route.ts";
+
+export interface ApiRequestParts {
+  readonly method: Method;
+  /** As it came, with the query. */
+  readonly uri: string;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
+  /** Unpacked; empty without a body. */
+  readonly body: Buffer;
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+}
+
+export class ApiRequest {
+  readonly method: Method;
+  readonly uri: string;
+  /** Decoded segments of the path by name; an optional one that isn't in the matched path is absent. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Decoded query parameters; one without a value is "". */
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly principal: Principal;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+
+  constructor(parts: ApiRequestParts) {
+    this.method = parts.method;
+    this.uri = parts.uri;
+    this.path = parts.path;
+    this.query = parts.query;
+    this.headers = parts.headers;
+    this.body = parts.body;
+    this.principal = parts.principal;
+    this.signal = parts.signal;
+  }
+
+  /** A segment that the route's path has in any case. */
+  segment(name: string): string {
+    const value = this.path[name];
+    if (value === undefined) throw new Error(`the route has no segment ${name}`);
+    return value;
+  }
+
+  /** A parameter of the path or the query. */
+  text(name: string): string | undefined {
+    return this.path[name] ?? this.query[name];
+  }
+
+  /** Comma-separated parts of a parameter; undefined where it isn't given. */
+  list(name: string): string[] | undefined {
+    return this.text(name)
+      ?.split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== "");
+  }
+
+  /** A parameter without a value is true. Throws request_invalid. */
+  flag(name: string): boolean | undefined {
+    const value = this.query[name];
+    if (value === undefined) return undefined;
+    if (value === "true" || value === "") return true;
+    if (value === "false") return false;
+    throw new AppError(
+      "request_invalid",
+      `Failed to parse value [${value}] as only [true] or [false] are allowed.`,
+    );
+  }
+
+  /** Throws request_invalid. */
+  integer(name: string): number | undefined {
+    const value = this.query[name];
+    if (value === undefined) return undefined;
+    if (/^[+-]?\d{1,15}$/.test(value)) return Number(value);
+    throw new AppError("request_invalid", `Failed to parse int parameter [${name}] with value [${value}]`);
+  }
+
+  /** ms. Throws request_invalid. */
+  duration(name: string): number | undefined {
+    const value = this.query[name];
+    if (value === undefined) return undefined;
+    try {
+      return parseDuration(value, 1);
+    } catch (error) {
+      throw new AppError(
+        "request_invalid",
+        `failed to parse setting [${name}] with value [${value}] as a time value: unit is missing or unrecognized`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** The body as JSON; undefined where there is none. Throws parsing. */
+  value(): unknown {
+    return this.body.length === 0 ? undefined : parseJson(this.body.toString("utf8"));
+  }
+
+  /** The body as a JSON object; {} where there is none. Throws parsing. */
+  object(): JsonObject {
+    const value = this.value();
+    if (value === undefined) return {};
+    if (isObject(value)) return value;
+    throw new AppError("parsing", "the body must be a JSON object", { data: { type: "parse_exception" } });
+  }
+
+  /** The body as a JSON object with plain numbers only, as metadata is kept; {} where there is none. Throws parsing. */
+  metadata(): JsonObject {
+    const value = this.object();
+    return JSON.parse(
+      JSON.stringify(value, (_key, each: unknown) => (typeof each === "bigint" ? Number(each) : each)),
+    ) as JsonObject;
+  }
+
+  /** The body as a JSON object. Throws request_invalid where there is no body. */
+  requiredObject(): JsonObject {
+    this.requireBody();
+    return this.object();
+  }
+
+  requireBody(): void {
+    if (this.body.length > 0) return;
+    throw new AppError("request_invalid", "request body is required", { data: { type: "parse_exception" } });
+  }
+}
+
+/** Throws request_invalid with numbered sentences where there are any. */
+export function checkValid(...problems: (string | false | undefined)[]): void {
+  const found = problems.filter((problem) => typeof problem === "string");
+  if (found.length > 0) throw validationError(found);
+}

@@ -1,0 +1,75 @@
+/**
+ * What a route is. Each file of `routes/` exports functions that return lists of routes, `routes/all.ts` joins them;
+ * parsing, limits, errors and formats are the dispatcher's.
+ */
+
+import type { Principal } from "#hub/api/ports/indices.ts";
+import type { ApiRequest } from "./request.ts";
+
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
+
+/** What a caller needs the right to do. */
+export type Action =
+  | "monitor"
+  | "search"
+  | "ingest"
+  | "index_manage"
+  | "index_delete"
+  | "save"
+  | "alert"
+  | "administer";
+
+/** What may stand in a body: a JSON value, lines of JSON, or text as it is. */
+export type BodyKind = "json" | "ndjson" | "any";
+
+/** One operation of an interface. */
+export interface Route {
+  readonly methods: readonly Method[];
+  /** Each with leading slash; `{name}` stands for one segment: "/{index}/_doc/{id}". */
+  readonly paths: readonly string[];
+  /** Query parameters of its own; those that every route takes come on top. */
+  readonly params: readonly string[];
+  /** True: parameters aren't looked at. */
+  readonly takesAnyParams?: boolean;
+  readonly action: Action;
+  /** One sentence for the interface's description. */
+  readonly summary: string;
+  /** Default "json". */
+  readonly body?: BodyKind;
+  /** Returns the answer or throws an AppError, from which the error body is made. */
+  handle(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
+}
+
+/** Answers of a route. Exactly one of `json`, `text` and `bytes`, or none for an empty body. */
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A value for `writeJson`: may hold RawJson and bigint. */
+  readonly json?: unknown;
+  readonly text?: string;
+  readonly bytes?: Uint8Array;
+}
+
+/** Resolves who sends a request. Throws unauthenticated or forbidden. */
+export interface AccessControl {
+  authenticate(request: IncomingCredentials): Promise<Principal>;
+  /** Throws forbidden where `principal` may not do `action`. */
+  authorize(principal: Principal, action: Action): void;
+}
+
+/** What authentication looks at. */
+export interface IncomingCredentials {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly ip: string;
+}
+
+/** Returns an answer with a JSON body. */
+export function json(value: unknown, status = 200): ApiResponse {
+  return { status, json: value };
+}
+
+/** Returns an answer without a body. */
+export function empty(status: number): ApiResponse {
+  return { status };
+}

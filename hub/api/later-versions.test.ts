@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { FakeHub } from "#test/support/api/fake-hub.ts";
+import { clientOf } from "#test/support/api/http-client.ts";
+
+const hub = new FakeHub();
+const send = clientOf(() => hub.server.addresses.http);
+const SEVEN = {
+  accept: "application/vnd.elasticsearch+json; compatible-with=7",
+  "content-type": "application/vnd.elasticsearch+json; compatible-with=7",
+};
+
+before(async () => {
+  await hub.start();
+  await send("PUT", "/there", { mappings: { properties: { a: { type: "keyword" } } } });
+  await send("PUT", "/there/_doc/1", { a: "x" });
+});
+after(() => hub.stop());
+
+const TYPED = { mappings: { _doc: { properties: { a: { type: "keyword" } } } } };
+const NESTED = /cannot be nested under a type \[_doc\] unless include_type_name is set to true/;
+const OLD_KEY = '{"index":{"_index":"there","_routing":"r"}}\n{"a":1}\n';
+
+for (const [method, path, body, pattern] of [
+  ["PUT", "/typed", TYPED, NESTED],
+  ["PUT", "/_template/typed", { index_patterns: "x-*", ...TYPED }, NESTED],
+  ["PUT", "/there/_mapping", TYPED.mappings, /Types cannot be provided in put mapping requests/],
+  ["POST", "/_bulk", OLD_KEY, /contains an unknown parameter \[_routing\]/],
+  ["POST", "/there/_flush?force=true&wait_if_ongoing=false", undefined, /must be true for a force flush/],
+] as const) {
+  test(`${method} ${path} is refused from 7 on, and taken by 6`, async () => {
+    const later = await send(method, path, body, body === undefined ? { accept: SEVEN.accept } : SEVEN);
+    assert.equal(later.status, 400);
+    assert.match(later.text, pattern);
+    assert.equal((await send(method, path, body)).status, 200);
+  });
+}
+
+test("a document is shown with its sequence number from 6.6 on, one that isn't there without a type from 7 on", async () => {
+  await send("PUT", "/bare");
+  assert.equal((await send("GET", "/there/_doc/1")).body["_seq_no"], undefined);
+  const later = (await send("GET", "/there/_doc/1", undefined, { accept: SEVEN.accept })).body;
+  assert.equal(typeof later["_seq_no"], "number");
+  const docs = { docs: [{ _index: "bare", _id: "1" }] };
+  assert.equal((await send("POST", "/_mget", docs)).body["docs"]![0]!["_type"], "_doc");
+  assert.equal((await send("POST", "/_mget", docs, SEVEN)).body["docs"]![0]!["_type"], null);
+});
+
+test("a task is listed with what the client calls it", async () => {
+  const listed = await send("GET", "/_tasks?group_by=none", undefined, { "x-opaque-id": "mine" });
+  assert.deepEqual(listed.body["tasks"]![0]!["headers"], { "X-Opaque-Id": "mine" });
+});
+
+for (const [expression, count] of [
+  ["", 1],
+  ["/_all", 1],
+  ["/_local", 1],
+  ["/node-id", 1],
+  ["/hub-*", 1],
+  ["/master:true", 1],
+  ["/data:false", 0],
+  ["/rack:r*", 1],
+  ["/rack:other", 0],
+  ["/unknown", 0],
+  ["/http", 1],
+  ["/unknown,http", 0],
+] as const) {
+  test(`GET /_nodes${expression} tells of ${count} nodes`, async () => {
+    const { body } = await send("GET", `/_nodes${expression}`);
+    assert.equal(body["_nodes"]!["total"], count);
+    assert.equal(Object.keys(body["nodes"]!).length, count);
+  });
+}
+
+test("only the parts of a node that are asked for are shown", async () => {
+  const keys = async (path: string) => Object.keys((await send("GET", path)).body["nodes"]!["node-id"]!);
+  assert.ok((await keys("/_nodes")).includes("settings"));
+  assert.deepEqual(
+    (await keys("/_nodes/http")).filter((key) => ["http", "settings", "transport"].includes(key)),
+    ["http"],
+  );
+  assert.ok(!(await keys("/_nodes/_local/transport,jvm")).includes("http"));
+});
+
+test("a closed index is counted with its copies from 7.2 on", async () => {
+  await send("PUT", "/shut", { settings: { number_of_shards: 1, number_of_replicas: 0 } });
+  await send("POST", "/shut/_close");
+  const table = "/_cat/indices/shut?h=health,status,pri,rep&format=json";
+  assert.deepEqual((await send("GET", table)).body[0], {
+    health: null,
+    status: "close",
+    pri: null,
+    rep: null,
+  });
+  const eight = { accept: "application/vnd.elasticsearch+json; compatible-with=8" };
+  assert.deepEqual((await send("GET", table, undefined, eight)).body[0], {
+    health: "green",
+    status: "close",
+    pri: "1",
+    rep: "0",
+  });
+  assert.deepEqual((await send("GET", "/shut/_recovery")).body, {});
+  const shards = (await send("GET", "/shut/_recovery?detailed", undefined, eight)).body["shut"]!["shards"]!;
+  assert.equal(shards[0]!["type"], "EXISTING_STORE");
+  assert.deepEqual(shards[0]!["index"]!["files"]!["details"], []);
+});

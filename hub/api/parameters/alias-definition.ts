@@ -1,0 +1,49 @@
+/** Aliases as requests give them. */
+
+import type { AliasInfo } from "#hub/api/ports/indices.ts";
+import { isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { isTrue } from "./scalars.ts";
+
+/** Reads {"name": {filter, routing, …}, …}. Throws parsing, request_invalid. */
+export function parseAliases(value: unknown): Record<string, AliasInfo> {
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) throw new AppError("parsing", "[aliases] must be an object of aliases by name");
+  return Object.fromEntries(
+    Object.entries(value).map(([name, options]) => {
+      checkAliasName(name);
+      return [name, parseAlias(isObject(options) ? options : {})];
+    }),
+  );
+}
+
+/** Reads {filter, routing, index_routing, search_routing, is_write_index}. Throws parsing. */
+export function parseAlias(options: JsonObject): AliasInfo {
+  const { filter, is_write_index: isWriteIndex } = options;
+  const indexRouting = options["index_routing"] ?? options["routing"];
+  const searchRouting = options["search_routing"] ?? options["routing"];
+  if (filter !== undefined && filter !== null && !isObject(filter))
+    throw new AppError("parsing", "[filter] of an alias must be a query");
+  return {
+    ...(isObject(filter) && { filter }),
+    ...(indexRouting !== undefined &&
+      indexRouting !== null && { index_routing: scalarText(indexRouting, "index_routing") }),
+    ...(searchRouting !== undefined &&
+      searchRouting !== null && { search_routing: scalarText(searchRouting, "search_routing") }),
+    ...(isWriteIndex !== undefined && isWriteIndex !== null && { is_write_index: isTrue(isWriteIndex) }),
+  };
+}
+
+/** Throws index_name_invalid for names that no alias may have. */
+export function checkAliasName(name: string): void {
+  const refuse = (why: string): never => {
+    throw new AppError("index_name_invalid", `Invalid alias name [${name.toWellFormed()}]: ${why}`, {
+      data: { type: "invalid_alias_name_exception" },
+    });
+  };
+  if (!name.isWellFormed()) refuse("must be well-formed Unicode, without half of a surrogate pair");
+  if (name === "" || name === "." || name === "..") refuse("must not be '.' or '..'");
+  if (/[\\/*?"<>| ,#]/.test(name))
+    refuse('must not contain the following characters [ , ", *, \\, <, |, ,, >, /, ?]');
+  if (/^[_\-+]/.test(name)) refuse("must not start with '_', '-', or '+'");
+}

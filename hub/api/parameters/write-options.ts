@@ -1,0 +1,175 @@
+/** What the document routes share: parameters of a write, and the body that says what became of it. */
+
+import { DEFAULT_TYPE, typeOf } from "#hub/api/compat/mapping-types.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import type {
+  Indices,
+  RefreshPolicy,
+  VersionType,
+  WriteConditions,
+  WriteOptions,
+  WriteResult,
+  WriteSuccess,
+} from "#hub/api/ports/indices.ts";
+import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** How long a write waits for its shard unless `timeout` says otherwise: as 6.5. */
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** In 6.5 the wait for a shard may be shorter, but a shard that is there has time for the write itself. */
+const MIN_TIMEOUT_MS = 5_000;
+/** Longest id, bytes of UTF-8. */
+export const MAX_ID_BYTES = 512;
+
+export const WRITE_PARAMS: readonly string[] = [
+  "refresh",
+  "timeout",
+  "wait_for_active_shards",
+  "routing",
+  "parent",
+];
+export const CONDITION_PARAMS: readonly string[] = [
+  "version",
+  "version_type",
+  "if_seq_no",
+  "if_primary_term",
+];
+
+const VERSION_TYPES: Readonly<Record<string, VersionType>> = {
+  internal: "internal",
+  external: "external",
+  external_gt: "external",
+  external_gte: "external_gte",
+};
+
+/** Throws request_invalid. */
+export function writeOptions(request: ApiRequest): WriteOptions {
+  return {
+    refresh: refreshPolicy(request.query["refresh"]),
+    timeoutMs: writeTimeoutMs(request),
+    signal: request.signal,
+  };
+}
+
+/** Time that a request's `timeout` gives each of its writes, ms. Throws request_invalid. */
+export function writeTimeoutMs(request: ApiRequest): number {
+  return Math.max(MIN_TIMEOUT_MS, request.duration("timeout") ?? DEFAULT_TIMEOUT_MS);
+}
+
+/** Returns the routing of a request; `parent` stands for it. */
+export function routingOf(request: ApiRequest): { routing?: string } {
+  const routing = request.query["routing"] ?? request.query["parent"];
+  return routing === undefined ? {} : { routing };
+}
+
+/** Reads the conditions of a write from its parameters. Throws request_invalid. */
+export function conditionsOf(request: ApiRequest): WriteConditions {
+  const { version, version_type: versionType = "internal" } = request.query;
+  if (version !== undefined && versionType === "internal")
+    warnOfVersion(request.path["index"] ?? "", request.path["type"] ?? DEFAULT_TYPE);
+  return makeConditions({
+    version: request.integer("version"),
+    versionType: request.query["version_type"],
+    ifSeqNo: request.integer("if_seq_no"),
+    ifPrimaryTerm: request.integer("if_primary_term"),
+  });
+}
+
+/** What orders writes by versions of the engine's own is told to use sequence numbers. */
+export function warnOfVersion(index: string, type: string): void {
+  warnDeprecated(
+    "Usage of internal versioning for optimistic concurrency control is deprecated and will be removed. Please use the " +
+      `\`if_seq_no\` and \`if_primary_term\` parameters instead. (request for index [${index}], type [${type}])`,
+    { from: 607, until: 700 },
+  );
+}
+
+/** Conditions as they were written. */
+export interface GivenConditions {
+  readonly version: number | undefined;
+  readonly versionType: string | undefined;
+  readonly ifSeqNo: number | undefined;
+  readonly ifPrimaryTerm: number | undefined;
+}
+
+/** Throws request_invalid for conditions that contradict each other. */
+export function makeConditions(given: GivenConditions): WriteConditions {
+  const { version, ifSeqNo, ifPrimaryTerm } = given;
+  const versionType = readVersionType(given.versionType);
+  if (versionType !== undefined && versionType !== "internal" && version === undefined) {
+    throw new AppError(
+      "request_invalid",
+      `Validation Failed: 1: illegal version value [0] for version type [${versionType.toUpperCase()}];`,
+      { data: { type: "action_request_validation_exception" } },
+    );
+  }
+  return {
+    ...(version !== undefined && { version }),
+    ...(versionType !== undefined && { versionType }),
+    ...(ifSeqNo !== undefined && { ifSeqNo }),
+    ...(ifPrimaryTerm !== undefined && { ifPrimaryTerm }),
+  };
+}
+
+/** Throws request_invalid where an id is empty or too long. */
+export function checkId(id: string): void {
+  const bytes = id.length * 3 <= MAX_ID_BYTES ? 0 : Buffer.byteLength(id);
+  if (id === "") throw new AppError("request_invalid", "if _id is specified it must not be empty");
+  if (bytes <= MAX_ID_BYTES) return;
+  throw new AppError(
+    "request_invalid",
+    `Validation Failed: 1: id is too long, must be no longer than ${MAX_ID_BYTES} bytes but was: ${bytes};`,
+    { data: { type: "action_request_validation_exception" } },
+  );
+}
+
+export function isFailure(result: WriteResult): result is Extract<WriteResult, { error: AppError }> {
+  return "error" in result;
+}
+
+/** Returns the body of a write that was done; `type`: printed as `_type`. */
+export function writeBody(
+  result: WriteSuccess,
+  indices: Pick<Indices, "get">,
+  refresh: RefreshPolicy,
+  type = typeName(indices, result.index),
+): JsonObject {
+  return {
+    _index: result.index,
+    _type: type,
+    _id: result.id,
+    _version: result.version,
+    result: result.result,
+    ...(refresh === "true" && { forced_refresh: true }),
+    _shards: { total: result.copies, successful: result.copiesDone, failed: 0 },
+    _seq_no: result.seqNo,
+    _primary_term: result.primaryTerm,
+  };
+}
+
+/** Name printed as `_type` of documents of an index, which may be gone meanwhile. */
+export function typeName(indices: Pick<Indices, "get">, name: string): string {
+  const index = indices.get(name);
+  return index === undefined ? DEFAULT_TYPE : typeOf(index);
+}
+
+/** HTTP status of a write that was done. */
+export function writeStatus({ result }: WriteSuccess): number {
+  if (result === "created") return 201;
+  return result === "not_found" ? 404 : 200;
+}
+
+function refreshPolicy(value: string | undefined): RefreshPolicy {
+  if (value === undefined || value === "false") return "false";
+  if (value === "true" || value === "") return "true";
+  if (value === "wait_for") return "wait_for";
+  throw new AppError("request_invalid", `Unknown value for refresh: [${value}].`);
+}
+
+function readVersionType(value: string | undefined): VersionType | undefined {
+  if (value === undefined) return undefined;
+  const type = Object.hasOwn(VERSION_TYPES, value) ? VERSION_TYPES[value] : undefined;
+  if (type === undefined) throw new AppError("request_invalid", `No version type match [${value}]`);
+  return type;
+}

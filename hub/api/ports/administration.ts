@@ -1,0 +1,65 @@
+/** What the hub interface needs of what people keep there: saved pages, rules of alerts, rules of what is kept. */
+
+import type { JsonObject } from "./indices.ts";
+
+/** What is saved of a page: a title, and what the page makes of the rest. */
+export interface SavedContent {
+  readonly title: string;
+  readonly attributes: JsonObject;
+}
+
+/** A saved object. */
+export interface SavedObject extends SavedContent {
+  readonly type: string;
+  readonly id: string;
+  /** Changes with each write. */
+  readonly revision: number;
+  /** ISO 8601, UTC. */
+  readonly updated: string;
+}
+
+/** Searches, visualisations and dashboards that people saved. All calls throw request_invalid for a type or id that can't be. */
+export interface SavedObjects {
+  /** Returns all objects of a type, by title. */
+  list(type: string): Promise<SavedObject[]>;
+  /** Throws not_found. */
+  get(type: string, id: string): Promise<SavedObject>;
+  /** Throws request_too_large. */
+  create(type: string, content: SavedContent): Promise<SavedObject>;
+  /** Throws journal_conflict where `revision` isn't the newest, not_found, request_too_large. */
+  put(type: string, id: string, content: SavedContent, revision?: number): Promise<SavedObject>;
+  /** Throws journal_conflict where `revision` isn't the newest, not_found. */
+  delete(type: string, id: string, revision?: number): Promise<void>;
+  /** Saves the samples that aren't there; returns which were saved, and which were there, as JSON. */
+  loadSamples(): Promise<object>;
+}
+
+/** Rules that watch the lines, as JSON. All calls throw not_found, request_invalid and journal_conflict where they apply. */
+export interface Alerts {
+  /** Returns all rules with their states, by title. */
+  list(): Promise<object[]>;
+  get(id: string): Promise<object>;
+  create(body: unknown): Promise<object>;
+  put(id: string, body: unknown, revision?: number): Promise<object>;
+  delete(id: string, revision?: number): Promise<void>;
+  /** Returns what a rule would have counted in the last `spanMs`. */
+  preview(body: unknown, spanMs: number): Promise<object[]>;
+  /** Sends a test over a channel; throws what keeps it from being taken. */
+  test(channel: unknown): Promise<void>;
+}
+
+/** The rules of what is kept of indices. */
+export interface RetentionRules {
+  /** Rules of the settings, those made here, and the revision that a change needs. */
+  view(): Promise<RetentionView>;
+  /** Replaces those made here. Throws request_invalid, journal_conflict. */
+  put(rules: readonly string[], revision: number): Promise<RetentionView>;
+  /** Names of the indices that these rules would delete at once. Throws request_invalid. */
+  due(rules: readonly string[]): string[];
+}
+
+export interface RetentionView {
+  readonly fixed: readonly string[];
+  readonly rules: readonly string[];
+  readonly revision: number;
+}

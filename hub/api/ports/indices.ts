@@ -1,0 +1,267 @@
+/**
+ * What the HTTP interfaces need from the rest of the hub. The hub gives implementations to the servers'
+ * constructors; tests give fakes that live in memory.
+ */
+
+import type {
+  ComponentTemplate,
+  ComposableTemplate,
+  TemplateSet,
+} from "#hub/cluster/catalog/composable-templates.ts";
+import type {
+  AppendResult,
+  AppendRun,
+  WriteItem as ClusterWriteItem,
+  StoredDocument,
+  WriteOptions,
+  WriteResult,
+} from "#hub/cluster/writes/writes.ts";
+import type { Mapping } from "#hub/engine/mapping/mapping.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+
+export type {
+  ComponentTemplate,
+  ComposableTemplate,
+  PartialDefinition,
+  TemplateSet,
+} from "#hub/cluster/catalog/composable-templates.ts";
+export type {
+  AppendResult,
+  AppendRun,
+  RefreshPolicy,
+  StoredDocument,
+  VersionType,
+  WriteConditions,
+  WriteOptions,
+  WriteResult,
+  WriteSuccess,
+} from "#hub/cluster/writes/writes.ts";
+
+/** A JSON object. */
+export type JsonObject = Record<string, unknown>;
+
+/** An alias of one index, as `_alias` prints it. */
+export interface AliasInfo {
+  /** Query that searches through the alias are restricted to. */
+  readonly filter?: JsonObject;
+  readonly index_routing?: string;
+  readonly search_routing?: string;
+  /** The one index of the alias that documents are written to. */
+  readonly is_write_index?: boolean;
+}
+
+/** What the cluster knows of one index. A snapshot: changes make a new object. */
+export interface IndexInfo {
+  readonly name: string;
+  /** 22 characters base64url. */
+  readonly uuid: string;
+  readonly settings: {
+    readonly numberOfShards: number;
+    readonly numberOfReplicas: number;
+    /** ms since 1970-01-01 UTC. */
+    readonly creationDate: number;
+    /** All settings as given, dotted keys without the leading "index.", e.g. {"refresh_interval": "5s"}; without the three above. */
+    readonly raw: Readonly<Record<string, unknown>>;
+  };
+  readonly mapping: Mapping;
+  readonly aliases: Readonly<Record<string, AliasInfo>>;
+  readonly state: "open" | "close";
+  /** Data stream that it is an index of. */
+  readonly dataStream?: string;
+}
+
+/** How an index expression is resolved. */
+export interface ResolveOptions {
+  /** Missing concrete names are left out instead of throwing. Default false. */
+  readonly ignoreUnavailable?: boolean;
+  /** A wildcard that matches nothing is no error. Default true. */
+  readonly allowNoIndices?: boolean;
+  /** Which states wildcards match. Default open. */
+  readonly expandWildcards?: "open" | "closed" | "all" | "none";
+  /** Wildcards match hidden indices too. Default false. */
+  readonly expandHidden?: boolean;
+  /** True: wildcards mean no aliases, and an alias by its name is refused. Default false. */
+  readonly concreteOnly?: boolean;
+}
+
+/** What an index is made of. Settings are dotted keys without the leading "index.". */
+export interface IndexDefinition {
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Without a type level: {properties, dynamic, …}. */
+  readonly mappings: JsonObject;
+  readonly aliases: Readonly<Record<string, AliasInfo>>;
+}
+
+/** A legacy index template, as `_template` keeps it. */
+export interface IndexTemplate extends IndexDefinition {
+  readonly index_patterns: readonly string[];
+  readonly order: number;
+  readonly version?: number;
+}
+
+/** One step of `_aliases`; all steps of a call are applied together. Names are concrete. */
+export type AliasAction =
+  | { readonly kind: "add"; readonly index: string; readonly alias: string; readonly info: AliasInfo }
+  | { readonly kind: "remove"; readonly index: string; readonly alias: string }
+  | { readonly kind: "remove_index"; readonly index: string };
+
+/** Composable templates and their components, of 7.8 and later. */
+export interface ComposableTemplates {
+  set(): TemplateSet;
+  /** Throws what `putComposable` throws; nothing is stored. */
+  check(name: string, template: ComposableTemplate): void;
+  /** Throws mapping_parse, settings_invalid, request_invalid. */
+  putComposable(name: string, template: ComposableTemplate): Promise<void>;
+  deleteComposable(names: readonly string[]): Promise<void>;
+  /** Throws mapping_parse, settings_invalid. */
+  putComponent(name: string, component: ComponentTemplate): Promise<void>;
+  /** Throws request_invalid where a template is made of one of them. */
+  deleteComponents(names: readonly string[]): Promise<void>;
+}
+
+/** Index metadata: reads are answered from the local copy, changes are durable when their promise resolves. */
+export interface Indices {
+  /** Every index, by name. */
+  all(): IndexInfo[];
+  /** The index of exactly this name (no alias). */
+  get(name: string): IndexInfo | undefined;
+  /** Indices that an expression means (names, aliases, data streams, wildcards, exclusions, date math), by name. Throws index_missing. */
+  resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[];
+  /** Throws index_name_invalid where no write could ever go to `name`. */
+  checkName(name: string): void;
+  /**
+   * Settings of the index that writes to `name` go to, or that it would be made with; dotted, without "index.". Whoever
+   * may write there is led by them.
+   */
+  settingsFor(name: string): Readonly<Record<string, unknown>>;
+  /** Creates an index; templates that match come first. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
+  create(name: string, definition: IndexDefinition): Promise<IndexInfo>;
+  /** Returns the index `name`, made with its templates where it is missing; an alias gives its write index. Throws index_name_invalid. */
+  ensure(name: string): Promise<IndexInfo>;
+  /** Creates a data stream with its first index. Throws what `create` throws, request_invalid without a template. */
+  createDataStream(name: string): Promise<IndexInfo>;
+  /** Returns the name that the next index of a stream gets. Throws index_missing. */
+  nextBackingName(stream: string): string;
+  /** Gives a stream its next index, called `name`. Throws what `create` throws. */
+  rollDataStream(stream: string, name: string, definition: IndexDefinition): Promise<IndexInfo>;
+  /** Deletes indices by their concrete names. */
+  delete(names: readonly string[]): Promise<void>;
+  /** Merges `mapping` ({properties, dynamic, …}) into the index's. Throws mapping_conflict, mapping_parse. */
+  putMapping(name: string, mapping: JsonObject): Promise<void>;
+  /** Changes dynamic settings (dotted, without "index."; null removes). Throws settings_invalid. */
+  putSettings(name: string, settings: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Opens or closes an index. */
+  setState(name: string, state: "open" | "close"): Promise<void>;
+  updateAliases(actions: readonly AliasAction[]): Promise<void>;
+  readonly templateCatalog: ComposableTemplates;
+  /** Every older template by name. */
+  templates(): Readonly<Record<string, IndexTemplate>>;
+  putTemplate(name: string, template: IndexTemplate): Promise<void>;
+  deleteTemplates(names: readonly string[]): Promise<void>;
+}
+
+/** A change of a document, as a route gives it. */
+export type WriteItem =
+  | Exclude<ClusterWriteItem, NewVersion>
+  | (NewVersion & {
+      /** Ingest pipeline it goes through first. */
+      readonly pipeline?: string;
+    });
+
+type NewVersion = Extract<ClusterWriteItem, { kind: "index" | "create" }>;
+
+/** The document interface: every change goes through the journal. */
+export interface Documents {
+  /** Resolves with one result per item, in order; items fail one by one. Throws only where nothing was tried (overloaded, journal_full, unavailable). */
+  write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
+  /** Writes new documents, the quick way. Null where they aren't as simple as that: nothing was tried, `write` takes them. */
+  append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null>;
+  /** Reads in real time. `index`: a name or an alias of one index. Null: no such document. Throws index_missing. */
+  get(index: string, id: string, options: { readonly routing?: string }): Promise<StoredDocument | null>;
+}
+
+/** A shard's snapshot to search in. */
+export interface ShardSearcher {
+  readonly index: IndexInfo;
+  /** From 0. */
+  readonly shard: number;
+  readonly searcher: Searcher;
+}
+
+/** Figures of one shard. */
+export interface ShardStats {
+  readonly shard: number;
+  readonly docs: number;
+  readonly deleted: number;
+  /** On disk. */
+  readonly bytes: number;
+  readonly segments: number;
+  /** Memory of text fields that were uninverted for sorting, by field, bytes. */
+  readonly fieldData: ReadonlyMap<string, number>;
+  /** What completion fields take on disk, by field, bytes. */
+  readonly completions: ReadonlyMap<string, number>;
+  /** Of the newest commit; 0 for none. */
+  readonly generation: number;
+  /** Messages of the log that it has taken up since it was opened. */
+  readonly log: {
+    readonly operations: number;
+    readonly bytes: number;
+    readonly uncommittedOperations: number;
+    readonly uncommittedBytes: number;
+  };
+}
+
+/** The shards of this node. */
+export interface Shards {
+  /** Snapshots of every shard of `indices`, index by index; the caller closes each searcher. Throws index_closed. */
+  searchers(indices: readonly IndexInfo[]): ShardSearcher[];
+  refresh(indices: readonly IndexInfo[]): Promise<void>;
+  /** Makes everything applied durable in segments. */
+  flush(indices: readonly IndexInfo[]): Promise<void>;
+  forceMerge(indices: readonly IndexInfo[], maxSegments: number): Promise<void>;
+  stats(index: IndexInfo): ShardStats[];
+}
+
+/** A member of the cluster. */
+export interface NodeInfo {
+  /** 22 characters base64url. */
+  readonly id: string;
+  readonly name: string;
+  /** What its settings tell of it, by name. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly host: string;
+  readonly httpAddress: string;
+  readonly transportAddress: string;
+  readonly master: boolean;
+}
+
+/** Facts of the cluster. */
+export interface Cluster {
+  readonly name: string;
+  /** 22 characters base64url. */
+  readonly uuid: string;
+  /** This node first. */
+  nodes(): NodeInfo[];
+  /** Settings of `_cluster/settings`, dotted keys. */
+  settings(): { readonly persistent: JsonObject; readonly transient: JsonObject };
+  /** Merges settings; null removes. Throws settings_invalid. */
+  putSettings(changes: { readonly persistent: JsonObject; readonly transient: JsonObject }): Promise<void>;
+}
+
+/** What the hub interface (`/api`) shows. */
+export interface HubStatus {
+  /** JSON of `/api/status`. */
+  status(): Promise<JsonObject>;
+  /** JSON of `/api/agents`. */
+  agents(): JsonObject[];
+  /** JSON of `/api/agents/ID`, with its files; undefined where none was heard of. */
+  agent(id: string): JsonObject | undefined;
+  /** True when requests can be served; `/health` answers 503 else. */
+  ready(): boolean;
+}
+
+/** Who a request comes from. */
+export interface Principal {
+  readonly name: string;
+  readonly roles: readonly ("admin" | "editor" | "viewer" | "ingest")[];
+}

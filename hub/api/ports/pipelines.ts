@@ -1,0 +1,88 @@
+/** What the HTTP interfaces need of the pipelines: those of documents, those of events, and what no output took. */
+
+import type { JsonObject } from "./indices.ts";
+
+/** Events to try a pipeline with. */
+export interface PipelineSamples {
+  /** Instead of the stored pipeline's text. */
+  readonly text?: string;
+  /** Fields of each. */
+  readonly events: readonly JsonObject[];
+}
+
+/** What a grok expression did with a text. */
+export interface GrokOutcome {
+  readonly matched: boolean;
+  readonly start: number;
+  readonly end: number;
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+  readonly matchedPattern: string;
+  readonly failedPattern: string;
+}
+
+/** Where a document that went through an ingest pipeline is to go. */
+export type IngestDestination = Partial<Record<"_index" | "_type" | "_id" | "_routing", string>>;
+
+/** What an ingest pipeline made of a document. */
+export type IngestOutcome =
+  | { readonly kind: "done"; readonly source: string; readonly destination: IngestDestination }
+  | { readonly kind: "dropped" }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Pipelines that documents sent over HTTP go through where their sender asks for it. */
+export interface IngestPipelines {
+  /** Definitions by id, in their order. */
+  all(): ReadonlyMap<string, JsonObject>;
+  /** Throws request_invalid, request_too_large. */
+  put(id: string, definition: JsonObject): Promise<void>;
+  delete(ids: readonly string[]): Promise<void>;
+  /** Resolves with one outcome per item, in order. Throws overloaded, timeout, unavailable. */
+  run(
+    items: readonly {
+      readonly pipeline: string;
+      readonly destination: IngestDestination;
+      /** JSON object, UTF-8. */
+      readonly source: Uint8Array;
+    }[],
+  ): Promise<readonly IngestOutcome[]>;
+  /** Returns the `docs` of `_simulate`. Throws request_invalid, overloaded, timeout. */
+  simulate(
+    definition: JsonObject,
+    documents: readonly { readonly source: JsonObject; readonly destination: IngestDestination }[],
+    verbose: boolean,
+  ): Promise<unknown[]>;
+  /** Grok patterns by name. */
+  patterns(): Promise<Readonly<Record<string, string>>>;
+}
+
+/** The pipelines, for administrators. */
+export interface PipelineAdmin {
+  list(): Promise<JsonObject>;
+  /** Throws not_found. */
+  get(id: string): Promise<JsonObject>;
+  /** Throws settings_invalid with the places of all faults, request_invalid, request_too_large, journal_conflict. */
+  put(
+    id: string,
+    content: { readonly text: string; readonly description: string; readonly by: string },
+    revision?: number,
+  ): Promise<JsonObject>;
+  /** Throws not_found, request_invalid, journal_conflict. */
+  delete(id: string, revision?: number): Promise<void>;
+  /** Throws not_found, settings_invalid, timeout, overloaded. */
+  simulate(id: string, samples: PipelineSamples): Promise<JsonObject>;
+  /** Throws request_invalid, timeout, overloaded. */
+  grok(question: {
+    readonly pattern: string;
+    readonly text: string;
+    readonly definitions: string;
+    readonly ecs: boolean;
+  }): Promise<GrokOutcome>;
+}
+
+/** What no output took. */
+export interface DeadLetterBox {
+  /** Returns letters behind a sequence, oldest first. */
+  letters(after: number, limit: number): Promise<JsonObject[]>;
+  /** Sends a letter, or what it was changed to, through a pipeline again; empty: through those of agents' events. Throws not_found, request_invalid. */
+  replay(sequence: number, event: JsonObject | undefined, pipeline: string): Promise<JsonObject>;
+}

@@ -1,0 +1,245 @@
+/**
+ * Where the copies of shards are: `_cluster/allocation/explain`, `_cluster/reroute`, `_shard_stores`, and `_upgrade`, which
+ * has nothing to do. A shard is on the node that owns it; further copies wait for further nodes. Nothing is moved by hand.
+ */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
+import { shardCounts } from "#hub/api/routes/indices/maintenance.ts";
+import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
+import { diskFigures } from "#hub/api/stats/disk-usage.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { clusterState, STATE_METRICS } from "./cluster-state.ts";
+
+export function allocationRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_cluster/allocation/explain"],
+      params: ["include_yes_decisions", "include_disk_info"],
+      action: "monitor",
+      summary: "Says why a copy of a shard is where it is, or isn't anywhere.",
+      handle: (request) => explain(parts, request),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/_cluster/reroute"],
+      params: ["dry_run", "explain", "retry_failed", "metric", "timeout", "master_timeout"],
+      action: "index_manage",
+      summary: "Tries to give each copy of a shard a node; moving by hand isn't offered.",
+      handle: (request) => reroute(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_shard_stores", "/{index}/_shard_stores"],
+      params: [...RESOLVE_PARAMS, "status", "operation_threading"],
+      action: "monitor",
+      summary: "Shows which nodes have a copy of each shard on disk.",
+      handle: (request) => shardStores(parts, request),
+    },
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_upgrade", "/{index}/_upgrade"],
+      params: [...RESOLVE_PARAMS, "wait_for_completion", "only_ancient_segments"],
+      action: "index_manage",
+      summary: "Shows that no segment has to be rewritten: each version reads the formats of those before.",
+      handle: (request) => upgrade(parts, request),
+    },
+  ];
+}
+
+/** A copy of a shard: the one there is, or one that waits for a node. */
+interface Copy {
+  readonly index: IndexInfo;
+  readonly shard: number;
+  readonly primary: boolean;
+}
+
+function explain(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const body = request.object();
+  const copy = Object.keys(body).length === 0 ? firstUnassigned(parts) : namedCopy(parts, body);
+  const [node] = parts.cluster.nodes();
+  const withDisk = request.flag("include_disk_info") ?? false;
+  return json({
+    index: copy.index.name,
+    shard: copy.shard,
+    primary: copy.primary,
+    ...(copy.primary ? started(node) : unassigned(copy.index)),
+    ...(withDisk && { cluster_info: clusterInfo(parts, node) }),
+  });
+}
+
+/** Throws request_invalid where every copy has its node. */
+function firstUnassigned({ indices }: ApiParts): Copy {
+  const waiting = indices
+    .all()
+    .find(({ state, settings }) => state === "open" && settings.numberOfReplicas > 0);
+  if (waiting !== undefined) return { index: waiting, shard: 0, primary: false };
+  throw new AppError(
+    "request_invalid",
+    "unable to find any unassigned shards to explain [ClusterAllocationExplainRequest[useAnyUnassignedShard=true,includeYesDecisions?=false]",
+  );
+}
+
+/** Throws request_invalid, index_missing. */
+function namedCopy({ indices }: ApiParts, body: JsonObject): Copy {
+  const { index: name, shard, primary } = body;
+  if (typeof name !== "string" || typeof shard !== "number" || typeof primary !== "boolean")
+    throw new AppError(
+      "request_invalid",
+      "[index], [shard] and [primary] must be given: a name, a number, true or false",
+    );
+  const [index] = indices.resolve(name, { allowNoIndices: false, expandWildcards: "all" });
+  const hasShard = Number.isInteger(shard) && shard >= 0 && shard < index!.settings.numberOfShards;
+  if (hasShard && (primary || index!.settings.numberOfReplicas > 0)) return { index: index!, shard, primary };
+  throw new AppError(
+    "request_invalid",
+    `No shard was specified in the request which means the response should explain a randomly-chosen unassigned shard; [${name}] has no such copy: shard [${shard}], primary [${primary}]`,
+  );
+}
+
+function started(node: NodeInfo | undefined): JsonObject {
+  return {
+    current_state: "started",
+    ...(node !== undefined && {
+      current_node: {
+        id: node.id,
+        name: node.name,
+        transport_address: node.transportAddress,
+        attributes: node.attributes,
+      },
+    }),
+    can_remain_on_current_node: "yes",
+    can_rebalance_cluster: "no",
+    can_rebalance_to_other_node: "no",
+    rebalance_explanation: "shards stay on the node that they were made on",
+  };
+}
+
+function unassigned({ settings }: IndexInfo): JsonObject {
+  return {
+    current_state: "unassigned",
+    unassigned_info: {
+      reason: "INDEX_CREATED",
+      at: new Date(settings.creationDate).toISOString(),
+      last_allocation_status: "no_attempt",
+    },
+    can_allocate: "no",
+    allocate_explanation:
+      "a second copy needs a second node; the log keeps what isn't in segments yet. Set number_of_replicas to 0 where one node is all there is",
+  };
+}
+
+function clusterInfo({ dataFolder }: ApiParts, node: NodeInfo | undefined): JsonObject {
+  if (node === undefined) return { nodes: {} };
+  const { total_in_bytes: total, available_in_bytes: free } = diskFigures(dataFolder);
+  const used = total - free;
+  const disk = {
+    path: dataFolder,
+    total_bytes: total,
+    used_bytes: used,
+    free_bytes: free,
+    free_disk_percent: Math.round((free * 1000) / total) / 10,
+    used_disk_percent: Math.round((used * 1000) / total) / 10,
+  };
+  return { nodes: { [node.id]: { node_name: node.name, least_available: disk, most_available: disk } } };
+}
+
+function reroute(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const { commands = [] } = request.object();
+  if (!Array.isArray(commands)) throw new AppError("parsing", "[commands] must be a list");
+  const explains = request.flag("explain") ?? false;
+  const asked = commands.flatMap((each: unknown) => (isObject(each) ? Object.entries(each) : []));
+  const [first] = asked;
+  if (first !== undefined && !explains) throw new AppError("request_invalid", `[${first[0]}] ${NOT_BY_HAND}`);
+  const metrics = request.list("metric") ?? STATE_METRICS.filter((metric) => metric !== "metadata");
+  const state = clusterState(parts, metrics, parts.indices.all());
+  return json({
+    acknowledged: true,
+    state,
+    ...(explains && { explanations: asked.map(([command, given]) => refusal(command, given)) }),
+  });
+}
+
+const NOT_BY_HAND = "can't be done: shards aren't placed by hand";
+
+function refusal(command: string, given: unknown): JsonObject {
+  return {
+    command,
+    parameters: { ...(isObject(given) ? given : {}), ...(command !== "move" && { allow_primary: false }) },
+    decisions: [
+      {
+        decider: `${command}_allocation_command`,
+        decision: "NO",
+        explanation: `[${command}] ${NOT_BY_HAND}`,
+      },
+    ],
+  };
+}
+
+/** Status of shards that are shown unless the request says otherwise: those that lack a copy. */
+const DEFAULT_STATUS = ["yellow", "red"];
+
+function shardStores(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const wanted = request.list("status") ?? DEFAULT_STATUS;
+  const found = parts.indices
+    .resolve(request.path["index"], resolveOptions(request))
+    .filter(({ state, settings }) => {
+      const status = settings.numberOfReplicas > 0 ? "yellow" : "green";
+      return state === "open" && (wanted.includes("all") || wanted.includes(status));
+    });
+  const [node] = parts.cluster.nodes();
+  const storesOf = (index: IndexInfo): JsonObject =>
+    Object.fromEntries(
+      parts.shards.stats(index).map(({ shard }) => [
+        String(shard),
+        {
+          stores: [
+            {
+              ...(node !== undefined && {
+                [node.id]: {
+                  name: node.name,
+                  transport_address: node.transportAddress,
+                  attributes: node.attributes,
+                },
+              }),
+              allocation_id: `${index.uuid}-${shard}`,
+              allocation: "primary",
+            },
+          ],
+        },
+      ]),
+    );
+  return json({
+    indices: Object.fromEntries(found.map((index) => [index.name, { shards: storesOf(index) }])),
+  });
+}
+
+function upgrade(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
+  const _shards = shardCounts(found);
+  if (request.method === "GET") {
+    const sizes = found.map((index): [string, number] => [
+      index.name,
+      parts.shards.stats(index).reduce((sum, { bytes }) => sum + bytes, 0),
+    ]);
+    const figures = (size: number): JsonObject => ({
+      size_in_bytes: size,
+      size_to_upgrade_in_bytes: 0,
+      size_to_upgrade_ancient_in_bytes: 0,
+    });
+    return json({
+      ...figures(sizes.reduce((sum, [, size]) => sum + size, 0)),
+      indices: Object.fromEntries(sizes.map(([name, size]) => [name, figures(size)])),
+    });
+  }
+  const versions = {
+    upgrade_version: parts.compatVersion,
+    oldest_lucene_segment_version: SEGMENT_VERSION,
+  };
+  return json({ _shards, upgraded_indices: Object.fromEntries(found.map(({ name }) => [name, versions])) });
+}

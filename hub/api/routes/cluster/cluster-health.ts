@@ -1,0 +1,163 @@
+/** How well the cluster is off. */
+
+import { majorOf, versionOf } from "#hub/api/compat/version.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { clusterHealth, type Health, indexHealth } from "#hub/api/stats/index-health.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** How often the health is looked at while somebody waits for a better one. */
+const POLL_MS = 100;
+const HEALTH_ORDER: readonly Health[] = ["red", "yellow", "green"];
+
+export function clusterHealthRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_cluster/health", "/_cluster/health/{index}"],
+      params: [
+        ...RESOLVE_PARAMS,
+        "level",
+        "local",
+        "master_timeout",
+        "timeout",
+        "wait_for_active_shards",
+        "wait_for_events",
+        "wait_for_no_relocating_shards",
+        "wait_for_no_initializing_shards",
+        "wait_for_nodes",
+        "wait_for_status",
+      ],
+      action: "monitor",
+      summary: "Says how well the cluster and its indices are off.",
+      handle: (request) => health(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_cluster/pending_tasks"],
+      params: ["local", "master_timeout"],
+      action: "monitor",
+      summary: "Shows changes of metadata that wait; none do.",
+      handle: () => json({ tasks: [] }),
+    },
+  ];
+}
+
+async function health(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const deadlineMs = parts.clock.monotonic() + (request.duration("timeout") ?? DEFAULT_TIMEOUT_MS);
+  for (;;) {
+    const found = healthTargets(parts, request);
+    const reached = found !== undefined && isHealthy(parts, request, found);
+    if (reached || parts.clock.monotonic() >= deadlineMs || request.signal.aborted) {
+      return json(healthBody(parts, request, found ?? [], !reached), reached ? 200 : 408);
+    }
+    const leftMs = deadlineMs - parts.clock.monotonic();
+    await parts.clock.sleep(Math.min(POLL_MS, leftMs), request.signal);
+  }
+}
+
+/** Undefined where an index isn't there, or not yet. */
+function healthTargets(parts: ApiParts, request: ApiRequest): IndexInfo[] | undefined {
+  // From 7.2 on the shards of closed indices count.
+  const expandWildcards = majorOf(versionOf(parts, request)) >= 7 ? "all" : "open";
+  try {
+    return parts.indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards }));
+  } catch (error) {
+    if (error instanceof AppError && error.code === "index_missing") return undefined;
+    throw error;
+  }
+}
+
+function isHealthy({ cluster }: ApiParts, request: ApiRequest, found: readonly IndexInfo[]): boolean {
+  const { status, active, unassigned } = clusterHealth(found);
+  const wanted = request.query["wait_for_status"]?.toLowerCase();
+  if (wanted !== undefined && !HEALTH_ORDER.includes(wanted as Health))
+    throw new AppError("request_invalid", `unknown cluster health status [${wanted}]`);
+  if (wanted !== undefined && HEALTH_ORDER.indexOf(status) < HEALTH_ORDER.indexOf(wanted as Health))
+    return false;
+  const shards = request.query["wait_for_active_shards"];
+  if (shards === "all" && unassigned > 0) return false;
+  if (shards !== undefined && /^\d+$/.test(shards) && active < Number(shards)) return false;
+  return fitsCount(request.query["wait_for_nodes"], cluster.nodes().length);
+}
+
+/** `3`, `>=3`, `ge(3)` … */
+function fitsCount(wanted: string | undefined, count: number): boolean {
+  if (wanted === undefined) return true;
+  const [, sign = "", digits = ""] = /^(>=|<=|>|<|ge|le|gt|lt)?\(?(\d+)\)?$/.exec(wanted) ?? [];
+  if (digits === "")
+    throw new AppError(
+      "request_invalid",
+      `wait_for_nodes [${wanted}] is no number, with or without >=, <=, > or <`,
+    );
+  const number = Number(digits);
+  if (sign === ">=" || sign === "ge") return count >= number;
+  if (sign === "<=" || sign === "le") return count <= number;
+  if (sign === ">" || sign === "gt") return count > number;
+  return sign === "<" || sign === "lt" ? count < number : count === number;
+}
+
+function healthBody(
+  parts: ApiParts,
+  request: ApiRequest,
+  found: readonly IndexInfo[],
+  timedOut: boolean,
+): JsonObject {
+  const { cluster } = parts;
+  const sum = clusterHealth(found);
+  const total = sum.active + sum.unassigned;
+  const level = request.query["level"];
+  return {
+    cluster_name: cluster.name,
+    status: timedOut && found.length === 0 && request.path["index"] !== undefined ? "red" : sum.status,
+    timed_out: timedOut,
+    number_of_nodes: cluster.nodes().length,
+    number_of_data_nodes: cluster.nodes().length,
+    active_primary_shards: sum.primaries,
+    active_shards: sum.active,
+    relocating_shards: 0,
+    initializing_shards: 0,
+    unassigned_shards: sum.unassigned,
+    delayed_unassigned_shards: 0,
+    number_of_pending_tasks: 0,
+    number_of_in_flight_fetch: 0,
+    task_max_waiting_in_queue_millis: 0,
+    active_shards_percent_as_number: total === 0 ? 100 : (sum.active * 100) / total,
+    ...((level === "indices" || level === "shards") && {
+      indices: Object.fromEntries(
+        found.map((index) => [index.name, indexHealthBody(index, level === "shards")]),
+      ),
+    }),
+  };
+}
+
+function indexHealthBody(index: IndexInfo, withShards: boolean): JsonObject {
+  const { status, primaries, active, unassigned } = indexHealth(index);
+  const replicas = index.settings.numberOfReplicas;
+  const shard = {
+    status,
+    primary_active: true,
+    active_shards: 1,
+    relocating_shards: 0,
+    initializing_shards: 0,
+    unassigned_shards: replicas,
+  };
+  return {
+    status,
+    number_of_shards: primaries,
+    number_of_replicas: replicas,
+    active_primary_shards: primaries,
+    active_shards: active,
+    relocating_shards: 0,
+    initializing_shards: 0,
+    unassigned_shards: unassigned,
+    ...(withShards && {
+      shards: Object.fromEntries(Array.from({ length: primaries }, (_, at) => [String(at), shard])),
+    }),
+  };
+}

@@ -1,0 +1,161 @@
+/** What the cluster knows of its nodes and indices. */
+
+import { promisify } from "node:util";
+import { constants, deflate } from "node:zlib";
+import { printMapping } from "#hub/api/compat/mapping-types.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { writeJson } from "#hub/api/http/json-writer.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { flatSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { isTrue } from "#hub/api/parameters/scalars.ts";
+import { printSize } from "#hub/api/parameters/units.ts";
+import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const pack = promisify(deflate);
+
+export function clusterStateRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_cluster/state", "/_cluster/state/{metric}", "/_cluster/state/{metric}/{index}"],
+      params: [...RESOLVE_PARAMS, "local", "master_timeout", "flat_settings"],
+      action: "monitor",
+      summary: "Shows what the cluster knows of its nodes and indices.",
+      handle: (request) => state(parts, request),
+    },
+  ];
+}
+
+/** Parts of the state that may be asked for. */
+export const STATE_METRICS: readonly string[] = [
+  "version",
+  "master_node",
+  "nodes",
+  "routing_table",
+  "routing_nodes",
+  "metadata",
+  "blocks",
+  "customs",
+];
+
+async function state(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const { cluster, indices } = parts;
+  const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
+  const state = clusterState(parts, request.list("metric") ?? ["_all"], found);
+  return json({
+    cluster_name: cluster.name,
+    ...(!answersAs(607) && (await packedSize(state, request.flag("human") ?? false))),
+    cluster_uuid: cluster.uuid,
+    ...state,
+  });
+}
+
+/** What the state takes packed, which later versions don't say. */
+async function packedSize(state: JsonObject, human: boolean): Promise<JsonObject> {
+  const { length } = await pack(writeJson(state), { level: constants.Z_BEST_SPEED });
+  return {
+    ...(human && { compressed_size: printSize(length, undefined) }),
+    compressed_size_in_bytes: length,
+  };
+}
+
+/** Returns the parts of the state that `asked` names, with `found` of its indices. Throws request_invalid. */
+export function clusterState(
+  parts: ApiParts,
+  asked: readonly string[],
+  found: readonly IndexInfo[],
+): JsonObject {
+  const { cluster } = parts;
+  const wanted = (metric: string): boolean => asked.includes("_all") || asked.includes(metric);
+  const unknown = asked.find((metric) => metric !== "_all" && !STATE_METRICS.includes(metric));
+  if (unknown !== undefined)
+    throw new AppError(
+      "request_invalid",
+      `unknown metric [${unknown}] of the cluster state; there are ${STATE_METRICS.join(", ")}`,
+    );
+  const [node] = cluster.nodes();
+  return {
+    ...(wanted("version") && { version: 1, state_uuid: cluster.uuid }),
+    ...(wanted("master_node") && { master_node: node?.id }),
+    ...(wanted("blocks") && { blocks: blocksOf(found) }),
+    ...(wanted("nodes") && {
+      nodes: Object.fromEntries(
+        cluster.nodes().map((each) => [
+          each.id,
+          {
+            name: each.name,
+            ephemeral_id: each.id,
+            transport_address: each.transportAddress,
+            attributes: each.attributes,
+          },
+        ]),
+      ),
+    }),
+    ...(wanted("metadata") && { metadata: metadataOf(parts, found) }),
+    ...(wanted("routing_table") && {
+      routing_table: {
+        indices: Object.fromEntries(found.map((index) => [index.name, { shards: routingOf(index, node) }])),
+      },
+    }),
+    ...(wanted("routing_nodes") && { routing_nodes: { unassigned: [], nodes: {} } }),
+  };
+}
+
+function blocksOf(found: readonly IndexInfo[]): JsonObject {
+  const blocked = found.flatMap((index) => {
+    const blocks: JsonObject = {};
+    for (const [setting, id, levels] of BLOCKS) {
+      if (isTrue(index.settings.raw[setting]))
+        blocks[id] = {
+          description: `index ${setting.slice("blocks.".length)} (api)`,
+          retryable: false,
+          levels,
+        };
+    }
+    return Object.keys(blocks).length === 0 ? [] : [[index.name, blocks] as const];
+  });
+  return blocked.length === 0 ? {} : { indices: Object.fromEntries(blocked) };
+}
+
+const BLOCKS = [
+  ["blocks.read_only", "5", ["write", "metadata_write"]],
+  ["blocks.read", "7", ["read"]],
+  ["blocks.write", "8", ["write"]],
+  ["blocks.metadata", "9", ["metadata_read", "metadata_write"]],
+] as const;
+
+function metadataOf({ cluster, compatVersion }: ApiParts, found: readonly IndexInfo[]): JsonObject {
+  const bodies = found.map((index) => [
+    index.name,
+    {
+      state: index.state,
+      settings: nestSettings(flatSettings(index, compatVersion)),
+      mappings: printMapping(index, true),
+      aliases: Object.keys(index.aliases),
+    },
+  ]);
+  return { cluster_uuid: cluster.uuid, templates: {}, indices: Object.fromEntries(bodies) as JsonObject };
+}
+
+function routingOf({ name, settings }: IndexInfo, node: NodeInfo | undefined): JsonObject {
+  const shards = Array.from({ length: settings.numberOfShards }, (_, shard) => [
+    String(shard),
+    [
+      { state: "STARTED", primary: true, node: node?.id, relocating_node: null, shard, index: name },
+      ...Array.from({ length: settings.numberOfReplicas }, () => ({
+        state: "UNASSIGNED",
+        primary: false,
+        node: null,
+        relocating_node: null,
+        shard,
+        index: name,
+      })),
+    ],
+  ]);
+  return Object.fromEntries(shards) as JsonObject;
+}

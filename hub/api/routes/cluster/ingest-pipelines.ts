@@ -1,0 +1,133 @@
+/** `_ingest`: pipelines that documents go through before they are written, kept, shown and tried out. */
+
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import type { IngestDestination, IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Documents of one simulation. */
+const MAX_SAMPLES = 1_000;
+
+const DESTINATION = ["_index", "_type", "_id", "_routing"] as const;
+
+export function ingestRoutes(ingest: IngestPipelines): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_ingest/pipeline", "/_ingest/pipeline/{id}"],
+      params: ["master_timeout"],
+      action: "monitor",
+      summary: "Shows ingest pipelines.",
+      handle: (request) => show(ingest, request),
+    },
+    {
+      methods: ["PUT"],
+      paths: ["/_ingest/pipeline/{id}"],
+      params: ["master_timeout", "timeout"],
+      action: "administer",
+      summary: "Checks an ingest pipeline and stores it.",
+      handle: async (request) => {
+        const definition = request.metadata();
+        request.requireBody();
+        await ingest.put(request.segment("id"), definition);
+        return json({ acknowledged: true });
+      },
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/_ingest/pipeline/{id}"],
+      params: ["master_timeout", "timeout"],
+      action: "administer",
+      summary: "Deletes ingest pipelines.",
+      handle: (request) => remove(ingest, request),
+    },
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_ingest/pipeline/_simulate", "/_ingest/pipeline/{id}/_simulate"],
+      params: ["verbose"],
+      action: "administer",
+      summary: "Shows what an ingest pipeline makes of documents; nothing is written.",
+      handle: (request) => simulate(ingest, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_ingest/processor/grok"],
+      params: [],
+      action: "monitor",
+      summary: "Lists the grok patterns.",
+      handle: async () => json({ patterns: await ingest.patterns() }),
+    },
+  ];
+}
+
+function show(ingest: IngestPipelines, request: ApiRequest): ApiResponse {
+  const found = matching(ingest, request.path["id"] ?? "*");
+  const isMissing =
+    found.length === 0 && request.path["id"] !== undefined && !hasWildcard(request.path["id"]);
+  return json(Object.fromEntries(found), isMissing ? 404 : 200);
+}
+
+async function remove(ingest: IngestPipelines, request: ApiRequest): Promise<ApiResponse> {
+  const id = request.segment("id");
+  const found = matching(ingest, id);
+  if (found.length === 0 && id !== "*") throw missing(id);
+  await ingest.delete(found.map(([name]) => name));
+  return json({ acknowledged: true });
+}
+
+async function simulate(ingest: IngestPipelines, request: ApiRequest): Promise<ApiResponse> {
+  const body = request.metadata();
+  request.requireBody();
+  const id = request.path["id"];
+  const definition = id === undefined ? body["pipeline"] : ingest.all().get(id);
+  if (id !== undefined && definition === undefined)
+    throw new AppError("request_invalid", `pipeline [${id}] does not exist`);
+  if (!isObject(definition)) throw missingProperty("pipeline");
+  const docs = body["docs"];
+  if (!Array.isArray(docs)) throw missingProperty("docs");
+  if (docs.length === 0 || docs.length > MAX_SAMPLES)
+    throw new AppError("request_invalid", `must specify 1 to ${MAX_SAMPLES} documents in [docs]`);
+  const samples = docs.map(sampleOf);
+  return json({ docs: await ingest.simulate(definition, samples, request.flag("verbose") ?? false) });
+}
+
+function sampleOf(doc: unknown): { source: JsonObject; destination: IngestDestination } {
+  const source = isObject(doc) ? doc["_source"] : undefined;
+  if (!isObject(doc) || !isObject(source)) throw missingProperty("_source");
+  const destination: IngestDestination = { _index: "_index", _type: "_type", _id: "_id" };
+  for (const name of DESTINATION) {
+    const value = doc[name];
+    if (typeof value === "string" || typeof value === "number") destination[name] = String(value);
+  }
+  return { source, destination };
+}
+
+/** Returns the pipelines that names, apart by commas and with wildcards, mean. */
+function matching(ingest: IngestPipelines, names: string): [string, JsonObject][] {
+  const patterns = names.split(",").map((name) => (name === "_all" ? "*" : name));
+  const fits = patterns.map((name) => (hasWildcard(name) ? matcherOf(name) : (id: string) => id === name));
+  return [...ingest.all()].filter(([id]) => fits.some((fit) => fit(id)));
+}
+
+function matcherOf(pattern: string): (id: string) => boolean {
+  const wildcard = compileWildcard(pattern);
+  return (id) => wildcard.matches(id);
+}
+
+function hasWildcard(name: string): boolean {
+  return name.includes("*");
+}
+
+function missing(id: string): AppError {
+  return new AppError("not_found", `pipeline [${id}] is missing`, {
+    data: { type: "resource_not_found_exception" },
+  });
+}
+
+function missingProperty(name: string): AppError {
+  return new AppError("request_invalid", `[${name}] required property is missing`, {
+    data: { type: "parse_exception", property_name: name },
+  });
+}

@@ -1,0 +1,240 @@
+/** `_nodes/stats` and `_cluster/stats`: how this node and its process are doing. */
+
+import { arch, availableParallelism, platform, uptime } from "node:os";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
+import { wantedMetrics } from "#hub/api/routes/indices/stats.ts";
+import { diskFigures, mountOf } from "#hub/api/stats/disk-usage.ts";
+import { clusterHealth } from "#hub/api/stats/index-health.ts";
+import { figureSource, printFigures } from "#hub/api/stats/index-stats.ts";
+import {
+  memoryFigures,
+  osFigures,
+  processFigures,
+  runtimeFigures,
+  threadCount,
+} from "#hub/api/stats/process-stats.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { nearestName } from "#proto/kit/nearest.ts";
+import { meantNodes } from "./nodes.ts";
+
+const METRICS = [
+  "adaptive_selection",
+  "breaker",
+  "discovery",
+  "fs",
+  "http",
+  "indices",
+  "ingest",
+  "jvm",
+  "os",
+  "process",
+  "script",
+  "thread_pool",
+  "transport",
+];
+const PARAMS = [
+  "level",
+  "types",
+  "groups",
+  "fields",
+  "fielddata_fields",
+  "completion_fields",
+  "include_segment_file_sizes",
+  "timeout",
+];
+
+export function nodeStatsRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: [
+        "/_nodes/stats",
+        "/_nodes/stats/{metric}",
+        "/_nodes/stats/{metric}/{index_metric}",
+        "/_nodes/{nodes}/stats",
+        "/_nodes/{nodes}/stats/{metric}",
+        "/_nodes/{nodes}/stats/{metric}/{index_metric}",
+      ],
+      params: PARAMS,
+      action: "monitor",
+      summary: "Shows figures of the nodes: indices, process, machine.",
+      handle: (request) => nodeStats(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_cluster/stats", "/_cluster/stats/nodes/{nodes}"],
+      params: ["flat_settings", "timeout"],
+      action: "monitor",
+      summary: "Shows figures of the whole cluster.",
+      handle: (request) => clusterStats(parts, request),
+    },
+  ];
+}
+
+function nodeStats(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const wanted = nodeMetrics(request);
+  const [self] = parts.cluster.nodes();
+  // Figures of another node are in its own answers.
+  const found = meantNodes(parts.cluster.nodes(), request.path["nodes"]).filter(({ id }) => id === self?.id);
+  return json({
+    _nodes: { total: found.length, successful: found.length, failed: 0 },
+    cluster_name: parts.cluster.name,
+    nodes: Object.fromEntries(found.map((node) => [node.id, nodeFigures(parts, node, wanted, request)])),
+  });
+}
+
+/** Throws request_invalid for metrics that there aren't. */
+function nodeMetrics(request: ApiRequest): (metric: string) => boolean {
+  const asked = request.list("metric");
+  if (asked === undefined || asked.includes("_all")) return () => true;
+  const unknown = asked.find((metric) => !METRICS.includes(metric));
+  if (unknown !== undefined) {
+    const nearest = nearestName(unknown, METRICS);
+    const hint = nearest === undefined ? "" : ` -> did you mean [${nearest}]?`;
+    throw new AppError(
+      "request_invalid",
+      `request [${request.uri.split("?", 1)[0]}] contains unrecognized metric: [${unknown}]${hint}`,
+    );
+  }
+  return (metric) => asked.includes(metric);
+}
+
+function nodeFigures(
+  parts: ApiParts,
+  node: NodeInfo,
+  wanted: (metric: string) => boolean,
+  request: ApiRequest,
+): JsonObject {
+  const figures: Readonly<Record<string, () => JsonObject>> = {
+    indices: () => indexFigures(parts, request),
+    os: () => osFigures(),
+    process: () => processFigures(),
+    jvm: () => runtimeFigures(),
+    thread_pool: () => ({}),
+    fs: () => fsFigures(parts),
+    transport: () => ({ server_open: 0, rx_count: 0, rx_size_in_bytes: 0, tx_count: 0, tx_size_in_bytes: 0 }),
+    http: () => ({ current_open: 0, total_opened: 0 }),
+    breakers: () => ({}),
+    script: () => ({ compilations: 0, cache_evictions: 0 }),
+    discovery: () => discoveryFigures(),
+    ingest: () => ({ total: { count: 0, time_in_millis: 0, current: 0, failed: 0 }, pipelines: {} }),
+  };
+  return {
+    timestamp: parts.clock.now(),
+    name: node.name,
+    transport_address: node.transportAddress,
+    host: node.host,
+    ip: node.transportAddress,
+    roles: ["master", "data", "ingest"],
+    ...Object.fromEntries(
+      Object.entries(figures)
+        .filter(([metric]) => wanted(metric === "breakers" ? "breaker" : metric))
+        .map(([metric, make]) => [metric, make()]),
+    ),
+  };
+}
+
+function indexFigures(parts: ApiParts, request: ApiRequest): JsonObject {
+  const level = request.query["level"] ?? "node";
+  if (!["node", "indices", "shards"].includes(level)) {
+    throw new AppError(
+      "request_invalid",
+      `level parameter must be one of [indices] or [node] or [shards] but was [${level}]`,
+    );
+  }
+  const options = {
+    wanted: wantedMetrics(request, "index_metric"),
+    groups: request.list("groups") ?? [],
+    types: request.list("types") ?? [],
+    fieldDataOf: [...(request.list("fields") ?? []), ...(request.list("fielddata_fields") ?? [])],
+    completionsOf: [...(request.list("fields") ?? []), ...(request.list("completion_fields") ?? [])],
+    fileSizes: request.flag("include_segment_file_sizes") ?? false,
+  };
+  const open = parts.indices.all().filter(({ state }) => state === "open");
+  const of = (found: readonly IndexInfo[]): JsonObject => printFigures(figureSource(parts, found), options);
+  const each = open.map((index) => [index.name, of([index])]);
+  return { ...of(open), ...(level !== "node" && { indices: Object.fromEntries(each) as JsonObject }) };
+}
+
+/** Each node reads the cluster's state from the journal by itself: nothing waits in a queue or is sent out. */
+function discoveryFigures(): JsonObject {
+  return {
+    cluster_state_queue: { total: 0, pending: 0, committed: 0 },
+    published_cluster_states: { full_states: 0, incompatible_diffs: 0, compatible_diffs: 0 },
+  };
+}
+
+function fsFigures({ clock, dataFolder }: ApiParts): JsonObject {
+  const disk = diskFigures(dataFolder);
+  return {
+    timestamp: clock.now(),
+    total: disk,
+    data: [{ path: dataFolder, ...mountOf(dataFolder), ...disk }],
+  };
+}
+
+function clusterStats(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const { cluster, indices, clock, compatVersion } = parts;
+  const nodes = meantNodes(cluster.nodes(), request.path["nodes"]);
+  const open = indices.all().filter(({ state }) => state === "open");
+  const health = clusterHealth(open);
+  return json({
+    _nodes: { total: nodes.length, successful: nodes.length, failed: 0 },
+    cluster_name: cluster.name,
+    cluster_uuid: cluster.uuid,
+    timestamp: clock.now(),
+    status: health.status,
+    indices: { count: open.length, shards: shardFigures(open), ...clusterIndexFigures(parts, open) },
+    nodes: {
+      count: {
+        total: nodes.length,
+        data: nodes.length,
+        coordinating_only: 0,
+        master: nodes.length,
+        ingest: nodes.length,
+      },
+      versions: [compatVersion],
+      os: {
+        available_processors: availableParallelism(),
+        allocated_processors: availableParallelism(),
+        names: [{ name: platform(), count: nodes.length }],
+        mem: memoryFigures(),
+      },
+      process: processFigures(),
+      jvm: {
+        max_uptime_in_millis: Math.round(uptime() * 1_000),
+        versions: [
+          { version: process.versions.node, vm_name: "V8", vm_version: arch(), count: nodes.length },
+        ],
+        mem: runtimeFigures()["mem"],
+        threads: threadCount(),
+      },
+      fs: diskFigures(parts.dataFolder),
+      plugins: [],
+      discovery_types: { [nodes.length > 1 ? "zen" : "single-node"]: nodes.length },
+      packaging_types: [{ flavor: "default", type: "tar", count: nodes.length }],
+      network_types: { transport_types: { netty4: nodes.length }, http_types: { netty4: nodes.length } },
+    },
+  });
+}
+
+function shardFigures(open: readonly IndexInfo[]): JsonObject {
+  const primaries = open.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
+  return open.length === 0 ? {} : { total: primaries, primaries, replication: 0 };
+}
+
+function clusterIndexFigures(parts: ApiParts, open: readonly IndexInfo[]): JsonObject {
+  const shown = ["docs", "store", "fielddata", "query_cache", "completion", "segments"];
+  return printFigures(figureSource(parts, open), {
+    wanted: (metric) => shown.includes(metric),
+    groups: [],
+    types: [],
+    fieldDataOf: [],
+    completionsOf: [],
+    fileSizes: false,
+  });
+}

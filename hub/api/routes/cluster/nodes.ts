@@ -1,0 +1,157 @@
+/** The nodes of the cluster. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { MAX_BODY_BYTES } from "#hub/api/http/request-body.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { nestSettings } from "#hub/api/parameters/index-settings.ts";
+import type { NodeInfo } from "#hub/api/ports/indices.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+
+export function nodeRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_nodes", "/_nodes/{nodes}", "/_nodes/{nodes}/{metric}"],
+      params: ["flat_settings", "timeout"],
+      action: "monitor",
+      summary: "Shows the nodes of the cluster.",
+      handle: (request) => nodes(parts, request),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/_nodes/reload_secure_settings", "/_nodes/{nodes}/reload_secure_settings"],
+      params: ["timeout"],
+      action: "administer",
+      summary: "Answers for the nodes; secrets are read from the keystore each time that they are needed.",
+      handle: (request) => reloadSecrets(parts, request),
+    },
+  ];
+}
+
+/** What every hub does. */
+const ROLES: readonly string[] = ["master", "data", "ingest"];
+
+/** Parts of a node's body that may be asked for alone; those that aren't here have nothing in them. */
+const METRICS: ReadonlySet<string> = new Set([
+  "_all",
+  "settings",
+  "os",
+  "process",
+  "jvm",
+  "thread_pool",
+  "transport",
+  "http",
+  "plugins",
+  "ingest",
+  "indices",
+  "aggregations",
+]);
+/** Those that are there. */
+const PRINTED_METRICS = ["settings", "transport", "http"] as const;
+
+function nodes({ cluster, compatVersion }: ApiParts, request: ApiRequest): ApiResponse {
+  const { expression, metrics } = askedOf(request);
+  const found = meantNodes(cluster.nodes(), expression);
+  const bodies = found.map((node) => {
+    const body = nodeBody(node, compatVersion, request);
+    for (const metric of PRINTED_METRICS)
+      if (metrics !== undefined && !metrics.includes(metric)) delete body[metric];
+    return [node.id, body];
+  });
+  return json({
+    _nodes: { total: found.length, successful: found.length, failed: 0 },
+    cluster_name: cluster.name,
+    nodes: Object.fromEntries(bodies) as JsonObject,
+  });
+}
+
+/** Which nodes and which parts of them a path means: a name of parts alone is no name of a node. */
+function askedOf({ path }: ApiRequest): { expression: string | undefined; metrics: string[] | undefined } {
+  const parts = (text: string | undefined): string[] | undefined =>
+    text?.split(",").map((part) => part.trim());
+  const first = parts(path["nodes"]);
+  const isMetrics = path["metric"] === undefined && first?.every((part) => METRICS.has(part)) === true;
+  const metrics = isMetrics ? first : parts(path["metric"]);
+  return {
+    expression: isMetrics ? undefined : path["nodes"],
+    metrics: metrics?.includes("_all") === true ? undefined : metrics,
+  };
+}
+
+function reloadSecrets({ cluster }: ApiParts, request: ApiRequest): ApiResponse {
+  const found = meantNodes(cluster.nodes(), request.path["nodes"]);
+  return json({
+    _nodes: { total: found.length, successful: found.length, failed: 0 },
+    cluster_name: cluster.name,
+    nodes: Object.fromEntries(found.map(({ id, name }) => [id, { name }])),
+  });
+}
+
+function nodeBody(node: NodeInfo, version: string, request: ApiRequest): JsonObject {
+  const isFlat = request.flag("flat_settings") ?? false;
+  const settings = {
+    "node.name": node.name,
+    ...attributeSettings(node),
+    "client.type": "node",
+    "http.type.default": "netty4",
+    "transport.type.default": "netty4",
+  };
+  return {
+    name: node.name,
+    transport_address: node.transportAddress,
+    host: node.host,
+    ip: node.host,
+    version,
+    build_flavor: "default",
+    build_type: "tar",
+    build_hash: "d2ef93d",
+    roles: ROLES,
+    attributes: node.attributes,
+    settings: isFlat ? settings : nestSettings(settings),
+    transport: {
+      bound_address: [node.transportAddress],
+      publish_address: node.transportAddress,
+      profiles: {},
+    },
+    http: {
+      bound_address: [node.httpAddress],
+      publish_address: node.httpAddress,
+      max_content_length_in_bytes: MAX_BODY_BYTES,
+    },
+  };
+}
+
+/** Returns the attributes of a node as its settings. */
+export function attributeSettings(node: NodeInfo | undefined): JsonObject {
+  return Object.fromEntries(
+    Object.entries(node?.attributes ?? {}).map(([name, value]) => [`node.attr.${name}`, value]),
+  );
+}
+
+/**
+ * Nodes that an expression means: ids, names, addresses with wildcards, _local, _master, _all, role:true, attribute:value.
+ * All without one.
+ */
+export function meantNodes(nodes: readonly NodeInfo[], expression: string | undefined): readonly NodeInfo[] {
+  const parts = expression?.split(",").filter((part) => part !== "") ?? [];
+  if (parts.length === 0 || parts.includes("_all")) return nodes;
+  return nodes.filter((node, at) =>
+    parts.some((part) => {
+      if (part === "_local") return at === 0;
+      if (part === "_master") return node.master;
+      if (part.includes(":") && fitsProperty(node, part)) return true;
+      const pattern = compileWildcard(part);
+      return [node.id, node.name, node.host, node.transportAddress].some((name) => pattern.matches(name));
+    }),
+  );
+}
+
+/** "master:true", "rack:r*": a role that nodes have, all of them here, or an attribute with its value. */
+function fitsProperty({ attributes }: NodeInfo, part: string): boolean {
+  const colon = part.indexOf(":");
+  const [name, value] = [part.slice(0, colon), part.slice(colon + 1)];
+  if (ROLES.includes(name)) return value === "true";
+  return Object.hasOwn(attributes, name) && compileWildcard(value).matches(attributes[name] ?? "");
+}

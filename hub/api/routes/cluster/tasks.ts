@@ -1,0 +1,159 @@
+/** `_tasks` and `_remote/info`: the list holds changes by query and the request that asks. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { printOutcome, printTask, type Task, taskHeaders } from "#hub/api/context/tasks.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import type { NodeInfo } from "#hub/api/ports/indices.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { meantNodes } from "./nodes.ts";
+
+/** Name of the action that lists tasks. */
+export const LIST_ACTION = "cluster:monitor/tasks/lists";
+
+/** Longest time that a request waits for a task to end. */
+const MAX_WAIT_MS = 30_000;
+
+const LIST_PARAMS = [
+  "nodes",
+  "actions",
+  "detailed",
+  "parent_task_id",
+  "wait_for_completion",
+  "group_by",
+  "timeout",
+];
+
+export function taskRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_tasks"],
+      params: LIST_PARAMS,
+      action: "monitor",
+      summary: "Lists what the nodes are doing.",
+      handle: (request) => listTasks(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_tasks/{task_id}"],
+      params: ["wait_for_completion", "timeout"],
+      action: "monitor",
+      summary: "Shows a task, and its answer when it has ended.",
+      handle: (request) => getTask(parts, request),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/_tasks/{task_id}/_cancel", "/_tasks/_cancel"],
+      params: ["nodes", "actions", "parent_task_id", "group_by"],
+      action: "ingest",
+      summary: "Ends tasks before they are done.",
+      handle: (request) => cancelTasks(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_remote/info"],
+      params: [],
+      action: "monitor",
+      summary: "Lists remote clusters, of which there are none.",
+      handle: () => json({}),
+    },
+  ];
+}
+
+function listTasks(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const { cluster, clock, tasks } = parts;
+  const [node] = meantNodes(cluster.nodes(), request.query["nodes"]);
+  const detailed = request.flag("detailed") ?? false;
+  const wanted = actionTest(request);
+  const asking = {
+    node: node?.id,
+    id: tasks.nextId(),
+    type: "transport",
+    action: LIST_ACTION,
+    start_time_in_millis: clock.now(),
+    running_time_in_nanos: 0,
+    cancellable: false,
+    headers: taskHeaders(request),
+  };
+  const running = tasks.running().map((task) => printTask(task, node?.id ?? "", detailed));
+  const listed: JsonObject[] = [asking, ...running].filter(({ action }) => wanted(String(action)));
+  return grouped(listed, node, request);
+}
+
+function actionTest(request: ApiRequest): (action: string) => boolean {
+  const patterns = (request.list("actions") ?? ["*"]).map((pattern) => compileWildcard(pattern));
+  return (action) => patterns.some((pattern) => pattern.matches(action));
+}
+
+function grouped(
+  listed: readonly JsonObject[],
+  node: NodeInfo | undefined,
+  request: ApiRequest,
+): ApiResponse {
+  const groupBy = request.query["group_by"] ?? "nodes";
+  if (!["nodes", "parents", "none"].includes(groupBy))
+    throw new AppError(
+      "request_invalid",
+      `group_by should be one of 'nodes', 'parents' or 'none', but is [${groupBy}]`,
+    );
+  if (groupBy === "none") return json({ tasks: node === undefined ? [] : listed });
+  const tasks = Object.fromEntries(
+    node === undefined ? [] : listed.map((task) => [`${node.id}:${String(task["id"])}`, task]),
+  );
+  if (groupBy === "parents") return json({ tasks });
+  if (node === undefined || listed.length === 0) return json({ nodes: {} });
+  const { id, name, host, transportAddress } = node;
+  const roles = ["master", "data", "ingest"];
+  return json({
+    nodes: { [id]: { name, transport_address: transportAddress, host, ip: transportAddress, roles, tasks } },
+  });
+}
+
+async function getTask(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const { task, node } = findTask(parts, request.segment("task_id"));
+  if (request.flag("wait_for_completion") === true) {
+    const timeoutMs = Math.min(MAX_WAIT_MS, request.duration("timeout") ?? MAX_WAIT_MS);
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, request.signal]);
+    await Promise.race([task.ended, parts.clock.sleep(timeoutMs, signal)]);
+    over.abort();
+  }
+  const outcome = printOutcome(task);
+  const completed = Object.keys(outcome).length > 0;
+  return json({ completed, task: printTask(task, node.id), ...outcome });
+}
+
+/** Throws request_invalid for what is no number of a task, not_found. */
+function findTask({ cluster, tasks }: ApiParts, given: string): { task: Task; node: NodeInfo } {
+  const match = /^(.+):(\d{1,15})$/.exec(given);
+  if (match === null) throw new AppError("request_invalid", `malformed task id ${given}`);
+  const node = cluster.nodes()[0]!;
+  const task = match[1] === node.id ? tasks.get(Number(match[2])) : undefined;
+  if (task !== undefined) return { task, node };
+  const isElsewhere = !cluster.nodes().some(({ id }) => id === match[1]);
+  const why = isElsewhere
+    ? `belongs to the node [${match[1]}] which isn't part of the cluster and there is no record of the task`
+    : "isn't running and hasn't stored its results";
+  throw new AppError("not_found", `task [${given}] ${why}`, {
+    data: { type: "resource_not_found_exception" },
+  });
+}
+
+function cancelTasks(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const { tasks, cluster } = parts;
+  const given = request.path["task_id"];
+  const wanted = actionTest(request);
+  const meant = given === undefined ? tasks.running() : [findTask(parts, given).task];
+  const [node] = meantNodes(cluster.nodes(), request.query["nodes"]);
+  const cancelled = meant.filter(
+    (task) => node !== undefined && wanted(task.work.action) && tasks.cancel(task.id),
+  );
+  return grouped(
+    cancelled.map((task) => printTask(task, node?.id ?? "")),
+    node,
+    request,
+  );
+}

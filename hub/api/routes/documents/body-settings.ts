@@ -1,0 +1,69 @@
+/**
+ * `settings` within the body of a document: where it holds nothing but the numbers of shards and replicas it is meant
+ * for the index and not stored; any other `settings` is a part of the document.
+ */
+
+import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
+import type { Indices } from "#hub/api/ports/indices.ts";
+import { isObject, type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { joinMembers, jsonMembers } from "./json-members.ts";
+
+const SETTINGS_KEY = Buffer.from('"settings"');
+/** Settings that may be given beside a document. */
+const COUNTS: readonly string[] = ["number_of_shards", "number_of_replicas"];
+
+/** A document with its index's settings taken out. */
+export interface SplitBody {
+  readonly source: Uint8Array;
+  /** Dotted keys without the leading "index."; undefined where the body has none that are meant for the index. */
+  readonly settings: JsonObject | undefined;
+}
+
+/** Throws mapping_parse where the body has a member `settings` but is no JSON object. */
+export function splitSettings(source: Buffer): SplitBody {
+  if (!source.includes(SETTINGS_KEY)) return { source, settings: undefined };
+  const members = jsonMembers(source);
+  const settings = readCounts(members.get("settings"));
+  if (settings === undefined) return { source, settings: undefined };
+  members.delete("settings");
+  return { source: joinMembers(members), settings };
+}
+
+/** Applies settings to the index, which is made with them where it is missing. Throws settings_invalid and what making an index throws. */
+export async function applySettings(
+  indices: Indices,
+  name: string,
+  settings: JsonObject | undefined,
+): Promise<void> {
+  if (settings === undefined) return;
+  const exists = isKnown(indices, name);
+  if (!exists) {
+    try {
+      await indices.create(name, { settings, mappings: {}, aliases: {} });
+      return;
+    } catch (error) {
+      if (toAppError(error).code !== "index_exists") throw error;
+    }
+  }
+  const index = await indices.ensure(name);
+  await indices.putSettings(index.name, settings);
+}
+
+function readCounts(bytes: Uint8Array | undefined): JsonObject | undefined {
+  if (bytes === undefined) return undefined;
+  const value = parseJson(Buffer.from(bytes).toString("utf8"));
+  if (!isObject(value)) return undefined;
+  const flat = flattenSettings(value);
+  const keys = Object.keys(flat);
+  return keys.length > 0 && keys.every((key) => COUNTS.includes(key)) ? flat : undefined;
+}
+
+function isKnown(indices: Indices, name: string): boolean {
+  try {
+    return indices.resolve(name, {}).length > 0;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "index_missing") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The answer of a `_bulk` request, written as bytes: a request may have very many items, and those of new documents
+ * differ in an id and a number only.
+ */
+
+import { writeBody } from "#hub/api/parameters/write-options.ts";
+import type { AppendResult, Indices, RefreshPolicy } from "#hub/api/ports/indices.ts";
+import type { AppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
+
+const COMMA = 0x2c;
+const END = Buffer.from("]}");
+/** Room for what stands before the items, whose length isn't known before they are. */
+const HEAD_BYTES = 64;
+const FIRST_BYTES = 16 * 1024;
+
+/** What the documents of a run are answered with. */
+export interface RunAnswer {
+  readonly kind: "index" | "create";
+  readonly result: AppendResult;
+  readonly indices: Pick<Indices, "get">;
+  readonly refresh: RefreshPolicy;
+  /** JSON of an item that isn't in. */
+  readonly failure: (error: AppError) => string;
+}
+
+export class BulkAnswer {
+  /** An item failed. */
+  errors = false;
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #length = HEAD_BYTES;
+
+  /** Adds the JSON of an item. */
+  add(json: string): void {
+    this.#reserve(3 * json.length + 1);
+    this.#bytes[this.#length++] = COMMA;
+    this.#length += this.#bytes.write(json, this.#length);
+  }
+
+  /** Adds the items of a run. */
+  addRun({ kind, result, indices, refresh, failure }: RunAnswer): void {
+    const { seqNos, failures } = result;
+    const parts = itemParts(kind, result, indices, refresh);
+    for (let from = 0; from < seqNos.length; ) {
+      const failed = failures.get(from);
+      if (failed === undefined) {
+        const to = endOfLike(result, from);
+        this.#addLike(parts, result, from, to);
+        from = to;
+      } else {
+        this.errors = true;
+        this.add(failure(failed));
+        from++;
+      }
+    }
+  }
+
+  /** The whole answer. */
+  finish(tookMs: number): Uint8Array {
+    this.#reserve(END.length);
+    this.#bytes.set(END, this.#length);
+    const isEmpty = this.#length === HEAD_BYTES;
+    // A comma stands before each item.
+    const itemsAt = HEAD_BYTES + (isEmpty ? 0 : 1);
+    const head = Buffer.from(`{"took":${tookMs},"errors":${this.errors},"items":[`);
+    this.#bytes.set(head, itemsAt - head.length);
+    return this.#bytes.subarray(itemsAt - head.length, this.#length + END.length);
+  }
+
+  /** Adds items that differ in id and number only: one is written and copied, then each gets its own. */
+  #addLike(
+    [head, middle, tail]: ItemParts,
+    { ids, idBytes, seqNos }: AppendResult,
+    from: number,
+    to: number,
+  ): void {
+    const digits = digitsOf(seqNos[from]!);
+    const itemBytes = head.length + idBytes + middle.length + digits + tail.length;
+    this.#reserve((to - from) * itemBytes);
+    const bytes = this.#bytes;
+    const start = this.#length;
+    const end = start + (to - from) * itemBytes;
+    bytes.set(head, start);
+    bytes.set(middle, start + head.length + idBytes);
+    bytes.set(tail, start + itemBytes - tail.length);
+    for (let done = itemBytes; start + done < end; done *= 2)
+      bytes.copyWithin(start + done, start, Math.min(start + done, end - done));
+    for (let place = from, at = start; place < to; place++, at += itemBytes) {
+      let idAt = at + head.length;
+      for (let id = place * idBytes; id < (place + 1) * idBytes; id++) bytes[idAt++] = ids[id]!;
+      putNumber(bytes, idAt + middle.length, digits, seqNos[place]!);
+    }
+    this.#length = end;
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#bytes.length) return;
+    const isFirst = this.#length === HEAD_BYTES;
+    const needed = this.#length + count + END.length;
+    const larger = Buffer.allocUnsafeSlow(isFirst ? needed : Math.max(needed, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, HEAD_BYTES, HEAD_BYTES, this.#length);
+    freeBytes(this.#bytes);
+    this.#bytes = larger;
+  }
+}
+
+/** The first place behind `from` whose document failed or has a number of another length. */
+function endOfLike({ seqNos, failures }: AppendResult, from: number): number {
+  const first = seqNos[from]!;
+  const limit = 10 ** digitsOf(first);
+  let to = from + 1;
+  while (to < seqNos.length && seqNos[to]! >= first && seqNos[to]! < limit) {
+    if (failures.size > 0 && failures.has(to)) break;
+    to++;
+  }
+  return to;
+}
+
+/** Digits of a whole number from 0 to 2^53. */
+function digitsOf(value: number): number {
+  let digits = 1;
+  for (let limit = 10; value >= limit; limit *= 10) digits++;
+  return digits;
+}
+
+function putNumber(bytes: Uint8Array, from: number, digits: number, value: number): void {
+  let rest = value;
+  for (let at = from + digits - 1; at >= from; at--) {
+    const tenth = Math.floor(rest / 10);
+    bytes[at] = 0x30 + (rest - tenth * 10);
+    rest = tenth;
+  }
+}
+
+/** An item without its id and its number: before, between and behind them, with the comma that separates it. */
+type ItemParts = readonly [head: Uint8Array, middle: Uint8Array, tail: Uint8Array];
+
+function itemParts(
+  kind: string,
+  { index, copies }: AppendResult,
+  indices: Pick<Indices, "get">,
+  refresh: RefreshPolicy,
+): ItemParts {
+  const created = { result: "created", version: 1, primaryTerm: 1, copies, copiesDone: 1 } as const;
+  const id = "\u0000";
+  const seqNo = Number.MIN_SAFE_INTEGER;
+  const body = writeBody({ ...created, index, id, seqNo }, indices, refresh);
+  const text = JSON.stringify({ [kind]: { ...body, status: 201 } });
+  const [head = "", rest = ""] = text.split("\\u0000");
+  const [middle = "", tail = ""] = rest.split(String(seqNo));
+  return [Buffer.from(`,${head}`), Buffer.from(middle), Buffer.from(tail)];
+}

@@ -1,0 +1,273 @@
+/**
+ * The lines of `_bulk`: an action, then its document unless it deletes. Documents are slices of the body. A line that
+ * isn't an action ends the request before anything is written, as nobody could say which line belongs to which.
+ */
+
+import { DEFAULT_TYPE } from "#hub/api/compat/mapping-types.ts";
+import { pipelineOf } from "#hub/api/context/ingest-documents.ts";
+import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/scalars.ts";
+import { checkId, makeConditions, warnOfVersion } from "#hub/api/parameters/write-options.ts";
+import type { WriteItem } from "#hub/api/ports/indices.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { readUpdateBody } from "./update.ts";
+
+export type BulkKind = "index" | "create" | "update" | "delete";
+
+/** One action with what it needs; `error` where it can't be done. */
+export interface BulkItem {
+  readonly kind: BulkKind;
+  readonly index: string;
+  readonly type: string | undefined;
+  readonly id: string | undefined;
+  readonly retries: number;
+  /** It must go to an alias. */
+  readonly requiresAlias: boolean;
+  /** Updates: what of the new document the answer shows. */
+  readonly source: SourceFilter | false | undefined;
+  readonly write: WriteItem | AppError;
+}
+
+/** What items have where their action lines say nothing else. */
+export interface BulkDefaults {
+  readonly index: string | undefined;
+  readonly type: string | undefined;
+  readonly routing: string | undefined;
+  readonly pipeline: string | undefined;
+  readonly source: SourceFilter | false | undefined;
+  readonly requiresAlias?: boolean;
+}
+
+/** What an action line says. */
+interface Action {
+  readonly kind: BulkKind;
+  readonly fields: JsonObject;
+}
+
+/** Old names of fields of action lines, each the new one behind an underscore. */
+const OLD_FIELDS: ReadonlySet<string> = new Set([
+  "_routing",
+  "_parent",
+  "_version",
+  "_version_type",
+  "_retry_on_conflict",
+]);
+const NEWLINE = 0x0a;
+const KINDS: ReadonlySet<string> = new Set(["index", "create", "update", "delete"]);
+const FIELDS: ReadonlySet<string> = new Set([
+  "_index",
+  "_type",
+  "_id",
+  "routing",
+  "_routing",
+  "parent",
+  "_parent",
+  "version",
+  "_version",
+  "version_type",
+  "_version_type",
+  "retry_on_conflict",
+  "_retry_on_conflict",
+  "pipeline",
+  "_source",
+  "op_type",
+  "if_seq_no",
+  "if_primary_term",
+  "fields",
+  "require_alias",
+]);
+
+/** Throws request_invalid where the last line isn't ended. */
+export function checkEnd(body: Buffer): void {
+  if (body.length > 0 && body[body.length - 1] !== NEWLINE)
+    throw new AppError("request_invalid", "The bulk request must be terminated by a newline [\\n]");
+}
+
+/** Yields the items of a body. Throws request_invalid, parsing at a line that is no action. */
+export function* parseBulk(body: Buffer, defaults: BulkDefaults): Iterable<BulkItem> {
+  checkEnd(body);
+  let line = 0;
+  let at = 0;
+  let lastText = "";
+  let action: Action | undefined;
+  while (at < body.length) {
+    const end = body.indexOf(NEWLINE, at);
+    const text = body.toString("utf8", at, end).trim();
+    at = end + 1;
+    line++;
+    if (text === "") continue;
+    // Clients send the same line before each document more often than not.
+    if (action === undefined || text !== lastText) action = parseAction(text, line);
+    lastText = text;
+    if (action.kind === "delete") {
+      yield itemOf(action, undefined, defaults);
+      continue;
+    }
+    const documentEnd = at < body.length ? body.indexOf(NEWLINE, at) : -1;
+    if (documentEnd < 0)
+      throw new AppError("request_invalid", "Validation Failed: 1: no requests added;", {
+        data: { type: "action_request_validation_exception" },
+      });
+    const document = body.subarray(at, documentEnd);
+    at = documentEnd + 1;
+    line++;
+    yield itemOf(action, document, defaults);
+  }
+}
+
+/** The first item of a body whose first two lines are an action and a document, and where that begins. */
+export function firstItem(
+  body: Buffer,
+  defaults: BulkDefaults,
+): { readonly item: BulkItem; readonly documentStart: number } | undefined {
+  const documentStart = body.indexOf(NEWLINE) + 1;
+  const stop = body.indexOf(NEWLINE, documentStart);
+  const text = body.toString("utf8", 0, documentStart).trim();
+  if (documentStart === 0 || stop < 0 || text === "") return undefined;
+  const action = parseAction(text, 1);
+  if (action.kind === "delete") return undefined;
+  return { item: itemOf(action, body.subarray(documentStart, stop), defaults), documentStart };
+}
+
+function parseAction(text: string, line: number): Action {
+  const parsed = parseLine(text, line);
+  if (!isObject(parsed)) {
+    throw malformed(`[${line}], expected START_OBJECT but found [${tokenOf(parsed)}]`);
+  }
+  const [entry, ...others] = Object.entries(parsed);
+  if (entry === undefined) throw malformed(`[${line}], expected FIELD_NAME but found [END_OBJECT]`);
+  const [name, fields] = entry;
+  if (!KINDS.has(name)) {
+    throw malformed(`[${line}], expected field [create], [delete], [index] or [update] but found [${name}]`);
+  }
+  if (!isObject(fields)) throw malformed(`[${line}], expected START_OBJECT but found [${tokenOf(fields)}]`);
+  if (others.length > 0) throw malformed(`[${line}], expected END_OBJECT but found [FIELD_NAME]`);
+  for (const [key, value] of Object.entries(fields)) {
+    const isOld = OLD_FIELDS.has(key);
+    if (isOld) warnDeprecated(`Deprecated field [${key}] used, expected [${key.slice(1)}] instead`);
+    if (!FIELDS.has(key) || (isOld && answersAs(700))) {
+      throw new AppError(
+        "request_invalid",
+        `Action/metadata line [${line}] contains an unknown parameter [${key}]`,
+      );
+    }
+    if (typeof value === "object" && value !== null && key !== "_source" && key !== "fields") {
+      throw malformed(`[${line}], expected a simple value for field [${key}] but found [${tokenOf(value)}]`);
+    }
+  }
+  const isCreate = name === "index" && fields["op_type"] === "create";
+  return { kind: isCreate ? "create" : (name as BulkKind), fields };
+}
+
+/** JSON, or JSON whose keys have no quotes: {index: {_id: 1}}. */
+function parseLine(text: string, line: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    try {
+      return JSON.parse(quoteKeys(text));
+    } catch {
+      throw malformed(`[${line}], it is no JSON: ${(error as Error).message}`);
+    }
+  }
+}
+
+function quoteKeys(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\.)*"|([A-Za-z_]\w*)(?=\s*:)/g, (found, key: string | undefined) =>
+    key === undefined ? found : `"${key}"`,
+  );
+}
+
+function itemOf({ kind, fields }: Action, document: Buffer | undefined, defaults: BulkDefaults): BulkItem {
+  const index = optionalText(fields["_index"], "_index") ?? defaults.index;
+  if (index === undefined)
+    throw new AppError("request_invalid", "Validation Failed: 1: index is missing;", {
+      data: { type: "action_request_validation_exception" },
+    });
+  const id = optionalText(fields["_id"], "_id");
+  const common = {
+    kind,
+    index,
+    id,
+    type: optionalText(fields["_type"], "_type") ?? defaults.type,
+    retries: numberOf(fields, "retry_on_conflict") ?? 0,
+    requiresAlias: isTrue(fields["require_alias"] ?? defaults.requiresAlias),
+  };
+  try {
+    const { write, source } = writeOf(common, fields, document, defaults);
+    return { ...common, write, source };
+  } catch (error) {
+    return { ...common, source: undefined, write: toAppError(error) };
+  }
+}
+
+function writeOf(
+  { kind, index, id }: Pick<BulkItem, "kind" | "index" | "id">,
+  fields: JsonObject,
+  document: Buffer | undefined,
+  defaults: BulkDefaults,
+): { write: WriteItem; source: SourceFilter | false | undefined } {
+  if (id !== undefined) checkId(id);
+  const routing =
+    optionalText(
+      fields["routing"] ?? fields["_routing"] ?? fields["parent"] ?? fields["_parent"],
+      "routing",
+    ) ?? defaults.routing;
+  const pipeline = optionalText(fields["pipeline"], "pipeline") ?? defaults.pipeline;
+  const conditions = conditionsOf(fields);
+  if (conditions.version !== undefined && (conditions.versionType ?? "internal") === "internal")
+    warnOfVersion(index, optionalText(fields["_type"], "_type") ?? defaults.type ?? DEFAULT_TYPE);
+  const target = { ...conditions, index, ...(routing !== undefined && { routing }) };
+  if (kind === "index" || kind === "create") {
+    return {
+      write: { ...target, kind, ...(id !== undefined && { id }), ...pipelineOf(pipeline), source: document! },
+      source: undefined,
+    };
+  }
+  if (id === undefined) {
+    throw new AppError("request_invalid", "Validation Failed: 1: id is missing;", {
+      data: { type: "action_request_validation_exception" },
+    });
+  }
+  if (kind === "delete") return { write: { ...target, kind, id }, source: undefined };
+  const { doc, upsert, docAsUpsert, detectNoop, source } = readUpdateBody(document!);
+  const given = fields["_source"] === undefined ? defaults.source : parseSourceFilter(fields["_source"]);
+  return {
+    write: {
+      ...target,
+      kind,
+      id,
+      source: doc,
+      ...(upsert !== undefined && { upsert }),
+      docAsUpsert,
+      detectNoop,
+    },
+    source: source ?? given,
+  };
+}
+
+function conditionsOf(fields: JsonObject): ReturnType<typeof makeConditions> {
+  return makeConditions({
+    version: numberOf(fields, "version"),
+    versionType: optionalText(fields["version_type"] ?? fields["_version_type"], "version_type"),
+    ifSeqNo: numberOf(fields, "if_seq_no"),
+    ifPrimaryTerm: numberOf(fields, "if_primary_term"),
+  });
+}
+
+/** The field, also with an underscore before it. */
+function numberOf(fields: JsonObject, name: string): number | undefined {
+  return optionalInteger(fields[name] ?? fields[`_${name}`], name);
+}
+
+function malformed(rest: string): AppError {
+  return new AppError("request_invalid", `Malformed action/metadata line ${rest}`);
+}
+
+function tokenOf(value: unknown): string {
+  if (Array.isArray(value)) return "START_ARRAY";
+  if (isObject(value)) return "START_OBJECT";
+  return value === null ? "VALUE_NULL" : `VALUE_${(typeof value).toUpperCase()}`;
+}

@@ -1,0 +1,70 @@
+/**
+ * The `_bulk` request that most clients send: the same action line before each document, which gets an id of its own.
+ * Only where lines begin is looked at.
+ */
+
+import type { AppendRun } from "#hub/api/ports/indices.ts";
+import { type BulkDefaults, type BulkItem, firstItem } from "./bulk-parser.ts";
+
+const NEWLINE = 0x0a;
+
+/** What a write of such a document says. */
+const SIMPLE: ReadonlySet<string> = new Set(["index", "kind", "source"]);
+
+/** Documents of a body with what they have in common. */
+export interface BulkRun {
+  readonly kind: "index" | "create";
+  /** Of the first document. */
+  readonly item: BulkItem;
+  readonly run: AppendRun;
+}
+
+/** Returns the documents of a body that is as simple, else null. Throws what parseBulk throws of the first two lines. */
+export function readBulkRun(body: Buffer, defaults: BulkDefaults): BulkRun | null {
+  const first = firstItem(body, defaults);
+  if (first === undefined) return null;
+  const { item, documentStart } = first;
+  const { kind, write } = item;
+  if ((kind !== "index" && kind !== "create") || !Object.keys(write).every((key) => SIMPLE.has(key)))
+    return null;
+  const action = body.subarray(0, documentStart);
+  const ends: number[] = [];
+  for (let at = 0; at < body.length; ) {
+    if (!startsWith(body, at, action)) return null;
+    const end = body.indexOf(NEWLINE, at + action.length);
+    if (end < 0) return null;
+    ends.push(end);
+    at = end + 1;
+  }
+  const { index } = item;
+  const gap = 1 + action.length;
+  const run = { index, kind, bytes: body, start: documentStart, ends: Uint32Array.from(ends), gap };
+  return { kind, item, run };
+}
+
+/** Documents `from` to `to` of a run. */
+export function partOf(run: AppendRun, from: number, to: number): AppendRun {
+  const start = from === 0 ? run.start : run.ends[from - 1]! + run.gap;
+  return { ...run, start, ends: run.ends.subarray(from, to) };
+}
+
+/** The documents of a run one by one, for the way that others go. */
+export function itemsOf({ kind, item }: BulkRun, run: AppendRun): BulkItem[] {
+  return sourcesOf(run).map((source) => ({ ...item, write: { kind, index: item.index, source } }));
+}
+
+/** The documents of a run. */
+export function sourcesOf({ bytes, start, ends, gap }: AppendRun): Uint8Array[] {
+  let from = start;
+  return Array.from(ends, (end) => {
+    const source = bytes.subarray(from, end);
+    from = end + gap;
+    return source;
+  });
+}
+
+function startsWith(body: Buffer, at: number, action: Buffer): boolean {
+  if (at + action.length > body.length) return false;
+  for (let index = 0; index < action.length; index++) if (body[at + index] !== action[index]) return false;
+  return true;
+}

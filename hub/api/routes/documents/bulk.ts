@@ -1,0 +1,217 @@
+/** `_bulk`: many writes in one request, each with a result of its own. */
+
+import { setImmediate } from "node:timers/promises";
+import { adoptType, typeOf } from "#hub/api/compat/mapping-types.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { itemError, validationError } from "#hub/api/http/error-body.ts";
+import { writeJson } from "#hub/api/http/json-writer.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
+import {
+  isFailure,
+  routingOf,
+  WRITE_PARAMS,
+  writeBody,
+  writeOptions,
+  writeStatus,
+} from "#hub/api/parameters/write-options.ts";
+import type { WriteItem, WriteOptions, WriteResult } from "#hub/api/ports/indices.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import { filterSource } from "#hub/search/source/source-filter.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { BulkAnswer } from "./bulk-answer.ts";
+import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "./bulk-parser.ts";
+import { type BulkRun, itemsOf, partOf, readBulkRun } from "./bulk-run.ts";
+import { aliasFault } from "./require-alias.ts";
+
+/** Items written at a time, so that others get their turn between the parts of a large request. */
+const ITEMS_AT_A_TIME = 10_000;
+/** The same of new documents, which take a fraction of the time. */
+const APPENDS_AT_A_TIME = 25_000;
+
+export function bulkRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["POST", "PUT"],
+      paths: ["/_bulk", "/{index}/_bulk", "/{index}/{type}/_bulk"],
+      params: [...WRITE_PARAMS, ...SOURCE_PARAMS, "type", "fields", "pipeline", "require_alias"],
+      action: "ingest",
+      body: "ndjson",
+      summary: "Writes, changes and deletes many documents.",
+      handle: (request) => bulk(parts, request),
+    },
+  ];
+}
+
+async function bulk(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  request.requireBody();
+  const startMs = parts.clock.monotonic();
+  const options = writeOptions(request);
+  const defaults = defaultsOf(request);
+  const answer = new BulkAnswer();
+  checkEnd(request.body);
+  const simple = readBulkRun(request.body, defaults);
+  if (simple !== null) await appendAll(parts, simple, options, answer);
+  else await writeItems(parts, [...parseBulk(request.body, defaults)], options, answer);
+  return json(new RawJson(answer.finish(Math.round(parts.clock.monotonic() - startMs))));
+}
+
+async function writeItems(
+  parts: ApiParts,
+  items: readonly BulkItem[],
+  options: WriteOptions,
+  answer: BulkAnswer,
+): Promise<void> {
+  if (items.length === 0) throw validationError(["no requests added"]);
+  for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
+    if (at > 0) await setImmediate();
+    await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer);
+  }
+}
+
+/** Writes documents that are nothing but new. */
+async function appendAll(
+  parts: ApiParts,
+  simple: BulkRun,
+  options: WriteOptions,
+  answer: BulkAnswer,
+): Promise<void> {
+  const { item, run } = simple;
+  const isRefused = (await refusedPairs(parts, [item])).size > 0;
+  let isCopied = true;
+  for (let at = 0; at < run.ends.length; at += APPENDS_AT_A_TIME) {
+    if (at > 0) await setImmediate();
+    const part = partOf(run, at, at + APPENDS_AT_A_TIME);
+    const result = isRefused ? null : await parts.documents.append(part, options);
+    if (result === null) {
+      isCopied = false;
+      await writeItems(parts, itemsOf(simple, part), options, answer);
+      continue;
+    }
+    const { kind } = simple;
+    const failure = (error: AppError): string => JSON.stringify({ [kind]: failureBody(parts, item, error) });
+    answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
+  }
+  // Nobody looks into the body again: what the log has is a copy.
+  if (isCopied) freeBytes(run.bytes);
+}
+
+function defaultsOf(request: ApiRequest): BulkDefaults {
+  return {
+    index: request.path["index"],
+    type: request.path["type"] ?? request.query["type"],
+    routing: routingOf(request).routing,
+    pipeline: request.query["pipeline"],
+    requiresAlias: request.flag("require_alias") ?? false,
+    source: sourceParams(request),
+  };
+}
+
+async function writePart(
+  parts: ApiParts,
+  items: readonly BulkItem[],
+  options: WriteOptions,
+  answer: BulkAnswer,
+): Promise<void> {
+  const refused = await refusedPairs(parts, items);
+  const places: number[] = [];
+  const writes: WriteItem[] = [];
+  const results: WriteResult[] = new Array<WriteResult>(items.length);
+  for (const [place, item] of items.entries()) {
+    const { write, index, id } = item;
+    const error = write instanceof AppError ? write : refused.get(pairKey(item));
+    if (error !== undefined) results[place] = { index, id, error };
+    else {
+      places.push(place);
+      writes.push(write as WriteItem);
+    }
+  }
+  const written = await writeAll(parts, writes, items, places, options);
+  for (const [at, place] of places.entries()) results[place] = written[at]!;
+  for (const [place, item] of items.entries()) {
+    const result = results[place]!;
+    const showsSource = item.source !== undefined && item.source !== false && !isFailure(result);
+    if (isFailure(result)) answer.errors = true;
+    const body = isFailure(result)
+      ? failureBody(parts, item, result.error)
+      : { ...writeBody(result, parts.indices, options.refresh), status: writeStatus(result) };
+    // The native writer is faster by far, but it doesn't keep documents as they are.
+    answer.add(
+      showsSource
+        ? writeJson({ [item.kind]: { ...body, ...(await newSource(parts, item, result.id ?? "")) } })
+        : `{"${item.kind}":${JSON.stringify(body)}}`,
+    );
+  }
+}
+
+/** Writes; updates that met another one are tried again as often as they ask for. */
+async function writeAll(
+  { documents }: ApiParts,
+  writes: readonly WriteItem[],
+  items: readonly BulkItem[],
+  places: readonly number[],
+  options: WriteOptions,
+): Promise<WriteResult[]> {
+  if (writes.length === 0) return [];
+  const results = await documents.write(writes, options);
+  for (const [at, place] of places.entries()) {
+    const { kind, retries } = items[place]!;
+    for (let left = kind === "update" ? retries : 0; left > 0; left--) {
+      const result = results[at]!;
+      if (!isFailure(result) || result.error.code !== "version_conflict") break;
+      results[at] = (await documents.write([writes[at]!], options))[0] ?? result;
+    }
+  }
+  return results;
+}
+
+/** Sees to the types of all indices; returns the error of each pair that can't be, or isn't the alias that it must be. */
+async function refusedPairs(
+  { indices }: ApiParts,
+  items: readonly BulkItem[],
+): Promise<Map<string, AppError>> {
+  const refused = new Map<string, AppError>();
+  const seen = new Set<string>();
+  for (const item of items) {
+    const { index, type, kind, requiresAlias } = item;
+    const isPlain = type === undefined || type === "_doc" || kind === "delete";
+    if (isPlain && !requiresAlias) continue;
+    const key = pairKey(item);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    try {
+      const fault = requiresAlias ? aliasFault(indices, index) : undefined;
+      if (fault !== undefined) refused.set(key, fault);
+      else if (!isPlain) await adoptType(indices, index, type);
+    } catch (error) {
+      refused.set(key, toAppError(error));
+    }
+  }
+  return refused;
+}
+
+function pairKey({ index, type, requiresAlias }: BulkItem): string {
+  return `${index}/${type ?? ""}${requiresAlias ? "/alias" : ""}`;
+}
+
+async function newSource({ documents }: ApiParts, item: BulkItem, id: string): Promise<JsonObject> {
+  if (item.source === undefined || item.source === false) return {};
+  const routing = item.write instanceof AppError ? undefined : item.write.routing;
+  const document = await documents.get(item.index, id, routing === undefined ? {} : { routing });
+  if (document === null) return {};
+  return { get: { found: true, _source: filterSource(document.source, item.source) } };
+}
+
+function failureBody({ indices }: ApiParts, item: BulkItem, error: AppError): JsonObject {
+  const index = indices.get(item.index);
+  return {
+    _index: item.index,
+    _type: item.type ?? (index === undefined ? "_doc" : typeOf(index)),
+    _id: item.id ?? null,
+    status: error.status,
+    error: itemError(error),
+  };
+}

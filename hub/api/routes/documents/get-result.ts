@@ -1,0 +1,148 @@
+/** What a read of one document answers, in `_doc`, `_mget` and `_update`. */
+
+import { documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { isTrue } from "#hub/api/parameters/scalars.ts";
+import type { IndexInfo, StoredDocument } from "#hub/api/ports/indices.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
+import { isObject, type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { filterSource, type SourceFilter } from "#hub/search/source/source-filter.ts";
+import { valuesAt } from "#hub/search/source/source-values.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** One document asked for. */
+export interface GetSpec {
+  readonly index: string;
+  /** Type in the path. */
+  readonly type: string | undefined;
+  readonly id: string;
+  readonly routing: string | undefined;
+  /** Undefined: all of the document unless stored fields are asked for. */
+  readonly source: SourceFilter | false | undefined;
+  readonly storedFields: readonly string[] | undefined;
+  /** Expected version; another one is a conflict. */
+  readonly version?: number | undefined;
+  /** Major number of the version to answer in. */
+  readonly major: number;
+  /** Print the index's type, whatever the version. */
+  readonly ownType?: boolean;
+  /** False: as the last refresh shows it. */
+  readonly realtime?: boolean | undefined;
+}
+
+/** Reads a document; its body says `found: false` where there is none. Throws index_missing, version_conflict, request_invalid. */
+export async function getDocument(
+  parts: ApiParts,
+  spec: GetSpec,
+): Promise<{ found: boolean; body: JsonObject; document: StoredDocument | null }> {
+  const routing = spec.routing === undefined ? {} : { routing: spec.routing };
+  const { indices, documents } = parts;
+  const document =
+    spec.realtime === false
+      ? refreshedDocument(parts, spec)
+      : await documents.get(spec.index, spec.id, routing);
+  const index = indices.get(document?.index ?? spec.index) ?? indices.resolve(spec.index, {})[0];
+  const type =
+    index === undefined
+      ? (spec.type ?? "_doc")
+      : documentType(index, spec.type, spec.ownType === true ? 0 : spec.major);
+  if (document === null || (index !== undefined && !fitsType(index, spec.type))) {
+    const shownType =
+      spec.type === undefined || spec.type === "_all" || spec.type === "_doc" ? type : spec.type;
+    const hasNoType = spec.ownType === true && spec.type === undefined && isUntyped(index);
+    const body = {
+      _index: index?.name ?? spec.index,
+      _type: hasNoType ? null : shownType,
+      _id: spec.id,
+      found: false,
+    };
+    return { found: false, body, document: null };
+  }
+  checkVersion(document, spec.version, type);
+  const body = {
+    _index: document.index,
+    _type: type,
+    _id: document.id,
+    _version: document.version,
+    ...(answersAs(606) && { _seq_no: document.seqNo, _primary_term: document.primaryTerm }),
+    ...(document.routing !== undefined && { _routing: document.routing }),
+    found: true,
+    ...shownSource(document, spec),
+    ...shownFields(document, spec.storedFields, index),
+  };
+  return { found: true, body, document };
+}
+
+/** Whether nothing was ever said of documents of an index; from 7 on lists say so of the missing ones. */
+function isUntyped(index: IndexInfo | undefined): boolean {
+  return answersAs(700) && index !== undefined && Object.keys(index.mapping.toJSON()).length === 0;
+}
+
+/** Looks a document up in the segments that searches see. */
+function refreshedDocument(
+  { indices, shards }: ApiParts,
+  { index: name, id }: GetSpec,
+): StoredDocument | null {
+  const searchers = shards.searchers(indices.resolve(name, {}));
+  try {
+    for (const { index, searcher } of searchers) {
+      for (const segment of searcher.segments) {
+        const doc = segment.docOf(id);
+        if (doc < 0 || segment.liveDocs?.has(doc) === false) continue;
+        const routing = segment.routing(doc);
+        return {
+          index: index.name,
+          id,
+          version: segment.version(doc),
+          seqNo: segment.seqNo(doc),
+          primaryTerm: 1,
+          source: segment.source(doc).slice(),
+          ...(routing !== undefined && { routing }),
+        };
+      }
+    }
+    return null;
+  } finally {
+    for (const { searcher } of searchers) searcher.close();
+  }
+}
+
+function checkVersion(document: StoredDocument, version: number | undefined, type: string): void {
+  if (version === undefined || version === document.version) return;
+  throw new AppError(
+    "version_conflict",
+    `[${type}][${document.id}]: version conflict, current version [${document.version}] is different than the one provided [${version}]`,
+    { data: { index: document.index } },
+  );
+}
+
+function shownSource({ source }: StoredDocument, spec: GetSpec): JsonObject {
+  const asked =
+    spec.source ??
+    (spec.storedFields === undefined || spec.storedFields.includes("_source") ? undefined : false);
+  if (asked === false) return {};
+  return { _source: filterSource(source, asked ?? { includes: [], excludes: [] }) };
+}
+
+/** Fields that the mapping marks as stored, each as a list; they are read from the document. */
+function shownFields(
+  { source }: StoredDocument,
+  names: readonly string[] | undefined,
+  index: IndexInfo | undefined,
+): JsonObject {
+  const stored = (names ?? []).filter((name) => isStored(index, name));
+  if (stored.length === 0) return {};
+  const document = parseJson(Buffer.from(source).toString("utf8"));
+  if (!isObject(document)) return {};
+  const fields: JsonObject = {};
+  for (const name of stored) {
+    const values = valuesAt(document, name);
+    if (values.length > 0) fields[name] = values;
+  }
+  return Object.keys(fields).length === 0 ? {} : { fields };
+}
+
+function isStored(index: IndexInfo | undefined, name: string): boolean {
+  const field = index?.mapping.field(name);
+  return isTrue(field?.given["store"]);
+}

@@ -1,0 +1,183 @@
+/** `_update`: changes fields of a stored document. */
+
+import { adoptType, documentType } from "#hub/api/compat/mapping-types.ts";
+import { majorOf, versionOf } from "#hub/api/compat/version.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
+import {
+  CONDITION_PARAMS,
+  conditionsOf,
+  isFailure,
+  routingOf,
+  WRITE_PARAMS,
+  writeBody,
+  writeOptions,
+  writeStatus,
+} from "#hub/api/parameters/write-options.ts";
+import type { StoredDocument, WriteItem } from "#hub/api/ports/indices.ts";
+import { type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { nearestName } from "#proto/kit/nearest.ts";
+import { applySettings, splitSettings } from "./body-settings.ts";
+import { jsonMembers } from "./json-members.ts";
+
+/** Keys of the body; one that has none of them is the partial document itself. */
+const KEYS: readonly string[] = [
+  "doc",
+  "upsert",
+  "doc_as_upsert",
+  "detect_noop",
+  "script",
+  "scripted_upsert",
+  "params",
+  "lang",
+  "_source",
+  "fields",
+  "if_seq_no",
+  "if_primary_term",
+];
+/** Tries of one update against others of the same document at most. */
+const MAX_RETRIES = 100;
+
+/** What an update's body says. */
+export interface UpdateBody {
+  readonly doc: Uint8Array;
+  readonly upsert: Uint8Array | undefined;
+  readonly docAsUpsert: boolean;
+  readonly detectNoop: boolean;
+  readonly source: SourceFilter | false | undefined;
+}
+
+export function updateRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["POST"],
+      paths: ["/{index}/{type}/{id}/_update", "/{index}/_update/{id}"],
+      params: [...WRITE_PARAMS, ...CONDITION_PARAMS, ...SOURCE_PARAMS, "retry_on_conflict", "lang", "fields"],
+      action: "ingest",
+      summary: "Changes fields of a document.",
+      handle: (request) => update(parts, request),
+    },
+  ];
+}
+
+/** Reads an update's body; bare fields are a partial document. Throws request_invalid, not_offered, mapping_parse. */
+export function readUpdateBody(bytes: Uint8Array): UpdateBody {
+  const members = jsonMembers(bytes);
+  if (members.has("script") || members.has("scripted_upsert"))
+    throw new AppError("not_offered", "scripts aren't offered; send the changed fields in [doc]");
+  const isBare = !KEYS.some((key) => members.has(key));
+  if (!isBare) checkKnown(members.keys());
+  const doc = isBare ? bytes : members.get("doc");
+  const docAsUpsert = flagOf(members, "doc_as_upsert", false);
+  checkValid(
+    doc === undefined && docAsUpsert && "doc must be specified if doc_as_upsert is enabled",
+    doc === undefined && "script or doc is missing",
+    isBare && members.size === 0 && "script or doc is missing",
+  );
+  const source = members.get("_source");
+  return {
+    doc: doc!,
+    upsert: members.get("upsert"),
+    docAsUpsert,
+    detectNoop: flagOf(members, "detect_noop", true),
+    source: source === undefined ? undefined : parseSourceFilter(parseJson(Buffer.from(source).toString())),
+  };
+}
+
+async function update(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  request.requireBody();
+  checkVersioning(request);
+  const name = request.segment("index");
+  const id = request.segment("id");
+  const type = request.path["type"];
+  const { source: bytes, settings } = splitSettings(request.body);
+  const body = settings !== undefined && bytes.length <= 2 ? undefined : readUpdateBody(bytes);
+  await applySettings(parts.indices, name, settings);
+  await adoptType(parts.indices, name, type);
+  const item = itemOf(request, name, id, body);
+  const options = writeOptions(request);
+  const retries = Math.min(request.integer("retry_on_conflict") ?? 0, MAX_RETRIES);
+  for (let tries = 0; ; tries++) {
+    const [result] = await parts.documents.write([item], options);
+    if (result === undefined) throw new AppError("internal", "a write gave no result");
+    if (!isFailure(result)) {
+      const shownType = documentType(
+        parts.indices.get(result.index),
+        type,
+        majorOf(versionOf(parts, request)),
+      );
+      const answer = writeBody(result, parts.indices, options.refresh, shownType);
+      const wanted = sourceParams(request) ?? body?.source;
+      return json({ ...answer, ...(await newSource(parts, request, wanted)) }, writeStatus(result));
+    }
+    if (result.error.code !== "version_conflict" || tries >= retries) throw result.error;
+  }
+}
+
+/** Throws parsing for members that an update with [doc] doesn't have. */
+function checkKnown(names: Iterable<string>): void {
+  for (const name of names) {
+    if (KEYS.includes(name)) continue;
+    const near = nearestName(name, KEYS);
+    throw new AppError(
+      "parsing",
+      `[UpdateRequest] unknown field [${name}]${near === undefined ? "" : ` did you mean [${near}]?`}`,
+      { data: { type: "x_content_parse_exception" } },
+    );
+  }
+}
+
+function itemOf(request: ApiRequest, index: string, id: string, body: UpdateBody | undefined): WriteItem {
+  return {
+    ...conditionsOf(request),
+    ...routingOf(request),
+    kind: "update",
+    index,
+    id,
+    source: body?.doc ?? Buffer.from("{}"),
+    ...(body?.upsert !== undefined && { upsert: body.upsert }),
+    docAsUpsert: body?.docAsUpsert ?? false,
+    detectNoop: body?.detectNoop ?? true,
+  };
+}
+
+function checkVersioning(request: ApiRequest): void {
+  const { version, version_type: type, retry_on_conflict: retries } = request.query;
+  checkValid(
+    version !== undefined &&
+      type !== undefined &&
+      type !== "internal" &&
+      `version type [${type}] is not supported by the update API`,
+    version !== undefined &&
+      retries !== undefined &&
+      Number(retries) > 0 &&
+      "can't provide both retry_on_conflict and a specific version",
+  );
+}
+
+async function newSource(
+  parts: ApiParts,
+  request: ApiRequest,
+  filter: SourceFilter | false | undefined,
+): Promise<JsonObject> {
+  if (filter === undefined || filter === false) return {};
+  const document: StoredDocument | null = await parts.documents.get(
+    request.segment("index"),
+    request.segment("id"),
+    routingOf(request),
+  );
+  if (document === null) return {};
+  return { get: { found: true, _source: filterSource(document.source, filter) } };
+}
+
+function flagOf(members: ReadonlyMap<string, Uint8Array>, key: string, fallback: boolean): boolean {
+  const bytes = members.get(key);
+  if (bytes === undefined) return fallback;
+  const text = Buffer.from(bytes).toString().trim().replaceAll('"', "");
+  if (text === "true" || text === "false") return text === "true";
+  throw new AppError("parsing", `[${key}] must be true or false, but is ${text.slice(0, 80)}`);
+}

@@ -1,0 +1,96 @@
+/** Alert rules: what is watched, what was found, who is told. */
+
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { empty, json, type Route } from "#hub/api/http/route.ts";
+import type { Alerts } from "#hub/api/ports/administration.ts";
+import type { Indices } from "#hub/api/ports/indices.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+
+const LIST = "/api/alerts";
+const ONE = "/api/alerts/{id}";
+const DEFAULT_SPAN = "24h";
+
+/** `indices`: as the sender of a request may see them. */
+export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: [LIST],
+      params: [],
+      action: "search",
+      summary: "Lists the alert rules with what they found.",
+      handle: async () => json({ alerts: await alerts.list() }),
+    },
+    {
+      methods: ["POST"],
+      paths: [LIST],
+      params: [],
+      action: "alert",
+      summary: "Makes an alert rule.",
+      handle: async (request) => json(await alerts.create(readable(request, indices)), 201),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/api/alerts/_preview"],
+      params: ["span"],
+      action: "alert",
+      summary: "Says what a rule would have counted.",
+      handle: async (request) => {
+        const spanMs = parseDuration(request.text("span") ?? DEFAULT_SPAN);
+        return json({ points: await alerts.preview(readable(request, indices), spanMs) });
+      },
+    },
+    {
+      methods: ["POST"],
+      paths: ["/api/alerts/_test"],
+      params: [],
+      action: "alert",
+      summary: "Sends a test over a channel.",
+      handle: async (request) => {
+        await alerts.test(request.requiredObject());
+        return json({ sent: true });
+      },
+    },
+    {
+      methods: ["GET"],
+      paths: [ONE],
+      params: [],
+      action: "search",
+      summary: "Shows an alert rule with what it found.",
+      handle: async (request) => json(await alerts.get(request.segment("id"))),
+    },
+    {
+      methods: ["PUT"],
+      paths: [ONE],
+      params: ["revision"],
+      action: "alert",
+      summary: "Changes an alert rule; with a revision only where it is still the newest.",
+      handle: async (request) => {
+        const body = readable(request, indices);
+        return json(await alerts.put(request.segment("id"), body, request.integer("revision")));
+      },
+    },
+    {
+      methods: ["DELETE"],
+      paths: [ONE],
+      params: ["revision"],
+      action: "alert",
+      summary: "Deletes an alert rule.",
+      handle: async (request) => {
+        await alerts.delete(request.segment("id"), request.integer("revision"));
+        return empty(204);
+      },
+    },
+  ];
+}
+
+/** Returns the body; a rule is no way to count lines its writer may not read. Throws forbidden, request_invalid. */
+function readable(request: ApiRequest, indices: Pick<Indices, "resolve">): unknown {
+  const body = request.requiredObject();
+  const index = body["index"];
+  if (index !== undefined && typeof index !== "string")
+    throw new AppError("request_invalid", "index must be a text");
+  indices.resolve(index, { ignoreUnavailable: true, allowNoIndices: true });
+  return body;
+}

@@ -1,0 +1,93 @@
+/** The hub interface: what the dashboard and those who watch the hub ask. */
+
+import type { SlowQueries } from "#hub/api/context/slow-queries.ts";
+import { json, type Route } from "#hub/api/http/route.ts";
+import type { HubStatus } from "#hub/api/ports/indices.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+
+export interface HubParts {
+  readonly status: HubStatus;
+  readonly metrics: Metrics;
+  readonly slowQueries: SlowQueries;
+  /** Returns the description of all interfaces. */
+  readonly describe: () => JsonObject;
+}
+
+/** The text format of Prometheus, version 0.0.4. */
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+export function hubRoutes({ status, metrics, slowQueries, describe }: HubParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/api/status"],
+      params: [],
+      action: "monitor",
+      summary: "Shows how the hub is doing.",
+      handle: async () => json(await status.status()),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/api/agents"],
+      params: [],
+      action: "monitor",
+      summary: "Lists the agents that were heard of.",
+      handle: () => json(status.agents()),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/api/agents/{id}"],
+      params: [],
+      action: "monitor",
+      summary: "Shows one agent with its files, those first that somebody should look at.",
+      handle: (request) => {
+        const agent = status.agent(request.segment("id"));
+        if (agent === undefined)
+          throw new AppError("not_found", "the hub hasn't heard of this agent in the last week");
+        return json(agent);
+      },
+    },
+    {
+      methods: ["GET"],
+      paths: ["/api/slow-queries"],
+      params: [],
+      action: "search",
+      summary: "Lists searches that took long, the newest first.",
+      handle: () =>
+        json({
+          threshold_ms: Number.isFinite(slowQueries.thresholdMs) ? slowQueries.thresholdMs : null,
+          queries: slowQueries.list(),
+        }),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/api/openapi.json"],
+      params: [],
+      action: "monitor",
+      summary: "Describes the interfaces.",
+      handle: () => json(describe()),
+    },
+    {
+      methods: ["GET", "HEAD"],
+      paths: ["/health"],
+      params: [],
+      action: "monitor",
+      summary: "Says whether requests can be served.",
+      handle: () => (status.ready() ? json({ status: "ok" }) : json({ status: "starting" }, 503)),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/metrics"],
+      params: [],
+      action: "monitor",
+      summary: "Prints the metrics in the text format of Prometheus.",
+      handle: async () => ({
+        status: 200,
+        text: await metrics.text(),
+        headers: { "content-type": METRICS_TYPE },
+      }),
+    },
+  ];
+}

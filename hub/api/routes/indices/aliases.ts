@@ -1,0 +1,223 @@
+/** Aliases: other names of indices. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { errorDetail, plainErrorBody, validationError } from "#hub/api/http/error-body.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
+import { checkAliasName, parseAlias } from "#hub/api/parameters/alias-definition.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { texts } from "#hub/api/parameters/scalars.ts";
+import type { AliasAction, IndexInfo, Indices, ResolveOptions } from "#hub/api/ports/indices.ts";
+import { type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
+const OPTION_KEYS = ["filter", "routing", "index_routing", "search_routing", "is_write_index"];
+
+export function aliasRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["POST"],
+      paths: ["/_aliases"],
+      params: TIMEOUT_PARAMS,
+      action: "index_manage",
+      summary: "Changes several aliases at once.",
+      handle: (request) => updateAliases(parts, request),
+    },
+    {
+      methods: ["PUT", "POST"],
+      paths: [
+        "/{index}/_alias/{name}",
+        "/{index}/_aliases/{name}",
+        "/_alias/{name}",
+        "/_aliases/{name}",
+        "/{index}/_alias",
+        "/_alias",
+      ],
+      params: TIMEOUT_PARAMS,
+      action: "index_manage",
+      summary: "Gives indices an alias.",
+      handle: (request) => putAlias(parts, request),
+    },
+    {
+      methods: ["GET", "HEAD"],
+      paths: ["/_alias", "/_aliases", "/_alias/{name}", "/{index}/_alias", "/{index}/_alias/{name}"],
+      params: [...RESOLVE_PARAMS, "local"],
+      action: "monitor",
+      summary: "Shows the aliases of indices.",
+      handle: (request) => getAliases(parts, request),
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/{index}/_alias/{name}", "/{index}/_aliases/{name}"],
+      params: TIMEOUT_PARAMS,
+      action: "index_manage",
+      summary: "Takes aliases from indices.",
+      handle: (request) => deleteAlias(parts, request),
+    },
+  ];
+}
+
+async function updateAliases({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const body = request.metadata();
+  request.requireBody();
+  const { actions } = body;
+  if (!Array.isArray(actions))
+    throw new AppError("parsing", "[aliases] unknown field, expected [actions] as a list");
+  if (actions.length === 0) throw new AppError("request_invalid", "No action specified");
+  const steps = actions.flatMap((action: unknown) => readAction(indices, action));
+  // An index that goes gives its name to an alias in the same call, whatever comes first.
+  const isRemoval = ({ kind }: AliasAction): boolean => kind === "remove_index";
+  await indices.updateAliases([...steps.filter(isRemoval), ...steps.filter((step) => !isRemoval(step))]);
+  return json({ acknowledged: true });
+}
+
+function readAction(indices: Indices, given: unknown): AliasAction[] {
+  const [entry] = Object.entries(objectOf(given, "action"));
+  if (entry === undefined) throw new AppError("request_invalid", "an action of [actions] is empty");
+  const [kind, value] = entry;
+  const options = objectOf(value, kind);
+  const names = textsOf(options, "index", "indices");
+  const found = indices.resolve(names.join(","), {
+    allowNoIndices: false,
+    expandWildcards: "open",
+    concreteOnly: kind === "remove_index",
+  });
+  if (names.length === 0) throw validationError([`Property [index/indices] is missing`]);
+  if (kind === "remove_index") {
+    return found.map(({ name }) => ({ kind, index: name }));
+  }
+  if (kind !== "add" && kind !== "remove") {
+    throw new AppError("parsing", `[alias_action] unknown field [${kind}], parser not found`);
+  }
+  checkKeys(kind, options);
+  const aliases = textsOf(options, "alias", "aliases");
+  if (aliases.length === 0) throw validationError([`[alias] can't be empty string`]);
+  if (kind === "remove") return removals(found, aliases);
+  return found.flatMap(({ name: index }) =>
+    aliases.map((alias): AliasAction => {
+      checkAliasName(alias);
+      return { kind: "add", index, alias, info: parseAlias(options) };
+    }),
+  );
+}
+
+function checkKeys(kind: string, options: JsonObject): void {
+  const known = ["index", "indices", "alias", "aliases", ...(kind === "add" ? OPTION_KEYS : [])];
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown !== undefined)
+    throw new AppError("parsing", `[${kind}] unknown field [${unknown}], parser not found`);
+}
+
+function textsOf(options: JsonObject, one: string, many: string): string[] {
+  return texts(options[one] ?? options[many], one).filter((name) => name !== "");
+}
+
+/** Throws aliases_not_found where none of the patterns fits. */
+function removals(found: readonly IndexInfo[], patterns: readonly string[]): AliasAction[] {
+  const tests = patterns.map((pattern) => compileWildcard(pattern === "_all" ? "*" : pattern));
+  const steps = found.flatMap(({ name: index, aliases }) =>
+    Object.keys(aliases)
+      .filter((alias) => tests.some((test) => test.matches(alias)))
+      .map((alias): AliasAction => ({ kind: "remove", index, alias })),
+  );
+  if (steps.length > 0) return steps;
+  throw new AppError("not_found", `aliases [${patterns.join(",")}] missing`, {
+    data: {
+      type: "aliases_not_found_exception",
+      "resource.type": "aliases",
+      "resource.id": patterns.join(","),
+    },
+  });
+}
+
+async function putAlias({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const body = request.metadata();
+  const alias = request.path["name"] ?? (typeof body["alias"] === "string" ? body["alias"] : undefined);
+  const expression = request.path["index"] ?? (typeof body["index"] === "string" ? body["index"] : undefined);
+  checkValid(
+    alias === undefined && "[alias] can't be empty string",
+    expression === undefined &&
+      request.uri.startsWith("/_alias") &&
+      alias === undefined &&
+      "Property [index/indices] is missing",
+  );
+  checkAliasName(alias!);
+  const info = parseAlias(body);
+  const found = indices.resolve(expression, { ...resolveOptions(request), allowNoIndices: false });
+  await indices.updateAliases(found.map(({ name: index }) => ({ kind: "add", index, alias: alias!, info })));
+  return json({ acknowledged: true });
+}
+
+function getAliases(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const names = request.list("name");
+  const defaults: ResolveOptions = { expandWildcards: "all" };
+  let found: IndexInfo[];
+  try {
+    found = parts.indices.resolve(request.path["index"], resolveOptions(request, defaults));
+  } catch (error) {
+    if (request.method === "HEAD" && error instanceof AppError && error.code === "index_missing")
+      return empty(404);
+    if (error instanceof AppError && error.code === "index_missing")
+      return json({ error: errorDetail(error, parts.errors), status: 404 }, 404);
+    throw error;
+  }
+  const answer: JsonObject = {};
+  const seen = new Set<string>();
+  for (const index of found) {
+    const kept = aliasesOf(index, names);
+    for (const alias of Object.keys(kept)) seen.add(alias);
+    if (names === undefined || Object.keys(kept).length > 0) answer[index.name] = { aliases: kept };
+  }
+  const missing = missingOf(names ?? [], seen);
+  if (request.method === "HEAD")
+    return empty(missing.length > 0 || (names !== undefined && seen.size === 0) ? 404 : 200);
+  if (missing.length === 0) return json(answer);
+  const plural = missing.length > 1 ? "es" : "";
+  return json({ ...plainErrorBody(`alias${plural} [${missing.join(",")}] missing`, 404), ...answer }, 404);
+}
+
+/** The aliases of an index that the names and patterns mean, each "-" taking out again. */
+function aliasesOf(index: IndexInfo, names: readonly string[] | undefined): JsonObject {
+  const all: JsonObject = { ...index.aliases };
+  if (names === undefined) return all;
+  const kept = new Set<string>();
+  for (const [at, name] of names.entries()) {
+    const takesOut = name.startsWith("-") && (at > 0 || name.includes("*"));
+    const pattern = takesOut ? name.slice(1) : name;
+    const test = compileWildcard(pattern === "_all" ? "*" : pattern);
+    for (const alias of Object.keys(all)) {
+      if (!test.matches(alias)) continue;
+      if (takesOut) kept.delete(alias);
+      else kept.add(alias);
+    }
+  }
+  return Object.fromEntries(Object.entries(all).filter(([alias]) => kept.has(alias)));
+}
+
+/** Names that no index has: those asked for by themselves and not taken out again. Behind a pattern "-" takes out. */
+function missingOf(names: readonly string[], seen: ReadonlySet<string>): string[] {
+  const patternAt = names.findIndex((name) => name.includes("*"));
+  const takesOut = (at: number): boolean => patternAt >= 0 && at > patternAt && names[at]!.startsWith("-");
+  return names
+    .filter((name, at) => {
+      if (name.includes("*") || name === "_all" || takesOut(at) || seen.has(name)) return false;
+      return patternAt < 0 || !isTakenOut(name, names.slice(Math.max(at + 1, patternAt)));
+    })
+    .sort();
+}
+
+/** Whether one of the patterns behind a name takes it out again. */
+function isTakenOut(name: string, later: readonly string[]): boolean {
+  return later.some((pattern) => pattern.startsWith("-") && compileWildcard(pattern.slice(1)).matches(name));
+}
+
+async function deleteAlias({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const found = indices.resolve(request.segment("index"), {
+    ...resolveOptions(request),
+    allowNoIndices: false,
+  });
+  await indices.updateAliases(removals(found, request.list("name") ?? []));
+  return json({ acknowledged: true });
+}

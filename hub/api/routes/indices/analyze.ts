@@ -1,0 +1,228 @@
+/** `_analyze`: the tokens that an analyzer makes of a text. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { validationError } from "#hub/api/http/error-body.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { isTrue } from "#hub/api/parameters/scalars.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { numberSetting } from "#hub/api/routes/search/search-limits.ts";
+import { Analysis, type Analyzer, type PartSpec, type Token } from "#hub/engine/analysis/analysis.ts";
+import { isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Positions between the values of a list. */
+const VALUE_GAP = 100;
+/** Most tokens of an answer unless index.analyze.max_token_count says otherwise. */
+const MAX_TOKENS = 10_000;
+const KEYS = [
+  "analyzer",
+  "tokenizer",
+  "filter",
+  "char_filter",
+  "normalizer",
+  "field",
+  "text",
+  "explain",
+  "attributes",
+];
+
+export function analyzeRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_analyze", "/{index}/_analyze"],
+      params: ["index", "prefer_local", ...KEYS],
+      action: "search",
+      summary: "Shows the tokens of a text.",
+      handle: (request) => analyze(parts, request),
+    },
+  ];
+}
+
+function analyze({ indices }: ApiParts, request: ApiRequest): ApiResponse {
+  const name = request.text("index");
+  const index = name === undefined ? undefined : indices.resolve(name, {})[0];
+  const body = { ...parameters(request), ...request.object() };
+  for (const key of Object.keys(body)) {
+    if (!KEYS.includes(key))
+      throw new AppError(
+        "request_invalid",
+        `Unknown parameter [${key}] in request body or parameter is of the wrong type[VALUE_STRING] `,
+      );
+  }
+  const texts = textsOf(body["text"]);
+  if (body["normalizer"] !== undefined)
+    return normalized(index, scalarText(body["normalizer"], "normalizer"), texts);
+  const analyzer = analyzerOf(index, body);
+  const tokens = tokensOf(analyzer, texts, limitOf(index));
+  if (!isTrue(body["explain"])) return json({ tokens: tokens.map(printToken) });
+  return json({ detail: detailOf(index, body, analyzer, texts) });
+}
+
+function parameters(request: ApiRequest): JsonObject {
+  const entries = Object.entries(request.query).filter(([key]) => KEYS.includes(key));
+  return Object.fromEntries(
+    entries.map(([key, value]) => [
+      key,
+      key === "filter" || key === "char_filter" ? value.split(",") : value,
+    ]),
+  );
+}
+
+function textsOf(value: unknown): string[] {
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0))
+    throw validationError(["text is missing"]);
+  const list = Array.isArray(value) ? value : [value];
+  return list.map((text: unknown) => {
+    if (typeof text === "string" || typeof text === "number" || typeof text === "boolean")
+      return String(text);
+    throw new AppError("request_invalid", "text array element should only contain text");
+  });
+}
+
+function analyzerOf(index: IndexInfo | undefined, body: JsonObject): Analyzer {
+  const analysis = index?.mapping.analysis ?? new Analysis();
+  const { analyzer, tokenizer, field } = body;
+  const filters = partsOf(body["filter"]);
+  const charFilters = partsOf(body["char_filter"]);
+  if (analyzer !== undefined) return namedAnalyzer(analysis, index, scalarText(analyzer, "analyzer"));
+  if (tokenizer !== undefined)
+    return analysis.chain({ tokenizer: tokenizer as PartSpec, filters, charFilters });
+  if (field !== undefined) return fieldAnalyzer(analysis, index, scalarText(field, "field"));
+  if (filters.length > 0 || charFilters.length > 0)
+    return analysis.chain({ tokenizer: "keyword", filters, charFilters });
+  return analysis.analyzer("default");
+}
+
+function namedAnalyzer(analysis: Analysis, index: IndexInfo | undefined, name: string): Analyzer {
+  if (analysis.has(name)) return analysis.analyzer(name);
+  const where = index === undefined ? "global analyzer" : "analyzer";
+  throw new AppError("request_invalid", `failed to find ${where} [${name}]`);
+}
+
+function fieldAnalyzer(analysis: Analysis, index: IndexInfo | undefined, path: string): Analyzer {
+  if (index === undefined)
+    throw new AppError("request_invalid", "analysis based on a specific field requires an index");
+  const field = index.mapping.resolve(path);
+  if (field === undefined) return analysis.analyzer("default");
+  if (field.type === "text") return analysis.analyzer(field.analyzer);
+  if (field.type !== "keyword") {
+    throw new AppError(
+      "request_invalid",
+      `Can't process field [${path}], Analysis requests are only supported on tokenized fields`,
+    );
+  }
+  return analysis.analyzer("keyword");
+}
+
+function partsOf(value: unknown): PartSpec[] {
+  if (value === undefined || value === null) return [];
+  return (Array.isArray(value) ? value : [value]).map((part: unknown) =>
+    isObject(part) ? part : scalarText(part, "filter"),
+  );
+}
+
+function normalized(index: IndexInfo | undefined, name: string, texts: readonly string[]): ApiResponse {
+  if (index === undefined)
+    throw new AppError("request_invalid", "analysis based on a normalizer requires an index");
+  const { analysis } = index.mapping;
+  if (!analysis.hasNormalizer(name))
+    throw new AppError("request_invalid", `failed to find normalizer under [${name}]`);
+  return json({
+    tokens: texts.map((text, position) =>
+      printToken({
+        text: analysis.normalize(name, text),
+        startOffset: 0,
+        endOffset: text.length,
+        type: "word",
+        position,
+      }),
+    ),
+  });
+}
+
+function limitOf(index: IndexInfo | undefined): number {
+  return index === undefined ? MAX_TOKENS : numberSetting(index, "analyze.max_token_count", MAX_TOKENS);
+}
+
+/** Tokens of all texts; offsets and positions run on from one to the next. */
+function tokensOf(analyzer: Analyzer, texts: readonly string[], limit: number): Token[] {
+  const all: Token[] = [];
+  let offset = 0;
+  let position = 0;
+  for (const text of texts) {
+    let last = -1;
+    for (const token of analyzer.tokens(text)) {
+      last = token.position;
+      all.push({
+        ...token,
+        startOffset: token.startOffset + offset,
+        endOffset: token.endOffset + offset,
+        position: token.position + position,
+      });
+    }
+    position += last + 1 + VALUE_GAP;
+    offset += text.length + 1;
+  }
+  if (all.length <= limit) return all;
+  throw new AppError(
+    "request_invalid",
+    `The number of tokens produced by calling _analyze has exceeded the allowed maximum of [${limit}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting.`,
+  );
+}
+
+function printToken({ text, startOffset, endOffset, type, position }: Token): JsonObject {
+  return { token: text, start_offset: startOffset, end_offset: endOffset, type, position };
+}
+
+/** The tokens after each step of the chain. */
+function detailOf(
+  index: IndexInfo | undefined,
+  body: JsonObject,
+  analyzer: Analyzer,
+  texts: readonly string[],
+): JsonObject {
+  const printed = (each: Analyzer): JsonObject[] =>
+    tokensOf(each, texts, limitOf(index)).map((token) => ({ ...printToken(token), ...bytesOf(token) }));
+  const { tokenizer } = body;
+  if (tokenizer === undefined) {
+    const name = body["analyzer"] === undefined ? analyzer.name : scalarText(body["analyzer"], "analyzer");
+    return { custom_analyzer: false, analyzer: { name, tokens: printed(analyzer) } };
+  }
+  const analysis = index?.mapping.analysis ?? new Analysis();
+  const filters = partsOf(body["filter"]);
+  const charFilters = partsOf(body["char_filter"]);
+  const upTo = (count: number): Analyzer =>
+    analysis.chain({ tokenizer: tokenizer as PartSpec, filters: filters.slice(0, count), charFilters });
+  return {
+    custom_analyzer: true,
+    charfilters: charFilters.map((part, at) => ({
+      name: nameOf(part, "charfilter"),
+      filtered_text: texts.map((text) => filteredText(analysis, charFilters.slice(0, at + 1), text)),
+    })),
+    tokenizer: { name: nameOf(tokenizer as PartSpec, "tokenizer"), tokens: printed(upTo(0)) },
+    tokenfilters: filters.map((part, at) => ({
+      name: nameOf(part, "tokenfilter"),
+      tokens: printed(upTo(at + 1)),
+    })),
+  };
+}
+
+function filteredText(analysis: Analysis, charFilters: readonly PartSpec[], text: string): string {
+  const whole = analysis.chain({ tokenizer: "keyword", filters: [], charFilters });
+  return whole
+    .tokens(text)
+    .map((token) => token.text)
+    .join("");
+}
+
+/** Parts without a name of their own have one of their kind. */
+function nameOf(part: PartSpec, kind: string): string {
+  return typeof part === "string" ? part : `_anonymous_${kind}`;
+}
+
+function bytesOf({ text }: Token): JsonObject {
+  const bytes = [...Buffer.from(text)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return { bytes: `[${bytes.join(" ")}]`, positionLength: 1, termFrequency: 1 };
+}

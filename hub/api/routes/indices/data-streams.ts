@@ -1,0 +1,135 @@
+/** `_data_stream`: names for indices that come after each other, to which documents are only added. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { clusterHealth } from "#hub/api/stats/index-health.ts";
+import { templateFor } from "#hub/cluster/catalog/composable-templates.ts";
+import { backingIndices, generationOf, TIMESTAMP_FIELD } from "#hub/cluster/catalog/data-streams.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const NANOS_PER_MS = 1_000_000;
+
+export function dataStreamRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["PUT"],
+      paths: ["/_data_stream/{name}"],
+      params: ["master_timeout", "timeout"],
+      action: "index_manage",
+      summary: "Makes a data stream by the template that fits its name.",
+      handle: async (request) => {
+        await parts.indices.createDataStream(request.segment("name"));
+        return json({ acknowledged: true });
+      },
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_data_stream", "/_data_stream/{name}"],
+      params: ["expand_wildcards", "include_defaults", "master_timeout", "verbose"],
+      action: "monitor",
+      summary: "Shows data streams with their indices.",
+      handle: (request) => json({ data_streams: meant(parts, request).map((each) => describe(parts, each)) }),
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/_data_stream/{name}"],
+      params: ["expand_wildcards", "master_timeout"],
+      action: "index_delete",
+      summary: "Deletes data streams with all their indices.",
+      handle: (request) => deleteStreams(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_data_stream/_stats", "/_data_stream/{name}/_stats"],
+      params: ["expand_wildcards", "forbid_closed_indices"],
+      action: "monitor",
+      summary: "Shows how much data streams hold, and how new it is.",
+      handle: (request) => showStats(parts, request),
+    },
+  ];
+}
+
+/** A stream with its indices, that which is written to last. */
+interface Stream {
+  readonly name: string;
+  readonly indices: readonly IndexInfo[];
+}
+
+/** The streams that a request means. Throws index_missing for a name that none has. */
+function meant({ indices }: ApiParts, request: ApiRequest): Stream[] {
+  const all = indices.all();
+  const names = [...new Set(all.flatMap(({ dataStream }) => dataStream ?? []))].sort();
+  const wanted = request.list("name") ?? ["*"];
+  const missing = wanted.find((name) => !name.includes("*") && name !== "_all" && !names.includes(name));
+  if (missing !== undefined)
+    throw new AppError("index_missing", `no such index [${missing}]`, { data: { index: missing } });
+  const tests = wanted.map((pattern) => compileWildcard(pattern === "_all" ? "*" : pattern));
+  return names
+    .filter((name) => tests.some((test) => test.matches(name)))
+    .map((name) => ({ name, indices: backingIndices(all, name) }));
+}
+
+function describe(parts: ApiParts, { name, indices }: Stream): JsonObject {
+  const found = templateFor(name, parts.indices.templateCatalog.set().templates);
+  const options = found?.template.data_stream;
+  return {
+    name,
+    timestamp_field: { name: TIMESTAMP_FIELD },
+    indices: indices.map((index) => ({ index_name: index.name, index_uuid: index.uuid })),
+    generation: generationOf(indices.at(-1)!),
+    ...(found?.template._meta !== undefined && { _meta: found.template._meta }),
+    status: clusterHealth(indices).status.toUpperCase(),
+    ...(found !== undefined && { template: found.name }),
+    hidden: options?.hidden ?? false,
+    system: false,
+    allow_custom_routing: options?.allow_custom_routing ?? false,
+    replicated: false,
+  };
+}
+
+async function deleteStreams(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  // The newest goes last: what is left of an attempt that failed is a stream still.
+  const names = meant(parts, request).flatMap(({ indices }) => indices.map(({ name }) => name));
+  await parts.indices.delete(names);
+  return json({ acknowledged: true });
+}
+
+function showStats(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const streams = meant(parts, request).map((stream) => statsOf(parts, stream));
+  const shards = streams.reduce((sum, each) => sum + each.shards, 0);
+  return json({
+    _shards: { total: shards, successful: shards, failed: 0 },
+    data_stream_count: streams.length,
+    backing_indices: streams.reduce((sum, { body }) => sum + body.backing_indices, 0),
+    total_store_size_bytes: streams.reduce((sum, { body }) => sum + body.store_size_bytes, 0),
+    data_streams: streams.map(({ body }) => body),
+  });
+}
+
+function statsOf({ shards }: ApiParts, { name, indices }: Stream) {
+  const open = indices.filter(({ state }) => state === "open");
+  const stats = indices.flatMap((index) => shards.stats(index));
+  let newestMs = 0;
+  for (const { index, searcher } of shards.searchers(open)) {
+    const perMs = index.mapping.field(TIMESTAMP_FIELD)?.type === "date_nanos" ? NANOS_PER_MS : 1;
+    try {
+      for (const segment of searcher.segments)
+        newestMs = Math.max(newestMs, (segment.numericColumn(TIMESTAMP_FIELD)?.max ?? 0) / perMs);
+    } finally {
+      searcher.close();
+    }
+  }
+  return {
+    shards: stats.length,
+    body: {
+      data_stream: name,
+      backing_indices: indices.length,
+      store_size_bytes: stats.reduce((sum, { bytes }) => sum + bytes, 0),
+      maximum_timestamp: Math.floor(newestMs),
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { FakeHub } from "#test/support/api/fake-hub.ts";
+import { clientOf } from "#test/support/api/http-client.ts";
+
+const hub = new FakeHub();
+const send = clientOf(() => hub.server.addresses.http);
+
+before(async () => {
+  await hub.start();
+  await send("PUT", "/nested", { settings: { number_of_shards: 2 } });
+  await send("PUT", "/typed", {
+    mappings: { line: { properties: { a: { type: "keyword" } } } },
+    aliases: { t: {} },
+  });
+});
+after(() => hub.stop());
+
+const ERRORS: readonly (readonly [string, string, object | undefined, number, string, RegExp])[] = [
+  ["PUT", "/nested", {}, 400, "resource_already_exists_exception", /index \[nested\/.{22}\] already exists/],
+  [
+    "PUT",
+    "/Upper",
+    {},
+    400,
+    "invalid_index_name_exception",
+    /Invalid index name \[Upper\], must be lowercase/,
+  ],
+  ["PUT", "/_under", {}, 400, "invalid_index_name_exception", /must not start with '_'/],
+  ["GET", "/_under", undefined, 400, "invalid_index_name_exception", /must not start with '_'/],
+  ["GET", "/missing", undefined, 404, "index_not_found_exception", /no such index/],
+  ["DELETE", "/missing", undefined, 404, "index_not_found_exception", /no such index/],
+  ["DELETE", "/t", undefined, 400, "illegal_argument_exception", /\[t\] matches an alias/],
+  [
+    "PUT",
+    "/two",
+    { mappings: { a: {}, b: {} } },
+    400,
+    "illegal_argument_exception",
+    /more than 1 type: \[a, b\]/,
+  ],
+  ["PUT", "/odd", { settings: {}, odd: 1 }, 400, "parse_exception", /unknown key \[odd\] for create index/],
+  [
+    "PUT",
+    "/typed/_mapping/other",
+    { properties: {} },
+    400,
+    "illegal_argument_exception",
+    /more than 1 type: \[line, other\]/,
+  ],
+  [
+    "PUT",
+    "/nested/_settings",
+    { "index.number_of_shards": 9 },
+    400,
+    "illegal_argument_exception",
+    /Can't update non dynamic settings \[\[index.number_of_shards\]\]/,
+  ],
+  [
+    "PUT",
+    "/_template/none",
+    {},
+    400,
+    "action_request_validation_exception",
+    /1: index patterns are missing;/,
+  ],
+  [
+    "DELETE",
+    "/_template/none",
+    undefined,
+    404,
+    "index_template_missing_exception",
+    /index_template \[none\] missing/,
+  ],
+  ["DELETE", "/typed/_alias/none", undefined, 404, "aliases_not_found_exception", /aliases \[none\] missing/],
+  ["POST", "/_aliases", { actions: [] }, 400, "illegal_argument_exception", /No action specified/],
+  ["GET", "/_analyze", {}, 400, "action_request_validation_exception", /1: text is missing;/],
+  [
+    "GET",
+    "/_analyze",
+    { analyzer: "x", text: "a" },
+    400,
+    "illegal_argument_exception",
+    /failed to find global analyzer \[x\]/,
+  ],
+  [
+    "GET",
+    "/typed/_analyze",
+    { analyzer: "x", text: "a" },
+    400,
+    "illegal_argument_exception",
+    /failed to find analyzer \[x\]/,
+  ],
+  [
+    "GET",
+    "/_analyze",
+    { tokenizer: "x", text: "a" },
+    400,
+    "illegal_argument_exception",
+    /failed to find global tokenizer under \[x\]/,
+  ],
+  [
+    "GET",
+    "/_stats/doc",
+    undefined,
+    400,
+    "illegal_argument_exception",
+    /unrecognized metric: \[doc\] -> did you mean \[docs\]/,
+  ],
+  [
+    "PUT",
+    "/_scripts/x",
+    {},
+    501,
+    "unsupported_operation_exception",
+    /scripts: not offered; use filters of the hub's pipelines/,
+  ],
+];
+
+test("what can't be done is answered with the type, status and wording of 6.5", async () => {
+  for (const [method, path, body, status, type, reason] of ERRORS) {
+    const answer = await send(method, path, body);
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
+    assert.equal(answer.body["error"]!["type"], type, `${method} ${path}`);
+    assert.match(answer.body["error"]!["reason"] as unknown as string, reason);
+    assert.equal(answer.body["error"]!["root_cause"]!.length, 1);
+  }
+});

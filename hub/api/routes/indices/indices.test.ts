@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { FakeHub } from "#test/support/api/fake-hub.ts";
+import { clientOf, type Json } from "#test/support/api/http-client.ts";
+
+const hub = new FakeHub();
+const send = clientOf(() => hub.server.addresses.http);
+
+before(() => hub.start());
+after(() => hub.stop());
+
+test("an index is made with settings in every form, with and without a type, and shown as 6.5 shows it", async () => {
+  const rows: readonly (readonly [string, object])[] = [
+    ["nested", { settings: { index: { number_of_shards: 2, refresh_interval: "5s" } } }],
+    ["dotted", { settings: { "index.number_of_shards": "2", refresh_interval: "5s" } }],
+    ["plain", { settings: { number_of_shards: 2, "index.refresh_interval": "5s" } }],
+  ];
+  for (const [name, body] of rows) {
+    assert.deepEqual((await send("PUT", `/${name}`, body)).body, {
+      acknowledged: true,
+      shards_acknowledged: true,
+      index: name,
+    });
+    const { index } = (await send("GET", `/${name}/_settings`)).body[name]!["settings"] as unknown as Record<
+      string,
+      Record<string, unknown>
+    >;
+    assert.deepEqual(
+      [index!["number_of_shards"], index!["number_of_replicas"], index!["refresh_interval"]],
+      ["2", "1", "5s"],
+    );
+    assert.deepEqual(index!["version"], { created: "6050499" });
+  }
+  await send("PUT", "/typed", {
+    mappings: { line: { properties: { a: { type: "keyword" } } } },
+    aliases: { t: {} },
+  });
+  const shown = (await send("GET", "/typed")).body["typed"]!;
+  assert.deepEqual(shown["mappings"], { line: { properties: { a: { type: "keyword" } } } });
+  assert.deepEqual(shown["aliases"], { t: {} });
+  assert.deepEqual((await send("GET", "/typed?include_type_name=false")).body["typed"]!["mappings"], {
+    properties: { a: { type: "keyword" } },
+  });
+  const human = (await send("GET", "/typed?human")).body["typed"]!["settings"]!["index"]!;
+  assert.equal(human["version"]!["created_string"], "6.5.4");
+  assert.equal((await send("GET", "/typed/_nothing")).status, 405);
+});
+
+test("a mapping is extended with and without a type, and shown whole, by type and by field", async () => {
+  const text = { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } };
+  await send("PUT", "/mapped");
+  assert.deepEqual((await send("GET", "/mapped/_mapping")).body, { mapped: { mappings: {} } });
+  for (const [path, body] of [
+    ["/mapped/_mapping", { properties: { a: text } }],
+    ["/mapped/_mapping/_doc", { _doc: { properties: { b: { type: "long" } } } }],
+    ["/mapped/_doc/_mapping", { properties: { c: { properties: { d: { type: "geo_point" } } } } }],
+  ] as const)
+    assert.deepEqual((await send("PUT", path, body)).body, { acknowledged: true });
+  const properties = { a: text, b: { type: "long" }, c: { properties: { d: { type: "geo_point" } } } };
+  for (const path of ["/mapped/_mapping/_doc", "/mapped/_mappings", "/_mapping/_doc"])
+    assert.deepEqual((await send("GET", path)).body["mapped"], { mappings: { _doc: { properties } } });
+  assert.deepEqual(
+    (await send("GET", "/mapped/_mapping/field/c.*,a.keyword")).body["mapped"]!["mappings"]!["_doc"],
+    {
+      "a.keyword": { full_name: "a.keyword", mapping: { keyword: { type: "keyword", ignore_above: 256 } } },
+      "c.d": { full_name: "c.d", mapping: { d: { type: "geo_point" } } },
+    },
+  );
+  const none = await send("GET", "/mapped/_mapping/field/none");
+  assert.deepEqual([none.status, none.body], [404, {}]);
+  const missing = await send("GET", "/mapped/_mapping/other");
+  assert.equal(missing.status, 404);
+  assert.match(JSON.stringify(missing.body), /"type_missing_exception","reason":"type\[\[other\]\] missing"/);
+  const typed = await send("GET", "/mapped/_mapping/_doc/field/none");
+  assert.deepEqual([typed.status, typed.body], [200, {}]);
+  assert.equal((await send("HEAD", "/mapped/_mapping/_doc")).status, 200);
+  assert.equal((await send("HEAD", "/mapped/_mapping/other")).status, 404);
+});
+
+test("settings change, are taken back, and can be shown flat and by name", async () => {
+  await send("PUT", "/set");
+  await send("PUT", "/set/_settings", { index: { refresh_interval: "7s", number_of_replicas: 0 } });
+  const flat = await send("GET", "/set/_settings/index.refresh*?flat_settings&include_defaults=false");
+  assert.deepEqual(flat.body, { set: { settings: { "index.refresh_interval": "7s" } } });
+  await send("PUT", "/set/_settings?preserve_existing=true", { refresh_interval: "9s" });
+  assert.equal(hub.catalog.get("set")!.settings.raw["refresh_interval"], "7s");
+  await send("PUT", "/set/_settings", { refresh_interval: null });
+  assert.equal("refresh_interval" in hub.catalog.get("set")!.settings.raw, false);
+});
+
+test("from 7 on a closed index is named, counts for the health, and a field that isn't there is empty", async () => {
+  const seven = { accept: "application/vnd.elasticsearch+json; compatible-with=7" };
+  await send("PUT", "/shut", { settings: { number_of_shards: 1, number_of_replicas: 1 } });
+  const field = await send("GET", "/shut/_mapping/field/none", undefined, seven);
+  assert.deepEqual([field.status, field.body], [200, { shut: { mappings: {} } }]);
+  assert.deepEqual((await send("POST", "/shut/_close", undefined, seven)).body, {
+    acknowledged: true,
+    shards_acknowledged: true,
+    indices: { shut: { closed: true } },
+  });
+  assert.equal((await send("GET", "/_cluster/health/sh*", undefined, seven)).body["status"], "yellow");
+  assert.equal((await send("GET", "/_cluster/health/sh*")).body["status"], "green");
+  await send("DELETE", "/shut");
+});
+
+test("aliases are given, shown, missed and taken", async () => {
+  await send("PUT", "/al-1");
+  await send("PUT", "/al-2");
+  const filter = { term: { a: 1 } };
+  const actions = [
+    { add: { index: "al-*", alias: "both", routing: 1 } },
+    { add: { indices: ["al-1"], aliases: ["one"], filter } },
+  ];
+  assert.deepEqual((await send("POST", "/_aliases", { actions })).body, { acknowledged: true });
+  const routed = { index_routing: "1", search_routing: "1" };
+  assert.deepEqual((await send("GET", "/al-*/_alias")).body, {
+    "al-1": { aliases: { both: routed, one: { filter } } },
+    "al-2": { aliases: { both: routed } },
+  });
+  assert.deepEqual((await send("GET", "/_alias/one")).body, { "al-1": { aliases: { one: { filter } } } });
+  const missing = await send("GET", "/_alias/one,none");
+  assert.equal(missing.status, 404);
+  assert.deepEqual(missing.body, {
+    error: "alias [none] missing",
+    status: 404,
+    "al-1": { aliases: { one: { filter } } },
+  });
+  assert.equal((await send("HEAD", "/al-2/_alias/one")).status, 404);
+  assert.equal((await send("GET", "/_alias/one,both,-on*")).status, 200);
+  const before = await send("GET", "/_alias/-one,bo*,-other");
+  assert.deepEqual([before.status, before.body["error"]], [404, "alias [-one] missing"]);
+  assert.equal((await send("GET", "/_alias/one,both,-on*,-both")).status, 200);
+  assert.equal((await send("PUT", "/al-2/_alias/two")).status, 200);
+  assert.equal((await send("DELETE", "/al-*/_alias/both,two")).status, 200);
+  assert.deepEqual((await send("GET", "/al-2/_alias")).body, { "al-2": { aliases: {} } });
+  const replaced = [{ add: { index: "al-1", alias: "al-2" } }, { remove_index: { index: "al-2" } }];
+  assert.equal((await send("POST", "/_aliases", { actions: replaced })).status, 200);
+  assert.deepEqual(Object.keys((await send("GET", "/al-2")).body), ["al-1"]);
+  assert.match((await send("GET", "/_cat/aliases/one")).text, /^one al-1 \* - -\n$/);
+});
+
+test("tokens of an answer are as many as the index allows", async () => {
+  await send("PUT", "/few", { settings: { "index.analyze.max_token_count": 3 } });
+  const body = { text: "a b c", analyzer: "standard" };
+  assert.equal((await send("POST", "/few/_analyze", body)).status, 200);
+  const refused = await send("POST", "/few/_analyze", { ...body, text: "a b c d" });
+  assert.equal(refused.status, 400);
+  assert.match(JSON.stringify(refused.body), /allowed maximum of \[3\].*index\.analyze\.max_token_count/);
+  await send("DELETE", "/few");
+});
+
+test("deleting reaches no index through its aliases", async () => {
+  await send("PUT", "/kept", { aliases: { "gone-alias": {} } });
+  await send("PUT", "/gone-1");
+  assert.equal((await send("DELETE", "/gone-alias")).status, 400);
+  assert.equal((await send("DELETE", "/gone-alias?ignore_unavailable=true")).status, 200);
+  assert.equal((await send("DELETE", "/gone-1,gone-a*?allow_no_indices=false")).status, 404);
+  assert.equal((await send("HEAD", "/gone-1")).status, 200);
+  assert.equal((await send("DELETE", "/gone-*")).status, 200);
+  assert.equal((await send("HEAD", "/gone-1")).status, 404);
+  assert.equal((await send("HEAD", "/kept")).status, 200);
+  await send("DELETE", "/kept");
+});
+
+test("a template is stored, shown and applied to the names it fits", async () => {
+  const body = {
+    template: "tp-*",
+    order: 3,
+    version: 5,
+    settings: { number_of_shards: 1 },
+    mappings: { line: { properties: { a: { type: "ip" } } } },
+    aliases: { tps: {} },
+  };
+  assert.deepEqual((await send("PUT", "/_template/tp", body)).body, { acknowledged: true });
+  assert.deepEqual((await send("GET", "/_template/t*")).body, {
+    tp: {
+      order: 3,
+      version: 5,
+      index_patterns: ["tp-*"],
+      settings: { index: { number_of_shards: "1" } },
+      mappings: { line: { properties: { a: { type: "ip" } } } },
+      aliases: { tps: {} },
+    },
+  });
+  assert.equal((await send("HEAD", "/_template/tp")).status, 200);
+  assert.equal((await send("PUT", "/_template/tp?create=true", body)).status, 400);
+  await send("PUT", "/tp-1/line/1", { a: "127.0.0.1" });
+  assert.deepEqual((await send("GET", "/tp-1/_mapping")).body["tp-1"]!["mappings"], {
+    line: { properties: { a: { type: "ip" } } },
+  });
+  assert.equal((await send("DELETE", "/_template/tp")).status, 200);
+  const none = await send("GET", "/_template/tp");
+  assert.deepEqual([none.status, none.body], [404, {}]);
+});
+
+test("_analyze shows tokens of texts, with each step where it is asked for", async () => {
+  const body = { tokenizer: "standard", filter: ["lowercase"], text: ["One two", "Three"], explain: true };
+  const { body: shown } = await send("GET", "/_analyze", body);
+  const detail = shown["detail"]!;
+  const texts = (tokens: Json): unknown[] =>
+    Array.from(tokens as unknown as ArrayLike<Json>, ({ token, position }) => [token, position]);
+  assert.deepEqual(texts(detail["tokenizer"]!["tokens"]!), [
+    ["One", 0],
+    ["two", 1],
+    ["Three", 102],
+  ]);
+  assert.deepEqual(texts(detail["tokenfilters"]![0]!["tokens"]!), [
+    ["one", 0],
+    ["two", 1],
+    ["three", 102],
+  ]);
+  await send("PUT", "/an", {
+    settings: { analysis: { analyzer: { mine: { tokenizer: "whitespace", filter: ["lowercase"] } } } },
+    mappings: { properties: { f: { type: "text", analyzer: "mine" }, n: { type: "long" } } },
+  });
+  const field = await send("POST", "/an/_analyze", { field: "f", text: "A-b C" });
+  assert.deepEqual(texts(field.body["tokens"]!), [
+    ["a-b", 0],
+    ["c", 1],
+  ]);
+  assert.equal((await send("POST", "/an/_analyze", { field: "n", text: "1" })).status, 400);
+  assert.deepEqual((await send("GET", "/_analyze?analyzer=standard&text=")).body, { tokens: [] });
+});
+
+test("tables choose, sort and print their columns", async () => {
+  const json = await send(
+    "GET",
+    "/_cat/indices/nested,dotted?format=json&h=index,dc,store.size&s=index:desc",
+  );
+  assert.deepEqual(json.body, [
+    { index: "nested", dc: "3", "store.size": "1.5kb" },
+    { index: "dotted", dc: "3", "store.size": "1.5kb" },
+  ]);
+  assert.equal(
+    (await send("GET", "/_cat/indices/nested?v&h=index,ss&bytes=b")).text,
+    "index    ss\nnested 1536\n",
+  );
+  assert.match((await send("GET", "/_cat/health?help")).text, /^epoch +\| t,time +\| seconds since/);
+  assert.match((await send("GET", "/_cat")).text, /^=\^\.\^=\n\/_cat\/aliases\n/);
+  assert.equal((await send("GET", "/_cat/indices?s=nothing")).status, 400);
+});
+
+test("a setting that does nothing here is taken, and the answer says so", async () => {
+  const sorted = await send("PUT", "/unused", {
+    settings: { "index.sort.field": "n", "index.sort.order": "desc", number_of_shards: 1 },
+    mappings: { properties: { n: { type: "long" } } },
+  });
+  assert.equal(sorted.status, 200);
+  assert.match(
+    String(sorted.headers["warning"]),
+    /^299 .* "\[index.sort.field\], \[index.sort.order\] is accepted and does nothing: /,
+  );
+  const later = await send("PUT", "/unused/_settings", { index: { lifecycle: { name: "hot" } } });
+  assert.match(String(later.headers["warning"]), /retention.rules/);
+  const template = { index_patterns: "unused-*", template: { settings: { lifecycle: { name: "hot" } } } };
+  assert.match(
+    String((await send("PUT", "/_index_template/unused", template)).headers["warning"]),
+    /lifecycle.name/,
+  );
+  const plain = await send("PUT", "/used", { settings: { number_of_shards: 1, refresh_interval: "5s" } });
+  assert.equal(plain.headers["warning"], undefined);
+});

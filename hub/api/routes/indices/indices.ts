@@ -1,0 +1,191 @@
+/** Indices as a whole: made, shown, deleted, opened, closed. */
+
+import { checkTypeless, ownType, printMapping, splitType } from "#hub/api/compat/mapping-types.ts";
+import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
+import { majorOf, showsTypes, versionOf } from "#hub/api/compat/version.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
+import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
+import { flatSettings, flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { isTrue } from "#hub/api/parameters/scalars.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
+import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
+
+export function indexRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["PUT"],
+      paths: ["/{index}"],
+      params: [...TIMEOUT_PARAMS, "wait_for_active_shards", "update_all_types", "include_type_name"],
+      action: "index_manage",
+      summary: "Makes an index.",
+      handle: (request) => createIndex(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/{index}"],
+      params: [
+        ...RESOLVE_PARAMS,
+        "local",
+        "flat_settings",
+        "include_defaults",
+        "include_type_name",
+        "master_timeout",
+      ],
+      action: "monitor",
+      summary: "Shows aliases, mapping and settings of indices.",
+      handle: (request) => getIndices(parts, request),
+    },
+    {
+      methods: ["HEAD"],
+      paths: ["/{index}"],
+      params: [...RESOLVE_PARAMS, "local", "flat_settings", "include_defaults"],
+      action: "monitor",
+      summary: "Says whether indices exist.",
+      handle: (request) => existsIndex(parts, request),
+    },
+    {
+      methods: ["DELETE"],
+      paths: ["/{index}", "/"],
+      params: [...RESOLVE_PARAMS, ...TIMEOUT_PARAMS],
+      action: "index_delete",
+      summary: "Deletes indices with all their documents.",
+      handle: (request) => deleteIndices(parts, request),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/{index}/_open", "/_open"],
+      params: [...RESOLVE_PARAMS, ...TIMEOUT_PARAMS, "wait_for_active_shards"],
+      action: "index_manage",
+      summary: "Opens closed indices.",
+      handle: (request) => setState(parts, request, "open"),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/{index}/_close", "/_close"],
+      params: [...RESOLVE_PARAMS, ...TIMEOUT_PARAMS, "wait_for_active_shards"],
+      action: "index_manage",
+      summary: "Closes indices: they keep their documents and answer nothing.",
+      handle: (request) => setState(parts, request, "close"),
+    },
+  ];
+}
+
+async function createIndex({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const name = request.segment("index");
+  const body = request.metadata();
+  checkKeys(body);
+  checkTypeless(body["mappings"], name, request.flag("include_type_name"));
+  const typed = splitType(body["mappings"], name);
+  const hasParts = ["settings", "mappings", "aliases"].some((key) => key in body);
+  const settings = flattenSettings(hasParts ? body["settings"] : body);
+  if (settings["soft_deletes.enabled"] !== undefined && !isTrue(settings["soft_deletes.enabled"])) {
+    warnDeprecated(
+      "Creating indices with soft-deletes disabled is deprecated and will be removed in future Elasticsearch versions. " +
+        `Please do not specify value for setting [index.soft_deletes.enabled] of index [${name}].`,
+      { from: 706 },
+    );
+  }
+  warnOfUnused(settings);
+  const index = await indices.create(name, {
+    settings: { ...settings, ...ownType(typed) },
+    mappings: typed.mapping,
+    aliases: parseAliases(body["aliases"]),
+  });
+  return json({ acknowledged: true, shards_acknowledged: true, index: index.name });
+}
+
+/** A body without any of its parts is settings alone. */
+function checkKeys(body: JsonObject): void {
+  const known = ["settings", "mappings", "aliases", "warmers"];
+  const keys = Object.keys(body);
+  const unknown = keys.find((key) => !known.includes(key));
+  if (unknown === undefined || !keys.some((key) => known.includes(key))) return;
+  throw new AppError("parsing", `unknown key [${unknown}] for create index`, {
+    data: { type: "parse_exception" },
+  });
+}
+
+function getIndices(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const includeType = request.flag("include_type_name") ?? showsTypes(parts, request);
+  const flat = request.flag("flat_settings") ?? false;
+  const human = request.flag("human") ?? false;
+  const found = parts.indices.resolve(request.segment("index"), resolveOptions(request));
+  const answer: JsonObject = {};
+  for (const index of found) {
+    answer[index.name] = {
+      aliases: index.aliases,
+      mappings: printMapping(index, includeType),
+      settings: shownSettings(index, parts.compatVersion, flat, human),
+      ...(index.dataStream !== undefined && { data_stream: index.dataStream }),
+    };
+  }
+  return json(answer);
+}
+
+function shownSettings(index: IndexInfo, compatVersion: string, flat: boolean, human: boolean): JsonObject {
+  const settings = flatSettings(index, compatVersion, human);
+  return flat ? settings : nestSettings(settings);
+}
+
+function existsIndex({ indices }: ApiParts, request: ApiRequest): ApiResponse {
+  try {
+    const options = resolveOptions(request, { allowNoIndices: false });
+    return empty(indices.resolve(request.segment("index"), options).length > 0 ? 200 : 404);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "index_missing") return empty(404);
+    throw error;
+  }
+}
+
+async function deleteIndices({ indices }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const expression = request.path["index"];
+  if (expression === undefined)
+    throw new AppError("request_invalid", "Validation Failed: 1: index / indices is missing;", {
+      data: { type: "action_request_validation_exception" },
+    });
+  // Through an alias more would go than the name says.
+  const found = indices.resolve(expression, {
+    ...resolveOptions(request, { expandWildcards: "all" }),
+    concreteOnly: true,
+  });
+  for (const index of found) refuseWritten(indices, index);
+  await indices.delete(found.map(({ name }) => name));
+  return json({ acknowledged: true });
+}
+
+/** Throws request_invalid for the index that a data stream is written to: with it the stream would go. */
+function refuseWritten(indices: ApiParts["indices"], { name, dataStream }: IndexInfo): void {
+  if (dataStream === undefined || backingIndices(indices.all(), dataStream).at(-1)?.name !== name) return;
+  throw new AppError(
+    "request_invalid",
+    `index [${name}] is the write index for data stream [${dataStream}] and cannot be deleted`,
+  );
+}
+
+async function setState(parts: ApiParts, request: ApiRequest, state: "open" | "close"): Promise<ApiResponse> {
+  const expression = request.path["index"];
+  if (expression === undefined)
+    throw new AppError("request_invalid", "Validation Failed: 1: index is missing;", {
+      data: { type: "action_request_validation_exception" },
+    });
+  const states = state === "open" ? "closed" : "open";
+  const found = parts.indices.resolve(
+    expression,
+    resolveOptions(request, { expandWildcards: states, allowNoIndices: false }),
+  );
+  for (const index of found) {
+    if (index.state !== state) await parts.indices.setState(index.name, state);
+  }
+  if (state === "open") return json({ acknowledged: true, shards_acknowledged: true });
+  if (majorOf(versionOf(parts, request)) < 7) return json({ acknowledged: true });
+  const closed = Object.fromEntries(found.map(({ name }) => [name, { closed: true }]));
+  return json({ acknowledged: true, shards_acknowledged: true, indices: closed });
+}

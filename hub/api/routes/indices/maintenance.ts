@@ -1,0 +1,132 @@
+/** What is done to indices as they are: refresh, flush, merge, and their figures. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+export function maintenanceRoutes(parts: ApiParts): Route[] {
+  const { shards } = parts;
+  return [
+    {
+      methods: ["POST", "GET"],
+      paths: ["/_refresh", "/{index}/_refresh"],
+      params: RESOLVE_PARAMS,
+      action: "ingest",
+      summary: "Makes everything written until now findable.",
+      handle: (request) => onIndices(parts, request, (indices) => shards.refresh(indices)),
+    },
+    {
+      methods: ["POST", "GET"],
+      paths: ["/_flush", "/{index}/_flush", "/_flush/synced", "/{index}/_flush/synced"],
+      params: [...RESOLVE_PARAMS, "force", "wait_if_ongoing"],
+      action: "index_manage",
+      summary: "Makes everything written until now a part of segments on disk.",
+      handle: (request) => flush(parts, request),
+    },
+    {
+      methods: ["POST"],
+      paths: ["/_forcemerge", "/{index}/_forcemerge"],
+      params: [...RESOLVE_PARAMS, "flush", "max_num_segments", "only_expunge_deletes", "operation_threading"],
+      action: "index_manage",
+      summary: "Merges the segments of indices.",
+      handle: (request) => forceMerge(parts, request),
+    },
+    {
+      methods: ["POST", "GET"],
+      paths: ["/_cache/clear", "/{index}/_cache/clear"],
+      params: [
+        ...RESOLVE_PARAMS,
+        "query",
+        "fielddata",
+        "fields",
+        "field_data",
+        "request",
+        "request_cache",
+        "recycler",
+      ],
+      action: "index_manage",
+      summary: "Lets go of the answers that are kept of requests without hits.",
+      handle: (request) => clearCaches(parts, request),
+    },
+  ];
+}
+
+/** `_shards` of an operation that all shards of this node did: `total` counts the copies that replicas ask for as well. */
+export function shardCounts(indices: readonly IndexInfo[]): JsonObject {
+  let total = 0;
+  let successful = 0;
+  for (const { settings } of indices) {
+    total += settings.numberOfShards * (1 + settings.numberOfReplicas);
+    successful += settings.numberOfShards;
+  }
+  return { total, successful, failed: 0 };
+}
+
+async function onIndices(
+  parts: ApiParts,
+  request: ApiRequest,
+  run: (indices: readonly IndexInfo[]) => Promise<void>,
+): Promise<ApiResponse> {
+  const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
+  refuseClosed(found);
+  await run(found);
+  return json({ _shards: shardCounts(found) });
+}
+
+function flush(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const isForced = request.flag("force") ?? false;
+  checkValid(
+    answersAs(700) &&
+      isForced &&
+      request.flag("wait_if_ongoing") === false &&
+      "wait_if_ongoing must be true for a force flush",
+  );
+  if (request.uri.includes("/_flush/synced")) {
+    warnDeprecated(
+      "Synced flush is deprecated and will be removed in 8.0. Use flush at _/flush or /{index}/_flush instead.",
+      { from: 706 },
+    );
+  }
+  return onIndices(parts, request, (indices) => parts.shards.flush(indices));
+}
+
+/** Old names of parameters, with what 6.5 calls them. */
+const OLD_PARAMS = { request_cache: "request", field_data: "fielddata" } as const;
+
+function clearCaches(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  for (const [old, name] of Object.entries(OLD_PARAMS)) {
+    if (request.query[old] !== undefined)
+      warnDeprecated(`Deprecated field [${old}] used, expected [${name}] instead`);
+  }
+  return onIndices(parts, request, async (indices) => {
+    for (const { uuid } of indices) parts.results.clear(uuid);
+  });
+}
+
+async function forceMerge(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const maxSegments = request.integer("max_num_segments") ?? 1;
+  const onlyDeletes = request.flag("only_expunge_deletes") ?? false;
+  if (maxSegments < 1 && request.query["max_num_segments"] !== "-1") {
+    throw new AppError("request_invalid", `max_num_segments must be at least 1, but is ${maxSegments}`);
+  }
+  if (onlyDeletes && request.query["max_num_segments"] !== undefined) {
+    warnDeprecated(
+      "setting only_expunge_deletes and max_num_segments at the same time is deprecated and will be rejected in a future version",
+      { from: 700 },
+    );
+  }
+  return onIndices(parts, request, (indices) =>
+    parts.shards.forceMerge(indices, onlyDeletes ? 1 : Math.max(1, maxSegments)),
+  );
+}
+
+function refuseClosed(indices: readonly IndexInfo[]): void {
+  const closed = indices.find(({ state }) => state === "close");
+  if (closed === undefined) return;
+  throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
+}

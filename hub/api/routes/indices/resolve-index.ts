@@ -1,0 +1,64 @@
+/** `/_resolve/index`: what names and patterns stand for, as dashboards of 7.x ask when somebody types one. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { backingIndices, TIMESTAMP_FIELD } from "#hub/cluster/catalog/data-streams.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+
+export function resolveIndexRoutes({ indices }: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_resolve/index/{name}"],
+      params: ["expand_wildcards", "ignore_unavailable", "allow_no_indices"],
+      action: "monitor",
+      summary: "Lists the indices, aliases and data streams that names and patterns stand for.",
+      handle: (request) => resolveNames(indices, request),
+    },
+  ];
+}
+
+function resolveNames(indices: ApiParts["indices"], request: ApiRequest): ApiResponse {
+  const expression = request.segment("name");
+  const options = resolveOptions(request, { expandWildcards: "open" });
+  const patterns = expression.split(",").map((each) => compileWildcard(each === "_all" ? "*" : each));
+  const fits = (name: string): boolean => patterns.some((pattern) => pattern.matches(name));
+  const found = indices.resolve(expression, options);
+  const aliases = new Map<string, string[]>();
+  for (const { name, aliases: own } of found) {
+    for (const alias of Object.keys(own).filter(fits)) {
+      const known = aliases.get(alias);
+      if (known === undefined) aliases.set(alias, [name]);
+      else known.push(name);
+    }
+  }
+  const streams = [...new Set(found.flatMap(({ dataStream }) => dataStream ?? []))].filter(fits).sort();
+  return json({
+    // An index that only an alias led to isn't named.
+    indices: found.filter(({ name }) => fits(name)).map(printIndex),
+    aliases: [...aliases].sort(byName).map(([name, of]) => ({ name, indices: of })),
+    data_streams: streams.map((name) => ({
+      name,
+      backing_indices: backingIndices(found, name).map((index) => index.name),
+      timestamp_field: TIMESTAMP_FIELD,
+    })),
+  });
+}
+
+function printIndex({ name, aliases, state, dataStream }: IndexInfo): object {
+  const names = Object.keys(aliases).sort();
+  const attributes = [state === "close" ? "closed" : "open", ...(dataStream === undefined ? [] : ["hidden"])];
+  return {
+    name,
+    ...(names.length > 0 && { aliases: names }),
+    attributes,
+    ...(dataStream !== undefined && { data_stream: dataStream }),
+  };
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,194 @@
+/** `_rollover`: gives an alias or a data stream a new index to write to when the present one is old or large enough. */
+
+import { checkTypeless, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
+import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
+import type { AliasAction, IndexDefinition, IndexInfo } from "#hub/api/ports/indices.ts";
+import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
+import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { parseDuration, parseSize } from "#proto/kit/units.ts";
+
+/** Digits that made numbers of indices have. */
+const DIGITS = 6;
+
+export function rolloverRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["POST"],
+      paths: ["/{alias}/_rollover", "/{alias}/_rollover/{new_index}"],
+      params: ["dry_run", "timeout", "master_timeout", "wait_for_active_shards", "include_type_name"],
+      action: "index_manage",
+      summary: "Gives an alias or a data stream a new index to write to when conditions are met.",
+      handle: (request) => rollOver(parts, request),
+    },
+  ];
+}
+
+async function rollOver(parts: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const body = request.metadata();
+  const unknown = Object.keys(body).find(
+    (key) => !["conditions", "settings", "mappings", "aliases"].includes(key),
+  );
+  if (unknown !== undefined)
+    throw new AppError("parsing", `[rollover] unknown field [${unknown}], parser not found`);
+  const alias = request.segment("alias");
+  const stream = backingIndices(parts.indices.all(), alias).at(-1);
+  const source = stream ?? writeIndexOf(parts, alias);
+  const target =
+    stream === undefined ? (request.path["new_index"] ?? nextName(source.name)) : nextOf(parts, request);
+  checkMappings(body["mappings"], target, request);
+  const conditions = readConditions(body["conditions"] ?? {});
+  const results = conditions.map((each) => [each.label, each.isMet(parts, source)] as const);
+  const dryRun = request.flag("dry_run") ?? false;
+  if (parts.indices.get(target) !== undefined) {
+    throw new AppError("index_exists", `index [${target}] already exists`, { data: { index: target } });
+  }
+  parts.indices.checkName(target);
+  const isDue = results.length === 0 || results.some(([, met]) => met);
+  const rolls = isDue && !dryRun;
+  if (rolls && stream !== undefined)
+    await parts.indices.rollDataStream(alias, target, definitionOf(body, target));
+  else if (rolls) await makeTarget(parts, alias, source, target, body);
+  return json({
+    acknowledged: rolls,
+    shards_acknowledged: rolls,
+    old_index: source.name,
+    new_index: target,
+    rolled_over: rolls,
+    dry_run: dryRun,
+    conditions: Object.fromEntries(results),
+  });
+}
+
+/** Throws parsing where the mappings stand below a type that the request doesn't want. */
+function checkMappings(mappings: unknown, target: string, request: ApiRequest): void {
+  try {
+    checkTypeless(mappings, target, request.flag("include_type_name"));
+  } catch (cause) {
+    throw new AppError("parsing", "[mappings] failed to parse the mapping of the new index", { cause });
+  }
+}
+
+/** The index that an alias writes to. Throws request_invalid. */
+function writeIndexOf({ indices }: ApiParts, alias: string): IndexInfo {
+  const meant = indices.all().filter(({ aliases }) => Object.hasOwn(aliases, alias));
+  checkValid(
+    meant.length === 0 &&
+      (indices.get(alias) === undefined ? "source alias does not exist" : "source alias is a concrete index"),
+  );
+  const writing = meant.find(({ aliases }) => aliases[alias]?.is_write_index === true);
+  const found = writing ?? (meant.length === 1 ? meant[0] : undefined);
+  if (found !== undefined) return found;
+  throw new AppError(
+    "request_invalid",
+    `source alias [${alias}] maps to multiple indices, none of which is marked with is_write_index`,
+  );
+}
+
+/** The following index of the stream that a request names. Throws request_invalid where it names the index too. */
+function nextOf({ indices }: ApiParts, request: ApiRequest): string {
+  checkValid(
+    request.path["new_index"] !== undefined &&
+      "new index name may not be specified when rolling over a data stream",
+  );
+  return indices.nextBackingName(request.segment("alias"));
+}
+
+/** "logs-000001" becomes "logs-000002". Throws request_invalid. */
+function nextName(name: string): string {
+  const match = /^(.*)-(\d{1,15})$/.exec(name);
+  if (match !== null) return `${match[1]}-${String(Number(match[2]) + 1).padStart(DIGITS, "0")}`;
+  throw new AppError(
+    "request_invalid",
+    `index name [${name}] does not match pattern '^.*-\\d+$'; name the new index in the path`,
+  );
+}
+
+/** What the new index is made of beside its templates. */
+function definitionOf(body: JsonObject, target: string): IndexDefinition {
+  const { type, mapping } = splitType(body["mappings"], target);
+  return {
+    settings: { ...flattenSettings(body["settings"]), ...(type !== undefined && { [TYPE_SETTING]: type }) },
+    mappings: mapping,
+    aliases: isObject(body["aliases"]) ? parseAliases(body["aliases"]) : {},
+  };
+}
+
+interface Condition {
+  /** As answers name it. */
+  readonly label: string;
+  isMet(parts: ApiParts, index: IndexInfo): boolean;
+}
+
+function readConditions(json: unknown): Condition[] {
+  return Object.entries(objectOf(json, "conditions")).map(([name, value]): Condition => {
+    const label = `[${name}: ${String(value)}]`;
+    const total = (parts: ApiParts, index: IndexInfo, figure: "docs" | "bytes"): number =>
+      parts.shards.stats(index).reduce((sum, shard) => sum + shard[figure], 0);
+    switch (name) {
+      case "max_docs": {
+        const docs = Number(value);
+        if (!Number.isInteger(docs)) break;
+        return { label, isMet: (parts, index) => total(parts, index, "docs") >= docs };
+      }
+      case "max_size": {
+        const bytes = read(() => parseSize(String(value)), label);
+        return { label, isMet: (parts, index) => sizeOf(parts, index, total) >= bytes };
+      }
+      case "max_age": {
+        const ageMs = read(() => parseDuration(String(value), 1), label);
+        return { label, isMet: ({ clock }, { settings }) => clock.now() - settings.creationDate >= ageMs };
+      }
+    }
+    throw new AppError(
+      "parsing",
+      `[conditions] ${label} can't be read; there are max_age, max_docs and max_size`,
+    );
+  });
+}
+
+/** An index without documents has no size, whatever its files take. */
+function sizeOf(
+  parts: ApiParts,
+  index: IndexInfo,
+  total: (parts: ApiParts, index: IndexInfo, figure: "docs" | "bytes") => number,
+): number {
+  const docs = total(parts, index, "docs");
+  // What isn't committed yet has no files; a document takes at least a byte.
+  return docs === 0 ? 0 : Math.max(docs, total(parts, index, "bytes"));
+}
+
+function read<T>(parse: () => T, label: string): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new AppError("request_invalid", `[conditions] ${label} can't be read`, { cause: error });
+  }
+}
+
+async function makeTarget(
+  parts: ApiParts,
+  alias: string,
+  source: IndexInfo,
+  target: string,
+  body: JsonObject,
+): Promise<void> {
+  const { indices } = parts;
+  await indices.create(target, definitionOf(body, target));
+  const info = source.aliases[alias]!;
+  const add = (index: string, isWriteIndex?: boolean): AliasAction => ({
+    kind: "add",
+    index,
+    alias,
+    info: { ...info, ...(isWriteIndex !== undefined && { is_write_index: isWriteIndex }) },
+  });
+  await indices.updateAliases(
+    info.is_write_index === true
+      ? [add(source.name, false), add(target, true)]
+      : [add(target), { kind: "remove", index: source.name, alias }],
+  );
+}

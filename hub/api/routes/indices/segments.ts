@@ -1,0 +1,160 @@
+/** `_segments` and `_recovery`: what shards are made of and how they came to be. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo, NodeInfo, ShardStats } from "#hub/api/ports/indices.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { shardCounts } from "./maintenance.ts";
+
+/** Lucene version that segments are told to be of. */
+export const SEGMENT_VERSION = "7.5.0";
+
+export function segmentRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_segments", "/{index}/_segments"],
+      params: [...RESOLVE_PARAMS, "verbose", "operation_threading"],
+      action: "monitor",
+      summary: "Shows the segments of shards.",
+      handle: (request) => segments(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_recovery", "/{index}/_recovery"],
+      params: [...RESOLVE_PARAMS, "detailed", "active_only"],
+      action: "monitor",
+      summary: "Shows how shards were recovered.",
+      handle: (request) => recovery(parts, request),
+    },
+  ];
+}
+
+function segments(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const node = parts.cluster.nodes()[0]!;
+  const options = resolveOptions(request);
+  const resolved = parts.indices.resolve(request.path["index"], options);
+  const closed = resolved.find(({ state }) => state === "close");
+  if (closed !== undefined && options.ignoreUnavailable !== true)
+    throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
+  const found = resolved.filter(({ state }) => state === "open");
+  return json({
+    _shards: shardCounts(found),
+    indices: Object.fromEntries(
+      found.map((index) => [index.name, { shards: shardSegments(parts, index, node) }]),
+    ),
+  });
+}
+
+function shardSegments({ shards }: ApiParts, index: IndexInfo, node: NodeInfo): JsonObject {
+  const each = shards.stats(index).map((stats) => [
+    String(stats.shard),
+    [
+      {
+        routing: { state: "STARTED", primary: true, node: node.id },
+        num_committed_segments: stats.segments,
+        num_search_segments: stats.segments,
+        segments: segmentBodies(stats),
+      },
+    ],
+  ]);
+  return Object.fromEntries(each) as JsonObject;
+}
+
+/** Figures are kept by shard: they are shown as those of one segment, named as the first one is. */
+function segmentBodies({ segments: count, docs, deleted, bytes }: ShardStats): JsonObject {
+  if (count === 0) return {};
+  return {
+    _0: {
+      generation: 0,
+      num_docs: docs,
+      deleted_docs: deleted,
+      size_in_bytes: bytes,
+      memory_in_bytes: 0,
+      committed: true,
+      search: true,
+      version: SEGMENT_VERSION,
+      compound: true,
+    },
+  };
+}
+
+function recovery(parts: ApiParts, request: ApiRequest): ApiResponse {
+  // From 7.2 on closed indices have copies, which were there.
+  const found = parts.indices
+    .resolve(request.path["index"], resolveOptions(request))
+    .filter(({ state }) => state === "open" || answersAs(702));
+  // Shards recover while the hub starts, before it answers; none is active later.
+  if (request.flag("active_only") === true) return json({});
+  const node = parts.cluster.nodes()[0]!;
+  const options = {
+    human: request.flag("human") ?? false,
+    detailed: request.flag("detailed") ?? false,
+  };
+  return json(
+    Object.fromEntries(
+      found.map((index) => [
+        index.name,
+        { shards: parts.shards.stats(index).map((stats) => recoveryOf(index, stats, node, options)) },
+      ]),
+    ),
+  );
+}
+
+function recoveryOf(
+  index: IndexInfo,
+  stats: ShardStats,
+  node: NodeInfo,
+  { human, detailed }: { readonly human: boolean; readonly detailed: boolean },
+): JsonObject {
+  const { creationDate } = index.settings;
+  const place = {
+    id: node.id,
+    host: node.host,
+    transport_address: node.transportAddress,
+    ip: node.host,
+    name: node.name,
+  };
+  const isNew = stats.docs === 0 && stats.segments === 0 && index.state === "open";
+  const times = (name: string): JsonObject => ({
+    ...(human && { [name]: "0s" }),
+    [`${name}_in_millis`]: 0,
+  });
+  return {
+    id: stats.shard,
+    type: isNew ? "EMPTY_STORE" : "EXISTING_STORE",
+    stage: "DONE",
+    primary: true,
+    ...(human && { start_time: new Date(creationDate).toISOString() }),
+    start_time_in_millis: creationDate,
+    ...(human && { stop_time: new Date(creationDate).toISOString() }),
+    stop_time_in_millis: creationDate,
+    ...times("total_time"),
+    source: isNew ? {} : place,
+    target: place,
+    index: {
+      size: {
+        total_in_bytes: stats.bytes,
+        reused_in_bytes: stats.bytes,
+        recovered_in_bytes: 0,
+        percent: isNew ? "0.0%" : "100.0%",
+      },
+      files: {
+        total: stats.segments,
+        reused: stats.segments,
+        recovered: 0,
+        percent: isNew ? "0.0%" : "100.0%",
+        ...(detailed && { details: [] }),
+      },
+      ...times("total_time"),
+      ...times("source_throttle_time"),
+      ...times("target_throttle_time"),
+    },
+    translog: { recovered: 0, total: 0, percent: "100.0%", total_on_start: 0, ...times("total_time") },
+    verify_index: { ...times("check_index_time"), ...times("total_time") },
+  };
+}

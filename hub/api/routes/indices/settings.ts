@@ -1,0 +1,90 @@
+/** Settings of indices. */
+
+import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { flatSettings, flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+
+export function settingsRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: [
+        "/_settings",
+        "/_settings/{name}",
+        "/{index}/_settings",
+        "/{index}/_settings/{name}",
+        "/{index}/_setting/{name}",
+      ],
+      params: [...RESOLVE_PARAMS, "local", "flat_settings", "include_defaults", "master_timeout"],
+      action: "monitor",
+      summary: "Shows the settings of indices.",
+      handle: (request) => getSettings(parts, request),
+    },
+    {
+      methods: ["PUT"],
+      paths: ["/_settings", "/{index}/_settings"],
+      params: [...RESOLVE_PARAMS, "timeout", "master_timeout", "preserve_existing", "flat_settings"],
+      action: "index_manage",
+      summary: "Changes settings of indices.",
+      handle: (request) => putSettings(parts, request),
+    },
+  ];
+}
+
+/** Shown with include_defaults; the rest of what clients look for has no meaning here. */
+const DEFAULTS: JsonObject = {
+  "index.refresh_interval": "1s",
+  "index.max_result_window": "10000",
+  "index.mapping.total_fields.limit": "1000",
+};
+
+function getSettings({ indices, compatVersion }: ApiParts, request: ApiRequest): ApiResponse {
+  const names = request.list("name")?.filter((name) => name !== "_all");
+  const patterns =
+    names === undefined || names.length === 0 ? undefined : names.map((name) => compileWildcard(name));
+  const isFlat = request.flag("flat_settings") ?? false;
+  const human = request.flag("human") ?? false;
+  const withDefaults = request.flag("include_defaults") ?? false;
+  const answer: JsonObject = {};
+  for (const index of indices.resolve(
+    request.path["index"],
+    resolveOptions(request, { expandWildcards: "all" }),
+  )) {
+    const keep = (all: JsonObject): JsonObject =>
+      Object.fromEntries(
+        Object.entries(all).filter(
+          ([key]) => patterns === undefined || patterns.some((pattern) => pattern.matches(key)),
+        ),
+      );
+    const own = keep(flatSettings(index, compatVersion, human));
+    const defaults = keep(Object.fromEntries(Object.entries(DEFAULTS).filter(([key]) => !(key in own))));
+    if (Object.keys(own).length === 0) continue;
+    const shape = isFlat ? (all: JsonObject) => all : nestSettings;
+    answer[index.name] = { settings: shape(own), ...(withDefaults && { defaults: shape(defaults) }) };
+  }
+  return json(answer);
+}
+
+async function putSettings({ indices, compatVersion }: ApiParts, request: ApiRequest): Promise<ApiResponse> {
+  const body = request.metadata();
+  request.requireBody();
+  const given = isObject(body["settings"]) && Object.keys(body).length === 1 ? body["settings"] : body;
+  const changes = flattenSettings(given);
+  checkValid(Object.keys(changes).length === 0 && "no settings to update");
+  warnOfUnused(changes);
+  const keepsExisting = request.flag("preserve_existing") ?? false;
+  for (const index of indices.resolve(
+    request.path["index"],
+    resolveOptions(request, { expandWildcards: "all" }),
+  )) {
+    const existing = flatSettings(index, compatVersion);
+    const kept = Object.entries(changes).filter(([key]) => !keepsExisting || !(`index.${key}` in existing));
+    await indices.putSettings(index.name, Object.fromEntries(kept));
+  }
+  return json({ acknowledged: true });
+}

@@ -1,0 +1,113 @@
+/** `_stats`: figures of indices, of their shards, and their sums. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
+import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
+import type { IndexInfo, ShardStats } from "#hub/api/ports/indices.ts";
+import { type FigureOptions, figureSource, METRIC_NAMES, printFigures } from "#hub/api/stats/index-stats.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { nearestName } from "#proto/kit/nearest.ts";
+import { shardCounts } from "./maintenance.ts";
+
+export function statsRoutes(parts: ApiParts): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_stats", "/_stats/{metric}", "/{index}/_stats", "/{index}/_stats/{metric}"],
+      params: [
+        ...RESOLVE_PARAMS,
+        "level",
+        "types",
+        "groups",
+        "fields",
+        "fielddata_fields",
+        "completion_fields",
+        "include_segment_file_sizes",
+        "include_unloaded_segments",
+        "forbid_closed_indices",
+      ],
+      action: "monitor",
+      summary: "Shows how many documents and segments indices have, and their size.",
+      handle: (request) => stats(parts, request),
+    },
+  ];
+}
+
+function stats(parts: ApiParts, request: ApiRequest): ApiResponse {
+  const options: FigureOptions = {
+    wanted: wantedMetrics(request, "metric"),
+    groups: request.list("groups") ?? [],
+    types: request.list("types") ?? [],
+    fieldDataOf: [...(request.list("fields") ?? []), ...(request.list("fielddata_fields") ?? [])],
+    completionsOf: [...(request.list("fields") ?? []), ...(request.list("completion_fields") ?? [])],
+    fileSizes: request.flag("include_segment_file_sizes") ?? false,
+  };
+  const level = request.query["level"] ?? "indices";
+  if (!["cluster", "indices", "shards"].includes(level))
+    throw new AppError(
+      "request_invalid",
+      `level parameter must be one of [cluster] or [indices] or [shards] but was [${level}]`,
+    );
+  const found = parts.indices
+    .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "open" }))
+    .filter(({ state }) => state === "open");
+  const all = printFigures(figureSource(parts, found), options);
+  return json({
+    _shards: shardCounts(found),
+    _all: { primaries: all, total: all },
+    ...(level !== "cluster" && {
+      indices: Object.fromEntries(
+        found.map((index) => [index.name, indexBody(parts, index, options, level === "shards")]),
+      ),
+    }),
+  });
+}
+
+function indexBody(
+  parts: ApiParts,
+  index: IndexInfo,
+  options: FigureOptions,
+  withShards: boolean,
+): JsonObject {
+  const source = figureSource(parts, [index]);
+  const sum = printFigures(source, options);
+  const shards = source.shards.map((one) => [
+    String(one.shard),
+    [
+      {
+        routing: { state: "STARTED", primary: true },
+        ...printFigures({ shards: [one], counts: [], results: [], types: [] }, options),
+        commit: commitOf(index, one),
+      },
+    ],
+  ]);
+  return {
+    uuid: index.uuid,
+    primaries: sum,
+    total: sum,
+    ...(withShards && { shards: Object.fromEntries(shards) as JsonObject }),
+  };
+}
+
+/** The newest commit of a shard; its id changes with each. */
+function commitOf({ uuid }: IndexInfo, { shard, generation, docs }: ShardStats): JsonObject {
+  const id = Buffer.from(`${uuid}/${shard}/${generation}`).toString("base64");
+  return { id, generation, user_data: {}, num_docs: docs };
+}
+
+/** Throws request_invalid for metrics that there aren't. */
+export function wantedMetrics(request: ApiRequest, parameter: string): (metric: string) => boolean {
+  const asked = request.list(parameter);
+  if (asked === undefined || asked.includes("_all")) return () => true;
+  const unknown = asked.find((metric) => !METRIC_NAMES.includes(metric));
+  if (unknown !== undefined) {
+    const nearest = nearestName(unknown, METRIC_NAMES);
+    throw new AppError(
+      "request_invalid",
+      `request [${request.uri.split("?", 1)[0]}] contains unrecognized metric: [${unknown}]${nearest === undefined ? "" : ` -> did you mean [${nearest}]?`}`,
+    );
+  }
+  return (metric) => asked.includes(metric);
+}

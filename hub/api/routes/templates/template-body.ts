@@ -1,0 +1,162 @@
+/** Bodies of composable templates and their components: read, checked, printed. */
+
+import { DEFAULT_TYPE, splitType } from "#hub/api/compat/mapping-types.ts";
+import { warnOfUnused } from "#hub/api/compat/unused-settings.ts";
+import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
+import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameters/index-settings.ts";
+import { isTrue, optionalInteger, texts } from "#hub/api/parameters/scalars.ts";
+import type { ComponentTemplate, ComposableTemplate, PartialDefinition } from "#hub/api/ports/indices.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const TEMPLATE_KEYS = [
+  "index_patterns",
+  "template",
+  "composed_of",
+  "priority",
+  "version",
+  "_meta",
+  "data_stream",
+  "allow_auto_create",
+  "ignore_missing_component_templates",
+  "deprecated",
+];
+const COMPONENT_KEYS = ["template", "version", "_meta", "allow_auto_create", "deprecated"];
+const DEFINITION_KEYS = ["settings", "mappings", "aliases", "lifecycle"];
+const STREAM_KEYS = ["hidden", "allow_custom_routing"];
+
+/** Reads a composable template. Throws parsing, request_invalid, settings_invalid. */
+export function readComposable(name: string, body: JsonObject): ComposableTemplate {
+  checkKeys("index_template", body, TEMPLATE_KEYS);
+  const patterns = texts(body["index_patterns"], "index_patterns");
+  if (patterns.length === 0) throw invalid(name, "index patterns are missing");
+  const priority = optionalInteger(body["priority"], "priority");
+  if (priority !== undefined && priority < 0) throw invalid(name, "index template priority must be >= 0");
+  const stream = body["data_stream"];
+  const mayBeMissing = texts(
+    body["ignore_missing_component_templates"],
+    "ignore_missing_component_templates",
+  );
+  return {
+    index_patterns: patterns,
+    ...(priority !== undefined && { priority }),
+    composed_of: texts(body["composed_of"], "composed_of"),
+    ...(isGiven(body["template"]) && { template: readDefinition("template", body["template"]) }),
+    ...readMarks(body),
+    ...(isGiven(stream) && { data_stream: readStream(stream) }),
+    ...(isGiven(body["allow_auto_create"]) && { allow_auto_create: isTrue(body["allow_auto_create"]) }),
+    ...(mayBeMissing.length > 0 && { ignore_missing_component_templates: mayBeMissing }),
+  };
+}
+
+/** Reads a component template. Throws parsing, settings_invalid. */
+export function readComponent(body: JsonObject): ComponentTemplate {
+  checkKeys("component_template", body, COMPONENT_KEYS);
+  if (!isGiven(body["template"])) {
+    throw new AppError("parsing", "Required [template]", { data: { type: "illegal_argument_exception" } });
+  }
+  return { template: readDefinition("template", body["template"]), ...readMarks(body) };
+}
+
+/** Returns a template as answers show it. */
+export function printComposable(template: ComposableTemplate, isFlat: boolean): JsonObject {
+  const { index_patterns, template: own, composed_of, data_stream: stream, ...rest } = template;
+  return {
+    index_patterns,
+    ...(own !== undefined && { template: printDefinition(own, isFlat) }),
+    composed_of,
+    ...rest,
+    ...(stream !== undefined && { data_stream: { hidden: false, allow_custom_routing: false, ...stream } }),
+  };
+}
+
+/** Returns a component as answers show it. */
+export function printComponent({ template, ...rest }: ComponentTemplate, isFlat: boolean): JsonObject {
+  return { template: printDefinition(template, isFlat), ...rest };
+}
+
+/** Returns what a template gives an index; only the parts that there are. */
+export function printDefinition(
+  { settings, mappings, aliases }: PartialDefinition,
+  isFlat: boolean,
+): JsonObject {
+  const flat = settings === undefined ? {} : printSettings(settings);
+  return {
+    ...(settings !== undefined && { settings: isFlat ? flat : nestSettings(flat) }),
+    ...(mappings !== undefined && { mappings }),
+    ...(aliases !== undefined && { aliases }),
+  };
+}
+
+/** Throws request_invalid for names that no template may have. */
+export function checkTemplateName(name: string): void {
+  const broken = [
+    [name.includes(" "), "name must not contain a space"],
+    [name.includes(","), "name must not contain a ','"],
+    [name.includes("#"), "name must not contain a '#'"],
+    [name.includes("*"), "name must not contain a '*'"],
+    [name.startsWith("_"), "name must not start with '_'"],
+    [name !== name.toLowerCase(), "name must be lower cased"],
+    [!name.isWellFormed(), "name must be well-formed Unicode"],
+  ] as const;
+  const rule = broken.find(([isBroken]) => isBroken);
+  if (rule !== undefined) throw invalid(name.toWellFormed(), rule[1]);
+}
+
+function readDefinition(place: string, value: unknown): PartialDefinition {
+  if (!isObject(value)) throw new AppError("parsing", `[${place}] must be an object`);
+  checkKeys(place, value, DEFINITION_KEYS);
+  const { settings, mappings, aliases, lifecycle } = value;
+  const flat = flattenSettings(settings);
+  warnOfUnused(isGiven(lifecycle) ? { ...flat, "lifecycle.data_retention": true } : flat);
+  return {
+    ...(isGiven(settings) && { settings: flat }),
+    ...(isGiven(mappings) && { mappings: readMapping(mappings) }),
+    ...(isGiven(aliases) && { aliases: parseAliases(aliases) }),
+  };
+}
+
+function readMapping(value: unknown): JsonObject {
+  const { type, mapping } = splitType(value, "_template");
+  if (type === undefined || type === DEFAULT_TYPE) return mapping;
+  throw new AppError(
+    "mapping_parse",
+    `Root mapping definition has unsupported parameters: [${type}]; a composable template has no types`,
+  );
+}
+
+function readMarks(body: JsonObject): { version?: number; _meta?: JsonObject } {
+  const version = optionalInteger(body["version"], "version");
+  const meta = body["_meta"];
+  if (isGiven(meta) && !isObject(meta)) throw new AppError("parsing", "[_meta] must be an object");
+  return { ...(version !== undefined && { version }), ...(isObject(meta) && { _meta: meta }) };
+}
+
+function readStream(value: unknown): NonNullable<ComposableTemplate["data_stream"]> {
+  if (!isObject(value)) throw new AppError("parsing", "[data_stream] must be an object");
+  checkKeys("data_stream_template", value, STREAM_KEYS);
+  const flags = STREAM_KEYS.filter((key) => isGiven(value[key])).map((key) => [key, isTrue(value[key])]);
+  return Object.fromEntries(flags) as NonNullable<ComposableTemplate["data_stream"]>;
+}
+
+function checkKeys(place: string, body: JsonObject, known: readonly string[]): void {
+  const unknown = Object.keys(body).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  throw new AppError("parsing", `[${place}] unknown field [${unknown}]`, {
+    data: { type: "x_content_parse_exception" },
+  });
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function invalid(name: string, why: string): AppError {
+  return new AppError(
+    "request_invalid",
+    `index_template [${name}] invalid, cause [Validation Failed: 1: ${why};]`,
+    {
+      data: { type: "invalid_index_template_exception" },
+    },
+  );
+}

@@ -1,0 +1,79 @@
+/** Every route of the search interface. */
+
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import type { Route } from "#hub/api/http/route.ts";
+import { byQueryRoutes } from "#hub/api/routes/by-query/by-query.ts";
+import { reindexRoutes } from "#hub/api/routes/by-query/reindex.ts";
+import { catRoutes } from "#hub/api/routes/cat/all.ts";
+import { allocationRoutes } from "#hub/api/routes/cluster/allocation.ts";
+import { clusterHealthRoutes } from "#hub/api/routes/cluster/cluster-health.ts";
+import { clusterSettingsRoutes } from "#hub/api/routes/cluster/cluster-settings.ts";
+import { clusterStateRoutes } from "#hub/api/routes/cluster/cluster-state.ts";
+import { infoRoutes } from "#hub/api/routes/cluster/info.ts";
+import { ingestRoutes } from "#hub/api/routes/cluster/ingest-pipelines.ts";
+import { licenceRoutes } from "#hub/api/routes/cluster/licence.ts";
+import { nodeStatsRoutes } from "#hub/api/routes/cluster/node-stats.ts";
+import { nodeRoutes } from "#hub/api/routes/cluster/nodes.ts";
+import { notOfferedRoutes } from "#hub/api/routes/cluster/not-offered.ts";
+import { taskRoutes } from "#hub/api/routes/cluster/tasks.ts";
+import { bulkRoutes } from "#hub/api/routes/documents/bulk.ts";
+import { documentRoutes } from "#hub/api/routes/documents/documents.ts";
+import { mgetRoutes } from "#hub/api/routes/documents/mget.ts";
+import { termVectorRoutes } from "#hub/api/routes/documents/term-vectors.ts";
+import { updateRoutes } from "#hub/api/routes/documents/update.ts";
+import { aliasRoutes } from "#hub/api/routes/indices/aliases.ts";
+import { analyzeRoutes } from "#hub/api/routes/indices/analyze.ts";
+import { dataStreamRoutes } from "#hub/api/routes/indices/data-streams.ts";
+import { indexRoutes } from "#hub/api/routes/indices/indices.ts";
+import { maintenanceRoutes } from "#hub/api/routes/indices/maintenance.ts";
+import { mappingRoutes } from "#hub/api/routes/indices/mappings.ts";
+import { resolveIndexRoutes } from "#hub/api/routes/indices/resolve-index.ts";
+import { rolloverRoutes } from "#hub/api/routes/indices/rollover.ts";
+import { segmentRoutes } from "#hub/api/routes/indices/segments.ts";
+import { settingsRoutes } from "#hub/api/routes/indices/settings.ts";
+import { statsRoutes } from "#hub/api/routes/indices/stats.ts";
+import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
+import type { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
+import { componentTemplateRoutes } from "#hub/api/routes/templates/component-templates.ts";
+import { indexTemplateRoutes } from "#hub/api/routes/templates/index-templates.ts";
+import { templateRoutes } from "#hub/api/routes/templates/legacy-templates.ts";
+
+/** `scrolls` is stopped by its owner. */
+export function searchInterface(parts: ApiParts, scrolls: ScrollContexts): Route[] {
+  return [
+    ...infoRoutes(parts),
+    ...licenceRoutes(parts),
+    ...documentRoutes(parts),
+    ...termVectorRoutes(parts),
+    ...updateRoutes(parts),
+    ...bulkRoutes(parts),
+    ...mgetRoutes(parts),
+    ...allSearchRoutes(parts, scrolls),
+    ...indexRoutes(parts),
+    ...mappingRoutes(parts),
+    ...settingsRoutes(parts),
+    ...aliasRoutes(parts),
+    ...resolveIndexRoutes(parts),
+    ...rolloverRoutes(parts),
+    ...templateRoutes(parts),
+    ...indexTemplateRoutes(parts),
+    ...componentTemplateRoutes(parts),
+    ...dataStreamRoutes(parts),
+    ...(parts.ingest === undefined ? [] : ingestRoutes(parts.ingest)),
+    ...maintenanceRoutes(parts),
+    ...analyzeRoutes(parts),
+    ...clusterHealthRoutes(parts),
+    ...clusterStateRoutes(parts),
+    ...allocationRoutes(parts),
+    ...clusterSettingsRoutes(parts),
+    ...nodeRoutes(parts),
+    ...nodeStatsRoutes(parts),
+    ...taskRoutes(parts),
+    ...byQueryRoutes(parts),
+    ...reindexRoutes(parts),
+    ...segmentRoutes(parts),
+    ...catRoutes(parts),
+    ...statsRoutes(parts),
+    ...notOfferedRoutes(),
+  ];
+}

@@ -1,0 +1,249 @@
+/** Accounts of people: name, password hash, role, index patterns; the first administrator by a one-time link. */
+
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { Records, type Store, won } from "#hub/auth/state/records.ts";
+import { hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Passwords } from "./passwords.ts";
+import type { Role } from "./principal.ts";
+
+/** Life of the link for the first administrator: a working day. */
+const SETUP_LINK_MS = 24 * 3_600_000;
+/** Letters, digits and what addresses are made of. */
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@+-]{0,99}$/u;
+
+/** An account as it is stored, under its id. */
+export interface Account {
+  readonly name: string;
+  /** Absent: signs in elsewhere only (`auth.upstream`). */
+  readonly passwordHash?: string;
+  readonly role: Role;
+  /** Patterns of index names. */
+  readonly indices: readonly string[];
+  /** ms since 1970. */
+  readonly createdAt: number;
+  /** Grows when the password or the role changes; sessions of an older one are over. */
+  readonly epoch: number;
+}
+
+/** An account with its id, without its password's hash. */
+export interface AccountView {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly indices: readonly string[];
+  readonly createdAt: number;
+}
+
+export interface NewAccount {
+  readonly name: string;
+  /** Absent for accounts that sign in elsewhere. */
+  readonly password?: string;
+  readonly role: Role;
+  readonly indices?: readonly string[];
+}
+
+interface SetupLink {
+  readonly tokenHash: string;
+}
+
+/** Adds, changes, removes and checks accounts. */
+export class Accounts {
+  readonly #accounts: Records<Account>;
+  readonly #names: Records<{ id: string }>;
+  readonly #setup: Records<SetupLink>;
+  readonly #upstream: Records<{ id: string }>;
+  readonly #store: Store;
+  readonly #passwords: Passwords;
+  readonly #audit: AuditSink;
+
+  constructor(store: Store, passwords: Passwords, audit: AuditSink) {
+    this.#accounts = new Records(store, "account");
+    this.#names = new Records(store, "account-name");
+    this.#setup = new Records(store, "setup");
+    this.#upstream = new Records(store, "account-upstream");
+    this.#store = store;
+    this.#passwords = passwords;
+    this.#audit = audit;
+  }
+
+  /** Adds an account. Throws request_invalid where the name is taken or unfit or the password too short. */
+  async add(account: NewAccount, actor: string): Promise<AccountView> {
+    if (!NAME.test(account.name)) {
+      throw new AppError(
+        "request_invalid",
+        `"${account.name}" is no account name; use 1 to 100 letters, digits and . _ @ + -, a letter or digit first`,
+      );
+    }
+    const passwordHash =
+      account.password === undefined ? undefined : await this.#passwords.hash(account.password);
+    const id = newId();
+    if (!(await won(this.#names.create(nameKey(account.name), { id })))) {
+      throw new AppError("request_invalid", `there is an account "${account.name}" already`);
+    }
+    const record: Account = {
+      name: account.name,
+      ...(passwordHash === undefined ? {} : { passwordHash }),
+      role: account.role,
+      indices: account.indices ?? ["*"],
+      createdAt: this.#store.clock.now(),
+      epoch: 1,
+    };
+    await this.#accounts.create(id, record);
+    this.#audit({
+      action: "account_added",
+      outcome: "ok",
+      actor,
+      subject: account.name,
+      reason: account.role,
+    });
+    return view(id, record);
+  }
+
+  /** Returns the account, or null. */
+  async get(id: string): Promise<Account | null> {
+    return (await this.#accounts.get(id))?.data ?? null;
+  }
+
+  /** Returns id and account of a name, or null. */
+  async find(name: string): Promise<{ id: string; account: Account } | null> {
+    const id = (await this.#names.get(nameKey(name)))?.data.id;
+    const account = id === undefined ? null : await this.get(id);
+    return id === undefined || account === null ? null : { id, account };
+  }
+
+  /** Returns id and account where name and password fit, else null; takes the same time for unknown names. */
+  async verify(name: string, password: string): Promise<{ id: string; account: Account } | null> {
+    const found = await this.find(name);
+    const right = await this.#passwords.verify(password, found?.account.passwordHash);
+    return right ? found : null;
+  }
+
+  /**
+   * Returns the account of a person who signed in at another provider: `subject` is what names them there for ever
+   * (issuer and sub), `name` what they are called. Made at the first time; a new role ends the sessions of the old one.
+   * Throws forbidden where the name is somebody else's here.
+   */
+  async ofUpstream(subject: string, name: string, role: Role): Promise<{ id: string; account: Account }> {
+    const key = hashOf(subject);
+    const known = (await this.#upstream.get(key))?.data.id;
+    if (known !== undefined) {
+      const account = await this.#accounts.change(known, (before) =>
+        before.role === role ? null : { ...before, role, epoch: before.epoch + 1 },
+      );
+      if (account !== null) return { id: known, account };
+    }
+    if ((await this.find(name)) !== null) {
+      throw new AppError(
+        "forbidden",
+        `there is another account "${name}" here; ask an administrator to rename it`,
+      );
+    }
+    const { id } = await this.add({ name, role }, "upstream provider");
+    await this.#upstream.put(key, { id });
+    const account = await this.get(id);
+    if (account === null)
+      throw new AppError("unavailable", `account "${name}" was removed just now; sign in again`);
+    return { id, account };
+  }
+
+  async list(): Promise<AccountView[]> {
+    const all = await this.#accounts.list();
+    return all.map(({ id, data }) => view(id, data)).sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** Sets a new password, which ends the account's sessions. Throws not_found, request_invalid. */
+  async setPassword(name: string, password: string, actor: string): Promise<void> {
+    const passwordHash = await this.#passwords.hash(password);
+    await this.#change(name, (account) => ({ ...account, passwordHash }), actor, "password");
+  }
+
+  /** Sets role and index patterns, which ends the account's sessions. Throws not_found, request_invalid for the last administrator. */
+  async setRole(name: string, role: Role, indices: readonly string[], actor: string): Promise<void> {
+    if (role !== "admin") await this.#keepOneAdministrator(name);
+    await this.#change(name, (account) => ({ ...account, role, indices }), actor, `role ${role}`);
+  }
+
+  /** Removes an account. Throws not_found, request_invalid for the last administrator. */
+  async remove(name: string, actor: string): Promise<{ id: string }> {
+    const found = await this.#required(name);
+    await this.#keepOneAdministrator(name);
+    await this.#names.delete(nameKey(name));
+    await this.#accounts.delete(found.id);
+    this.#audit({ action: "account_removed", outcome: "ok", actor, subject: name });
+    return { id: found.id };
+  }
+
+  /** Returns true where nobody can sign in yet. */
+  async empty(): Promise<boolean> {
+    return (await this.#names.ids()).length === 0;
+  }
+
+  /**
+   * Returns a new secret for the page that makes the first administrator, good once and for a day, or null where
+   * there are accounts. Each call makes the links before it useless.
+   */
+  async newSetupToken(): Promise<string | null> {
+    if (!(await this.empty())) return null;
+    const token = newSecret();
+    await this.#setup.put("link", { tokenHash: hashOf(token) }, this.#store.clock.now() + SETUP_LINK_MS);
+    this.#audit({ action: "setup_link_made", outcome: "ok", actor: "system" });
+    return token;
+  }
+
+  /** Returns true where `token` is the one of the present link. */
+  async knowsSetupToken(token: string): Promise<boolean> {
+    return (await this.#setup.get("link"))?.data.tokenHash === hashOf(token);
+  }
+
+  /** Makes the first administrator. Of many at once one wins. Throws forbidden for a link that is used or old, request_invalid. */
+  async setUp(token: string, name: string, password: string): Promise<AccountView> {
+    const link = await this.#setup.get("link");
+    const refused = new AppError(
+      "forbidden",
+      "this link was used or is too old; restart the hub, or run tailrace-hub user add, for another way in",
+    );
+    if (link?.data.tokenHash !== hashOf(token)) throw refused;
+    // A password that is refused must leave the link as it is.
+    await this.#passwords.hash(password);
+    if (!NAME.test(name)) throw new AppError("request_invalid", `"${name}" is no account name`);
+    if (!(await won(this.#setup.delete("link", link.revision))) || !(await this.empty())) throw refused;
+    return this.add({ name, password, role: "admin" }, "setup link");
+  }
+
+  async #required(name: string): Promise<{ id: string; account: Account }> {
+    const found = await this.find(name);
+    if (found === null) throw new AppError("not_found", `there is no account "${name}"`);
+    return found;
+  }
+
+  async #change(
+    name: string,
+    change: (account: Account) => Account,
+    actor: string,
+    what: string,
+  ): Promise<void> {
+    const { id } = await this.#required(name);
+    const changed = await this.#accounts.change(id, (account) => ({
+      ...change(account),
+      epoch: account.epoch + 1,
+    }));
+    if (changed === null) throw new AppError("not_found", `there is no account "${name}"`);
+    this.#audit({ action: "account_changed", outcome: "ok", actor, subject: name, reason: what });
+  }
+
+  async #keepOneAdministrator(name: string): Promise<void> {
+    const administrators = (await this.list()).filter(({ role }) => role === "admin");
+    if (administrators.length === 1 && nameKey(administrators[0]!.name) === nameKey(name)) {
+      throw new AppError("request_invalid", `"${name}" is the only administrator; make another one first`);
+    }
+  }
+}
+
+function view(id: string, { name, role, indices, createdAt }: Account): AccountView {
+  return { id, name, role, indices, createdAt };
+}
+
+function nameKey(name: string): string {
+  return hashOf(name.normalize("NFKC").toLowerCase());
+}

@@ -1,0 +1,241 @@
+/**
+ * Credentials of agents: NATS nkeys, of which the hub keeps the public half, each bound to the UUID of its agent's
+ * subjects; enrolment by a one-time token.
+ */
+
+import { randomUUID } from "node:crypto";
+import { nkeys } from "@nats-io/transport-node";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { Records, type Store, won } from "#hub/auth/state/records.ts";
+import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Life of an enrolment token: a day, enough to paste it into a set-up script. */
+export const ENROLMENT_MS = 24 * 3_600_000;
+/** Start of the keys of agents in the state, which `StateFollower.onChange` is asked for. */
+export const AGENT_KIND = "agent";
+/** A claim that a hub which died has left behind ends after this. */
+const CLAIM_MS = 60_000;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Characters of a token's hash by which people tell tokens apart. */
+const SHOWN_ID_LENGTH = 12;
+
+/** An agent that may publish. */
+export interface AgentCredential {
+  /** nkey of kind user: 56 characters, "U…". What NATS is told to accept. */
+  readonly publicKey: string;
+  readonly name: string;
+  /** UUID in the agent's subjects; nobody else may use them. */
+  readonly agentId: string;
+  /** ms since 1970. */
+  readonly issuedAt: number;
+  /** Account that let it in. */
+  readonly issuedBy: string;
+}
+
+/** An enrolment token that can still be used. */
+export interface OpenEnrolment {
+  /** Not the token. */
+  readonly id: string;
+  readonly createdBy: string;
+  /** ms since 1970. */
+  readonly expiresAt: number;
+}
+
+/** What an agent asks for with an enrolment token. */
+export interface EnrolmentRequest {
+  readonly token: string;
+  readonly name: string;
+  readonly publicKey: string;
+  /** UUID the agent has already; absent: it gets one. */
+  readonly agentId?: string;
+}
+
+type AgentRecord = Omit<AgentCredential, "publicKey">;
+/** Whose a name or a UUID is. */
+interface Claim {
+  readonly publicKey: string;
+}
+
+/** Issues, lists and revokes agents' credentials. */
+export class AgentCredentials {
+  readonly #agents: Records<AgentRecord>;
+  readonly #names: Records<Claim>;
+  readonly #ids: Records<Claim>;
+  readonly #tokens: Records<{ createdBy: string }>;
+  readonly #store: Store;
+  readonly #audit: AuditSink;
+
+  constructor(store: Store, audit: AuditSink) {
+    this.#agents = new Records(store, AGENT_KIND);
+    this.#names = new Records(store, "agent-name");
+    this.#ids = new Records(store, "agent-id");
+    this.#tokens = new Records(store, "agent-enrolment");
+    this.#store = store;
+    this.#audit = audit;
+  }
+
+  /**
+   * Makes a pair; `seed` is shown this once and goes into the agent's `nkey_seed_file`, `agentId` into its `id`.
+   * Throws request_invalid, name_taken.
+   */
+  async issue(
+    name: string,
+    actor: string,
+    agentId: string = randomUUID(),
+  ): Promise<{ seed: string; credential: AgentCredential }> {
+    checkName(name);
+    checkAgentId(agentId);
+    const pair = nkeys.createUser();
+    const seed = new TextDecoder().decode(pair.getSeed());
+    const publicKey = pair.getPublicKey();
+    pair.clear();
+    await this.#claim(publicKey, name, agentId);
+    const credential = await this.#add(publicKey, name, agentId, actor);
+    this.#audit({ action: "agent_issued", outcome: "ok", actor, subject: `${name} ${publicKey}` });
+    return { seed, credential };
+  }
+
+  /** Returns a new enrolment token with the id it is listed by, good once until `expiresAt` (ms since 1970). */
+  async newEnrolmentToken(
+    actor: string,
+    lifeMs: number = ENROLMENT_MS,
+  ): Promise<{ id: string; token: string; expiresAt: number }> {
+    const token = newSecret();
+    const id = shownId(hashOf(token));
+    const expiresAt = this.#store.clock.now() + lifeMs;
+    await this.#tokens.create(hashOf(token), { createdBy: actor }, expiresAt);
+    this.#audit({ action: "agent_token_made", outcome: "ok", actor, subject: id });
+    return { id, token, expiresAt };
+  }
+
+  /** Returns the tokens that can still be used, those that end first first. */
+  async openEnrolments(): Promise<OpenEnrolment[]> {
+    const now = this.#store.clock.now();
+    return (await this.#tokens.list())
+      .map(({ id, data, expiresAt }) => ({ id: shownId(id), expiresAt: expiresAt ?? now, ...data }))
+      .sort((a, b) => a.expiresAt - b.expiresAt);
+  }
+
+  /** Ends a token that nobody used. Throws not_found. */
+  async withdrawEnrolment(id: string, actor: string): Promise<void> {
+    const whole = id.length < SHOWN_ID_LENGTH ? undefined : (await this.#tokens.ids(id))[0];
+    if (whole === undefined || (await this.#tokens.take(whole)) === null) {
+      throw new AppError("not_found", `there is no enrolment token ${id}; it may have been used`);
+    }
+    this.#audit({ action: "agent_token_withdrawn", outcome: "ok", actor, subject: id });
+  }
+
+  /**
+   * Takes the public half of a pair that the agent made itself. A token that isn't good is told first, and what is
+   * wrong with the request leaves it good. Throws unauthenticated, request_invalid, name_taken.
+   */
+  async enrol({
+    token,
+    name,
+    publicKey,
+    agentId = randomUUID(),
+  }: EnrolmentRequest): Promise<AgentCredential> {
+    if ((await this.#tokens.get(hashOf(token))) === null) throw this.#badToken(name);
+    checkName(name);
+    checkPublicKey(publicKey);
+    checkAgentId(agentId);
+    await this.#claim(publicKey, name, agentId);
+    const found = await this.#tokens.take(hashOf(token));
+    if (found === null) {
+      await this.#release(name, agentId);
+      throw this.#badToken(name);
+    }
+    const credential = await this.#add(publicKey, name, agentId, found.createdBy);
+    const subject = `${name} ${publicKey}`;
+    this.#audit({ action: "agent_enrolled", outcome: "ok", actor: found.createdBy, subject });
+    return credential;
+  }
+
+  /** Returns all agents with credentials, sorted by name. */
+  async list(): Promise<AgentCredential[]> {
+    const all = await this.#agents.list();
+    return all
+      .map(({ id, data }) => ({ publicKey: id, ...data }))
+      .sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** Ends a credential, named by its public key or its agent's name. Throws not_found. */
+  async revoke(keyOrName: string, actor: string): Promise<void> {
+    const named = NAME.test(keyOrName) ? await this.#names.get(nameKey(keyOrName)) : null;
+    const publicKey = named?.data.publicKey ?? keyOrName;
+    const agent = await this.#agents.take(publicKey);
+    if (agent === null)
+      throw new AppError("not_found", `there is no agent with the name or key ${keyOrName}`);
+    await this.#release(agent.name, agent.agentId);
+    this.#audit({ action: "agent_revoked", outcome: "ok", actor, subject: `${agent.name} ${publicKey}` });
+  }
+
+  /** Takes name and UUID for a key; of many at once one wins. Throws name_taken. */
+  async #claim(publicKey: string, name: string, agentId: string): Promise<void> {
+    if ((await this.#agents.get(publicKey)) !== null) {
+      throw new AppError("name_taken", `an agent with key ${publicKey} is enrolled already`);
+    }
+    const until = this.#store.clock.now() + CLAIM_MS;
+    if (!(await won(this.#names.create(nameKey(name), { publicKey }, until)))) {
+      throw new AppError(
+        "name_taken",
+        `an agent named "${name}" has credentials; revoke them or take another name`,
+      );
+    }
+    if (await won(this.#ids.create(agentId, { publicKey }, until))) return;
+    await this.#names.delete(nameKey(name));
+    throw new AppError("name_taken", `an agent with the id ${agentId} has credentials; revoke them first`);
+  }
+
+  async #release(name: string, agentId: string): Promise<void> {
+    await this.#ids.delete(agentId);
+    await this.#names.delete(nameKey(name));
+  }
+
+  async #add(publicKey: string, name: string, agentId: string, issuedBy: string): Promise<AgentCredential> {
+    const record: AgentRecord = { name, agentId, issuedAt: this.#store.clock.now(), issuedBy };
+    await this.#agents.create(publicKey, record);
+    await this.#names.put(nameKey(name), { publicKey });
+    await this.#ids.put(agentId, { publicKey });
+    return { publicKey, ...record };
+  }
+
+  #badToken(name: string): AppError {
+    const reason = "enrolment token";
+    this.#audit({ action: "request_refused", outcome: "refused", actor: name.slice(0, 100), reason });
+    return new AppError(
+      "unauthenticated",
+      "this enrolment token isn't known, was used or is too old; ask for another one",
+    );
+  }
+}
+
+function checkName(name: string): void {
+  if (NAME.test(name)) return;
+  throw new AppError("request_invalid", `"${name}" is no agent name; use letters, digits and . _ -`);
+}
+
+function checkAgentId(agentId: string): void {
+  if (UUID.test(agentId)) return;
+  throw new AppError("request_invalid", "agent_id is no UUID in small letters");
+}
+
+function checkPublicKey(publicKey: string): void {
+  try {
+    if (!publicKey.startsWith("U")) throw new Error("no user key");
+    nkeys.fromPublic(publicKey);
+  } catch (cause) {
+    throw new AppError("request_invalid", "public_key is no nkey of kind user (U…)", { cause });
+  }
+}
+
+/** Names that differ in case alone would confuse people. */
+function nameKey(name: string): string {
+  return hashOf(name.toLowerCase());
+}
+
+function shownId(hash: string): string {
+  return hash.slice(0, SHOWN_ID_LENGTH);
+}

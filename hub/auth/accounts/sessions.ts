@@ -1,0 +1,133 @@
+/** Dashboard sessions: an opaque secret in a cookie, its hash in the state; idle and absolute end; list and end. */
+
+import { Records, type Store, won } from "#hub/auth/state/records.ts";
+import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Account, Accounts } from "./accounts.ts";
+
+/** A session's last use is written down at most this often: a write per request would be too many. */
+const TOUCH_MS = 5 * 60_000;
+/** Sessions of one account; opening more ends the oldest. */
+const MAX_PER_ACCOUNT = 50;
+
+export interface SessionLife {
+  /** End after the last use, ms. */
+  readonly idleMs: number;
+  /** End after sign-in, ms. */
+  readonly absoluteMs: number;
+}
+
+/** A session as it is stored, under the hash of its secret. */
+export interface Session {
+  readonly accountId: string;
+  /** The account's at sign-in; an account with another one has changed its password or role. */
+  readonly epoch: number;
+  readonly createdAt: number;
+  readonly seenAt: number;
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+/** A living session: `key` names it in lists and may be shown, it opens nothing. */
+export interface LivingSession {
+  readonly key: string;
+  readonly session: Session;
+  readonly account: Account;
+}
+
+export class Sessions {
+  readonly #sessions: Records<Session>;
+  readonly #byAccount: Records<null>;
+  readonly #store: Store;
+  readonly #accounts: Accounts;
+  readonly #life: SessionLife;
+
+  constructor(store: Store, accounts: Accounts, life: SessionLife) {
+    this.#sessions = new Records(store, SESSION_KIND);
+    this.#byAccount = new Records(store, "session-of");
+    this.#store = store;
+    this.#accounts = accounts;
+    this.#life = life;
+  }
+
+  /** Opens a session; the secret goes into the cookie. A new one at each sign-in, so a planted one is worth nothing. */
+  async open(accountId: string, epoch: number, ip: string, userAgent: string): Promise<string> {
+    await this.#dropOldest(accountId);
+    const secret = newSecret();
+    const now = this.#store.clock.now();
+    const session: Session = {
+      accountId,
+      epoch,
+      createdAt: now,
+      seenAt: now,
+      ip,
+      userAgent: userAgent.slice(0, 200),
+    };
+    await this.#sessions.create(hashOf(secret), session, this.#endOf(session));
+    await this.#byAccount.put(`${accountId}.${hashOf(secret)}`, null, now + this.#life.absoluteMs);
+    return secret;
+  }
+
+  /** Returns the session of a cookie's secret and moves its idle end, or null. */
+  async find(secret: string): Promise<LivingSession | null> {
+    return this.get(hashOf(secret), true);
+  }
+
+  /** Returns the session named `key`, or null; for sockets that ask from time to time whether they may go on. */
+  async get(key: string, touch = false): Promise<LivingSession | null> {
+    const read = await this.#sessions.get(key);
+    if (read === null) return null;
+    const account = await this.#accounts.get(read.data.accountId);
+    if (account === null || account.epoch !== read.data.epoch) {
+      await this.end(key);
+      return null;
+    }
+    const now = this.#store.clock.now();
+    if (touch && now - read.data.seenAt >= TOUCH_MS) {
+      const seen = { ...read.data, seenAt: now };
+      // Another request may have been first, or ended it; both are fine.
+      await won(this.#sessions.update(read, seen, this.#endOf(seen)));
+    }
+    return { key, session: read.data, account };
+  }
+
+  async list(accountId: string): Promise<{ key: string; session: Session }[]> {
+    const found: { key: string; session: Session }[] = [];
+    for (const id of await this.#byAccount.ids(`${accountId}.`)) {
+      const key = id.slice(accountId.length + 1);
+      const read = await this.#sessions.get(key);
+      if (read === null) await this.#byAccount.delete(id);
+      else found.push({ key, session: read.data });
+    }
+    return found.sort((a, b) => b.session.seenAt - a.session.seenAt);
+  }
+
+  /** Ends a session at once; one that is over is no error. */
+  async end(key: string): Promise<void> {
+    const session = await this.#sessions.take(key);
+    if (session !== null) await this.#byAccount.delete(`${session.accountId}.${key}`);
+  }
+
+  /** Ends a session of this account only. Throws not_found. */
+  async endOwn(accountId: string, key: string): Promise<void> {
+    const read = await this.#sessions.get(key);
+    if (read?.data.accountId !== accountId) throw new AppError("not_found", "there is no such session");
+    await this.end(key);
+  }
+
+  async endAll(accountId: string): Promise<void> {
+    for (const { key } of await this.list(accountId)) await this.end(key);
+  }
+
+  async #dropOldest(accountId: string): Promise<void> {
+    const present = await this.list(accountId);
+    for (const { key } of present.slice(MAX_PER_ACCOUNT - 1)) await this.end(key);
+  }
+
+  #endOf({ seenAt, createdAt }: Session): number {
+    return Math.min(seenAt + this.#life.idleMs, createdAt + this.#life.absoluteMs);
+  }
+}
+
+/** Prefix of the sessions' keys in the bucket, for who watches for their end. */
+export const SESSION_KIND = "session";

@@ -1,0 +1,116 @@
+/** Follows the room's state: deletes what has expired, and tells who listens what changes. */
+
+import { expiryOf, type Store, won } from "#hub/auth/state/records.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Counter } from "#proto/kit/metrics.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { SESSION_KIND } from "./sessions.ts";
+
+/** Time between two sweeps. Readers look at the end themselves; sweeping only frees the space. */
+const SWEEP_MS = 60_000;
+/** Kept this long after the end, for hubs whose clocks differ. */
+const GRACE_MS = 60_000;
+/** Deletions of one sweep; what is left waits for the next. */
+const MAX_PER_SWEEP = 5_000;
+/** Records whose end is remembered; further ones are found by the next start. */
+const MAX_FOLLOWED = 1_000_000;
+
+interface Followed {
+  readonly expiresAt: number;
+  readonly revision: number;
+}
+
+export class StateFollower implements Component {
+  readonly #store: Store;
+  readonly #log: Logger;
+  readonly #swept: Counter;
+  readonly #ends = new Map<string, Followed>();
+  readonly #listeners = new Set<(key: string, gone: boolean) => void>();
+  readonly #stop = new AbortController();
+  #tasks: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, log: Logger, swept: Counter) {
+    this.#store = store;
+    this.#log = log;
+    this.#swept = swept;
+  }
+
+  start(): Promise<void> {
+    this.#tasks = Promise.all([this.#follow(), this.#sweepForEver()]);
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#tasks;
+  }
+
+  /** Calls `listener` with the key of each session that ends on any hub. Returns how to stop that. */
+  onSessionEnd(listener: (sessionKey: string) => void): () => void {
+    return this.onChange(SESSION_KIND, (id, gone) => gone && listener(id));
+  }
+
+  /** Calls `listener` with the id of each record of `kind` that changes on any hub. Returns how to stop that. */
+  onChange(kind: string, listener: (id: string, gone: boolean) => void): () => void {
+    const prefix = `${kind}.`;
+    const listen = (key: string, gone: boolean): void => {
+      if (key.startsWith(prefix)) listener(key.slice(prefix.length), gone);
+    };
+    this.#listeners.add(listen);
+    return () => this.#listeners.delete(listen);
+  }
+
+  /** Deletes what ended more than a minute ago. */
+  async sweep(): Promise<number> {
+    const before = this.#store.clock.now() - GRACE_MS;
+    let count = 0;
+    for (const [key, { expiresAt, revision }] of this.#ends) {
+      if (count >= MAX_PER_SWEEP || this.#stop.signal.aborted) break;
+      if (expiresAt > before) continue;
+      // Lost: somebody renewed it, or another hub was first; the follower hears of both.
+      await won(this.#store.bucket.delete(key, revision));
+      this.#ends.delete(key);
+      count++;
+    }
+    this.#swept.inc(count);
+    return count;
+  }
+
+  async #follow(): Promise<void> {
+    const backoff = new Backoff({ firstMs: 200, capMs: 10_000 });
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        for await (const { key, value, revision } of this.#store.bucket.watch(signal)) {
+          backoff.reset();
+          this.#note(key, value, revision);
+        }
+      } catch (error) {
+        this.#log.warn({ err: error }, "following the authentication state failed; trying again");
+      }
+      if (!signal.aborted) await this.#store.clock.sleep(backoff.next(), signal);
+    }
+  }
+
+  #note(key: string, value: Uint8Array | null, revision: number): void {
+    const expiresAt = value === null ? null : expiryOf(value);
+    if (expiresAt === null) this.#ends.delete(key);
+    else if (this.#ends.size < MAX_FOLLOWED) this.#ends.set(key, { expiresAt, revision });
+    for (const listener of this.#listeners) listener(key, value === null);
+  }
+
+  async #sweepForEver(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      // Spread over the hubs, so that they don't all delete the same records at the same time.
+      await this.#store.clock.sleep(SWEEP_MS * (0.5 + Math.random()), signal);
+      if (signal.aborted) return;
+      try {
+        await this.sweep();
+      } catch (error) {
+        this.#log.warn({ err: error }, "sweeping the authentication state failed; trying again");
+      }
+    }
+  }
+}

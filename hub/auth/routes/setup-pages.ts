@@ -1,0 +1,27 @@
+/** The page that makes the first administrator, and the page of a sign-in that failed. */
+
+import { type Html, html, NOTHING } from "#hub/auth/web/html.ts";
+import type { Say } from "#hub/auth/web/page-language.ts";
+
+/** Returns the body of the set-up page; `problem`: why the last try failed. */
+export function setupBody(say: Say, action: string, formToken: string, name: string, problem: string): Html {
+  const alert = problem === "" ? NOTHING : html`<p class="bad" role="alert">${problem}</p>`;
+  return html`<h1>${say("Make the first administrator")}</h1>
+<p class="soft">${say("This link works once.")}</p>
+${alert}
+<form method="post" action="${action}">
+<input type="hidden" name="token" value="${formToken}">
+<label for="name">${say("Name")}</label>
+<input id="name" name="name" value="${name}" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>
+<label for="password">${say("Password, 10 characters or more")}</label>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="10" required>
+<button>${say("Create and sign in")}</button>
+</form>`;
+}
+
+/** Returns the body of the page of a failure, with a way on. */
+export function failureBody(say: Say, title: string, reason: string): Html {
+  return html`<h1>${say(title)}</h1>
+<p>${say(reason)}</p>
+<p><a href="/api/auth/login">${say("Sign in")}</a></p>`;
+}

@@ -1,0 +1,147 @@
+/** The dashboard's sign-in: the code flow at the embedded provider or at another one, and whose account it ends in. */
+
+import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
+import { isRole, type Role } from "#hub/auth/accounts/principal.ts";
+import { CodeFlow } from "#hub/auth/client/code-flow.ts";
+import type { Endpoints, Fetch } from "#hub/auth/client/endpoints.ts";
+import type { ProviderDefinition } from "#hub/auth/client/provider-definition.ts";
+import { TokenRefused, type TokenSet } from "#hub/auth/client/token-endpoint.ts";
+import type { AccessTokens } from "#hub/auth/provider/access-tokens.ts";
+import type { Store } from "#hub/auth/state/records.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Path of the callback below the hub's address. */
+export const SIGN_IN_CALLBACK = "/api/auth/callback";
+
+/** How a person of another provider becomes an account here. */
+export interface UpstreamMapping {
+  /** Claim that names the person. */
+  readonly nameClaim: string;
+  /** Claim that `roles` looks at; empty: the name only. */
+  readonly roleClaim: string;
+  /** Claim value or name → role. */
+  readonly roles: Readonly<Record<string, string>>;
+}
+
+/** Where people sign in. */
+export interface SignInProvider {
+  readonly definition: ProviderDefinition;
+  /** Absent: the embedded provider, whose accounts are ours. */
+  readonly upstream?: UpstreamMapping;
+  /** How the token endpoint is asked: over the network, or within the process for the embedded one. */
+  readonly fetch: Fetch;
+}
+
+export interface DashboardSignInParts {
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly accessTokens: AccessTokens;
+  readonly publicUrl: () => string;
+  readonly provider: () => SignInProvider;
+  readonly endpoints: Endpoints;
+}
+
+/** Who signed in, and where they wanted to go. */
+export interface SignInResult {
+  readonly id: string;
+  readonly account: Account;
+  /** Path below the hub's address. */
+  readonly returnTo: string;
+}
+
+export class DashboardSignIn {
+  readonly #parts: DashboardSignInParts;
+  readonly #flow: CodeFlow<{ returnTo: string }>;
+
+  constructor(parts: DashboardSignInParts) {
+    this.#parts = parts;
+    this.#flow = new CodeFlow(parts.store, "sign-in-flow", parts.endpoints);
+  }
+
+  /** Returns the address to send the browser to. `binding`: a secret of the browser, from a cookie. Throws unavailable. */
+  start(returnTo: string, binding: string): Promise<string> {
+    const { provider, publicUrl } = this.#parts;
+    return this.#flow.start({
+      definition: provider().definition,
+      redirectUri: publicUrl() + SIGN_IN_CALLBACK,
+      binding,
+      purpose: { returnTo: localPath(returnTo, publicUrl()) },
+    });
+  }
+
+  /** Ends the flow. Throws request_invalid, forbidden, unavailable. */
+  async finish(parameters: URLSearchParams, binding: string | undefined): Promise<SignInResult> {
+    const flow = await this.#flow.recall(parameters, binding);
+    const { provider, publicUrl, endpoints } = this.#parts;
+    const { definition, upstream, fetch } = provider();
+    const caller = { definition, fetch, server: await endpoints.of(definition) };
+    let set: TokenSet;
+    try {
+      set = await this.#flow.finish(caller, parameters, publicUrl() + SIGN_IN_CALLBACK, flow);
+    } catch (error) {
+      if (!(error instanceof TokenRefused)) throw error;
+      throw new AppError("forbidden", `${definition.name} refused the sign-in: ${error.message}`, {
+        cause: error,
+      });
+    }
+    const found =
+      upstream === undefined
+        ? await this.#own(set)
+        : await this.#foreign(set, caller.server.issuer, upstream);
+    return { ...found, returnTo: flow.purpose.returnTo };
+  }
+
+  /** The embedded provider's token says whose it is; it has no further use. */
+  async #own({ accessToken }: TokenSet): Promise<{ id: string; account: Account }> {
+    const found = await this.#parts.accessTokens.verify(accessToken);
+    await this.#parts.accessTokens.revoke(accessToken);
+    if (found === null) throw new AppError("forbidden", "the account is gone");
+    return { id: found.accountId, account: found.account };
+  }
+
+  async #foreign(
+    { claims }: TokenSet,
+    issuer: string,
+    { nameClaim, roleClaim, roles }: UpstreamMapping,
+  ): Promise<{ id: string; account: Account }> {
+    const sub = claims?.["sub"];
+    const name = claims?.[nameClaim];
+    if (typeof sub !== "string" || typeof name !== "string") {
+      throw new AppError(
+        "forbidden",
+        `${issuer} gives no ID token with sub and ${nameClaim} (auth.upstream.name_claim)`,
+      );
+    }
+    if (nameClaim === "email" && claims?.["email_verified"] === false) {
+      throw new AppError("forbidden", `${issuer} hasn't verified the address ${name}`);
+    }
+    const role = roleOf([name, ...valuesOf(claims?.[roleClaim])], roles);
+    if (role === undefined) {
+      throw new AppError(
+        "forbidden",
+        `${name} has no role here; an administrator can add one to auth.upstream.roles`,
+      );
+    }
+    return this.#parts.accounts.ofUpstream(`${issuer} ${sub}`, name, role);
+  }
+}
+
+/** Returns `path` where it leads to this hub, else "/": an address to go back to must not lead elsewhere (RFC 9700 section 4.11). */
+export function localPath(path: string, publicUrl: string): string {
+  if (!path.startsWith("/")) return "/";
+  const url = URL.parse(path, publicUrl);
+  return url?.origin === publicUrl ? url.pathname + url.search + url.hash : "/";
+}
+
+function roleOf(values: readonly string[], roles: Readonly<Record<string, string>>): Role | undefined {
+  for (const value of values) {
+    const role = Object.hasOwn(roles, value) ? roles[value] : undefined;
+    if (role !== undefined && isRole(role)) return role;
+  }
+  return undefined;
+}
+
+function valuesOf(claim: unknown): string[] {
+  const list = Array.isArray(claim) ? claim : [claim];
+  return list.filter((value): value is string => typeof value === "string");
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LogFigures } from "./log-backlog.ts";
+
+const MINUTE_MS = 60_000;
+
+test("what is committed counts as long as the log keeps it", () => {
+  const figures = new LogFigures();
+  figures.add(3, 300);
+  assert.deepEqual(figures.print(0, true), {
+    operations: 3,
+    bytes: 300,
+    uncommittedOperations: 3,
+    uncommittedBytes: 300,
+  });
+  figures.commit(0);
+  figures.add(1, 50);
+  assert.deepEqual(figures.print(14 * MINUTE_MS, true), {
+    operations: 4,
+    bytes: 350,
+    uncommittedOperations: 1,
+    uncommittedBytes: 50,
+  });
+  assert.equal(figures.print(14 * MINUTE_MS, false).operations, 1);
+  assert.equal(figures.print(16 * MINUTE_MS, true).operations, 1);
+});
+
+test("any number of commits costs the same and loses no count", () => {
+  const figures = new LogFigures();
+  for (let n = 0; n < 1000; n++) {
+    figures.add(1, 1);
+    figures.commit(n);
+  }
+  assert.equal(figures.print(1000, true).operations, 1000);
+});

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { test } from "node:test";
+import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
+import type { AppError } from "#proto/kit/errors.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import {
+  count,
+  MemoryLog,
+  openNode,
+  options,
+  put,
+  temporaryFolder,
+} from "#test/support/cluster/shard-feeding.ts";
+
+test("after a crash the log is read on from the last commit and nothing is twice", async (t) => {
+  const log = new MemoryLog();
+  const folder = temporaryFolder(t);
+  const bucket = new MemoryBucket();
+  const first = await openNode(t, log, folder, bucket);
+  await first.documents.write([put("1", { n: 1 }), put("2", { n: 2 })], options);
+  first.host.commit();
+  await first.documents.write([put("3", { n: 3 }), put("1", { n: 10 })], options);
+  first.crash();
+  const second = await openNode(t, log, folder, bucket);
+  await second.documents.write([put("4", { n: 4 })], options);
+  assert.equal(count(second, "a"), 4);
+  assert.equal((await second.documents.get("a", "1", {}))?.version, 2);
+});
+
+test("documents of the pipeline that are written again are there once", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  const sources = [{ key: "agent/8-1-1/0", from: 0, to: 30 }];
+  const documents = [0, 10, 20].map((offset, ordinal) => ({
+    index: "logs-a",
+    id: `id-${offset}`,
+    source: Buffer.from(JSON.stringify({ message: `line ${offset}` })),
+    ordinal,
+    sourceIndex: 1,
+    offset,
+  }));
+  const origin = { rawIncarnation: 1, partition: 3, rawSequence: 1 };
+  await node.sink.write(origin, sources, documents);
+  await node.sink.write({ ...origin, rawIncarnation: 2, rawSequence: 1 }, sources, documents);
+  await node.documents.write([put("barrier", {}, "logs-a")], options);
+  assert.equal(count(node, "logs-a"), 4);
+});
+
+test("a document for an index that cannot be is put aside and the rest goes on", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  const document = (index: string, ordinal: number, id = `id-${ordinal}`) => ({
+    index,
+    id,
+    source: Buffer.from("{}"),
+    ordinal,
+    sourceIndex: 0,
+    offset: ordinal,
+  });
+  const origin = { rawIncarnation: 1, partition: 0, rawSequence: 1 };
+  const halfId = document("logs-a", 2, "half-\ud800");
+  await node.sink.write(origin, [], [document("Not Allowed", 0), document("logs-a", 1), halfId]);
+  await node.documents.write([put("barrier", {}, "logs-a")], options);
+  assert.equal(count(node, "logs-a"), 2);
+  assert.deepEqual(
+    node.dead.map(({ code }) => code),
+    ["index_name_invalid", "request_invalid"],
+  );
+});
+
+test("a message that cannot be read is put aside and the following are applied", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  await node.documents.write([put("1", {})], options);
+  await log.port().publish("doc.0.x.0", Buffer.from([0xff, 0xff, 0xff]), { messageId: "broken" });
+  await node.documents.write([put("2", {})], options);
+  assert.equal(count(node, "a"), 2);
+  assert.equal(node.dead.length, 1);
+});
+
+test("an index deleted while messages for it are on their way takes its shards along", async (t) => {
+  const folder = temporaryFolder(t);
+  const bucket = new MemoryBucket();
+  const log = new MemoryLog();
+  const node = await openNode(t, log, folder, bucket);
+  await node.documents.write([put("1", {})], options);
+  await node.catalog.delete(["a"]);
+  await node.documents.write([put("1", {}, "b")], options);
+  await node.stop();
+  const again = await openNode(t, log, folder, bucket);
+  assert.deepEqual(
+    again.catalog.all().map(({ name }) => name),
+    ["b"],
+  );
+  assert.equal(count(again, "b"), 1);
+});
+
+test("a full disk fails the commit, loses nothing, and the next commit with space keeps everything", async (t) => {
+  const log = new MemoryLog();
+  const folder = temporaryFolder(t);
+  const bucket = new MemoryBucket();
+  const first = await openNode(t, log, folder, bucket);
+  await first.documents.write([put("1", { n: 1 })], options);
+  const committed = first.host.commit();
+  const full = t.mock.method(fs, "writeSync", () => {
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    full.mock.restore();
+    syncBuiltinESMExports();
+  });
+  await first.documents.write([put("2", { n: 2 })], options);
+  assert.throws(
+    () => first.host.commit(),
+    (error: AppError) => error.code === "disk_full" && error.message.includes(folder),
+  );
+  assert.equal(first.host.reopenFailed(), false, "the shard goes on as it is");
+  await first.documents.write([put("3", { n: 3 })], options);
+  assert.equal(count(first, "a"), 3, "documents are taken and found meanwhile");
+  full.mock.restore();
+  syncBuiltinESMExports();
+  assert.ok(first.host.commit().sequence > committed.sequence);
+  first.crash();
+  const second = await openNode(t, log, folder, bucket);
+  assert.equal(count(second, "a"), 3);
+  assert.deepEqual(
+    second.host
+      .known()
+      .doc.map(({ sequence }) => sequence)
+      .sort((a, b) => a - b)
+      .at(-1),
+    log.messages.length,
+  );
+});
+
+test("a shard that fails in a refresh is opened anew and the log read again from its commit", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", { n: 1 })], options);
+  node.host.commit();
+  const failed = Promise.withResolvers<void>();
+  t.mock.method(SegmentBuffer.prototype, "seal").mock.mockImplementationOnce(() => {
+    failed.resolve();
+    throw new Error("a fault in the code");
+  });
+  await node.documents.write([put("2", { n: 2 })], { ...options, refresh: "false" });
+  void node.host.nextRefresh([node.catalog.get("a")!], AbortSignal.timeout(10_000));
+  await failed.promise;
+  while (count(node, "a") < 2) {
+    await node.host.nextRefresh([node.catalog.get("a")!], AbortSignal.timeout(10_000));
+  }
+  assert.equal((await node.documents.get("a", "2", {}))?.version, 1);
+  assert.deepEqual(node.dead, []);
+});

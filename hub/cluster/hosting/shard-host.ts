@@ -1,0 +1,271 @@
+/**
+ * The shards of this hub: opened from disk, fed with messages of DOC in order, refreshed and committed. A commit
+ * round moves the place in DOC below which the log may be purged and agents may let go.
+ */
+
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { type RefreshInterval, refreshInterval } from "#hub/cluster/catalog/refresh-interval.ts";
+import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
+import type { ItemResult } from "#hub/engine/operations/item-result.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import { Shard } from "#hub/engine/shard.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { tailrace } from "#proto/messages.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+import { HostedIndex, type ShardStats } from "./hosted-index.ts";
+import { MergeTurns } from "./merge-scheduler.ts";
+import { RefreshWaiters } from "./refresh-waiters.ts";
+import { ShardFolders } from "./shard-folders.ts";
+
+export interface ShardHostOptions {
+  readonly folder: string;
+  readonly catalog: IndexCatalog;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** A shard's snapshot to search in. */
+export interface ShardSearcher {
+  readonly index: IndexMetadata;
+  readonly shard: number;
+  readonly searcher: Searcher;
+}
+
+export class ShardHost {
+  readonly #options: ShardHostOptions;
+  readonly #folders: ShardFolders;
+  readonly #mergeTurns = new MergeTurns<Shard>();
+  /** By uuid. */
+  readonly #hosted = new Map<string, HostedIndex>();
+  readonly #waiters = new RefreshWaiters();
+  #position: Position;
+
+  constructor(options: ShardHostOptions) {
+    this.#options = options;
+    this.#folders = new ShardFolders(options.folder, options.log);
+    this.#position = this.#folders.readPosition();
+  }
+
+  /** Last message of DOC that was handed to a shard. */
+  get position(): Position {
+    return this.#position;
+  }
+
+  /** Opens every shard on this disk; gives indices back to a catalog that has lost them. */
+  async open(): Promise<void> {
+    const { catalog, log } = this.#options;
+    for (const index of this.#folders.indices()) {
+      if (await catalog.restore(index)) continue;
+      log.info(
+        { index: index.name, uuid: index.uuid },
+        "index was deleted meanwhile; its shards are removed",
+      );
+      this.#folders.remove(index.uuid);
+    }
+    for (const index of catalog.all()) this.#openIndex(index);
+    catalog.onChange((index, uuid) => this.#follow(index, uuid));
+    for (const shard of this.#all()) if (shard.fellBack) this.#goBackTo(shard.position);
+  }
+
+  /** Returns the places in the log that the shards know of, for the check of what the log has lost. */
+  known(): { readonly doc: Position[]; readonly raw: Position[] } {
+    const shards = [...this.#all()];
+    return {
+      doc: [this.#position, ...shards.map((shard) => shard.position)],
+      raw: shards.flatMap((shard) => [...shard.rawPositions()]),
+    };
+  }
+
+  /**
+   * Hands a message to its shard. Returns the results by operation; null where everything was applied before, or
+   * the index is gone and nobody asks. Throws what the shard throws; then the position stays.
+   */
+  apply(batch: DocBatchView, position: Position): ItemResult[] | null {
+    const { indexUuid, shard, reply } = batch.header;
+    const hosted = this.#hosted.get(indexUuid);
+    let results: ItemResult[] | null = null;
+    if (hosted?.shard(shard) !== undefined) results = hosted.apply(shard, batch, position);
+    else if (reply !== "") results = this.#unhosted(batch);
+    this.#position = position;
+    return results;
+  }
+
+  /**
+   * Opens a shard anew as it was last committed, after a message that failed half-way. The position goes back to
+   * where that shard must be read on from; the others drop what they have.
+   */
+  reopen(batch: tailrace.DocBatch): void {
+    this.#reopen(batch.indexUuid, batch.shard);
+  }
+
+  /** Opens every shard anew that failed by itself, as in a seal; returns true where there was one. */
+  reopenFailed(): boolean {
+    let found = false;
+    for (const [uuid, { shards }] of this.#hosted) {
+      for (const [number, shard] of shards.entries()) {
+        if (!shard.hasFailed) continue;
+        this.#reopen(uuid, number);
+        found = true;
+      }
+    }
+    return found;
+  }
+
+  /** Passes over a message that no shard can apply. */
+  skip(position: Position): void {
+    this.#position = position;
+  }
+
+  /** Makes everything applied durable and returns the position that covers it. */
+  commit(): Position {
+    const position = this.#position;
+    for (const [uuid, hosted] of this.#hosted) {
+      if (!hosted.isDirty) continue;
+      const index = this.#options.catalog.byUuid(uuid);
+      if (index !== undefined) this.#folders.describe(index);
+      hosted.commit(refreshInterval(index));
+    }
+    this.#folders.writePosition(position);
+    return position;
+  }
+
+  /** Refreshes the indices whose time has come. */
+  refreshDue(): void {
+    for (const [uuid, hosted] of this.#hosted) {
+      if (hosted.refreshDue(this.#interval(uuid), this.#waiters.has(uuid))) this.#waiters.tell(uuid);
+    }
+  }
+
+  /** Does a slice of the merges' work; returns true where there is more. */
+  mergeStep(): boolean {
+    return this.#mergeTurns.step([...this.#all()]);
+  }
+
+  /** Snapshots of all shards of indices; each must be closed. Throws index_closed, and what a failed shard throws. */
+  searchers(indices: readonly IndexMetadata[]): ShardSearcher[] {
+    const result: ShardSearcher[] = [];
+    try {
+      for (const index of indices) {
+        if (index.state === "close")
+          throw new AppError("index_closed", "closed", {
+            data: { index: index.name, index_uuid: index.uuid },
+          });
+        const hosted = this.#hosted.get(index.uuid);
+        hosted?.beforeSearch(this.#interval(index.uuid));
+        for (const [number, shard] of (hosted?.shards ?? []).entries())
+          result.push({ index, shard: number, searcher: shard.searcher() });
+      }
+      return result;
+    } catch (error) {
+      for (const { searcher } of result) searcher.close();
+      throw error;
+    }
+  }
+
+  refresh(indices: readonly IndexMetadata[]): Promise<void> {
+    for (const { uuid } of indices) {
+      this.#hosted.get(uuid)?.refresh();
+      this.#waiters.tell(uuid);
+    }
+    return Promise.resolve();
+  }
+
+  /**
+   * Resolves when each index had a refresh that began after the call, is gone, or `signal` is aborted. Indices that
+   * don't refresh by themselves are refreshed at once.
+   */
+  async nextRefresh(given: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
+    const hosted = given.filter(({ uuid }) => this.#hosted.has(uuid));
+    const never = ({ uuid }: IndexMetadata): boolean => this.#interval(uuid).ms === Number.POSITIVE_INFINITY;
+    await this.refresh(hosted.filter(never));
+    const others = hosted.filter((index) => !never(index)).map(({ uuid }) => uuid);
+    await this.#waiters.wait(others, signal);
+  }
+
+  flush(): Promise<void> {
+    this.commit();
+    return Promise.resolve();
+  }
+
+  async forceMerge(indices: readonly IndexMetadata[], maxSegments: number): Promise<void> {
+    for (const index of indices) {
+      for (const shard of this.#hosted.get(index.uuid)?.shards ?? []) await shard.forceMerge(maxSegments);
+    }
+  }
+
+  stats(index: IndexMetadata): ShardStats[] {
+    const retains = Number(index.settings.raw["translog.retention.size"]) !== -1;
+    return this.#hosted.get(index.uuid)?.stats(retains) ?? [];
+  }
+
+  /** Reads a document in real time; null where there is none. */
+  get(index: IndexMetadata, shard: number, id: string) {
+    return this.#hosted.get(index.uuid)?.shard(shard)?.get(id) ?? null;
+  }
+
+  close(): void {
+    for (const hosted of this.#hosted.values()) hosted.close();
+    this.#hosted.clear();
+    this.#waiters.release();
+  }
+
+  *#all(): Iterable<Shard> {
+    for (const { shards } of this.#hosted.values()) yield* shards;
+  }
+
+  #interval(uuid: string): RefreshInterval {
+    return refreshInterval(this.#options.catalog.byUuid(uuid));
+  }
+
+  #follow(index: IndexMetadata | undefined, uuid: string): void {
+    if (index === undefined) {
+      this.#hosted.get(uuid)?.close();
+      if (this.#hosted.delete(uuid)) this.#folders.remove(uuid);
+      this.#waiters.tell(uuid);
+    } else if (this.#hosted.has(uuid)) {
+      for (const shard of this.#hosted.get(uuid)!.shards) shard.setMapping(index.mapping);
+    } else {
+      this.#openIndex(index);
+    }
+  }
+
+  #openIndex(index: IndexMetadata): void {
+    this.#folders.describe(index);
+    const shards: Shard[] = [];
+    for (let number = 0; number < index.settings.numberOfShards; number++)
+      shards.push(this.#openShard(index, number));
+    this.#hosted.set(index.uuid, new HostedIndex(shards, this.#options.clock));
+  }
+
+  #openShard(index: IndexMetadata, number: number): Shard {
+    const folder = this.#folders.shard(index.uuid, number);
+    return Shard.open(folder, { index: index.name, mapping: index.mapping, log: this.#options.log });
+  }
+
+  #reopen(uuid: string, number: number): void {
+    const index = this.#options.catalog.byUuid(uuid);
+    const hosted = this.#hosted.get(uuid);
+    const shard = hosted?.shard(number);
+    if (index === undefined || hosted === undefined || shard === undefined) return;
+    shard.close();
+    const opened = this.#openShard(index, number);
+    hosted.replace(number, opened);
+    this.#goBackTo(opened.position);
+  }
+
+  #goBackTo(position: Position): void {
+    if (comparePositions(position, this.#position) < 0) this.#position = position;
+  }
+
+  /** What a message's operations are answered with whose shard isn't here. */
+  #unhosted({ header, count }: DocBatchView): ItemResult[] {
+    const isGone = this.#options.catalog.byUuid(header.indexUuid) === undefined;
+    const result = isGone
+      ? { errorCode: "index_missing", errorReason: "no such index" }
+      : { errorCode: "unavailable", errorReason: "the shard could not be opened; see the hub's log" };
+    return [{ ...result, count }];
+  }
+}

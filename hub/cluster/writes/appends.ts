@@ -1,0 +1,140 @@
+/**
+ * The quick way of new documents without ids, as most bulk requests have them: bytes from the request's body to the
+ * log, one answer of each shard for all of them. What isn't as simple goes the way of Documents.write.
+ */
+
+import { randomUUID } from "node:crypto";
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
+import { documentShapes } from "#hub/engine/kernel/document-shapes.ts";
+import { threadKernel } from "#hub/engine/kernel/kernel.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { tailrace } from "#proto/messages.ts";
+import { type AppendMessage, appendMessages } from "./append-messages.ts";
+import { appendTarget } from "./append-target.ts";
+import type { BatchHeader } from "./doc-batches.ts";
+import { type DocumentIds, ID_CHARACTERS } from "./document-ids.ts";
+import { documentError } from "./item-error.ts";
+import { KnownShapes } from "./known-shapes.ts";
+import type { LogPort } from "./log-port.ts";
+import type { Reply, ReplyInbox } from "./reply-inbox.ts";
+import { ShardTurns } from "./shard-rotation.ts";
+import type { AppendResult, AppendRun } from "./writes.ts";
+
+export interface AppendsOptions {
+  readonly log: LogPort;
+  readonly catalog: IndexCatalog;
+  readonly ids: DocumentIds;
+  readonly inbox: ReplyInbox;
+  readonly now: () => number;
+}
+
+export class Appends {
+  readonly #options: AppendsOptions;
+  readonly #shapes = new KnownShapes();
+  readonly #turns: ShardTurns;
+
+  constructor(options: AppendsOptions) {
+    this.#options = options;
+    this.#turns = new ShardTurns(options.now);
+  }
+
+  /** The index of a run, once all fields of its documents are in the mapping; null where not all is simple. */
+  prepare(run: AppendRun): Promise<IndexMetadata | null> {
+    const shapes = documentShapes(extentsOf(run), run.ends.length, threadKernel());
+    return appendTarget({ ...run, shapes }, this.#options.catalog, this.#shapes, false);
+  }
+
+  /** Writes a run into the index that `prepare` gave. */
+  async write(
+    run: AppendRun,
+    index: IndexMetadata,
+    header: BatchHeader,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<AppendResult> {
+    const { inbox } = this.#options;
+    const replies: Reply[] = [];
+    const shard = this.#turns.take(index.uuid, index.settings.numberOfShards, bytesOf(run));
+    const ids = this.#options.ids.take(run.ends.length, shard, index.settings.numberOfShards);
+    const outcomes: Outcomes = { seqNos: new Float64Array(run.ends.length), failures: new Map() };
+    const documents = { ...run, ids, idBytes: ID_CHARACTERS, shard };
+    const messages = appendMessages(documents, index, header, () => {
+      const reply = inbox.open();
+      replies.push(reply);
+      return reply.subject;
+    });
+    const write = { index, timeoutMs, signal, outcomes };
+    try {
+      // All at once: the order of documents that nobody has named yet is nobody's.
+      await Promise.all(messages.map((message, nth) => this.#write(message, replies[nth]!, write)));
+    } finally {
+      for (const reply of replies) reply.close();
+    }
+    const copies = 1 + index.settings.numberOfReplicas;
+    return { index: index.name, ids, idBytes: ID_CHARACTERS, ...outcomes, copies };
+  }
+
+  /** Publishes a message and writes what became of its documents to their places. */
+  async #write(message: AppendMessage, reply: Reply, write: RunWrite): Promise<void> {
+    const { subject, data, places, shard } = message;
+    const { index, timeoutMs, signal, outcomes } = write;
+    try {
+      await this.#options.log.publish(subject, data, { messageId: randomUUID(), wait: false, signal });
+      const { items } = await reply.wait(timeoutMs);
+      const of = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
+      fillOutcomes(places, items, of, outcomes);
+    } catch (error) {
+      const failure = toAppError(error);
+      for (const place of places) outcomes.failures.set(place, failure);
+    }
+  }
+}
+
+/** What the messages of a run have in common. */
+interface RunWrite {
+  readonly index: IndexMetadata;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly outcomes: Outcomes;
+}
+
+/** Where the documents of a run are. */
+function extentsOf({ bytes, start, ends, gap }: AppendRun): DocumentRun {
+  return {
+    bytes,
+    sourceStart: (index) => (index === 0 ? start : ends[index - 1]! + gap),
+    sourceStop: (index) => ends[index]!,
+  };
+}
+
+/** Bytes of a run's documents, and of what is between them. */
+function bytesOf({ start, ends }: AppendRun): number {
+  return (ends.at(-1) ?? start) - start;
+}
+
+/** See AppendResult. */
+interface Outcomes {
+  readonly seqNos: Float64Array;
+  readonly failures: Map<number, AppError>;
+}
+
+/** Writes what the shard says of a message's documents to their places. */
+function fillOutcomes(
+  places: Uint32Array,
+  items: readonly tailrace.DocItemResult.$Properties[],
+  of: Readonly<Record<string, string>>,
+  { seqNos, failures }: Outcomes,
+): void {
+  let next = 0;
+  for (const { count, errorCode, errorReason, seqNo } of items) {
+    const end = Math.min(next + (count || 1), places.length);
+    for (let nth = 0; next < end; next++, nth++) {
+      if (errorCode) failures.set(places[next]!, documentError(errorCode, errorReason ?? "", of));
+      else seqNos[places[next]!] = (seqNo ?? 0) + nth;
+    }
+  }
+  for (; next < places.length; next++)
+    failures.set(places[next]!, new AppError("internal", "the shard answered with too few results"));
+}

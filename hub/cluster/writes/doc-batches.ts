@@ -1,0 +1,151 @@
+/** Operations on documents, sorted into messages of the DOC stream: one index and shard each, in order, bounded. */
+
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
+import { docSubject } from "#proto/subjects.ts";
+import { type DocumentColumns, encodeAppends } from "./append-encoder.ts";
+import { shardOf } from "./routing.ts";
+
+/** What all messages of one write have in common. */
+export interface BatchHeader {
+  readonly lenient: boolean;
+  readonly timeMs: number;
+  /** Origin in RAW; rawSequence 0 for the document interface. */
+  readonly rawIncarnation: number;
+  readonly rawPartition: number;
+  readonly rawSequence: number;
+  readonly sources: readonly tailrace.DocSource.$Properties[];
+}
+
+/** A message ready to be published. */
+export interface EncodedBatch {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly index: IndexMetadata;
+  readonly shard: number;
+  /** Number of this message among those of the same write, index and shard, from 0. */
+  readonly part: number;
+  /** Places of its operations in the order they were added to the write. */
+  readonly places: readonly number[];
+}
+
+/** Document bytes of a message; leaves room below the 8 MiB payload limit for everything else. */
+export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** Operations of a message: bounds the time a shard spends on it without a break. */
+export const MAX_OPERATIONS = 5_000;
+/** What an operation counts for beside its document. */
+export const OPERATION_BYTES = 64;
+
+interface OpenBatch {
+  readonly index: IndexMetadata;
+  readonly shard: number;
+  part: number;
+  bytes: number;
+  places: number[];
+  operations: tailrace.DocOperation.$Properties[];
+}
+
+/** Collects operations and hands out full messages. */
+export class DocBatches {
+  readonly #header: BatchHeader;
+  readonly #open = new Map<string, OpenBatch>();
+  readonly #done: EncodedBatch[] = [];
+  readonly #reply: ((index: IndexMetadata, shard: number, part: number) => string) | undefined;
+
+  /** `reply` names the subject that each message's result goes to; none without it. */
+  constructor(header: BatchHeader, reply?: (index: IndexMetadata, shard: number, part: number) => string) {
+    this.#header = header;
+    this.#reply = reply;
+  }
+
+  /** Adds an operation; `place` comes back with the message that carries it. */
+  add(index: IndexMetadata, operation: tailrace.DocOperation.$Properties, place: number): void {
+    const shard = shardOf(operation.id ?? "", operation.routing ?? "", index.settings.numberOfShards);
+    const key = `${index.uuid}/${shard}`;
+    let batch = this.#open.get(key);
+    if (batch === undefined) {
+      batch = { index, shard, part: 0, bytes: 0, places: [], operations: [] };
+      this.#open.set(key, batch);
+    }
+    const bytes = (operation.source?.length ?? 0) + (operation.upsert?.length ?? 0) + OPERATION_BYTES;
+    if (
+      batch.operations.length > 0 &&
+      (batch.bytes + bytes > MAX_BATCH_BYTES || batch.operations.length >= MAX_OPERATIONS)
+    ) {
+      this.#close(batch);
+    }
+    batch.bytes += bytes;
+    batch.places.push(place);
+    batch.operations.push(operation);
+  }
+
+  /** Returns all messages; the collection is empty afterwards. */
+  take(): EncodedBatch[] {
+    for (const batch of this.#open.values()) this.#close(batch);
+    this.#open.clear();
+    return this.#done.splice(0);
+  }
+
+  #close(batch: OpenBatch): void {
+    const { index, shard, part, operations, places } = batch;
+    const head = {
+      ...this.#header,
+      sources: [...this.#header.sources],
+      index: index.name,
+      indexUuid: index.uuid,
+      shard,
+      mappingVersion: index.mapping.version,
+      reply: this.#reply?.(index, shard, part) ?? "",
+    };
+    const data = encodeBatch(head, operations);
+    this.#done.push({ subject: docSubject(index.uuid, shard), data, index, shard, part, places });
+    Object.assign(batch, { part: part + 1, bytes: 0, places: [], operations: [] });
+  }
+}
+
+/** Most batches hold nothing but new documents. */
+function encodeBatch(
+  head: tailrace.DocBatch.$Properties,
+  operations: readonly tailrace.DocOperation.$Properties[],
+): Uint8Array {
+  const columns = columnsOf(operations);
+  if (columns !== null) return encodeAppends(DocBatch.encode(head).finish(), columns);
+  return DocBatch.encode({ ...head, operations: [...operations] }).finish();
+}
+
+/** Operations that only add documents, as columns; null where one says more, or their ids are of several lengths. */
+function columnsOf(operations: readonly tailrace.DocOperation.$Properties[]): DocumentColumns | null {
+  if (!operations.every(isAppend)) return null;
+  const ids = Buffer.from(operations.map(({ id }) => id).join(""));
+  const idBytes = Buffer.byteLength(operations[0]?.id ?? "");
+  if (!operations.every(({ id }) => Buffer.byteLength(id!) === idBytes)) return null;
+  let documentBytes = 0;
+  const ends = Uint32Array.from(operations, ({ source }) => (documentBytes += source!.length));
+  return {
+    documentBytes,
+    put(out, from) {
+      let at = from;
+      for (const { source } of operations) {
+        out.set(source!, at);
+        at += source!.length;
+      }
+    },
+    ends,
+    gap: 0,
+    ids,
+    ordinals: Uint32Array.from(operations, ({ ordinal }) => ordinal ?? 0),
+    sourceIndices: Uint32Array.from(operations, ({ sourceIndex }) => sourceIndex ?? 0),
+    offsets: Float64Array.from(operations, ({ offset }) => offset ?? 0),
+  };
+}
+
+function isAppend(operation: tailrace.DocOperation.$Properties): boolean {
+  const { appendOnly, kind, routing, upsert, id, source } = operation;
+  const saysMore =
+    (kind ?? 0) > DocOperation.Kind.CREATE ||
+    Boolean(routing) ||
+    (upsert?.length ?? 0) > 0 ||
+    operation.hasVersion === true ||
+    (operation.ifPrimaryTerm ?? 0) > 0;
+  return appendOnly === true && !saysMore && Boolean(id) && source !== undefined;
+}

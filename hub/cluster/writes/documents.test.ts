@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import {
+  count,
+  MemoryLog,
+  openNode,
+  options,
+  put,
+  temporaryFolder,
+} from "#test/support/cluster/shard-feeding.ts";
+import type { Documents } from "./documents.ts";
+
+/** Long enough that a test which waits for it fails by its own limit. */
+const LONG = { refresh: "false", timeoutMs: 300_000, signal: new AbortController().signal } as const;
+
+function codes(results: Awaited<ReturnType<Documents["write"]>>): string[] {
+  return results.map((result) => ("error" in result ? result.error.code : result.result));
+}
+
+test("documents written over several shards come back by id with version and sequence number", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  const items = Array.from({ length: 40 }, (_, number) => put(String(number), { number }));
+  const results = await node.documents.write(items, options);
+  assert.ok(
+    results.every((result) => "result" in result && result.result === "created" && result.version === 1),
+  );
+  assert.equal(count(node, "a"), 40);
+  const again = await node.documents.write([put("7", { number: 70 })], options);
+  assert.equal("version" in again[0]! && again[0].version, 2);
+  const found = await node.documents.get("a", "7", {});
+  assert.deepEqual(JSON.parse(Buffer.from(found!.source).toString()), { number: 70 });
+  assert.equal(await node.documents.get("a", "none", {}), null);
+});
+
+test("items fail one by one", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  const results = await node.documents.write(
+    [
+      put("1", { n: 1 }),
+      put("2", { n: "no number" }),
+      put("3", { n: 3 }, "Bad Name"),
+      put("3", { n: 3 }, "half-\ud800"),
+      put("half-\ud800", { n: 1 }),
+      { ...put("3", { n: 1 }), routing: "half-\udc00" },
+      { kind: "create", index: "a", id: "1", source: Buffer.from("{}") },
+      { kind: "delete", index: "a", id: "9" },
+      {
+        kind: "update",
+        index: "a",
+        id: "8",
+        source: Buffer.from("{}"),
+        docAsUpsert: false,
+        detectNoop: true,
+      },
+    ],
+    options,
+  );
+  const outcomes = results.map((result) => ("error" in result ? result.error.code : result.result));
+  assert.deepEqual(outcomes, [
+    "created",
+    "mapping_parse",
+    "index_name_invalid",
+    "index_name_invalid",
+    "request_invalid",
+    "request_invalid",
+    "version_conflict",
+    "not_found",
+    "document_missing",
+  ]);
+});
+
+test("a write whose index is deleted before its shard sees it is answered at once", {
+  timeout: 10_000,
+}, async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  await node.documents.write([put("1", {})], options);
+  log.beforePublish = async () => {
+    log.beforePublish = async () => undefined;
+    await node.catalog.delete(["a"]);
+  };
+  const results = await node.documents.write([put("2", {}), put("3", {})], { ...LONG, refresh: "wait_for" });
+  assert.deepEqual(codes(results), ["index_missing", "index_missing"]);
+});
+
+test("a write that its shard cannot apply is answered when it is put aside", {
+  timeout: 10_000,
+}, async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", {})], options);
+  const apply = node.host.apply.bind(node.host);
+  node.host.apply = (batch, position) => {
+    if (batch.id(0) === "2") throw new Error("a fault in the code");
+    return apply(batch, position);
+  };
+  const results = await node.documents.write([put("2", {})], LONG);
+  assert.deepEqual(codes(results), ["internal"]);
+  assert.equal(node.dead.length, 1);
+  assert.deepEqual(codes(await node.documents.write([put("3", {})], LONG)), ["created"]);
+});
+
+test("a write that the log or the catalog doesn't take in time says so", { timeout: 10_000 }, async (t) => {
+  const log = new MemoryLog();
+  const bucket = new MemoryBucket();
+  const node = await openNode(t, log, temporaryFolder(t), bucket);
+  await node.documents.write([put("1", {})], options);
+  const short = { ...LONG, timeoutMs: 20 };
+  log.beforePublish = async (signal) => {
+    await new Promise((resolve) => signal!.addEventListener("abort", resolve, { once: true }));
+    throw new AppError("timeout", "NATS didn't take it in time");
+  };
+  assert.deepEqual(codes(await node.documents.write([put("2", {})], short)), ["timeout"]);
+  t.mock.method(bucket, "create", () => new Promise(() => undefined));
+  await assert.rejects(
+    node.documents.write([put("2", {}, "new")], short),
+    (error: AppError) => error.code === "timeout" && error.message.includes("nothing was written"),
+  );
+});
+
+test("waiting for a refresh ends with the refresh of its own index, or with a refresh made at the deadline", {
+  timeout: 10_000,
+}, async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", {}, "often"), put("1", {}, "seldom")], options);
+  await node.catalog.putSettings("seldom", { "index.refresh_interval": "1h" });
+  const seldom = node.catalog.get("seldom")!;
+  node.host.refreshDue();
+  let over = false;
+  const waiting = node.host.nextRefresh([seldom], AbortSignal.timeout(5_000)).then(() => (over = true));
+  await node.host.nextRefresh([node.catalog.get("often")!], AbortSignal.timeout(5_000));
+  assert.equal(over, false, "another index's refresh is none of its own");
+  await node.documents.write([put("2", {}, "seldom")], { ...LONG, refresh: "wait_for", timeoutMs: 50 });
+  assert.equal(count(node, "seldom"), 2);
+  await waiting;
+});

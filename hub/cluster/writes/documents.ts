@@ -1,0 +1,300 @@
+/** The document interface's writes: through DOC like everything else, answered by the shard that applies them. */
+
+import { randomUUID } from "node:crypto";
+import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { jsonShape } from "#proto/codec/json-shape.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { tailrace } from "#proto/messages.ts";
+import { Appends } from "./appends.ts";
+import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
+import { docOperation, documentsOf } from "./doc-operation.ts";
+import { DocumentIds } from "./document-ids.ts";
+import { KnownShapes } from "./known-shapes.ts";
+import type { LogPort } from "./log-port.ts";
+import { type Reply, ReplyInbox } from "./reply-inbox.ts";
+import { shardOf } from "./routing.ts";
+import { WriteDeadline, withinReason } from "./write-deadline.ts";
+import { fill, type Prepared } from "./write-results.ts";
+import type {
+  AppendResult,
+  AppendRun,
+  StoredDocument,
+  WriteItem,
+  WriteOptions,
+  WriteResult,
+} from "./writes.ts";
+
+/** The shards of this node, as far as writes and reads by id need them. */
+export interface ShardPort {
+  get(
+    index: IndexMetadata,
+    shard: number,
+    id: string,
+  ): Omit<StoredDocument, "index" | "id" | "routing"> | null;
+  refresh(indices: readonly IndexMetadata[]): Promise<void>;
+  /** Resolves when all of them had a refresh that began after the call, are gone, or `signal` is aborted. */
+  nextRefresh(indices: readonly IndexMetadata[], signal: AbortSignal): Promise<void>;
+}
+
+export interface DocumentsOptions {
+  readonly log: LogPort;
+  readonly catalog: IndexCatalog;
+  readonly shards: ShardPort;
+  readonly now: () => number;
+}
+
+export class Documents {
+  readonly #options: DocumentsOptions;
+  readonly #ids: DocumentIds;
+  readonly #inbox: ReplyInbox;
+  readonly #shapes = new KnownShapes();
+  readonly #appends: Appends;
+
+  constructor(options: DocumentsOptions) {
+    this.#options = options;
+    this.#ids = new DocumentIds(options.now);
+    this.#inbox = new ReplyInbox(options.log);
+    const { log, catalog, now } = options;
+    this.#appends = new Appends({ log, catalog, ids: this.#ids, inbox: this.#inbox, now });
+  }
+
+  start(): void {
+    this.#inbox.start();
+  }
+
+  stop(): void {
+    this.#inbox.stop();
+  }
+
+  /** See ReplyInbox.deliver. */
+  deliver(subject: string, data: Uint8Array): boolean {
+    return this.#inbox.deliver(subject, data);
+  }
+
+  /**
+   * Returns one result per item, in order. Throws only where nothing was tried (unavailable, or timeout where the
+   * metadata of an index could not be read or changed in time).
+   */
+  async write(items: readonly WriteItem[], given: WriteOptions): Promise<WriteResult[]> {
+    const options = withinReason(given);
+    const deadline = new WriteDeadline(options);
+    try {
+      return await this.#write(items, options, deadline);
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /**
+   * Writes new documents, the quick way. Null where they aren't as simple as that: nothing was tried, and `write` takes
+   * them. Throws as `write` does.
+   */
+  async append(run: AppendRun, given: WriteOptions): Promise<AppendResult | null> {
+    const options = withinReason(given);
+    const deadline = new WriteDeadline(options);
+    try {
+      const index = await deadline.within(this.#appends.prepare(run));
+      if (index === null) return null;
+      const header = this.#header(isLenient(index));
+      const result = await this.#appends.write(run, index, header, options.timeoutMs, deadline.signal);
+      await this.#refresh([index], options, deadline);
+      return result;
+    } finally {
+      deadline.end();
+    }
+  }
+
+  async #write(
+    items: readonly WriteItem[],
+    options: WriteOptions,
+    deadline: WriteDeadline,
+  ): Promise<WriteResult[]> {
+    const results: WriteResult[] = new Array(items.length);
+    const replies = new Map<string, Reply>();
+    const batches = new Map<boolean, DocBatches>();
+    const prepared: (Prepared | undefined)[] = [];
+    const indices = new Map<string, IndexMetadata>();
+    for (const [place, item] of items.entries()) {
+      const ready =
+        this.#prepareKnown(item, place, indices) ?? (await deadline.within(this.#prepare(item, place)));
+      if (ready instanceof AppError) {
+        results[place] = { index: item.index, id: item.id, error: ready };
+        continue;
+      }
+      prepared[place] = ready;
+      indices.set(item.index, ready.index);
+      const lenient = isLenient(ready.index);
+      let group = batches.get(lenient);
+      if (group === undefined) {
+        group = new DocBatches(this.#header(lenient), (index, shard, part) =>
+          this.#openReply(replies, index, shard, part, lenient),
+        );
+        batches.set(lenient, group);
+      }
+      group.add(ready.index, ready.operation, place);
+    }
+    try {
+      await this.#run(batches, replies, prepared, results, { ...options, signal: deadline.signal });
+    } finally {
+      for (const reply of replies.values()) reply.close();
+    }
+    const written = new Map(
+      prepared.flatMap((each) => (each ? [[each.index.uuid, each.index] as const] : [])),
+    );
+    await this.#refresh([...written.values()], options, deadline);
+    return results;
+  }
+
+  /** Reads in real time. `index`: a name, or an alias of one index. Throws index_missing. */
+  get(name: string, id: string, { routing }: { readonly routing?: string }): Promise<StoredDocument | null> {
+    const found = this.#options.catalog.resolve(name, {});
+    const index = found[0];
+    if (found.length !== 1 || index === undefined) {
+      const names = found.map((each) => each.name).join(", ");
+      const text = `Alias [${name}] has more than one indices associated with it [[${names}]], can't execute a single index op`;
+      return Promise.reject(new AppError("request_invalid", text));
+    }
+    const shard = shardOf(id, routing ?? "", index.settings.numberOfShards);
+    const document = this.#options.shards.get(index, shard, id);
+    if (document === null) return Promise.resolve(null);
+    return Promise.resolve({ ...document, index: index.name, id, ...(routing !== undefined && { routing }) });
+  }
+
+  #header(lenient: boolean) {
+    return {
+      lenient,
+      timeMs: this.#options.now(),
+      rawIncarnation: 0,
+      rawPartition: 0,
+      rawSequence: 0,
+      sources: [],
+    };
+  }
+
+  #openReply(
+    replies: Map<string, Reply>,
+    index: IndexMetadata,
+    shard: number,
+    part: number,
+    lenient: boolean,
+  ): string {
+    const reply = this.#inbox.open();
+    replies.set(replyKey(index, shard, part, lenient), reply);
+    return reply.subject;
+  }
+
+  /** Fast path: a document of a known shape for an index that an item before it went to. */
+  #prepareKnown(
+    item: WriteItem,
+    place: number,
+    indices: ReadonlyMap<string, IndexMetadata>,
+  ): Prepared | AppError | undefined {
+    if (item.kind !== "index" && item.kind !== "create") return undefined;
+    const index = indices.get(item.index);
+    if (index === undefined || !this.#shapes.has(index, jsonShape(item.source))) return undefined;
+    try {
+      checkStreamWrite(index, item);
+      return { index, operation: this.#operation(item, place) };
+    } catch (error) {
+      return toAppError(error);
+    }
+  }
+
+  #operation(item: WriteItem, place: number): tailrace.DocOperation.$Properties {
+    return docOperation(item, place, () => this.#ids.next());
+  }
+
+  /** Finds the index and resolves new fields. Returns why an item can't be written. */
+  async #prepare(item: WriteItem, place: number): Promise<Prepared | AppError> {
+    const { catalog } = this.#options;
+    try {
+      const operation = this.#operation(item, place);
+      let index = item.kind === "delete" ? this.#deleteTarget(item.index) : await catalog.ensure(item.index);
+      checkStreamWrite(index, item);
+      if (index.state === "close")
+        throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
+      for (const source of documentsOf(item)) {
+        const fields = this.#shapes.missing(index, source, false);
+        if (fields === null) continue;
+        await catalog.putMapping(index.name, fields);
+        index = catalog.get(index.name) ?? index;
+      }
+      return { index, operation };
+    } catch (error) {
+      const failure = toAppError(error);
+      if (failure.retryable) throw error;
+      return failure;
+    }
+  }
+
+  /** A delete makes no index. */
+  #deleteTarget(name: string): IndexMetadata {
+    const [index] = this.#options.catalog.resolve(name, {});
+    if (index === undefined) throw new AppError("index_missing", "no such index", { data: { index: name } });
+    return index;
+  }
+
+  async #run(
+    batches: ReadonlyMap<boolean, DocBatches>,
+    replies: ReadonlyMap<string, Reply>,
+    prepared: readonly (Prepared | undefined)[],
+    results: WriteResult[],
+    { timeoutMs, signal }: WriteOptions,
+  ): Promise<void> {
+    const answers: Promise<void>[] = [];
+    for (const [lenient, group] of batches) {
+      for (const batch of group.take()) {
+        try {
+          await this.#options.log.publish(batch.subject, batch.data, {
+            messageId: randomUUID(),
+            wait: false,
+            signal,
+          });
+        } catch (error) {
+          fill(batch, prepared, results, toAppError(error));
+          continue;
+        }
+        const reply = replies.get(replyKey(batch.index, batch.shard, batch.part, lenient))!;
+        answers.push(this.#answer(batch, reply, prepared, results, timeoutMs));
+      }
+    }
+    await Promise.all(answers);
+  }
+
+  async #answer(
+    batch: EncodedBatch,
+    reply: Reply,
+    prepared: readonly (Prepared | undefined)[],
+    results: WriteResult[],
+    timeoutMs: number,
+  ): Promise<void> {
+    try {
+      fill(batch, prepared, results, await reply.wait(timeoutMs));
+    } catch (error) {
+      fill(batch, prepared, results, toAppError(error));
+    }
+  }
+
+  async #refresh(
+    indices: readonly IndexMetadata[],
+    { refresh, signal }: WriteOptions,
+    deadline: WriteDeadline,
+  ): Promise<void> {
+    if (refresh === "false") return;
+    const { shards } = this.#options;
+    if (refresh === "wait_for") await shards.nextRefresh(indices, deadline.signal);
+    // Who has waited long enough for the regular refresh gets one of their own.
+    if (refresh === "true" || (deadline.isOver && !signal.aborted)) await shards.refresh(indices);
+  }
+}
+
+function replyKey(index: IndexMetadata, shard: number, part: number, lenient: boolean): string {
+  return `${index.uuid}/${shard}/${part}/${lenient}`;
+}
+
+function isLenient({ settings }: IndexMetadata): boolean {
+  const setting = settings.raw["mapping.lenient"];
+  return setting === true || setting === "true";
+}

@@ -1,0 +1,104 @@
+/** `tailrace-hub snapshot create|list|restore`: a hub's data copied elsewhere and brought back. */
+
+import { resolve } from "node:path";
+import { StreamArchive } from "#hub/journal/streams/stream-archive.ts";
+import { type HubSettings, loadHubSettings } from "#hub/node/settings/hub-settings.ts";
+import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
+import { withConnection } from "#hub/node/wiring/state-session.ts";
+import { type BlobStore, DirectoryBlobs } from "#hub/snapshot/blobs/blob-store.ts";
+import { S3Blobs } from "#hub/snapshot/blobs/s3-blobs.ts";
+import { readSnapshot, snapshotNames } from "#hub/snapshot/contents.ts";
+import { checkHoldsData, createSnapshot } from "#hub/snapshot/create.ts";
+import { checkEmpty, finishRestore, restoreFiles, restoreStreams } from "#hub/snapshot/restore.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { usageError } from "./arguments.ts";
+import type { SnapshotCommand } from "./snapshot-arguments.ts";
+
+const MIB = 1_024 ** 2;
+
+export interface SnapshotSurroundings {
+  readonly log: Logger;
+  /** Of this program. */
+  readonly version: string;
+}
+
+/** Does the command and says on standard output what it did. Throws AppErrors with the remedy. */
+export async function runSnapshotCommand(
+  command: SnapshotCommand,
+  { log, version }: SnapshotSurroundings,
+): Promise<void> {
+  const store = openStore(command.address);
+  if (command.action === "list") {
+    const names = await snapshotNames(store);
+    if (names.length === 0) throw new AppError("not_found", `${store.address} holds no snapshot`);
+    for (const name of names) say(name);
+    return;
+  }
+  const place = { file: command.config, overrides: command.overrides };
+  if (command.action === "create")
+    await create(command, loadCommandSettings(place, process.env), store, { log, version });
+  else await restore(command, loadHubSettings(place, process.env), store, log);
+}
+
+async function create(
+  command: SnapshotCommand,
+  settings: HubSettings,
+  store: BlobStore,
+  { log, version }: SnapshotSurroundings,
+): Promise<void> {
+  const nowMs = Date.now();
+  const name = command.snapshot ?? new Date(nowMs).toISOString().replace(/[:.]/g, "-").toLowerCase();
+  const folder = resolve(settings["path.data"]);
+  checkHoldsData(folder);
+  const { tally } = await withConnection(settings, log, (connection) =>
+    createSnapshot({
+      name,
+      folder,
+      store,
+      archive: new StreamArchive(connection),
+      product: version,
+      nowMs,
+      progress: say,
+    }),
+  );
+  say(
+    `snapshot ${name} is in ${store.address}: ${mib(tally.bytes)} MiB, of which ${mib(tally.newBytes)} MiB are new`,
+  );
+  say("it holds the hub's keys and tokens: keep it as safe as the hub");
+}
+
+async function restore(
+  command: SnapshotCommand,
+  settings: HubSettings,
+  store: BlobStore,
+  log: Logger,
+): Promise<void> {
+  const name = command.snapshot ?? (await snapshotNames(store)).at(-1);
+  if (name === undefined) throw usageError(`${store.address} holds no snapshot`);
+  const folder = resolve(settings["path.data"]);
+  checkEmpty(folder);
+  checkFolderOwner(folder, "tailrace-hub");
+  const options = { snapshot: await readSnapshot(store, name), store, folder, progress: say };
+  await restoreFiles(options);
+  await withConnection(settings, log, (connection) => restoreStreams(options, new StreamArchive(connection)));
+  finishRestore(folder);
+  say(
+    `snapshot ${name} is restored into ${folder}; agents send again what came after it when the hub starts`,
+  );
+}
+
+function openStore(address: string): BlobStore {
+  return address.startsWith("s3://")
+    ? new S3Blobs(address, process.env)
+    : new DirectoryBlobs(resolve(address));
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function mib(bytes: number): string {
+  return (bytes / MIB).toFixed(1);
+}

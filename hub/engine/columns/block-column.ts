@@ -1,0 +1,208 @@
+/**
+ * Reads a column (see column-writer.ts): values by document, documents by value, counts by value. Blocks of packed numbers
+ * are unpacked, compared and counted by the kernel where there is one.
+ */
+
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import type { SegmentFile } from "#hub/engine/files/segment-file.ts";
+import type { ColumnRun } from "#hub/engine/kernel/column-kernel.ts";
+import { type SearchKernel, searchKernel } from "#hub/engine/kernel/search-kernel.ts";
+import { COLUMN_BLOCK, type DocRun, type ValueBlock } from "#hub/engine/searcher/searcher.ts";
+import { ColumnIndex } from "./column-index.ts";
+import type { ColumnEntry } from "./column-writer.ts";
+import { DecodedBlock, MASK_WORDS } from "./decoded-block.ts";
+
+/** Blocks that the kernel is given at a time: their bytes stay in the processor's cache. */
+export const RUN_BLOCKS = 64;
+
+/** Both inclusive. */
+type Bounds = readonly [from: number, to: number];
+
+/** Numbers by document; what they mean is the business of the columns made of it. */
+export class BlockColumn {
+  readonly entry: ColumnEntry;
+  readonly presence: Bitset | null;
+  readonly #docCount: number;
+  readonly #index: ColumnIndex;
+  readonly #kernel: SearchKernel | null;
+  readonly #decoded: DecodedBlock;
+
+  /** `presence`: documents with a value, null for all. `kernel`: null does everything here. */
+  constructor(
+    file: SegmentFile,
+    entry: ColumnEntry,
+    docCount: number,
+    presence: Bitset | null,
+    kernel: SearchKernel | null = searchKernel(),
+  ) {
+    this.entry = entry;
+    this.presence = presence;
+    this.#docCount = docCount;
+    this.#kernel = kernel;
+    this.#index = new ColumnIndex(file, entry, docCount);
+    this.#decoded = new DecodedBlock({ file, entry, index: this.#index, docCount, presence, kernel });
+  }
+
+  /** Null: everything is done here. */
+  get kernel(): SearchKernel | null {
+    return this.#kernel;
+  }
+
+  get blockCount(): number {
+    return this.#index.blockCount;
+  }
+
+  blockMin(block: number): number {
+    return this.#index.min(block);
+  }
+
+  blockMax(block: number): number {
+    return this.#index.max(block);
+  }
+
+  /** First value of a document; NaN without one. */
+  first(doc: number): number {
+    this.#decoded.load(doc >>> 10);
+    const slot = doc & (COLUMN_BLOCK - 1);
+    const start = this.#decoded.start(slot);
+    return start < this.#decoded.start(slot + 1) ? this.#decoded.values[start]! : Number.NaN;
+  }
+
+  /** Writes the values of a document to `out` from 0; returns how many. */
+  read(doc: number, out: number[]): number {
+    this.#decoded.load(doc >>> 10);
+    const slot = doc & (COLUMN_BLOCK - 1);
+    const start = this.#decoded.start(slot);
+    const count = this.#decoded.start(slot + 1) - start;
+    for (let index = 0; index < count; index++) out[index] = this.#decoded.values[start + index]!;
+    return count;
+  }
+
+  /** See DecodedBlock.decodeFirst. */
+  decodeFirst(block: number, out: Float64Array | Int32Array, missing: number): number {
+    return this.#decoded.decodeFirst(block, out, missing);
+  }
+
+  /** See DecodedBlock.decodeValues. */
+  decodeValues(block: number, out: ValueBlock): number {
+    return this.#decoded.decodeValues(block, out);
+  }
+
+  /** Like `read`, without rounding beyond 2^53. */
+  readExact(doc: number, out: bigint[]): number {
+    const block = doc >>> 10;
+    this.#decoded.load(block);
+    const slot = doc & (COLUMN_BLOCK - 1);
+    const start = this.#decoded.start(slot);
+    const count = this.#decoded.start(slot + 1) - start;
+    for (let index = 0; index < count; index++) out[index] = this.#decoded.exact(block, start + index);
+    return count;
+  }
+
+  /**
+   * Writes to `mask` (32 words) which documents of a block have a value in [from, to]. Values beyond 2^53 are compared
+   * as they are rounded.
+   */
+  match(block: number, from: number, to: number, mask: Uint32Array): void {
+    mask.fill(0);
+    const min = this.blockMin(block);
+    const max = this.blockMax(block);
+    if (!(min <= to && max >= from)) return;
+    if (min >= from && max <= to) this.#copyPresence(block, mask);
+    else this.#matchBlocks(block, block + 1, [from, to], false, mask);
+  }
+
+  /**
+   * Like `match`, of blocks [fromBlock, toBlock), in `words`, which begin with the first document of these. `narrow`:
+   * documents that aren't in it before stay out.
+   */
+  matchAll(fromBlock: number, toBlock: number, bounds: Bounds, words: Uint32Array, narrow: boolean): void {
+    for (let block = fromBlock; block < toBlock; block += RUN_BLOCKS) {
+      const end = Math.min(toBlock, block + RUN_BLOCKS);
+      const [from, to] = [(block - fromBlock) * MASK_WORDS, (end - fromBlock) * MASK_WORDS];
+      this.#matchBlocks(block, end, bounds, narrow, words.subarray(from, to));
+    }
+  }
+
+  #matchBlocks(from: number, to: number, bounds: Bounds, narrow: boolean, words: Uint32Array): void {
+    const columns = this.#kernel?.columns;
+    const all = Array.from({ length: to - from }, (_, block) => block);
+    const left = columns?.match(this.runOf(from, to), bounds[0], bounds[1], narrow, words) ?? all;
+    for (const block of left) {
+      const mask = words.subarray(block * MASK_WORDS, (block + 1) * MASK_WORDS);
+      const before = narrow ? mask.slice() : null;
+      mask.fill(0);
+      this.#matchHere(from + block, bounds[0], bounds[1], mask);
+      if (before !== null) for (let word = 0; word < mask.length; word++) mask[word]! &= before[word]!;
+    }
+  }
+
+  /**
+   * Adds one to counts[offset + value] for the value of each document of a run. Values are whole numbers from 0 that
+   * `counts` has room for. Returns false, having done nothing, where documents have several values.
+   */
+  count(run: DocRun, counts: Int32Array, offset: number): boolean {
+    if (this.entry.multiValued) return false;
+    const columns = this.#kernel?.columns;
+    const values = this.entry.max + 1;
+    columns?.startCount(values);
+    for (let from = run.from; from < run.to; from += RUN_BLOCKS) {
+      const to = Math.min(run.to, from + RUN_BLOCKS);
+      const at = (from - run.wordsFrom) * MASK_WORDS;
+      const words = run.words?.subarray(at, at + (to - from) * MASK_WORDS) ?? null;
+      const left = columns?.count(this.runOf(from, to), words, values);
+      for (let block = from; block < to; block++) {
+        if (left === undefined || left.includes(block - from)) this.#countHere(block, run, counts, offset);
+      }
+    }
+    columns?.addCounts(values, counts, offset);
+    return true;
+  }
+
+  #countHere(block: number, { words, wordsFrom }: DocRun, counts: Int32Array, offset: number): void {
+    this.#decoded.load(block);
+    const docs = this.#decoded.docsOf(block);
+    for (let slot = 0; slot < docs; slot++) {
+      const bit = (block - wordsFrom) * COLUMN_BLOCK + slot;
+      if (words !== null && ((words[bit >>> 5]! >>> (bit & 31)) & 1) === 0) continue;
+      const start = this.#decoded.start(slot);
+      if (start < this.#decoded.start(slot + 1)) counts[offset + this.#decoded.values[start]!]!++;
+    }
+  }
+
+  /** What the kernel has to know of blocks [from, to). */
+  runOf(from: number, to: number): ColumnRun {
+    const dataFrom = this.#index.dataAt(from);
+    return {
+      index: this.#index.entries(from, to),
+      blocks: to - from,
+      data: this.#decoded.data.subarray(dataFrom, this.#index.dataAt(to)),
+      dataFrom,
+      docs: Math.min(to * COLUMN_BLOCK, this.#docCount) - from * COLUMN_BLOCK,
+      isUnsigned: this.entry.numbers === "unsigned",
+      presence: this.presence?.words.subarray(from * MASK_WORDS, to * MASK_WORDS) ?? null,
+    };
+  }
+
+  #copyPresence(block: number, mask: Uint32Array): void {
+    if (this.presence !== null) {
+      mask.set(this.#decoded.presentIn(block));
+      return;
+    }
+    const docs = this.#decoded.docsOf(block);
+    mask.fill(0xffff_ffff, 0, docs >>> 5);
+    if ((docs & 31) !== 0) mask[docs >>> 5] = 2 ** (docs & 31) - 1;
+  }
+
+  #matchHere(block: number, from: number, to: number, mask: Uint32Array): void {
+    this.#decoded.load(block);
+    const docs = this.#decoded.docsOf(block);
+    for (let slot = 0, at = 0; slot < docs; slot++) {
+      const end = this.#decoded.start(slot + 1);
+      for (; at < end; at++) {
+        const value = this.#decoded.values[at]!;
+        if (value >= from && value <= to) mask[slot >>> 5]! |= 1 << (slot & 31);
+      }
+    }
+  }
+}

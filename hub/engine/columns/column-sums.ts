@@ -1,0 +1,66 @@
+/** Values of one column summed by the ordinals of another: what an average by host takes. */
+
+import { COLUMN_BLOCK, type DocRun } from "#hub/engine/searcher/searcher.ts";
+import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
+import { type BlockColumn, RUN_BLOCKS } from "./block-column.ts";
+import { MASK_WORDS } from "./decoded-block.ts";
+
+/** Adds a value to the sum that begins at `from`. */
+function addValue(sums: Float64Array, from: number, value: number): void {
+  sums[from + SumPlace.COUNT]!++;
+  sums[from + SumPlace.TOTAL]! += value;
+  sums[from + SumPlace.SQUARES]! += value * value;
+  if (value < sums[from + SumPlace.MIN]!) sums[from + SumPlace.MIN] = value;
+  if (value > sums[from + SumPlace.MAX]!) sums[from + SumPlace.MAX] = value;
+}
+
+/**
+ * Adds the values of a run's documents to `sums` by their ordinals in `by`. Both columns have one value a document at most,
+ * `values` whole numbers. The kernel does what it can.
+ */
+export function addSums(values: BlockColumn, by: BlockColumn, run: DocRun, sums: Float64Array): void {
+  const columns = values.kernel?.columns;
+  let twin: SumsHere | undefined;
+  const addHere = (block: number): void => {
+    twin ??= new SumsHere(values, by, run, sums);
+    twin.add(block);
+  };
+  for (let from = run.from; from < run.to; from += RUN_BLOCKS) {
+    const to = Math.min(run.to, from + RUN_BLOCKS);
+    const at = (from - run.wordsFrom) * MASK_WORDS;
+    const words = run.words?.subarray(at, at + (to - from) * MASK_WORDS) ?? null;
+    const left = columns?.sum(by.runOf(from, to), values.runOf(from, to), words, sums);
+    if (left === undefined) for (let block = from; block < to; block++) addHere(block);
+    else for (const block of left) addHere(from + block);
+  }
+}
+
+/** The kernel's twin. */
+class SumsHere {
+  readonly #columns: readonly [values: BlockColumn, by: BlockColumn];
+  readonly #run: DocRun;
+  readonly #sums: Float64Array;
+  readonly #values = new Float64Array(COLUMN_BLOCK);
+  readonly #ordinals = new Int32Array(COLUMN_BLOCK);
+
+  constructor(values: BlockColumn, by: BlockColumn, run: DocRun, sums: Float64Array) {
+    this.#columns = [values, by];
+    this.#run = run;
+    this.#sums = sums;
+  }
+
+  /** Adds the documents of one block. */
+  add(block: number): void {
+    const [values, by] = this.#columns;
+    const docs = values.decodeFirst(block, this.#values, Number.NaN);
+    by.decodeFirst(block, this.#ordinals, -1);
+    const { words, wordsFrom } = this.#run;
+    for (let slot = 0; slot < docs; slot++) {
+      const bit = (block - wordsFrom) * COLUMN_BLOCK + slot;
+      if (words !== null && ((words[bit >>> 5]! >>> (bit & 31)) & 1) === 0) continue;
+      const value = this.#values[slot]!;
+      if (this.#ordinals[slot]! >= 0 && !Number.isNaN(value))
+        addValue(this.#sums, SUM_WIDTH * this.#ordinals[slot]!, value);
+    }
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * Writes the values of one column: blocks of 1024 documents, each as few bits as its values need, with its smallest and
+ * largest value in an index. Grammar: README.md.
+ */
+
+import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
+import { bitsOf, packNumbers } from "#hub/engine/encoding/bit-packing.ts";
+import type { Extent, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import { COLUMN_BLOCK } from "#hub/engine/searcher/searcher.ts";
+import { commonStep, decimalScale, isLinear } from "./column-steps.ts";
+
+/** Bytes of a block in the index. */
+export const BLOCK_ENTRY_BYTES = 48;
+
+/** How the values of a block are written. */
+export const MODE_EMPTY = 0;
+/** base + index * step, no data. */
+export const MODE_LINEAR = 1;
+/** base + packed * step. */
+export const MODE_PACKED = 2;
+/** 8 bytes each: i64, u64 or f64 by the column's kind. */
+export const MODE_RAW = 3;
+/** (base + packed) / step, for doubles that are decimals. */
+export const MODE_DECIMAL = 4;
+
+/** What decides how 8 bytes are read. */
+export type ColumnNumbers = "signed" | "unsigned" | "float";
+
+export interface ColumnEntry {
+  readonly numbers: ColumnNumbers;
+  readonly valueCount: number;
+  readonly multiValued: boolean;
+  /** All values are exact as numbers. */
+  readonly safe: boolean;
+  readonly min: number;
+  readonly max: number;
+  readonly index: Extent;
+  readonly data: Extent;
+}
+
+/** Values with their documents; `docs` ascending, a document's values next to each other in the order to be kept. */
+export interface ColumnValues {
+  readonly docs: Int32Array | Uint32Array;
+  /** Numbers, or exact whole numbers where some are beyond 2^53. */
+  readonly values: Float64Array | readonly bigint[];
+  readonly count: number;
+  /** No document has more than one value, as the caller knows. */
+  readonly isSingle?: boolean;
+}
+
+/** Widest packed value. */
+const MAX_BITS = 53;
+
+const counts = new Float64Array(COLUMN_BLOCK);
+const view = new DataView(new ArrayBuffer(8));
+
+/** Writes a column over `docCount` documents and returns its entry for the directory. */
+export function writeColumn(
+  file: SegmentFileWriter,
+  input: ColumnValues,
+  docCount: number,
+  numbers: ColumnNumbers,
+): ColumnEntry {
+  const data = new ByteBuffer(input.count * 2 + 64);
+  const index = new ByteBuffer(Math.ceil(docCount / COLUMN_BLOCK) * BLOCK_ENTRY_BYTES);
+  const { docs, values, count } = input;
+  let multiValued = false;
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  let from = 0;
+  for (let firstDoc = 0; firstDoc < docCount; firstDoc += COLUMN_BLOCK) {
+    let to = from;
+    while (to < count && docs[to]! < firstDoc + COLUMN_BLOCK) to++;
+    const block = {
+      dataAt: data.length,
+      from,
+      min: 0,
+      max: 0,
+      mode: MODE_EMPTY,
+      bits: 0,
+      countBits: 0,
+      base: 0n,
+      step: 1,
+    };
+    block.countBits = input.isSingle === true ? 0 : writeCounts(docs, from, to, data);
+    multiValued ||= block.countBits > 0;
+    if (to > from) writeValues(values, to, block, numbers, data);
+    writeEntry(index, block, to > from, numbers);
+    if (to > from) {
+      min = Math.min(min, block.min);
+      max = Math.max(max, block.max);
+    }
+    from = to;
+  }
+  return {
+    numbers,
+    valueCount: count,
+    multiValued,
+    safe: values instanceof Float64Array || values.every((value) => Number.isSafeInteger(Number(value))),
+    min: count === 0 ? 0 : min,
+    max: count === 0 ? 0 : max,
+    index: file.write(index.view()),
+    data: file.write(data.view()),
+  };
+}
+
+interface Block {
+  readonly dataAt: number;
+  readonly from: number;
+  min: number;
+  max: number;
+  mode: number;
+  bits: number;
+  countBits: number;
+  /** For doubles: the number's bits are written. */
+  base: bigint | number;
+  step: number;
+}
+
+/** Values per document less one, where some document has more than one; returns the bits of each, 0 for none. */
+function writeCounts(docs: Int32Array | Uint32Array, from: number, to: number, data: ByteBuffer): number {
+  let owners = 0;
+  let most = 0;
+  for (let at = from; at < to; ) {
+    let next = at + 1;
+    while (next < to && docs[next] === docs[at]) next++;
+    counts[owners++] = next - at - 1;
+    if (next - at - 1 > most) most = next - at - 1;
+    at = next;
+  }
+  const bits = bitsOf(most);
+  if (bits > 0) packNumbers(counts, owners, bits, data);
+  return bits;
+}
+
+function writeValues(
+  values: Float64Array | readonly bigint[],
+  to: number,
+  block: Block,
+  numbers: ColumnNumbers,
+  data: ByteBuffer,
+): void {
+  if (!(values instanceof Float64Array)) {
+    writeExact(values.slice(block.from, to), block, numbers, data);
+    return;
+  }
+  const slice = values.subarray(block.from, to);
+  findBounds(slice, block);
+  const scale = numbers === "float" ? decimalScale(slice) : 0;
+  if (numbers !== "float") writeWhole(slice, block, data);
+  else if (scale === 0) writeRaw(slice, block, data);
+  else writeDecimal(slice, block, scale, data);
+}
+
+function findBounds(values: Float64Array, block: Block): void {
+  let min = values[0]!;
+  let max = min;
+  for (let index = 1; index < values.length; index++) {
+    const value = values[index]!;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  block.min = min;
+  block.max = max;
+}
+
+function writeWhole(values: Float64Array, block: Block, data: ByteBuffer): void {
+  const first = values[0]!;
+  const step = values.length > 1 ? values[1]! - first : 0;
+  block.base = BigInt(first);
+  block.step = step;
+  block.mode = MODE_LINEAR;
+  if (isLinear(values, step)) return;
+  const range = block.max - block.min;
+  if (bitsOf(range) > MAX_BITS || !Number.isSafeInteger(range)) {
+    writeExact(Array.from(values, BigInt), block, "signed", data);
+    return;
+  }
+  const divisor = commonStep(values, block.min);
+  const packed = packedRoom(values.length);
+  for (let index = 0; index < values.length; index++) packed[index] = (values[index]! - block.min) / divisor;
+  block.mode = MODE_PACKED;
+  block.base = BigInt(block.min);
+  block.step = divisor;
+  block.bits = bitsOf(range / divisor);
+  packNumbers(packed, values.length, block.bits, data);
+}
+
+/** Whole numbers of any size: packed where their range allows, else raw. */
+function writeExact(values: readonly bigint[], block: Block, numbers: ColumnNumbers, data: ByteBuffer): void {
+  let min = values[0]!;
+  let max = min;
+  for (const value of values) {
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  block.min = roundedBelow(min);
+  block.max = -roundedBelow(-max);
+  const range = Number(max - min);
+  if (range <= Number.MAX_SAFE_INTEGER) {
+    const packed = packedRoom(values.length);
+    values.forEach((value, index) => {
+      packed[index] = Number(value - min);
+    });
+    block.mode = MODE_PACKED;
+    block.base = min;
+    block.step = 1;
+    block.bits = bitsOf(range);
+    packNumbers(packed, values.length, block.bits, data);
+    return;
+  }
+  block.mode = MODE_RAW;
+  for (const value of values) {
+    if (numbers === "unsigned") view.setBigUint64(0, value, true);
+    else view.setBigInt64(0, value, true);
+    data.append(new Uint8Array(view.buffer));
+  }
+}
+
+/** The number at or next below a whole number that may have more than 53 bits. */
+function roundedBelow(value: bigint): number {
+  const number = Number(value);
+  return BigInt(number) > value ? number - Math.abs(number) * Number.EPSILON : number;
+}
+
+function writeRaw(values: Float64Array, block: Block, data: ByteBuffer): void {
+  block.mode = MODE_RAW;
+  data.append(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+}
+
+function writeDecimal(values: Float64Array, block: Block, scale: number, data: ByteBuffer): void {
+  const base = Math.round(block.min * scale);
+  const packed = packedRoom(values.length);
+  for (let index = 0; index < values.length; index++)
+    packed[index] = Math.round(values[index]! * scale) - base;
+  block.mode = MODE_DECIMAL;
+  block.base = base;
+  block.step = scale;
+  block.bits = bitsOf(Math.round(block.max * scale) - base);
+  packNumbers(packed, values.length, block.bits, data);
+}
+
+let room = new Float64Array(COLUMN_BLOCK);
+
+/** Room for the packed values of a block; blocks of arrays can be longer than 1024. */
+function packedRoom(length: number): Float64Array {
+  if (room.length < length) room = new Float64Array(length * 2);
+  return room;
+}
+
+function writeEntry(index: ByteBuffer, block: Block, hasValues: boolean, numbers: ColumnNumbers): void {
+  index.u32(block.dataAt);
+  index.u32(block.from);
+  appendFloat(index, hasValues ? block.min : Number.POSITIVE_INFINITY);
+  appendFloat(index, hasValues ? block.max : Number.NEGATIVE_INFINITY);
+  if (typeof block.base === "number") view.setFloat64(0, block.base, true);
+  else if (numbers === "unsigned") view.setBigUint64(0, block.base, true);
+  else view.setBigInt64(0, block.base, true);
+  index.append(new Uint8Array(view.buffer));
+  appendFloat(index, block.step);
+  for (const byte of [block.mode, block.bits, block.countBits, 0, 0, 0, 0, 0]) index.u8(byte);
+}
+
+function appendFloat(out: ByteBuffer, value: number): void {
+  view.setFloat64(0, value, true);
+  out.append(new Uint8Array(view.buffer));
+}

@@ -1,0 +1,114 @@
+/** Opening a shard's files: what is whole is used, what isn't is named and left out, what no commit knows is removed. */
+
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { SegmentFile } from "#hub/engine/files/segment-file.ts";
+import { Segment } from "#hub/engine/segment/segment.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
+import { readLiveDocs } from "./live-docs.ts";
+import { type Manifest, type ManifestSegment, readManifest } from "./manifest.ts";
+import { liveFileName, ShardSegment, segmentFileName } from "./shard-segment.ts";
+
+/** Bytes of segments that are checked in full when a shard opens; what is beyond is checked as it is read. */
+const VERIFY_AT_OPEN_BYTES = 64 * 1024 * 1024;
+
+/** Damaged files are kept here for whoever wants to look. */
+const DAMAGED_FOLDER = "damaged";
+
+/** A segment that couldn't be used. */
+export interface LostSegment {
+  readonly name: string;
+  readonly docs: number;
+  /** Its documents come from messages behind this position. */
+  readonly after: Position;
+  readonly reason: string;
+}
+
+export interface Recovered {
+  readonly manifest: Manifest | null;
+  readonly segments: ShardSegment[];
+  readonly lost: readonly LostSegment[];
+  /** Newer manifests that were damaged. */
+  readonly damagedManifests: number;
+  /** From where the log has to be read on. */
+  readonly position: Position;
+  /** Up to where messages were applied before, but may be missing now; null where nothing is. */
+  readonly repairUntil: Position | null;
+}
+
+/** Opens what the newest whole manifest names. Throws data_corrupt where there are manifests and none is whole. */
+export function recover(folder: string): Recovered {
+  const found = readManifest(folder);
+  if (found === null) {
+    removeUnknown(folder, new Set());
+    return {
+      manifest: null,
+      segments: [],
+      lost: [],
+      damagedManifests: 0,
+      position: START,
+      repairUntil: null,
+    };
+  }
+  const { manifest, damaged } = found;
+  const segments: ShardSegment[] = [];
+  const lost: LostSegment[] = [];
+  const known = new Set<string>();
+  let verifyBytes = VERIFY_AT_OPEN_BYTES;
+  // From the newest back: fresh files are the likelier ones to be damaged.
+  for (const entry of [...manifest.segments].reverse()) {
+    known.add(segmentFileName(entry.name)).add(liveFileName(entry.name, entry.liveGeneration));
+    try {
+      segments.unshift(openSegment(folder, entry, verifyBytes));
+      verifyBytes -= entry.sizeBytes;
+    } catch (error) {
+      lost.push({
+        name: entry.name,
+        docs: entry.docs,
+        after: entry.after,
+        reason: toAppError(error).message,
+      });
+      setAside(folder, entry);
+    }
+  }
+  removeUnknown(folder, known);
+  const position = lost.reduce(
+    (lowest, { after }) => (comparePositions(after, lowest) < 0 ? after : lowest),
+    manifest.position,
+  );
+  const repairUntil = lost.length > 0 ? manifest.position : manifest.repairUntil;
+  return { manifest, segments, lost, damagedManifests: damaged, position, repairUntil };
+}
+
+function openSegment(folder: string, entry: ManifestSegment, verifyBytes: number): ShardSegment {
+  const file = SegmentFile.open(entry.name, join(folder, segmentFileName(entry.name)));
+  try {
+    if (file.sizeBytes <= verifyBytes) file.verify();
+    const segment = new Segment(file);
+    let live: Bitset | null = null;
+    if (entry.liveGeneration > 0) {
+      live = readLiveDocs(join(folder, liveFileName(entry.name, entry.liveGeneration)), segment.docCount);
+    }
+    return new ShardSegment(segment, entry.after, live, entry.liveGeneration, null);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+function setAside(folder: string, entry: ManifestSegment): void {
+  mkdirSync(join(folder, DAMAGED_FOLDER), { recursive: true });
+  for (const name of [segmentFileName(entry.name), liveFileName(entry.name, entry.liveGeneration)]) {
+    if (existsSync(join(folder, name))) renameSync(join(folder, name), join(folder, DAMAGED_FOLDER, name));
+  }
+}
+
+/** Removes segment files that no commit names: a crash came before it. */
+function removeUnknown(folder: string, known: ReadonlySet<string>): void {
+  for (const name of readdirSync(folder)) {
+    const isOurs = name.endsWith(".seg") || name.endsWith(".liv") || name.endsWith(".tmp");
+    if (isOurs && !known.has(name)) rmSync(join(folder, name), { force: true });
+  }
+}

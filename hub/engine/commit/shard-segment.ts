@@ -1,0 +1,134 @@
+/** A segment within its shard: its changing live documents, what of it is on disk. */
+
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { FileSink, SegmentFile } from "#hub/engine/files/segment-file.ts";
+import type { Segment } from "#hub/engine/segment/segment.ts";
+import { SnapshotReader } from "#hub/engine/segment/snapshot-reader.ts";
+import type { Position } from "#proto/position.ts";
+import { writeLiveDocs } from "./live-docs.ts";
+import type { ManifestSegment } from "./manifest.ts";
+
+/** Changes of live documents become visible with the next snapshot and durable with the next commit. */
+export class ShardSegment {
+  readonly segment: Segment;
+  /** The segment's documents come from messages behind this position. */
+  readonly after: Position;
+  #live: Bitset | null;
+  #liveCount: number;
+  /** What snapshots see; replaced, never changed. */
+  #snapshot: SnapshotReader | null = null;
+  #liveGeneration: number;
+  #liveDirty = false;
+  /** Bytes that aren't on disk yet. */
+  #image: Uint8Array | null;
+
+  constructor(
+    segment: Segment,
+    after: Position,
+    live: Bitset | null,
+    liveGeneration: number,
+    image: Uint8Array | null,
+  ) {
+    this.segment = segment;
+    this.after = after;
+    this.#live = live;
+    this.#liveCount = live === null ? segment.docCount : live.count();
+    this.#liveGeneration = liveGeneration;
+    this.#image = image;
+    // A fresh segment may have dead documents that no file tells of yet.
+    this.#liveDirty = live !== null && liveGeneration === 0;
+  }
+
+  get liveCount(): number {
+    return this.#liveCount;
+  }
+
+  /** Bytes held in memory until the next commit. */
+  get uncommittedBytes(): number {
+    return this.#image?.length ?? 0;
+  }
+
+  isLive(doc: number): boolean {
+    return this.#live === null || this.#live.has(doc);
+  }
+
+  /** Live documents now, not to be changed; null for all. */
+  get liveDocs(): Bitset | null {
+    return this.#live;
+  }
+
+  kill(doc: number): void {
+    if (!this.isLive(doc)) return;
+    this.#live ??= Bitset.full(this.segment.docCount);
+    this.#live.remove(doc);
+    this.#liveCount--;
+    this.#liveDirty = true;
+    this.#snapshot = null;
+  }
+
+  /** Live document of an id, or -1. */
+  find(id: Uint8Array): number {
+    return this.segment.find(id, (doc) => this.isLive(doc));
+  }
+
+  /** The segment as of now; the same object until documents die. */
+  snapshot(): SnapshotReader {
+    this.#snapshot ??= new SnapshotReader(this.segment, this.#live?.clone() ?? null);
+    return this.#snapshot;
+  }
+
+  /** Makes segment and live documents durable in `folder`. Returns the names of files that are replaced by newer ones. */
+  persist(folder: string): string[] {
+    if (this.#image !== null) {
+      const path = join(folder, segmentFileName(this.segment.name));
+      writeImage(path, this.#image);
+      this.segment.replaceFile(SegmentFile.open(this.segment.name, path));
+      this.#image = null;
+    }
+    if (this.#liveDirty && this.#live !== null) {
+      writeLiveDocs(join(folder, liveFileName(this.segment.name, this.#liveGeneration + 1)), this.#live);
+      this.#liveGeneration++;
+      this.#liveDirty = false;
+      if (this.#liveGeneration > 1) return [liveFileName(this.segment.name, this.#liveGeneration - 1)];
+    }
+    return [];
+  }
+
+  /** Files of the segment in the shard's folder, written or not. */
+  fileNames(): string[] {
+    const { name } = this.segment;
+    return [segmentFileName(name), liveFileName(name, this.#liveGeneration)];
+  }
+
+  describe(): ManifestSegment {
+    return {
+      name: this.segment.name,
+      docs: this.segment.docCount,
+      sizeBytes: this.segment.sizeBytes,
+      liveGeneration: this.#liveGeneration,
+      after: this.after,
+    };
+  }
+}
+
+function writeImage(path: string, image: Uint8Array): void {
+  const sink = new FileSink(path);
+  try {
+    sink.write(image);
+    sink.finish();
+  } catch (error) {
+    sink.abandon();
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+export function segmentFileName(name: string): string {
+  return `${name}.seg`;
+}
+
+export function liveFileName(name: string, generation: number): string {
+  return `${name}-${generation}.liv`;
+}

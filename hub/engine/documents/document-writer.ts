@@ -1,0 +1,295 @@
+/**
+ * Puts the fields of a document into a buffer: walks its bytes along the plan of the mapping. A value that doesn't fit
+ * fails the document, or, leniently, is left out and its field named in `_ignored`; the rest of the document is indexed.
+ */
+
+import { KernelFields } from "#hub/engine/buffer/kernel-fields.ts";
+import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
+import { toBytes } from "#hub/engine/bytes/bytes.ts";
+import * as json from "#hub/engine/json/scanner.ts";
+import { type DocumentRun, wholeRun } from "#hub/engine/kernel/document-run.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "#hub/engine/segment/snapshot-reader.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { readCompletion } from "./completions.ts";
+import { strictError, valueError } from "./document-error.ts";
+import { type DocumentHost, KernelDocuments, refuse } from "./kernel-documents.ts";
+import { METADATA_NAMES, metadataField } from "./metadata-field.ts";
+import { type Leaf, makePlan, type PlanNode } from "./plan.ts";
+import { readPoints } from "./points.ts";
+import { ValueWriter } from "./value-writer.ts";
+import { ValueError } from "./values.ts";
+
+/** Fields named in `_ignored` of one document, at most. */
+const MAX_IGNORED = 64;
+
+const EMPTY_RUN = wholeRun(new Uint8Array(0));
+
+/** Binary values by path; the rest have an index, a column or norms to tell by. */
+const FIELD_NAMES = metadataField(FIELD_NAMES_FIELD);
+const IGNORED = metadataField(IGNORED_FIELD);
+const ROUTING = metadataField(ROUTING_FIELD);
+
+/** Writes documents into one buffer. */
+export class DocumentWriter implements DocumentHost {
+  readonly #buffer: SegmentBuffer;
+  readonly #scanner = new json.JsonScanner();
+  readonly #values: ValueWriter;
+  #plan: PlanNode;
+  /** Indexes what it understands without coming back to TypeScript for each value. */
+  #kernel: KernelDocuments | null;
+  /** The run at hand, the place in the buffer of its document number 0, why documents of it failed. */
+  #run: DocumentRun = EMPTY_RUN;
+  #firstDoc = 0;
+  #failures: Map<number, unknown> | null = null;
+  #doc = 0;
+  #lenient = false;
+  readonly #ignored = new Set<string>();
+  /** Binary fields of the document. */
+  readonly #binary = new Set<string>();
+
+  constructor(buffer: SegmentBuffer, mapping: Mapping) {
+    this.#buffer = buffer;
+    this.#values = new ValueWriter(this.#scanner);
+    this.#plan = makePlan(mapping, buffer);
+    this.#kernel = kernelDocuments(buffer, this.#plan);
+  }
+
+  /** Goes on with another mapping. */
+  setMapping(mapping: Mapping): void {
+    this.#kernel?.release();
+    this.#plan = makePlan(mapping, this.#buffer);
+    this.#kernel = kernelDocuments(this.#buffer, this.#plan);
+  }
+
+  /** Gives back what isn't the collector's; nothing can be written afterwards. */
+  release(): void {
+    this.#kernel?.release();
+    this.#kernel = null;
+  }
+
+  /**
+   * Indexes `source` (a JSON object in UTF-8) as document `doc`, which must be the buffer's last one.
+   * Throws mapping_parse or mapping_strict; the document is half indexed then and must be killed.
+   */
+  write(doc: number, source: Uint8Array, routing: string, lenient: boolean): void {
+    const failures = this.writeRun(wholeRun(source), 0, 1, doc, lenient);
+    if (failures !== null) throw failures.get(0);
+    if (routing !== "") this.#metadata(ROUTING, routing);
+  }
+
+  /**
+   * Indexes documents `from` to `to` of a run as `doc` and those that follow. Returns why some of them failed, by their
+   * number in the run (mapping_parse, mapping_strict, others): they are half indexed then and must be killed; or null.
+   */
+  writeRun(
+    run: DocumentRun,
+    from: number,
+    to: number,
+    doc: number,
+    lenient: boolean,
+  ): ReadonlyMap<number, unknown> | null {
+    this.#run = run;
+    this.#firstDoc = doc - from;
+    this.#lenient = lenient;
+    this.#failures = null;
+    if (this.#kernel === null) for (let index = from; index < to; index++) refuse(index, this);
+    else this.#kernel.write(run, from, to, doc, this);
+    this.#run = EMPTY_RUN;
+    return this.#failures;
+  }
+
+  begin(index: number): void {
+    this.#doc = this.#firstDoc + index;
+    this.#ignored.clear();
+    this.#binary.clear();
+    this.#scanner.reset(this.#run.bytes.subarray(this.#run.sourceStart(index), this.#run.sourceStop(index)));
+  }
+
+  /** Takes a value that the kernel leaves, where it stands in the document. */
+  value(leaf: Leaf, at: number): void {
+    this.#scanner.at = at;
+    this.#leafValue(leaf, this.#scanner.value());
+  }
+
+  refused(): void {
+    this.#walk();
+  }
+
+  end(): void {
+    for (const path of this.#ignored) this.#metadata(IGNORED, path);
+    for (const path of this.#binary) this.#metadata(FIELD_NAMES, path);
+  }
+
+  failed(index: number, error: unknown): void {
+    this.#failures ??= new Map();
+    this.#failures.set(index, error);
+  }
+
+  #walk(): void {
+    if (this.#scanner.value() !== json.OBJECT) throw new AppError("mapping_parse", "failed to parse");
+    this.#object(this.#plan);
+    this.#scanner.finish();
+  }
+
+  #metadata(field: Field, value: string): void {
+    const bytes = toBytes(value);
+    this.#buffer.field(field)?.addKeyword(this.#doc, bytes, 0, bytes.length);
+  }
+
+  #object(node: PlanNode): void {
+    const scanner = this.#scanner;
+    for (let first = true; scanner.key(first); first = false) {
+      const child = scanner.escaped
+        ? undefined
+        : node.children.get(scanner.bytes, scanner.start, scanner.stop);
+      if (child !== undefined) this.#value(child, scanner.value());
+      else this.#unknownName(node, scanner.text());
+    }
+  }
+
+  /** Slow path: a dotted, escaped or unknown name. */
+  #unknownName(node: PlanNode, name: string): void {
+    const scanner = this.#scanner;
+    if (node.path === "" && METADATA_NAMES.has(name)) {
+      const message = `Field [${name}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`;
+      this.#fail(name, new AppError("mapping_parse", message));
+      scanner.skip(scanner.value());
+      return;
+    }
+    let target: PlanNode | undefined = node;
+    let dynamic = node.dynamic;
+    for (const part of name.split(".")) {
+      if (target !== undefined) dynamic = target.dynamic;
+      target = target?.leaf === undefined ? target?.byName.get(part) : undefined;
+    }
+    const kind = scanner.value();
+    if (target !== undefined) {
+      this.#value(target, kind);
+      return;
+    }
+    scanner.skip(kind);
+    if (kind === json.NULL || dynamic === "false") return;
+    const path = node.path === "" ? name : `${node.path}.${name}`;
+    if (dynamic === "strict") this.#fail(path, strictError(name, node.path));
+    else this.#ignore(path);
+  }
+
+  #value(node: PlanNode, kind: number): void {
+    const { leaf } = node;
+    const scanner = this.#scanner;
+    if (leaf !== undefined) this.#leafValue(leaf, kind);
+    else if (!node.enabled) scanner.skip(kind);
+    else if (kind === json.OBJECT) this.#object(node);
+    else if (kind === json.ARRAY) {
+      for (let first = true; scanner.element(first); first = false) this.#value(node, scanner.value());
+    } else if (kind !== json.NULL) {
+      const message = `object mapping for [${node.path}] tried to parse field [${node.path}] as object, but found a concrete value`;
+      this.#fail(node.path, new AppError("mapping_parse", message));
+    }
+  }
+
+  #leafValue(leaf: Leaf, kind: number): void {
+    const scanner = this.#scanner;
+    if (leaf.field.type === "geo_point") this.#point(leaf, kind);
+    else if (kind === json.ARRAY) {
+      for (let first = true; scanner.element(first); first = false) this.#leafValue(leaf, scanner.value());
+    } else if (kind === json.OBJECT) this.#leafObject(leaf);
+    else if (kind === json.NULL) this.#nullValue(leaf);
+    else this.#feed(leaf, kind);
+  }
+
+  /** Gives the value at hand to a field, its multi-fields and the fields it is copied to. */
+  #feed(leaf: Leaf, kind: number): void {
+    this.#scalar(leaf, kind);
+    for (const child of leaf.multiFields) this.#scalar(child, kind);
+    for (const copy of leaf.copies) {
+      this.#scalar(copy, kind);
+      for (const child of copy.multiFields) this.#scalar(child, kind);
+    }
+  }
+
+  #nullValue(leaf: Leaf): void {
+    const { nullValue } = leaf.field;
+    if (nullValue === undefined) return;
+    const stands = typeof nullValue === "string" ? JSON.stringify(nullValue) : String(nullValue);
+    const { bytes, at, end } = this.#scanner;
+    const inner = toBytes(stands);
+    // The value is read as if it stood in the document.
+    this.#scanner.bytes = inner;
+    this.#scanner.at = 0;
+    this.#scanner.end = inner.length;
+    try {
+      this.#feed(leaf, this.#scanner.value());
+    } finally {
+      this.#scanner.bytes = bytes;
+      this.#scanner.at = at;
+      this.#scanner.end = end;
+    }
+  }
+
+  #scalar(leaf: Leaf, kind: number): void {
+    if (leaf.field.type === "binary") this.#binary.add(leaf.field.path);
+    if (leaf.buffer === undefined) return;
+    try {
+      this.#values.write(leaf, kind, this.#doc);
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      this.#refuse(leaf.field, error);
+    }
+  }
+
+  #point(leaf: Leaf, kind: number): void {
+    const { buffer, field } = leaf;
+    if (buffer === undefined || kind === json.NULL) {
+      this.#scanner.skip(kind);
+      return;
+    }
+    this.#attempt(field, () =>
+      readPoints(this.#scanner, kind, field, (point) =>
+        buffer.addPoint(this.#doc, point.latitude, point.longitude),
+      ),
+    );
+  }
+
+  /** Completions may be objects; points have their own way. */
+  #leafObject(leaf: Leaf): void {
+    this.#attempt(leaf.field, () => {
+      if (leaf.field.type !== "completion") throw noText(this.#scanner);
+      readCompletion(this.#scanner, (kind) => this.#feed(leaf, kind));
+    });
+  }
+
+  #attempt(field: Field, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      this.#refuse(field, error);
+    }
+  }
+
+  #refuse(field: Field, error: ValueError): void {
+    if (field.ignoreMalformed) this.#ignore(field.path);
+    else this.#fail(field.path, valueError(field, error));
+  }
+
+  #fail(path: string, error: AppError): void {
+    if (!this.#lenient) throw error;
+    this.#ignore(path);
+  }
+
+  #ignore(path: string): void {
+    if (this.#ignored.size < MAX_IGNORED) this.#ignored.add(path);
+  }
+}
+
+function noText(scanner: json.JsonScanner): ValueError {
+  scanner.skip(json.OBJECT);
+  return new ValueError("Can't get text on a START_OBJECT", "illegal_state_exception");
+}
+
+function kernelDocuments({ fields }: SegmentBuffer, plan: PlanNode): KernelDocuments | null {
+  return fields instanceof KernelFields ? new KernelDocuments(fields, plan) : null;
+}

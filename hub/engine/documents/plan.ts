@@ -1,0 +1,82 @@
+/** A mapping made ready for one buffer: where each name of a document leads, down to the buffers of its fields. */
+
+import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
+import type { BufferedField } from "#hub/engine/buffer/buffered-fields.ts";
+import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "#hub/engine/mapping/node.ts";
+import { KeyTable } from "./key-table.ts";
+
+/** A field with its buffer. */
+export interface Leaf {
+  readonly field: Field;
+  /** Undefined where the field is neither indexed nor kept in a column. */
+  readonly buffer: BufferedField | undefined;
+  /** Text only. */
+  readonly analyzer: Analyzer | null;
+  /** Keyword fields with a normalizer only. */
+  readonly normalize: ((text: string) => string) | null;
+  readonly multiFields: readonly Leaf[];
+  /** Filled once all leaves are there. */
+  readonly copies: Leaf[];
+}
+
+/** An object, or a place where a field is (then `leaf` is set). */
+export interface PlanNode {
+  readonly path: string;
+  readonly dynamic: Dynamic;
+  readonly enabled: boolean;
+  readonly leaf: Leaf | undefined;
+  readonly children: KeyTable<PlanNode>;
+  readonly byName: ReadonlyMap<string, PlanNode>;
+}
+
+/** Builds the plan of `mapping` over `buffer`. */
+export function makePlan(mapping: Mapping, buffer: SegmentBuffer): PlanNode {
+  const leaves = new Map<string, Leaf>();
+  const makeLeaf = (field: Field): Leaf => {
+    const { normalizer } = field;
+    const leaf: Leaf = {
+      field,
+      buffer: field.index || field.docValues ? buffer.field(field) : undefined,
+      analyzer: field.type === "text" ? mapping.analysis.analyzer(field.analyzer) : null,
+      normalize: normalizer === undefined ? null : (text) => mapping.analysis.normalize(normalizer, text),
+      multiFields: field.multiFields.map(makeLeaf),
+      copies: [],
+    };
+    leaves.set(field.path, leaf);
+    return leaf;
+  };
+  const makeNode = (node: MappingNode, inherited: Dynamic): PlanNode =>
+    isObjectNode(node) ? makeObject(node, inherited) : leafNode(node.path, makeLeaf(node));
+  const makeObject = (node: ObjectNode, inherited: Dynamic): PlanNode => {
+    const dynamic = node.dynamic ?? inherited;
+    const byName = new Map(
+      [...node.children].map(([name, child]) => [name, makeNode(child, dynamic)] as const),
+    );
+    return {
+      path: node.path,
+      dynamic,
+      enabled: node.enabled,
+      leaf: undefined,
+      children: new KeyTable(byName),
+      byName,
+    };
+  };
+  const root = makeObject(mapping.root, "true");
+  for (const leaf of leaves.values()) {
+    for (const path of leaf.field.copyTo) {
+      const target = leaves.get(path);
+      if (target !== undefined) leaf.copies.push(target);
+    }
+  }
+  return root;
+}
+
+const NO_CHILDREN = new KeyTable<PlanNode>([]);
+const NO_NAMES = new Map<string, PlanNode>();
+
+function leafNode(path: string, leaf: Leaf): PlanNode {
+  return { path, dynamic: "false", enabled: true, leaf, children: NO_CHILDREN, byName: NO_NAMES };
+}

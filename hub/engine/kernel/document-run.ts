@@ -1,0 +1,38 @@
+/** Documents that lie one behind the other in a run of bytes, on their way into the kernel's scratch. */
+
+import * as at from "#hub/engine/kernel/assembly/layout.ts";
+import type { Kernel } from "./kernel.ts";
+
+/** Bytes of documents that are given to the kernel at once: they stay in the processor's cache until they are read. */
+const RUN_LIMIT_BYTES = 128 * 1024;
+
+/** Where documents are in a run of bytes. */
+export interface DocumentRun {
+  readonly bytes: Uint8Array;
+  sourceStart(index: number): number;
+  sourceStop(index: number): number;
+}
+
+/** The run that is one document. */
+export function wholeRun(bytes: Uint8Array): DocumentRun {
+  return { bytes, sourceStart: () => 0, sourceStop: () => bytes.length };
+}
+
+/**
+ * Places documents from `from` on, before `to`, in the scratch input, and where each is there in the scratch extents.
+ * Takes the first one whatever its size, and no more than belong into the kernel at once; returns the next one's number.
+ */
+export function placeRun(kernel: Kernel, run: DocumentRun, from: number, to: number): number {
+  const base = run.sourceStart(from);
+  let next = from + 1;
+  while (next < to && run.sourceStop(next) <= base + RUN_LIMIT_BYTES) next++;
+  kernel.place(kernel.scratchAt + at.SCRATCH_INPUT, run.bytes, base, run.sourceStop(next - 1));
+  const extentsAt = kernel.room(kernel.scratchAt + at.SCRATCH_EXTENTS, (next - from) * at.EXTENT_BYTES);
+  const { words } = kernel.memory;
+  for (let index = from, word = extentsAt >> 2; index < next; index++) {
+    const start = run.sourceStart(index);
+    words[word++] = start - base;
+    words[word++] = run.sourceStop(index) - start;
+  }
+  return next;
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { Analysis } from "#hub/engine/analysis/analysis.ts";
+import { Mapping, type MappingOptions } from "./mapping.ts";
+
+const options: MappingOptions = { index: "test", analysis: new Analysis() };
+
+/** As templates of shippers of 7.x have them. */
+const PROPERTIES = {
+  dataset: { type: "constant_keyword", value: "nginx" },
+  labels: { type: "flattened", depth_limit: 5 },
+  text: { type: "match_only_text" },
+  url: { type: "wildcard", ignore_above: 1024, fields: { text: { type: "text", norms: false } } },
+};
+
+suite("types of later versions", () => {
+  const mapping = Mapping.parse({ properties: PROPERTIES }, options);
+
+  test("are kept as the types of 6.5 that do the same, and shown as they were given", () => {
+    assert.deepEqual(JSON.parse(JSON.stringify(mapping)), { properties: PROPERTIES });
+    assert.deepEqual(
+      ["dataset", "url", "url.text", "text"].map((path) => mapping.field(path)?.type),
+      ["keyword", "keyword", "text", "text"],
+    );
+    assert.equal(mapping.field("url")?.ignoreAbove, 1024);
+  });
+
+  test("that hold objects of any keys add no fields", () => {
+    const document = Buffer.from('{"labels":{"a":"b","c":{"d":1}}}');
+    assert.equal(mapping.dynamicUpdate(document, false), null);
+    assert.throws(
+      () => mapping.merge({ properties: { labels: { type: "keyword" } } }),
+      /current_type \[flattened\]/,
+    );
+  });
+});

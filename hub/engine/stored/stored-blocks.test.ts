@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { roundTrip } from "#test/support/engine/round-trip.ts";
+import { StoredReader, StoredWriter } from "./stored.ts";
+import { type StoredBlock, StoredBlocks, storedBlocks } from "./stored-blocks.ts";
+
+function block(sizeBytes: number): StoredBlock {
+  return { documents: new Uint8Array(sizeBytes), ends: new Uint32Array(0) };
+}
+
+test("blocks used last stay, the others make room", () => {
+  const blocks = new StoredBlocks(300);
+  const owner = {};
+  const kept = block(75);
+  blocks.put(owner, 0, kept);
+  for (let number = 1; number <= 3; number++) blocks.put(owner, number, block(75));
+  assert.equal(blocks.get(owner, 0), kept);
+  blocks.put(owner, 4, block(75));
+  assert.equal(blocks.get(owner, 0), kept);
+  assert.equal(blocks.get(owner, 1), undefined);
+  assert.equal(blocks.sizeBytes, 300);
+});
+
+test("a block that would push out the others isn't kept", () => {
+  const blocks = new StoredBlocks(300);
+  blocks.put({}, 0, block(76));
+  assert.equal(blocks.sizeBytes, 0);
+});
+
+test("an owner that is gone leaves nothing", () => {
+  const blocks = new StoredBlocks(300);
+  const [gone, other] = [{}, {}];
+  blocks.put(gone, 0, block(50));
+  blocks.put(gone, 1, block(50));
+  blocks.put(other, 0, block(50));
+  blocks.drop(gone);
+  assert.equal(blocks.sizeBytes, 50);
+  assert.equal(blocks.get(gone, 0), undefined);
+  assert.notEqual(blocks.get(other, 0), undefined);
+});
+
+test("neighbouring blocks that are read once in a while stay, many in order don't", () => {
+  const documents = Array.from({ length: 400 }, (_, doc) => Buffer.from(`${doc}:${"x".repeat(100)}`));
+  const writer = new StoredWriter(1000, "lz4");
+  for (const document of documents) writer.add(document);
+  const [file, entry] = roundTrip((out) => writer.finish(out));
+  const before = storedBlocks().sizeBytes;
+  const some = new StoredReader(file, entry);
+  for (const doc of [0, 15, 0, 15]) some.get(doc);
+  const held = storedBlocks().sizeBytes - before;
+  const all = new StoredReader(file, entry);
+  for (const [doc, document] of documents.entries()) assert.deepEqual(Buffer.from(all.get(doc)), document);
+  const heldOfAll = storedBlocks().sizeBytes - before - held;
+  assert.ok(held >= 2000, `${held} bytes of two blocks`);
+  assert.ok(heldOfAll < 10_000, `${heldOfAll} bytes of forty blocks`);
+  some.close();
+  all.close();
+  assert.equal(storedBlocks().sizeBytes, before);
+});

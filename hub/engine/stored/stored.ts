@@ -1,0 +1,298 @@
+/** Stored bytes by document (_source, ids): compressed blocks, found by the first document of each. Grammar: README.md. */
+
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { ByteBuffer, ByteReader, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
+import { MAX_LZ4_BYTES, packLz4, unpackLz4 } from "#hub/engine/encoding/lz4.ts";
+import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import { LZ4_HEADER_BYTES, LZ4_MAGIC } from "#hub/engine/kernel/assembly/layout.ts";
+import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { type StoredBlock, storedBlocks } from "./stored-blocks.ts";
+
+/** Blocks that are kept though they were read one behind the other. */
+const KEPT_IN_ORDER = 4;
+
+/** Where the blocks of a stored column are. */
+export interface StoredEntry {
+  /** Per block: first document u32, offset in `data` u32. */
+  readonly index: Extent;
+  readonly data: Extent;
+}
+
+/** Largest block that a reader unpacks; a single document may be larger than a block, up to this. */
+const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
+
+/** How blocks are packed: quickly, or by a level of zstd, 1..19. */
+export type Packing = "lz4" | number;
+
+/** Level for blocks that LZ4 doesn't take. */
+const LARGE_BLOCK_LEVEL = 1;
+
+/** Stored bytes of documents that aren't in a segment yet, a document's number being that of its bytes. */
+export interface StoredBuffer {
+  /** Bytes held, packed ones included. */
+  readonly sizeBytes: number;
+  /** Adds the bytes of the following document. */
+  add(bytes: Uint8Array): void;
+  /** Adds the bytes of documents `from` to `to` of a run. */
+  addRun(run: DocumentRun, from: number, to: number): void;
+  /** The bytes of a document that was added, while nothing was finished. */
+  get(doc: number): Uint8Array;
+  /** Writes everything to `file`. */
+  finish(file: SegmentFileWriter): StoredEntry;
+}
+
+/** Collects documents into blocks and writes each as it is full. The blocks of several columns may alternate. */
+export class StoredWriter implements StoredBuffer {
+  readonly #file: SegmentFileWriter | undefined;
+  /** Where the file stood at the start. */
+  readonly #start: number;
+  readonly #blockBytes: number;
+  readonly #packing: Packing;
+  /** Packed blocks; with a file, the last one. */
+  readonly #data = new ByteBuffer(64 * 1024);
+  readonly #index = new ByteBuffer(256);
+  readonly #lengths = new ByteBuffer(1024);
+  readonly #block: ByteBuffer;
+  readonly #raw: ByteBuffer;
+  #firstDoc = 0;
+  #nextDoc = 0;
+
+  /**
+   * `blockBytes`: size at which a block is closed. With `file` blocks are written at once, and
+   * nothing else may be written to it until `finish`; `get` can't be used then.
+   */
+  constructor(blockBytes: number, packing: Packing, file?: SegmentFileWriter) {
+    this.#file = file;
+    this.#start = file?.length ?? 0;
+    this.#blockBytes = blockBytes;
+    this.#packing = packing;
+    this.#block = new ByteBuffer(blockBytes);
+    this.#raw = new ByteBuffer(blockBytes);
+  }
+
+  get sizeBytes(): number {
+    return this.#data.length + this.#block.length;
+  }
+
+  add(bytes: Uint8Array, from = 0, to = bytes.length): void {
+    this.#lengths.varint(to - from);
+    this.#block.append(bytes, from, to);
+    this.#nextDoc++;
+    if (this.#block.length >= this.#blockBytes) this.#close();
+  }
+
+  addRun(run: DocumentRun, from: number, to: number): void {
+    for (let index = from; index < to; index++)
+      this.add(run.bytes, run.sourceStart(index), run.sourceStop(index));
+  }
+
+  /** Adds the documents of an unpacked block. */
+  addAll({ documents, ends }: StoredBlock): void {
+    let from = 0;
+    let before = 0;
+    for (let index = 0; index < ends.length; index++) {
+      const end = ends[index]!;
+      this.#lengths.varint(end - before);
+      before = end;
+      this.#nextDoc++;
+      if (this.#block.length + end - from < this.#blockBytes) continue;
+      this.#block.append(documents, from, end);
+      from = end;
+      this.#close();
+    }
+    this.#block.append(documents, from, before);
+  }
+
+  /** Adds the documents of a packed block as it is, behind a block of those at hand. */
+  addPacked(packed: Uint8Array, docs: number): void {
+    if (this.#nextDoc > this.#firstDoc) this.#close();
+    this.#startBlock();
+    this.#put(packed);
+    this.#nextDoc += docs;
+    this.#firstDoc = this.#nextDoc;
+  }
+
+  get(doc: number): Uint8Array {
+    if (doc < this.#firstDoc) return readStored(this.#index.view(), this.#data.view(), doc);
+    return documentOf(this.#lengths.view(), 0, this.#block.view(), doc - this.#firstDoc);
+  }
+
+  finish(file: SegmentFileWriter): StoredEntry {
+    if (this.#nextDoc > this.#firstDoc) this.#close();
+    const data: Extent =
+      this.#file === undefined ? file.write(this.#data.view()) : [this.#start, file.length - this.#start];
+    return { data, index: file.write(this.#index.view()) };
+  }
+
+  #close(): void {
+    const raw = this.#raw;
+    raw.clear();
+    raw.u32(this.#lengths.length);
+    raw.append(this.#lengths.view());
+    raw.append(this.#block.view());
+    this.#startBlock();
+    if (this.#file !== undefined) this.#data.clear();
+    pack(raw.view(), this.#packing, this.#data);
+    this.#file?.write(this.#data.view());
+    this.#lengths.clear();
+    this.#block.clear();
+    this.#firstDoc = this.#nextDoc;
+  }
+
+  /** Notes where the block that follows begins. */
+  #startBlock(): void {
+    this.#index.u32(this.#firstDoc);
+    this.#index.u32(this.#file === undefined ? this.#data.length : this.#file.length - this.#start);
+  }
+
+  /** Writes a packed block. */
+  #put(packed: Uint8Array): void {
+    if (this.#file === undefined) this.#data.append(packed);
+    else this.#file.write(packed);
+  }
+}
+
+/** Reads stored bytes. The block used last stays unpacked, others while there is room for them, unless many are read in order. */
+export class StoredReader {
+  readonly #file: SegmentFile;
+  readonly #entry: StoredEntry;
+  readonly #index: Uint8Array;
+  #number = -1;
+  /** Blocks that were read one behind the other until now. */
+  #inOrder = 0;
+  #block: StoredBlock = { documents: new Uint8Array(0), ends: new Uint32Array(0) };
+
+  constructor(file: SegmentFile, entry: StoredEntry) {
+    this.#file = file;
+    this.#entry = entry;
+    this.#index = file.read(entry.index);
+  }
+
+  /** Bytes of a document; they stay valid. */
+  get(doc: number): Uint8Array {
+    const number = blockOf(this.#index, doc);
+    if (number !== this.#number) this.#open(number);
+    const place = doc - readU32(this.#index, 8 * number);
+    const { documents, ends } = this.#block;
+    return documents.subarray(place === 0 ? 0 : ends[place - 1], ends[place]);
+  }
+
+  get blockCount(): number {
+    return this.#index.length / 8;
+  }
+
+  /** First document of a block. */
+  firstDoc(number: number): number {
+    return readU32(this.#index, 8 * number);
+  }
+
+  /** A block as it lies in the file. */
+  packed(number: number): Uint8Array {
+    const from = readU32(this.#index, 8 * number + 4);
+    const isLast = 8 * number + 8 >= this.#index.length;
+    const to = isLast ? this.#entry.data[1] : readU32(this.#index, 8 * number + 12);
+    return this.#file.read(this.#entry.data, from, to - from);
+  }
+
+  /** Gives back what is kept. */
+  close(): void {
+    storedBlocks().drop(this);
+  }
+
+  #open(number: number): void {
+    this.#inOrder = number === this.#number + 1 ? this.#inOrder + 1 : 0;
+    const known = storedBlocks().get(this, number);
+    this.#block = known ?? openBlock(this.packed(number));
+    this.#number = number;
+    // Hits may well stand in neighbouring blocks; who reads many in order, as merges do, doesn't come back.
+    if (known === undefined && this.#inOrder <= KEPT_IN_ORDER) storedBlocks().put(this, number, this.#block);
+  }
+}
+
+/** Whether a packed block is small and slow to make, as those of merged segments are. Throws data_corrupt. */
+export function isLasting(packed: Uint8Array): boolean {
+  return packed.length >= 4 && readU32(packed, 0) !== LZ4_MAGIC;
+}
+
+/** Unpacks a block. Throws data_corrupt. */
+export function openBlock(packed: Uint8Array): StoredBlock {
+  const raw = unpack(packed);
+  const lengthsBytes = readU32(raw, 0);
+  const reader = new ByteReader(raw, 4);
+  const ends: number[] = [];
+  for (let end = 0; reader.at < 4 + lengthsBytes; ) {
+    end += reader.varint();
+    ends.push(end);
+  }
+  return { documents: raw.subarray(4 + lengthsBytes), ends: Uint32Array.from(ends) };
+}
+
+/** Appends `raw`, packed, to `out`. */
+function pack(raw: Uint8Array, packing: Packing, out: ByteBuffer): void {
+  if (packing !== "lz4" || raw.length > MAX_LZ4_BYTES) {
+    const level = packing === "lz4" ? LARGE_BLOCK_LEVEL : packing;
+    out.append(zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: level } }));
+    return;
+  }
+  out.u32(LZ4_MAGIC);
+  out.u32(raw.length);
+  out.append(packLz4(raw));
+}
+
+function unpack(bytes: Uint8Array): Uint8Array {
+  if (bytes.length >= LZ4_HEADER_BYTES && readU32(bytes, 0) === LZ4_MAGIC) {
+    const size = readU32(bytes, 4);
+    const raw = size <= MAX_LZ4_BYTES ? unpackLz4(bytes.subarray(LZ4_HEADER_BYTES), size) : null;
+    if (raw === null) throw new AppError("data_corrupt", "a block of stored bytes can't be unpacked");
+    return raw;
+  }
+  return zstdDecompressSync(bytes, { maxOutputLength: MAX_BLOCK_BYTES });
+}
+
+/** The block of documents of these lengths (varints), whose bytes stand in `parts`, packed quickly. */
+export function packStored(lengths: Uint8Array, parts: readonly Uint8Array[]): Uint8Array {
+  const raw = new ByteBuffer(4 + lengths.length);
+  raw.u32(lengths.length);
+  raw.append(lengths);
+  for (const part of parts) raw.append(part);
+  const out = new ByteBuffer();
+  pack(raw.view(), "lz4", out);
+  return out.view();
+}
+
+/** `lengths` and one more. */
+export function appendVarint(lengths: Uint8Array, value: number): Uint8Array {
+  const out = new ByteBuffer(lengths.length + 8);
+  out.append(lengths);
+  out.varint(value);
+  return out.view();
+}
+
+/** A document of blocks that are in memory; its bytes are no one else's. */
+export function readStored(index: Uint8Array, data: Uint8Array, doc: number): Uint8Array {
+  const block = blockOf(index, doc);
+  const end = block + 1 < index.length / 8 ? readU32(index, 8 * block + 12) : data.length;
+  const raw = unpack(data.subarray(readU32(index, 8 * block + 4), end));
+  return documentOf(raw, 4, raw.subarray(4 + readU32(raw, 0)), doc - readU32(index, 8 * block));
+}
+
+/** Document number `place` of those whose lengths (varints) stand from `at` on and whose bytes are `data`. */
+export function documentOf(lengths: Uint8Array, at: number, data: Uint8Array, place: number): Uint8Array {
+  const reader = new ByteReader(lengths, at);
+  let from = 0;
+  for (let index = 0; index < place; index++) from += reader.varint();
+  return data.subarray(from, from + reader.varint());
+}
+
+/** Last block whose first document isn't behind `doc`. */
+function blockOf(index: Uint8Array, doc: number): number {
+  let low = 0;
+  let high = index.length / 8;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (readU32(index, 8 * middle) <= doc) low = middle;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LogPort, ReceivedMessage } from "#hub/cluster/writes/log-port.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { AgentStatus, type tailrace } from "#proto/messages.ts";
+import { Fleet } from "./fleet.ts";
+import { Watermarks } from "./watermarks.ts";
+
+const ID = "6e7a0000-0000-4000-8000-000000000001";
+
+/** A fleet over nothing, to which agents report by `hear`. */
+async function fleetAt(clock: { nowMs: number }) {
+  const handlers = new Map<string, (message: ReceivedMessage) => void>();
+  const port = {
+    subscribe(subject: string, handle: (message: ReceivedMessage) => void) {
+      handlers.set(subject, handle);
+      return () => handlers.delete(subject);
+    },
+  } as unknown as LogPort;
+  const fleet = new Fleet({
+    log: silentLogger(),
+    port,
+    raw: { incarnation: () => 1, restored: () => 0, message: () => Promise.resolve("missing") },
+    watermarks: new Watermarks(new Metrics()),
+    now: () => clock.nowMs,
+  });
+  await fleet.start();
+  const hear = (status: tailrace.AgentStatus.$Properties, subject = `agent.${status.agentId}.status`): void =>
+    handlers.get("agent.*.status")!({
+      subject,
+      data: AgentStatus.encode(status).finish(),
+      respond: () => undefined,
+    } as unknown as ReceivedMessage);
+  return { fleet, hear };
+}
+
+test("an agent's files are told with the agent alone, and the list of all stays short", async () => {
+  const { fleet, hear } = await fleetAt({ nowMs: 5_000 });
+  const file = { input: "i", path: "/a", place: "open", sizeBytes: 9, sentBytes: 5, committedBytes: 3 };
+  hear({ agentId: ID, agentName: "web-1", health: "ok", files: [{ ...file, lastError: "" }], filesMore: 7 });
+  assert.deepEqual(
+    fleet.agents().map(({ name, files }) => [name, files]),
+    [["web-1", undefined]],
+  );
+  const { name, files, files_more: more } = fleet.agent(ID)!;
+  assert.deepEqual(
+    [name, files, more],
+    [
+      "web-1",
+      [
+        {
+          input: "i",
+          path: "/a",
+          place: "open",
+          size_bytes: 9,
+          sent_bytes: 5,
+          committed_bytes: 3,
+          last_error: "",
+        },
+      ],
+      7,
+    ],
+  );
+  assert.equal(fleet.agent("another"), undefined);
+  await fleet.stop();
+});
+
+test("who reports in another's name isn't heard, and who is silent is lost", async () => {
+  const clock = { nowMs: 5_000 };
+  const { fleet, hear } = await fleetAt(clock);
+  hear({ agentId: ID, health: "ok" }, "agent.another.status");
+  assert.deepEqual(fleet.agents(), []);
+  hear({ agentId: ID, health: "ok" });
+  clock.nowMs += 36_000;
+  assert.equal(fleet.agent(ID)?.["health"], "lost");
+  await fleet.stop();
+});

@@ -1,0 +1,188 @@
+/** The agents: answers their hello, tells them what is committed, and keeps what they say of themselves. */
+
+import type { LogPort, ReceivedMessage } from "#hub/cluster/writes/log-port.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { AgentHello, AgentStatus, type tailrace, Watermark } from "#proto/messages.ts";
+import { watermarkSubject } from "#proto/subjects.ts";
+import type { CommittedRange, Watermarks } from "./watermarks.ts";
+
+/** What the fleet asks of the RAW stream. */
+export interface RawPort {
+  /** Incarnation of RAW. */
+  incarnation(): number;
+  /** The newest incarnation that began with a hub restored from a snapshot; 0 where none did. */
+  restored(): number;
+  /** What became of a message of RAW: its Nats-Msg-Id, or that it was purged, or that there is none. */
+  message(sequence: number): Promise<{ readonly id: string } | "purged" | "missing">;
+}
+
+export interface FleetOptions {
+  readonly log: Logger;
+  readonly port: LogPort;
+  readonly raw: RawPort;
+  readonly watermarks: Watermarks;
+  readonly now: () => number;
+}
+
+const PUBLISH_EVERY_MS = 1_000;
+/** An agent that said nothing for so long is shown as lost. */
+const LOST_AFTER_MS = 35_000;
+/** And is forgotten after this. */
+const FORGET_AFTER_MS = 7 * 86_400_000;
+/** Agents kept; the ones not heard of for longest go first. */
+const AGENT_LIMIT = 10_000;
+/** Entries of a watermark message: 2,000 × ~100 bytes stays far below the payload limit. */
+const ENTRIES_PER_MESSAGE = 2_000;
+
+interface Heard {
+  readonly atMs: number;
+  /** Without its files. */
+  readonly status: tailrace.AgentStatus;
+  /** As it came, some kB: most agents' files are never asked for. */
+  readonly message: Uint8Array;
+}
+
+export class Fleet implements Component {
+  readonly #options: FleetOptions;
+  readonly #heard = new Map<string, Heard>();
+  readonly #unsubscribe: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+  }
+
+  start(): Promise<void> {
+    const { port, log } = this.#options;
+    this.#unsubscribe.push(
+      port.subscribe("agent.*.hello", (message) => {
+        this.#hello(message).catch((error: unknown) =>
+          log.warn({ err: toAppError(error) }, "cannot answer an agent's hello"),
+        );
+      }),
+      port.subscribe("agent.*.status", (message) => this.#status(message)),
+    );
+    this.#timer = setInterval(() => this.#publish(), PUBLISH_EVERY_MS);
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
+    return Promise.resolve();
+  }
+
+  /** Returns every agent heard of, as JSON for people, sorted by name. */
+  agents(): Record<string, unknown>[] {
+    return [...this.#heard.values()]
+      .map(({ atMs, status }) => agentJson(status, atMs, this.#options.now()))
+      .sort((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
+  }
+
+  /** Returns an agent with its files, those first that somebody should look at; undefined where none was heard of. */
+  agent(id: string): Record<string, unknown> | undefined {
+    const heard = this.#heard.get(id);
+    if (heard === undefined) return undefined;
+    const { files, filesMore } = AgentStatus.decode(heard.message);
+    return {
+      ...agentJson(heard.status, heard.atMs, this.#options.now()),
+      files: files.map((file) => ({
+        input: file.input,
+        path: file.path,
+        place: file.place,
+        size_bytes: file.sizeBytes,
+        sent_bytes: file.sentBytes,
+        committed_bytes: file.committedBytes,
+        last_error: file.lastError,
+      })),
+      files_more: filesMore,
+    };
+  }
+
+  /** Returns what the hub records of every agent. */
+  figures(): { readonly health: string; readonly lagBytes: number }[] {
+    const nowMs = this.#options.now();
+    return [...this.#heard.values()].map(({ atMs, status }) => ({
+      health: healthOf(status, atMs, nowMs),
+      lagBytes: status.lagBytes,
+    }));
+  }
+
+  async #hello(message: ReceivedMessage): Promise<void> {
+    const hello = AgentHello.decode(message.data);
+    if (message.subject !== `agent.${hello.agentId}.hello`) return;
+    const { raw, watermarks } = this.#options;
+    const incarnation = raw.incarnation();
+    let rewind = false;
+    if (hello.lastSequence > 0 && hello.incarnation === incarnation) {
+      const found = await raw.message(hello.lastSequence);
+      rewind = found === "missing" || (found !== "purged" && found.id !== hello.lastMessageId);
+    }
+    const keys = hello.fileKeys.map((key) => `${hello.agentId}/${key}`);
+    message.respond(this.#watermark(hello.agentId, watermarks.of(hello.agentId, keys), rewind));
+  }
+
+  #status(message: ReceivedMessage): void {
+    const status = AgentStatus.decode(message.data);
+    if (message.subject !== `agent.${status.agentId}.status`) return;
+    const atMs = this.#options.now();
+    this.#heard.delete(status.agentId);
+    status.files = [];
+    this.#heard.set(status.agentId, { atMs, status, message: message.data.slice() });
+    for (const [agentId, heard] of this.#heard) {
+      if (this.#heard.size <= AGENT_LIMIT && atMs - heard.atMs < FORGET_AFTER_MS) break;
+      this.#heard.delete(agentId);
+    }
+  }
+
+  #publish(): void {
+    for (const [agentId, ranges] of this.#options.watermarks.takeMoved()) {
+      for (let at = 0; at < ranges.length; at += ENTRIES_PER_MESSAGE) {
+        const part = ranges.slice(at, at + ENTRIES_PER_MESSAGE);
+        this.#options.port.send(watermarkSubject(agentId), this.#watermark(agentId, part, false));
+      }
+    }
+  }
+
+  #watermark(agentId: string, committed: readonly CommittedRange[], rewind: boolean): Uint8Array {
+    const { raw } = this.#options;
+    const [incarnation, restored] = [raw.incarnation(), raw.restored()];
+    return Watermark.encode({ agentId, incarnation, restored, rewind, committed: [...committed] }).finish();
+  }
+}
+
+function healthOf({ health }: tailrace.AgentStatus, atMs: number, nowMs: number): string {
+  return nowMs - atMs > LOST_AFTER_MS ? "lost" : health;
+}
+
+/** An agent as JSON for people. */
+function agentJson(status: tailrace.AgentStatus, atMs: number, nowMs: number): Record<string, unknown> {
+  const health = healthOf(status, atMs, nowMs);
+  return {
+    id: status.agentId,
+    name: status.agentName,
+    version: status.agentVersion,
+    host: status.hostName,
+    health,
+    reason: health === "lost" ? "nothing heard of it since last_seen" : status.reason,
+    last_seen: new Date(atMs).toISOString(),
+    started: new Date(status.startedMs).toISOString(),
+    rss_bytes: status.rssBytes,
+    lines_read: status.linesRead,
+    bytes_read: status.bytesRead,
+    bytes_acked: status.bytesAcked,
+    open_files: status.openFiles,
+    lag_bytes: status.lagBytes,
+    open_deleted_bytes: status.openDeletedBytes,
+    inputs: status.inputs.map(({ id, type, files, lagBytes, errors, lastError }) => ({
+      id,
+      type,
+      files,
+      lag_bytes: lagBytes,
+      errors,
+      last_error: lastError,
+    })),
+  };
+}

@@ -1,0 +1,121 @@
+/** All entries of a bucket, once or for ever. With one message kept per key, the stream's messages are the present state. */
+
+import { DeliverPolicy } from "@nats-io/jetstream";
+import type { Connection } from "#hub/journal/connection/connection.ts";
+import { type Delivery, IDLE, PullSession } from "#hub/journal/reading/pull-session.ts";
+import type { StreamStore } from "#hub/journal/streams/stream-store.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { StateChange } from "#proto/kit/state-bucket.ts";
+
+/** Header that marks a deletion. */
+export const OPERATION_HEADER = "KV-Operation";
+
+/** Entries fetched ahead: values of at most 1 MiB, so 64 MiB at worst, some kilobytes in life. */
+const AHEAD_ENTRIES = 64;
+
+/** An entry, or the marker of a deleted one. */
+export interface ScannedEntry extends StateChange {
+  /** When it was written, ms since 1970. */
+  readonly timeMs: number;
+}
+
+/** Reads the stream behind a bucket. */
+export class BucketScan {
+  readonly #connection: Connection;
+  readonly #streams: StreamStore;
+  readonly #stream: string;
+  readonly #prefix: string;
+
+  /** `prefix`: what subjects have before the key, "$KV.<name>.". */
+  constructor(connection: Connection, streams: StreamStore, stream: string, prefix: string) {
+    this.#connection = connection;
+    this.#streams = streams;
+    this.#stream = stream;
+    this.#prefix = prefix;
+  }
+
+  /** Returns all keys without their values (empty; null: deleted). Throws errors of the session. */
+  async list(signal: AbortSignal): Promise<ScannedEntry[]> {
+    const entries = new Map<string, ScannedEntry>();
+    const session = await this.#session(true, signal);
+    try {
+      const end = await this.#lastSequence();
+      for (let at = 0; at < end; ) {
+        const got = await session.next();
+        if (got === IDLE) throw new AppError("unavailable", `listing of ${this.#stream} came to a halt`);
+        const entry = this.#toEntry(got);
+        entries.set(entry.key, entry);
+        at = got.sequence;
+      }
+    } finally {
+      await session.close();
+    }
+    return [...entries.values()];
+  }
+
+  /**
+   * Yields what differs from `known` (key to revision): first all of the present entries, then every change. Keeps
+   * `known`. Throws when the session ends; called again it yields what changed meanwhile.
+   */
+  async *follow(known: Map<string, number>, signal: AbortSignal): AsyncGenerator<StateChange> {
+    const session = await this.#session(false, signal);
+    try {
+      const unseen = new Set(known.keys());
+      let listEnd = await this.#lastSequence();
+      if (listEnd === 0) yield* forget(unseen, known);
+      for (;;) {
+        const got = await session.next();
+        if (got === IDLE) continue;
+        const { key, value, revision } = this.#toEntry(got);
+        const change: StateChange = { key, value, revision };
+        unseen.delete(key);
+        if (remember(change, known)) yield change;
+        if (listEnd === 0 || got.sequence < listEnd) continue;
+        listEnd = 0;
+        yield* forget(unseen, known); // deleted while nobody watched, and the markers are gone
+      }
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #session(headersOnly: boolean, signal: AbortSignal): Promise<PullSession> {
+    await this.#connection.whenConnected(signal);
+    return PullSession.open({
+      connection: this.#connection,
+      stream: this.#stream,
+      maxBytes: 0,
+      maxMessages: AHEAD_ENTRIES,
+      signal,
+      consumer: { deliver_policy: DeliverPolicy.All, headers_only: headersOnly },
+    });
+  }
+
+  /** Sequence of the newest message that is stored, 0 for none; it or a later one will be delivered. */
+  async #lastSequence(): Promise<number> {
+    const message = await this.#streams.lastMessage(this.#stream, `${this.#prefix}>`);
+    return message?.sequence ?? 0;
+  }
+
+  #toEntry({ subject, sequence, data, header, timeMs }: Delivery): ScannedEntry {
+    const key = subject.slice(this.#prefix.length);
+    return { key, value: header(OPERATION_HEADER) === "" ? data : null, revision: sequence, timeMs };
+  }
+}
+
+/** Returns true where the change is news. */
+function remember({ key, value, revision }: StateChange, known: Map<string, number>): boolean {
+  const before = known.get(key);
+  if (before === revision) return false; // lower ones are news too: the bucket was rolled back
+  if (value !== null) known.set(key, revision);
+  else known.delete(key);
+  return value !== null || before !== undefined;
+}
+
+function* forget(keys: Set<string>, known: Map<string, number>): Generator<StateChange> {
+  for (const key of keys) {
+    yield { key, value: null, revision: known.get(key)! };
+    known.delete(key);
+  }
+  keys.clear();
+}

@@ -1,0 +1,213 @@
+/** A StateBucket on JetStream's key-value store: changes are compare-and-set, reads come from the leader. */
+
+import { jetstream } from "@nats-io/jetstream";
+import { Kvm } from "@nats-io/kv";
+import { type NatsConnection, nuid } from "@nats-io/transport-node";
+import type { Connection } from "#hub/journal/connection/connection.ts";
+import { toJournalError } from "#hub/journal/connection/nats-errors.ts";
+import type { Publisher } from "#hub/journal/connection/publisher.ts";
+import { within } from "#hub/journal/connection/waits.ts";
+import type { StreamStore } from "#hub/journal/streams/stream-store.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import type { StateBucket, StateChange, StateEntry } from "#proto/kit/state-bucket.ts";
+import { BucketScan, OPERATION_HEADER, type ScannedEntry } from "./bucket-scan.ts";
+
+/** Values may have 1 MiB; some room for headers. */
+const MAX_VALUE_BYTES = 1024 ** 2 + 4 * 1024;
+
+/** How long a call tries before it tells `timeout`. */
+const CALL_TIMEOUT_MS = 10_000;
+
+/** Markers of deleted keys are removed after so many deletions, when they are this old. */
+const MARKERS_KEPT = 1_000;
+const MARKER_AGE_MS = 30 * 60_000;
+
+/** Waits before a listing or a watch begins anew. */
+const RETRY = { firstMs: 20, capMs: 2_000 };
+
+const KEY = /^[-/_=.a-zA-Z0-9]{1,512}$/;
+
+export interface NatsBucketOptions {
+  /** Name of the bucket; letters, digits, - and _. */
+  readonly name: string;
+  readonly connection: Connection;
+  readonly publisher: Publisher;
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Copies in a cluster. */
+  readonly replicas: number;
+}
+
+/** See StateBucket. */
+export class NatsBucket implements StateBucket {
+  readonly #options: NatsBucketOptions;
+  readonly #stream: string;
+  readonly #prefix: string;
+  readonly #scan: BucketScan;
+  #deletions = 0;
+
+  private constructor(options: NatsBucketOptions) {
+    this.#options = options;
+    this.#stream = `KV_${options.name}`;
+    this.#prefix = `$KV.${options.name}.`;
+    this.#scan = new BucketScan(options.connection, options.streams, this.#stream, this.#prefix);
+  }
+
+  /** Makes the bucket where there is none. Throws unavailable or timeout. */
+  static async open(options: NatsBucketOptions): Promise<NatsBucket> {
+    const bucket = new NatsBucket(options);
+    await bucket.ensure();
+    return bucket;
+  }
+
+  /** Makes the bucket again where the server has lost it. Throws unavailable or timeout. */
+  async ensure(): Promise<void> {
+    const { name, connection, replicas } = this.#options;
+    const settings = {
+      history: 1,
+      replicas,
+      maxValueSize: MAX_VALUE_BYTES,
+      allow_direct: false, // a follower's answer may be stale
+    };
+    const create = (nats: NatsConnection): Promise<unknown> =>
+      new Kvm(jetstream(nats)).create(name, settings);
+    try {
+      await within(CALL_TIMEOUT_MS, (signal) => connection.repeatable(create, signal));
+    } catch (error) {
+      throw toJournalError(error, `bucket ${name}`);
+    }
+  }
+
+  async get(key: string): Promise<StateEntry | null> {
+    const found = await this.#last(key);
+    return found === null || found.deleted ? null : { key, value: found.value, revision: found.revision };
+  }
+
+  async create(key: string, value: Uint8Array): Promise<number> {
+    try {
+      return await this.#write(key, value, 0);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "journal_conflict") throw error;
+      const found = await this.#last(key);
+      if (found === null || !found.deleted) throw error;
+      return await this.#write(key, value, found.revision);
+    }
+  }
+
+  update(key: string, value: Uint8Array, revision: number): Promise<number> {
+    return this.#write(key, value, revision);
+  }
+
+  put(key: string, value: Uint8Array): Promise<number> {
+    return this.#write(key, value);
+  }
+
+  async delete(key: string, revision?: number): Promise<void> {
+    const found = await this.#last(key);
+    if (found === null || found.deleted) {
+      if (revision !== undefined) throw new AppError("journal_conflict", `key ${key} doesn't exist`);
+      return;
+    }
+    await this.#write(key, new Uint8Array(), revision, { [OPERATION_HEADER]: "DEL" });
+    if (++this.#deletions % MARKERS_KEPT === 0) await this.#removeMarkers();
+  }
+
+  async keys(prefix = ""): Promise<string[]> {
+    try {
+      const entries = await within(CALL_TIMEOUT_MS, (signal) => this.#list(signal));
+      return entries
+        .filter(({ key, value }) => value !== null && key.startsWith(prefix))
+        .map(({ key }) => key);
+    } catch (error) {
+      throw toJournalError(error, `keys of bucket ${this.#options.name}`);
+    }
+  }
+
+  async *watch(signal: AbortSignal): AsyncIterable<StateChange> {
+    const known = new Map<string, number>();
+    const backoff = new Backoff(RETRY);
+    while (!signal.aborted) {
+      try {
+        for await (const change of this.#scan.follow(known, signal)) {
+          backoff.reset();
+          yield change;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof AppError && error.code === "closed") throw error;
+        this.#options.log.debug({ err: error, bucket: this.#options.name }, "a watch begins anew");
+        await this.#options.clock.sleep(backoff.next(), signal);
+      }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<ScannedEntry[]> {
+    const backoff = new Backoff(RETRY);
+    for (;;) {
+      try {
+        return await this.#scan.list(signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof AppError && !error.retryable) throw error;
+        await this.#options.clock.sleep(backoff.next(), signal);
+      }
+    }
+  }
+
+  async #last(key: string): Promise<{ value: Uint8Array; revision: number; deleted: boolean } | null> {
+    const message = await this.#options.streams.lastMessage(this.#stream, this.#subject(key));
+    if (message === null) return null;
+    return {
+      value: message.data,
+      revision: message.sequence,
+      deleted: message.header(OPERATION_HEADER) !== "",
+    };
+  }
+
+  /** Safe to be repeated: the message id makes the server answer a repetition with the first one's revision. */
+  async #write(
+    key: string,
+    value: Uint8Array,
+    expected?: number,
+    headers?: Record<string, string>,
+  ): Promise<number> {
+    const options = {
+      messageId: nuid.next(),
+      ...(expected === undefined ? {} : { expectLastSubjectSequence: expected }),
+      ...(headers === undefined ? {} : { headers }),
+    };
+    const subject = this.#subject(key);
+    const { sequence } = await within(CALL_TIMEOUT_MS, (signal) =>
+      this.#options.publisher.publish(subject, value, { ...options, signal }),
+    );
+    return sequence;
+  }
+
+  #subject(key: string): string {
+    if (!KEY.test(key) || key.startsWith(".") || key.endsWith(".") || key.includes("..")) {
+      throw new AppError(
+        "request_invalid",
+        `key "${key}": write 1 to 512 of [-/_=.a-zA-Z0-9], dots between others`,
+      );
+    }
+    return this.#prefix + key;
+  }
+
+  /** Markers have done their work when every watcher has seen them. */
+  async #removeMarkers(): Promise<void> {
+    const { clock, streams, name, log } = this.#options;
+    try {
+      const entries = await within(CALL_TIMEOUT_MS, (signal) => this.#list(signal));
+      for (const { key, value, revision, timeMs } of entries) {
+        if (value !== null || clock.now() - timeMs < MARKER_AGE_MS) continue;
+        await streams.purge(this.#stream, revision + 1, this.#subject(key)); // not what was written since
+      }
+    } catch (error) {
+      log.debug({ err: error, bucket: name }, "markers of deleted keys are removed later");
+    }
+  }
+}

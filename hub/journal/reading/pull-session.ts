@@ -1,0 +1,273 @@
+/**
+ * One throw-away consumer and the pulls on it. JetStream's pull protocol is spoken here directly: the reader must
+ * bound the bytes ahead, see every status, and start anew at once after a reconnect.
+ */
+
+import { AckPolicy, type ConsumerConfig, jetstreamManager, ReplayPolicy } from "@nats-io/jetstream";
+import {
+  createInbox,
+  type Msg,
+  type NatsConnection,
+  nanos,
+  nuid,
+  type Subscription,
+} from "@nats-io/transport-node";
+import type { Connection } from "#hub/journal/connection/connection.ts";
+
+/** How long the server holds a pull open unless told. Short: a consumer that the server forgot is noticed by it. */
+const PULL_EXPIRES_MS = 2_000;
+
+/** How much later than that the end of a pull must have been told. */
+const PULL_GRACE_MS = 1_500;
+
+/** The server removes a consumer nobody pulls from. */
+const INACTIVE_MS = 15_000;
+
+/** Upper bound of the messages of one pull. */
+const MAX_PULL_MESSAGES = 1_024;
+
+export interface Delivery {
+  readonly subject: string;
+  readonly sequence: number;
+  /** When the stream took it, ms since 1970. */
+  readonly timeMs: number;
+  /** Messages the consumer had before it when this one was sent. */
+  readonly pending: number;
+  /** Shares memory with others of the same network read. */
+  readonly data: Uint8Array;
+  readonly header: (name: string) => string;
+  readonly sizeBytes: number;
+}
+
+/** The server had nothing to deliver for the length of a pull. */
+export const IDLE = Symbol("idle");
+
+/** The session can't go on; `message` says why. Make another one at the last sequence + 1. */
+export class SessionEnded extends Error {
+  /** True where the connection was lost. */
+  readonly lost: boolean;
+
+  constructor(reason: string, lost = false) {
+    super(reason);
+    this.lost = lost;
+  }
+}
+
+export interface PullSessionOptions {
+  readonly connection: Connection;
+  readonly stream: string;
+  /** Where to start and what to filter. */
+  readonly consumer: Partial<ConsumerConfig>;
+  /** Bytes pulled ahead; 0: only messages are counted. One message may be larger. */
+  readonly maxBytes: number;
+  /** Messages pulled ahead. */
+  readonly maxMessages: number;
+  /** How long the server holds a pull open, ms; 2 s without it. */
+  readonly expiresMs?: number;
+  /** Ends the session, even while nobody asks it for more. */
+  readonly signal: AbortSignal;
+}
+
+/** Delivers the messages of a consumer in order, without a hole in what the consumer sent. */
+export class PullSession {
+  readonly #options: PullSessionOptions;
+  readonly #nats: NatsConnection;
+  readonly #name = `tailrace_${nuid.next()}`;
+  readonly #inbox: string;
+  readonly #queue: Delivery[] = [];
+  readonly #abort = (): void => this.#end(new SessionEnded("aborted"));
+  readonly #unwatch: () => void;
+  #subscription: Subscription | undefined;
+  #queuedBytes = 0;
+  #consumerSequence = 0;
+  #pull: { messagesLeft: number; bytesLeft: number; got: number; timer: NodeJS.Timeout } | undefined;
+  #oneLarge = false;
+  #idle = false;
+  #ended: SessionEnded | undefined;
+  #wake = Promise.withResolvers<void>();
+
+  private constructor(options: PullSessionOptions) {
+    this.#options = options;
+    this.#nats = options.connection.nats;
+    this.#inbox = createInbox();
+    this.#unwatch = options.connection.onChange(() => this.#end(new SessionEnded("disconnected", true)));
+    options.signal.addEventListener("abort", this.#abort, { once: true });
+  }
+
+  /** Makes the consumer. Throws SessionEnded, the reason of the signal or errors of the client. */
+  static async open(options: PullSessionOptions): Promise<PullSession> {
+    options.signal.throwIfAborted();
+    const session = new PullSession(options);
+    try {
+      const manager = await jetstreamManager(session.#nats, { checkAPI: false });
+      await manager.consumers.add(options.stream, {
+        name: session.#name,
+        ack_policy: AckPolicy.None,
+        replay_policy: ReplayPolicy.Instant,
+        inactive_threshold: nanos(INACTIVE_MS),
+        mem_storage: true,
+        num_replicas: 1,
+        ...options.consumer,
+      });
+      const callback = (error: Error | null, message: Msg): void => session.#take(error, message);
+      if (session.#ended !== undefined) throw session.#ended;
+      session.#subscription = session.#nats.subscribe(session.#inbox, { callback });
+      return session;
+    } catch (error) {
+      session.#end(new SessionEnded("never opened"));
+      throw error;
+    }
+  }
+
+  /** Resolves with the next message, or IDLE. Throws SessionEnded. */
+  async next(): Promise<Delivery | typeof IDLE> {
+    for (;;) {
+      const delivery = this.#queue.shift();
+      if (delivery !== undefined) {
+        this.#queuedBytes -= delivery.sizeBytes;
+        this.#ask();
+        return delivery;
+      }
+      if (this.#ended !== undefined) throw this.#ended;
+      if (this.#idle) {
+        this.#idle = false;
+        return IDLE;
+      }
+      this.#ask();
+      this.#wake = Promise.withResolvers();
+      await this.#wake.promise;
+    }
+  }
+
+  /** Returns what has arrived already, without waiting. */
+  takeQueued(): Delivery[] {
+    this.#queuedBytes = 0;
+    return this.#queue.splice(0);
+  }
+
+  /** Ends the session and removes the consumer where the server can be reached. */
+  async close(): Promise<void> {
+    this.#end(new SessionEnded("closed"));
+    if (!this.#options.connection.connected) return;
+    try {
+      const manager = await jetstreamManager(this.#nats, { checkAPI: false });
+      await manager.consumers.delete(this.#options.stream, this.#name);
+    } catch {
+      // the server removes it after INACTIVE_MS
+    }
+  }
+
+  #take(error: Error | null, message: Msg): void {
+    if (this.#ended !== undefined) return;
+    if (error !== null) {
+      this.#end(new SessionEnded(error.message));
+    } else if (message.reply?.startsWith("$JS.ACK.")) {
+      this.#deliver(message);
+    } else {
+      this.#status(message.headers?.code ?? 0, message.headers?.description ?? "");
+    }
+    this.#wake.resolve();
+  }
+
+  #deliver(message: Msg): void {
+    const delivery = parseDelivery(message);
+    if (delivery.consumerSequence !== this.#consumerSequence + 1) {
+      this.#end(new SessionEnded("a delivery went missing"));
+      return;
+    }
+    this.#consumerSequence++;
+    this.#idle = false;
+    this.#queue.push(delivery);
+    this.#queuedBytes += delivery.sizeBytes;
+    const pull = this.#pull;
+    if (pull !== undefined) {
+      pull.got++;
+      pull.messagesLeft--;
+      pull.bytesLeft -= delivery.sizeBytes;
+      if (pull.messagesLeft === 0 || pull.bytesLeft <= 0) this.#endPull();
+    }
+    this.#ask();
+  }
+
+  /** The status of a pull; codes as in the server's consumer.go. */
+  #status(code: number, description: string): void {
+    const got = this.#pull?.got ?? 0;
+    if (code === 100) return; // heartbeat
+    this.#endPull();
+    if (code === 408 || code === 404) {
+      this.#idle = got === 0;
+    } else if (code === 409 && /exceeds maxbytes/i.test(description)) {
+      this.#oneLarge = got === 0;
+    } else {
+      this.#end(new SessionEnded(code === 503 ? "the server forgot the consumer" : `${code} ${description}`));
+      return;
+    }
+    this.#ask();
+  }
+
+  /** Pulls when less than half of what may be ahead is there. */
+  #ask(): void {
+    const { maxBytes, maxMessages, stream, expiresMs = PULL_EXPIRES_MS } = this.#options;
+    if (this.#pull !== undefined || this.#ended !== undefined) return;
+    if (this.#oneLarge && this.#queue.length > 0) return; // it comes when the others have been taken
+    const messages = Math.min(MAX_PULL_MESSAGES, maxMessages - this.#queue.length);
+    const bytes = maxBytes - this.#queuedBytes;
+    if (messages < maxMessages / 2 && messages < MAX_PULL_MESSAGES) return;
+    if (maxBytes > 0 && bytes < maxBytes / 2) return;
+    const bounded = maxBytes > 0 && !this.#oneLarge;
+    const batch = this.#oneLarge ? 1 : messages; // a message larger than the bound comes alone
+    const request = { batch, expires: nanos(expiresMs), ...(bounded ? { max_bytes: bytes } : {}) };
+    const late = (): void => this.#end(new SessionEnded("the server didn't answer a pull"));
+    const timer = setTimeout(late, expiresMs + PULL_GRACE_MS);
+    this.#pull = {
+      messagesLeft: batch,
+      bytesLeft: bounded ? bytes : Number.POSITIVE_INFINITY,
+      got: 0,
+      timer,
+    };
+    this.#oneLarge = false;
+    const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`;
+    this.#nats.publish(subject, JSON.stringify(request), { reply: this.#inbox });
+  }
+
+  #endPull(): void {
+    clearTimeout(this.#pull?.timer);
+    this.#pull = undefined;
+  }
+
+  #end(reason: SessionEnded): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
+    this.#endPull();
+    this.#unwatch();
+    this.#options.signal.removeEventListener("abort", this.#abort);
+    this.#subscription?.unsubscribe();
+    this.#wake.resolve();
+  }
+}
+
+/**
+ * Reads `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time ns>.<pending>`, which newer
+ * servers may send with `<domain>.<account>` before the stream and a random token behind.
+ */
+function parseDelivery(message: Msg): Delivery & { consumerSequence: number } {
+  const tokens = message.reply!.split(".");
+  const at = tokens.length === 9 ? 5 : 7;
+  return {
+    subject: message.subject,
+    sequence: Number(tokens[at]),
+    consumerSequence: Number(tokens[at + 1]),
+    timeMs: Number(tokens[at + 2]!.slice(0, -6)),
+    pending: Number(tokens[at + 3]),
+    data: message.data,
+    header: (name) => message.headers?.get(name) ?? "",
+    sizeBytes: deliveredBytes(message),
+  };
+}
+
+/** Counts as the server does against max_bytes: subject, reply, headers and data. */
+function deliveredBytes(message: Msg): number {
+  const { size } = message as Msg & { size?: () => number };
+  if (typeof size === "function") return size.call(message);
+  return message.subject.length + message.reply!.length + message.data.length;
+}

@@ -1,0 +1,45 @@
+/** What readers ask of the log, answered by its parts. */
+
+import type { LogHistory } from "#hub/journal/streams/log-history.ts";
+import type { StreamStore } from "#hub/journal/streams/stream-store.ts";
+import type { StreamWatch } from "#hub/journal/streams/stream-watch.ts";
+import type { PublishedTails } from "./published-tails.ts";
+import type { Reader, ReaderSource } from "./reader.ts";
+
+/** What a log knows once it is open. */
+export interface OpenedLog {
+  readonly history: LogHistory;
+  readonly watch: StreamWatch;
+}
+
+export interface ReaderGround
+  extends OpenedLog,
+    Pick<ReaderSource, "connection" | "clock" | "log" | "metrics" | "idleMs"> {
+  readonly streams: StreamStore;
+  /** All that are at work. */
+  readonly readers: Set<Reader>;
+  readonly tails: PublishedTails;
+}
+
+export function readerSource(ground: ReaderGround): ReaderSource {
+  const { connection, clock, log, metrics, idleMs, history, watch, streams, readers, tails } = ground;
+  return {
+    connection,
+    clock,
+    log,
+    metrics,
+    idleMs,
+    begun: (reader) => readers.add(reader),
+    ended: (reader) => {
+      readers.delete(reader);
+      if (reader.ownFromMemory) tails.end(reader.stream);
+    },
+    tail: (stream) => tails.of(stream),
+    ready: (signal) => watch.ready(signal),
+    incarnations: (stream) => history.of(stream),
+    bounds: (stream) => streams.state(stream),
+    recentBounds: (stream) => watch.recent(stream),
+    hasMessage: async (stream, sequence) => (await streams.message(stream, sequence)) !== null,
+    lastMatching: async (stream, filter) => (await streams.lastMessage(stream, filter))?.sequence ?? 0,
+  };
+}

@@ -1,0 +1,288 @@
+/** Reads a stream in order from a position on, without acknowledgements, over restarts of the server. */
+
+import { DeliverPolicy } from "@nats-io/jetstream";
+import type { Connection } from "#hub/journal/connection/connection.ts";
+import type { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
+import { judge, toJournalError } from "#hub/journal/connection/nats-errors.ts";
+import type { Incarnations } from "#hub/journal/streams/incarnations.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { type Position, START } from "#proto/position.ts";
+import type { PublishedTail } from "./published-tail.ts";
+import { type Delivery, IDLE, PullSession, SessionEnded } from "./pull-session.ts";
+
+/** Bytes pulled ahead of the caller unless it says otherwise: some batches of 256 KiB. */
+const AHEAD_BYTES = 4 * 1024 ** 2;
+
+/** Messages pulled ahead, for streams of small ones. */
+const AHEAD_MESSAGES = 4_096;
+
+/** Waits before a consumer is made again after a fault that isn't a lost connection. */
+const RETRY = { firstMs: 20, capMs: 2_000 };
+
+/** A stream that has more while nothing came for this long has a consumer that hangs. */
+const STALL_MS = 5_000;
+
+/** How often a message that is stored may be left out of a delivery before it counts as lost. */
+const MAX_SKIPS = 3;
+
+export interface JournalMessage {
+  readonly subject: string;
+  readonly position: Position;
+  /** Shares memory with other messages: copy what is kept for long. */
+  readonly data: Uint8Array;
+  /** Nats-Msg-Id; empty where it was sent without one. */
+  readonly messageId: string;
+  /** When the stream took it, ms since 1970. */
+  readonly timeMs: number;
+  /** Returns a header, or an empty string. */
+  readonly header: (name: string) => string;
+}
+
+export interface ReadOptions {
+  /** The last position taken in; START: from the oldest message there is. */
+  readonly after: Position;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
+  /** Only messages of this subject; may hold wildcards. */
+  readonly filter?: string;
+  /** Bytes held ahead of the caller. One message may be larger. */
+  readonly aheadBytes?: number;
+  /** What this process stores in the stream is taken from memory while nobody else stores: for one reader of a stream. */
+  readonly ownFromMemory?: boolean;
+}
+
+/** First and last sequence of a stream; an empty one has last = first - 1. */
+export interface Bounds {
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+}
+
+/** What a reader asks of the log. */
+export interface ReaderSource {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: JournalMetrics;
+  /** How long nothing must come before a reader looks around, ms. */
+  readonly idleMs: number;
+  /** Tells of a reader at work. */
+  begun(reader: Reader): void;
+  /** What this process stored last, for a reader with `ownFromMemory`. */
+  tail(stream: string): PublishedTail;
+  ended(reader: Reader): void;
+  /** Resolves when connected and sure of the streams' incarnations. */
+  ready(signal: AbortSignal): Promise<void>;
+  incarnations(stream: string): Incarnations;
+  bounds(stream: string): Promise<Bounds>;
+  /** The bounds as they were at `atMs` on the monotonic clock, some seconds ago. */
+  recentBounds(stream: string): (Bounds & { readonly atMs: number }) | undefined;
+  hasMessage(stream: string, sequence: number): Promise<boolean>;
+  /** Sequence of the last message with this subject, 0 for none; from the leader. */
+  lastMatching(stream: string, filter: string): Promise<number>;
+}
+
+/**
+ * Yields every message behind a position exactly once, until its signal is aborted. Throws journal_gap where a
+ * message it must yield was purged or lost: it never leaves one out. To be iterated once.
+ */
+export class Reader implements AsyncIterable<JournalMessage> {
+  readonly stream: string;
+  /** See ReadOptions. */
+  readonly ownFromMemory: boolean;
+  readonly #source: ReaderSource;
+  readonly #options: ReadOptions;
+  readonly #backoff = new Backoff(RETRY);
+  #position: Position;
+  #next = 0;
+  #progressAt = 0;
+  #skips = 0;
+  #begun = false;
+
+  constructor(stream: string, source: ReaderSource, options: ReadOptions) {
+    this.stream = stream;
+    this.ownFromMemory = options.ownFromMemory === true;
+    this.#source = source;
+    this.#options = options;
+    this.#position = options.after;
+  }
+
+  /**
+   * Everything to be read at or before it has been yielded. With a filter it also moves over messages of other
+   * subjects; purging up to it takes nothing from this reader.
+   */
+  get position(): Position {
+    return this.#position;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<JournalMessage, void, void> {
+    if (this.#begun)
+      throw new AppError("internal", `reader of ${this.stream}: a reader is to be iterated once`);
+    this.#begun = true;
+    this.#source.begun(this);
+    try {
+      yield* this.#read();
+    } finally {
+      this.#source.ended(this);
+    }
+  }
+
+  async *#read(): AsyncGenerator<JournalMessage, void, void> {
+    const { signal } = this.#options;
+    const tail = this.ownFromMemory ? this.#source.tail(this.stream) : undefined;
+    while (!signal.aborted) {
+      let session: PullSession | undefined;
+      try {
+        await this.#source.ready(signal);
+        const cuts = tail?.cuts;
+        await this.#locate();
+        while (!signal.aborted) {
+          session = await this.#open();
+          yield* this.#drain(session, tail);
+          await session.close();
+          if (tail === undefined) return;
+          yield* this.#follow(tail);
+          if (tail.cuts !== cuts) throw new SessionEnded("disconnected", true);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        await this.#beforeRetry(error);
+      } finally {
+        await session?.close();
+      }
+    }
+  }
+
+  /** Finds the sequence to go on with. Throws journal_gap. */
+  async #locate(): Promise<void> {
+    const { firstSequence, lastSequence } = await this.#source.bounds(this.stream);
+    const anywhere = this.#position.incarnation === START.incarnation;
+    this.#next = anywhere ? firstSequence : this.#source.incarnations(this.stream).nextAfter(this.#position);
+    if (this.#next < firstSequence) throw this.#gap(`messages up to ${firstSequence - 1} were purged`);
+    if (this.#next > lastSequence + 1)
+      throw this.#gap(`the stream ends at ${lastSequence}: it was rolled back`);
+  }
+
+  async #open(): Promise<PullSession> {
+    const { filter, signal, aheadBytes = AHEAD_BYTES } = this.#options;
+    this.#progressAt = this.#source.clock.monotonic();
+    return PullSession.open({
+      connection: this.#source.connection,
+      stream: this.stream,
+      maxBytes: aheadBytes,
+      maxMessages: AHEAD_MESSAGES,
+      expiresMs: this.#source.idleMs,
+      signal,
+      consumer: {
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: this.#next,
+        ...(filter === undefined ? {} : { filter_subject: filter }),
+      },
+    });
+  }
+
+  /** Ends when aborted, or where `tail` goes on. */
+  async *#drain(session: PullSession, tail?: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
+    const { signal, filter } = this.#options;
+    while (tail?.goesOn(this.#next) !== true) {
+      const got = await session.next();
+      if (got === IDLE) {
+        await this.#onIdle();
+        continue;
+      }
+      const deliveries = filter === undefined ? [got] : [got, ...session.takeQueued()];
+      await this.#checkJumps(deliveries);
+      for (const delivery of deliveries) {
+        tail?.passed(delivery.sequence);
+        yield this.#message(delivery);
+        if (signal.aborted) return;
+      }
+    }
+  }
+
+  /** Takes what this process stored, as long as nothing is missing. */
+  async *#follow(tail: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
+    for await (const message of tail.follow(this.#next, this.#options.signal)) {
+      const { messageId } = message;
+      yield this.#message({ ...message, header: (name) => (name === "Nats-Msg-Id" ? messageId : "") });
+    }
+  }
+
+  #message(delivery: Pick<Delivery, "sequence" | "subject" | "data" | "timeMs" | "header">): JournalMessage {
+    const { sequence, subject, data, timeMs, header } = delivery;
+    const position = this.#source.incarnations(this.stream).positionOf(sequence);
+    this.#next = sequence + 1;
+    this.#position = position;
+    this.#progressAt = this.#source.clock.monotonic();
+    this.#skips = 0;
+    this.#backoff.reset();
+    this.#source.metrics.read(this.stream, data.length);
+    return { subject, position, data, timeMs, header, messageId: header("Nats-Msg-Id") };
+  }
+
+  /** Makes sure that what lies between the messages was rightly left out. */
+  async #checkJumps(deliveries: readonly Delivery[]): Promise<void> {
+    const contiguous = deliveries.every(({ sequence }, index) => sequence === this.#next + index);
+    if (contiguous) return;
+    // Asked after the delivery: what isn't purged now was there for the consumer to deliver.
+    const { firstSequence } = await this.#source.bounds(this.stream);
+    if (firstSequence > this.#next) throw this.#gap(`messages up to ${firstSequence - 1} were purged`);
+    if (this.#options.filter !== undefined) return;
+    const stored = await this.#source.hasMessage(this.stream, this.#next);
+    if (!stored || ++this.#skips > MAX_SKIPS) {
+      throw this.#gap(`it isn't stored any more, while ${deliveries[0]!.sequence} is`);
+    }
+    throw new SessionEnded("a stored message was left out");
+  }
+
+  /** Nothing came for a while: looks for a purge, a rollback or a consumer that hangs. */
+  async #onIdle(): Promise<void> {
+    const recent = this.#source.recentBounds(this.stream);
+    if (recent === undefined || recent.atMs <= this.#progressAt) return;
+    const { firstSequence, lastSequence } = recent;
+    if (firstSequence > this.#next || lastSequence < this.#next - 1)
+      throw new SessionEnded("the stream has changed");
+    if (lastSequence < this.#next) return;
+    const { filter } = this.#options;
+    const waits =
+      filter === undefined || (await this.#source.lastMatching(this.stream, filter)) >= this.#next;
+    if (!waits) await this.#moveOver(lastSequence);
+    else if (this.#source.clock.monotonic() - this.#progressAt > STALL_MS)
+      throw new SessionEnded("the consumer hangs");
+  }
+
+  /** No message up to `lastSequence` matches; true as long as none of them was purged. */
+  async #moveOver(lastSequence: number): Promise<void> {
+    const { firstSequence } = await this.#source.bounds(this.stream);
+    if (firstSequence > this.#next) throw this.#gap(`messages up to ${firstSequence - 1} were purged`);
+    this.#next = lastSequence + 1;
+    this.#position = this.#source.incarnations(this.stream).positionOf(lastSequence);
+    this.#progressAt = this.#source.clock.monotonic();
+  }
+
+  /** Throws what the caller must know; else waits as long as it makes sense. */
+  async #beforeRetry(error: unknown): Promise<void> {
+    const { log, metrics, clock } = this.#source;
+    if (error instanceof AppError && !error.retryable) throw error;
+    const lost = error instanceof SessionEnded && error.lost;
+    const passes = error instanceof SessionEnded || error instanceof AppError || judge(error) !== "fatal";
+    if (!passes) throw toJournalError(error, `reading ${this.stream}`);
+    metrics.readerRestarted(this.stream, lost ? "reconnect" : "fault");
+    if (lost) return;
+    log.warn({ err: error, stream: this.stream, next: this.#next }, "the log's reader starts anew");
+    await clock.sleep(this.#backoff.next(), this.#options.signal);
+  }
+
+  #gap(why: string): AppError {
+    const { filter } = this.#options;
+    const what = filter === undefined ? this.stream : `${this.stream} (${filter})`;
+    return new AppError(
+      "journal_gap",
+      `${what}: the message with sequence ${this.#next} can't be read: ${why}; ` +
+        "who reads must be rebuilt from a copy, or go on behind the gap knowingly",
+      { data: { stream: this.stream, sequence: this.#next } },
+    );
+  }
+}

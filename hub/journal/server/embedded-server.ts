@@ -1,0 +1,297 @@
+/** The hub's own nats-server: a private child process that keeps the log under the data folder. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { NatsTarget } from "#hub/journal/connection/connection.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
+import type { FolderLock } from "#proto/kit/files/folder-lock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import { preparePortsFolder, waitForPort } from "./ports-file.ts";
+import { findServerBinary, type ServerBinary } from "./server-binary.ts";
+import { type AgentUser, type ServerTls, serverConfigText } from "./server-config.ts";
+import { ServerLog } from "./server-log.ts";
+import { type ServerFiles, STOP_GRACE_MS, takeOwnership } from "./server-owner.ts";
+import { requireFreePort } from "./server-port.ts";
+import { moveToAccount } from "./server-store.ts";
+import { keptToken } from "./server-token.ts";
+import { type Durability, knowsSyncInterval } from "./server-version.ts";
+
+/** Before it listens the server reads its streams: seconds for 10 GB on a slow disk. */
+const START_TIMEOUT_MS = 60_000;
+
+/** Waits before a server that died is started again. */
+const RESTART = { firstMs: 20, capMs: 5_000 };
+
+/** A server that ran this long was well; the next death starts the waits anew. */
+const HEALTHY_MS = 30_000;
+
+/** The Go runtime's soft limit: the server stays below 150 MB with batches of some hundred kilobytes. */
+const GO_MEMORY_LIMIT = "128MiB";
+
+export interface EmbeddedServerOptions {
+  /** The hub's data folder; the server's files are in `nats` below it. */
+  readonly dataDir: string;
+  readonly host: string;
+  /** 0: the system chooses one, which is kept until `stop`. */
+  readonly port: number;
+  readonly log: Logger;
+  /** Set: clients must speak TLS. */
+  readonly tls?: ServerTls;
+  /** Hears of every restart after a death. */
+  readonly onRestart?: () => void;
+  readonly clock?: Clock;
+  /** Where TAILRACE_NATS_SERVER and PATH are looked up. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Runs nats-server as long as it isn't stopped; one that dies is started again on the same port and files.
+ * Only one hub owns a data folder: a living one is respected, a dead one's server is ended.
+ */
+export class EmbeddedServer implements Component {
+  readonly #options: EmbeddedServerOptions;
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #folder: string;
+  readonly #files: ServerFiles;
+  #lock: FolderLock | undefined;
+  #binary: ServerBinary | undefined;
+  #child: ChildProcess | undefined;
+  #port: number;
+  #token = "";
+  #agents: readonly AgentUser[] = [];
+  #listens = false;
+  #reloadDue = false;
+  #startedAtMs = 0;
+  #stopping = new AbortController();
+  #supervision: Promise<void> | undefined;
+
+  constructor(options: EmbeddedServerOptions) {
+    this.#options = options;
+    this.#log = options.log;
+    this.#clock = options.clock ?? systemClock;
+    this.#port = options.port === 0 ? -1 : options.port;
+    this.#folder = resolve(options.dataDir, "nats");
+    this.#files = {
+      folder: this.#folder,
+      configFile: join(this.#folder, "nats.conf"),
+      pidFile: join(this.#folder, "nats.pid"),
+    };
+  }
+
+  /** Where agents and hubs connect: nats://<host>:<port>. Valid after `start`. */
+  get url(): string {
+    const { host } = this.#options;
+    return `nats://${host.includes(":") ? `[${host}]` : host}:${this.#port}`;
+  }
+
+  /** Password of the hub's user, which local agents share; also in the file `tokenFile`. */
+  get token(): string {
+    return this.#token;
+  }
+
+  /** Readable by the hub's user alone. */
+  get tokenFile(): string {
+    return join(this.#folder, "token");
+  }
+
+  /** When the running server was started, ms since 1970: messages with an earlier time were there before. */
+  get startedAtMs(): number {
+    return this.#startedAtMs;
+  }
+
+  /** Process id of the running server; undefined while there is none. */
+  get pid(): number | undefined {
+    return this.#child === undefined || hasEnded(this.#child) ? undefined : this.#child.pid;
+  }
+
+  get durability(): Durability {
+    return this.#binary !== undefined && knowsSyncInterval(this.#binary.version) ? "power-loss" : "process";
+  }
+
+  /** Throws nats_missing, nats_refused, port_taken, data_locked or unavailable (it doesn't start; why). */
+  async start(): Promise<void> {
+    this.#stopping = new AbortController();
+    this.#binary = await findServerBinary(this.#options.env ?? process.env);
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    this.#lock = await takeOwnership(this.#files, this.#log, this.#clock);
+    try {
+      this.#token = keptToken(this.tokenFile);
+      moveToAccount(this.#storeDir);
+      if (this.#port > 0) await requireFreePort(this.#options.host, this.#port, this.#clock);
+      const child = await this.#launch(this.#binary);
+      this.#supervision = this.#supervise(this.#binary, child);
+    } catch (error) {
+      this.#lock.release();
+      throw error;
+    }
+    const { path } = this.#binary;
+    this.#log.info({ url: this.url, program: path, durability: this.durability }, "nats-server runs");
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#supervision === undefined) return;
+    await this.#supervision;
+    this.#supervision = undefined;
+    this.#lock?.release();
+  }
+
+  /** Lets exactly these agents in, besides who shows the token. Who isn't among them any more is disconnected. */
+  setAgents(agents: readonly AgentUser[]): void {
+    if (this.#agents.length === 0 && agents.length === 0) return;
+    this.#agents = agents;
+    this.reload();
+  }
+
+  /** Makes the server read its certificate and its users anew; connections that are still allowed go on. */
+  reload(): void {
+    this.#reloadDue = true;
+    // Before it listens the signal would end it; see #launch.
+    if (!this.#listens || this.#binary === undefined || this.pid === undefined) return;
+    this.#reloadDue = false;
+    this.#writeConfig(this.#binary);
+    this.#child?.kill("SIGHUP");
+  }
+
+  /** Starts again whenever the server dies, until stopped; then ends it. */
+  async #supervise(binary: ServerBinary, first: ChildProcess): Promise<void> {
+    const { signal } = this.#stopping;
+    const backoff = new Backoff(RESTART);
+    let child: ChildProcess | undefined = first;
+    while (child !== undefined) {
+      const startedAt = this.#clock.monotonic();
+      await ended(child, signal);
+      if (signal.aborted) return this.#end(child);
+      if (this.#clock.monotonic() - startedAt > HEALTHY_MS) backoff.reset();
+      this.#log.warn(
+        { code: child.exitCode, signal: child.signalCode },
+        "nats-server died; starting it again",
+      );
+      this.#options.onRestart?.();
+      child = await this.#relaunch(binary, backoff);
+    }
+  }
+
+  /** Tries until a server runs; undefined when stopped before. */
+  async #relaunch(binary: ServerBinary, backoff: Backoff): Promise<ChildProcess | undefined> {
+    const { signal } = this.#stopping;
+    for (;;) {
+      await this.#clock.sleep(backoff.next(), signal);
+      if (signal.aborted) return undefined;
+      try {
+        return await this.#launch(binary);
+      } catch (error) {
+        if (!signal.aborted) this.#log.error({ err: error }, "nats-server doesn't start; trying again");
+      }
+    }
+  }
+
+  /** Starts a server and resolves when it accepts connections. */
+  async #launch(binary: ServerBinary): Promise<ChildProcess> {
+    const portsDir = this.#portsDir;
+    preparePortsFolder(portsDir);
+    this.#listens = false;
+    this.#reloadDue = false;
+    this.#writeConfig(binary);
+    this.#startedAtMs = this.#clock.now();
+    const child = spawn(binary.path, ["-c", this.#files.configFile], {
+      argv0: "nats-server", // names the ports file, and is what a later hub looks for
+      stdio: ["ignore", "ignore", "pipe"],
+      detached: true, // Ctrl-C is for the hub alone, which needs the log to stop in order
+      env: { ...process.env, GOMEMLIMIT: GO_MEMORY_LIMIT },
+    });
+    this.#child = child;
+    const output = new ServerLog(child.stderr, this.#log);
+    try {
+      this.#port = await this.#listening(child, portsDir);
+      this.#listens = true;
+      if (this.#reloadDue) this.reload();
+      return child;
+    } catch (error) {
+      await this.#end(child);
+      const why = output.tail === "" ? (error as Error).message : output.tail;
+      throw new AppError("unavailable", `${binary.path} doesn't start: ${why}`, { cause: error });
+    }
+  }
+
+  async #listening(child: ChildProcess, portsDir: string): Promise<number> {
+    const failed = new AbortController();
+    const fail = (reason: string): void => failed.abort(new Error(reason));
+    const onExit = (code: number | null): void => fail(`it ended with exit code ${code}`);
+    const onError = (error: Error): void => fail(error.message);
+    const onStop = (): void => fail("the hub stops");
+    const timer = setTimeout(fail, START_TIMEOUT_MS, `it didn't listen within ${START_TIMEOUT_MS} ms`);
+    child.once("exit", onExit);
+    child.once("error", onError);
+    this.#stopping.signal.addEventListener("abort", onStop, { once: true });
+    try {
+      if (child.pid === undefined) await once(child, "spawn"); // throws the reason
+      return await waitForPort(portsDir, child.pid!, failed.signal);
+    } finally {
+      clearTimeout(timer);
+      child.removeListener("exit", onExit);
+      this.#stopping.signal.removeEventListener("abort", onStop);
+    }
+  }
+
+  async #end(child: ChildProcess): Promise<void> {
+    this.#child = undefined;
+    if (hasEnded(child)) return;
+    const gone = once(child, "exit");
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
+    await gone;
+    clearTimeout(timer);
+  }
+
+  get #portsDir(): string {
+    return join(this.#folder, "ports");
+  }
+
+  get #storeDir(): string {
+    return join(this.#folder, "store");
+  }
+
+  #writeConfig({ version }: ServerBinary): void {
+    const text = serverConfigText({
+      host: this.#options.host,
+      port: this.#port,
+      token: this.#token,
+      agents: this.#agents,
+      tls: this.#options.tls,
+      storeDir: this.#storeDir,
+      portsDir: this.#portsDir,
+      pidFile: this.#files.pidFile,
+      version,
+    });
+    writeFileAtomic(this.#files.configFile, text, 0o600);
+  }
+}
+
+/** Returns how the hub reaches its own server, whichever way that lets it in. */
+export function ownTarget(
+  { url, token }: { readonly url: string; readonly token: string },
+  tls: ServerTls | undefined,
+): NatsTarget {
+  const pinnedFile = tls === undefined ? {} : { pinnedFile: tls.certFile };
+  return { servers: [url], token, ...pinnedFile };
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Resolves when `child` has ended or `signal` is aborted. */
+async function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
+  if (hasEnded(child) || signal.aborted) return;
+  await once(child, "exit", { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}

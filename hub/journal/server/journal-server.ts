@@ -1,0 +1,118 @@
+/** The NATS that the log lives in: a server that the hub runs itself, or the one that its settings name. */
+
+import type { Connection, NatsTarget } from "#hub/journal/connection/connection.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Lifecycle } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { EmbeddedServer, ownTarget } from "./embedded-server.ts";
+import type { AgentUser, ServerTls } from "./server-config.ts";
+import { checkServerVersion, type Durability, parseServerVersion } from "./server-version.ts";
+
+export interface JournalServerOptions {
+  /** The hub's data folder. */
+  readonly dataDir: string;
+  /** Address and port of the embedded server; port 0: the system chooses one. */
+  readonly host: string;
+  readonly port: number;
+  /** Set: the embedded server speaks TLS. */
+  readonly tls?: ServerTls;
+  /** Set: this NATS is used and none is embedded. */
+  readonly external?: NatsTarget;
+  readonly log: Logger;
+  readonly clock?: Clock;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Where agents find NATS. */
+export interface JournalAddress {
+  readonly url: string;
+  /** Empty where clients need other credentials or none. */
+  readonly token: string;
+  /** File with the token, readable by this user; empty with an external NATS. */
+  readonly tokenFile: string;
+}
+
+/** Which of the two it is doesn't matter to anybody else, but for what only an embedded server can do. */
+export class JournalServer {
+  readonly #options: JournalServerOptions;
+  readonly #embedded: EmbeddedServer | undefined;
+
+  /** `onRestart` hears of every restart after a death. */
+  constructor(options: JournalServerOptions, onRestart: () => void) {
+    this.#options = options;
+    this.#embedded = options.external === undefined ? embeddedServer(options, onRestart) : undefined;
+  }
+
+  /** Starts the embedded server as a part of `lifecycle`. Throws as EmbeddedServer.start does. */
+  async start(lifecycle: Lifecycle): Promise<void> {
+    if (this.#embedded !== undefined) await lifecycle.start("nats-server", this.#embedded);
+  }
+
+  /** Throws nats_refused where the connected server lacks what the log needs, which an external one may. */
+  check({ nats }: Connection): void {
+    const where = this.address.url;
+    const version = parseServerVersion(nats.info?.version ?? "");
+    if (version !== undefined) checkServerVersion(version, where);
+    if (nats.info?.jetstream !== true) {
+      throw new AppError("nats_refused", `NATS at ${where} has JetStream switched off; start it with "-js"`);
+    }
+  }
+
+  /** Where the hub itself connects. Valid after `start`. */
+  get target(): NatsTarget {
+    return this.#options.external ?? ownTarget(this.#embedded!, this.#options.tls);
+  }
+
+  /** Where agents connect. Valid after `start`. */
+  get address(): JournalAddress {
+    const server = this.#embedded;
+    if (server !== undefined) return { url: server.url, token: server.token, tokenFile: server.tokenFile };
+    const { servers, token = "" } = this.#options.external!;
+    return { url: servers.join(","), token, tokenFile: "" };
+  }
+
+  /** True where the hub runs its own nats-server, which `setAgents` and `reload` are for. */
+  get embeds(): boolean {
+    return this.#embedded !== undefined;
+  }
+
+  /** What a PubAck is worth; "process" for an external NATS, whose settings aren't known. */
+  get durability(): Durability {
+    return this.#embedded?.durability ?? "process";
+  }
+
+  /** Process id of the embedded server while it runs. */
+  get pid(): number | undefined {
+    return this.#embedded?.pid;
+  }
+
+  /** When it was started, ms since 1970; infinite where it isn't ours: all its messages count as old. */
+  get startedAtMs(): number {
+    return this.#embedded?.startedAtMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** See EmbeddedServer.setAgents. */
+  setAgents(agents: readonly AgentUser[]): void {
+    this.#embedded?.setAgents(agents);
+  }
+
+  /** Makes the embedded server read its certificate anew. */
+  reload(): void {
+    this.#embedded?.reload();
+  }
+}
+
+function embeddedServer(options: JournalServerOptions, onRestart: () => void): EmbeddedServer {
+  const { dataDir, host, port, tls, log, clock, env } = options;
+  return new EmbeddedServer({
+    dataDir,
+    host,
+    port,
+    log,
+    onRestart,
+    ...(tls === undefined ? {} : { tls }),
+    ...(clock === undefined ? {} : { clock }),
+    ...(env === undefined ? {} : { env }),
+  });
+}

@@ -1,0 +1,97 @@
+/** Whole streams read out message by message, and made again from what was read: for snapshots. */
+
+import {
+  DeliverPolicy,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  type StreamConfig,
+} from "@nats-io/jetstream";
+import { headers as newHeaders } from "@nats-io/transport-node";
+import type { Connection } from "#hub/journal/connection/connection.ts";
+import { toJournalError } from "#hub/journal/connection/nats-errors.ts";
+import { renewedIdentity } from "./stream-store.ts";
+
+/** A message as it is stored. */
+export interface ArchivedMessage {
+  readonly subject: string;
+  /** In the stream that it was read from. */
+  readonly sequence: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly data: Uint8Array;
+}
+
+/** Conditions of a publisher, kept as headers, that held at the time and don't hold when it is published again. */
+const CONDITION = /^Nats-Expected-/i;
+/** Publishes that wait for their acknowledgement. */
+const WINDOW = 64;
+
+export class StreamArchive {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Returns the names of all streams, those behind state buckets included, sorted. */
+  async names(): Promise<string[]> {
+    const manager = await this.#manager();
+    const names: string[] = [];
+    for await (const name of manager.streams.names()) names.push(name);
+    return names.sort();
+  }
+
+  /** Returns how a stream is set up, as JetStream has it. */
+  async config(stream: string): Promise<StreamConfig> {
+    return (await (await this.#manager()).streams.info(stream)).config;
+  }
+
+  /** Yields what is stored when it is called, in order. What is purged meanwhile may be left out. */
+  async *read(stream: string): AsyncGenerator<ArchivedMessage> {
+    const { state } = await (await this.#manager()).streams.info(stream);
+    if (state.messages === 0) return;
+    const consumer = await jetstream(this.#connection.nats).consumers.get(stream, {
+      deliver_policy: DeliverPolicy.All,
+    });
+    const messages = await consumer.consume();
+    try {
+      for await (const { subject, seq, headers, data, info } of messages) {
+        if (seq > state.last_seq) return;
+        const kept = [...(headers ?? [])].flatMap(([name, values]) =>
+          values.map((value) => [name, value] as const),
+        );
+        yield { subject, sequence: seq, headers: kept, data };
+        if (seq === state.last_seq || info.pending === 0) return;
+      }
+    } finally {
+      messages.stop();
+    }
+  }
+
+  /** Makes a stream that must not exist, of `config`, with an identity of its own; stores `messages` in it in order. */
+  async write(
+    config: StreamConfig,
+    messages: AsyncIterable<Omit<ArchivedMessage, "sequence">>,
+  ): Promise<void> {
+    try {
+      await (await this.#manager()).streams.add({ ...renewedIdentity(config), num_replicas: 1 });
+      const stream = jetstream(this.#connection.nats);
+      const waiting = new Set<Promise<unknown>>();
+      for await (const { subject, headers, data } of messages) {
+        const head = newHeaders();
+        for (const [name, value] of headers) if (!CONDITION.test(name)) head.append(name, value);
+        const published = stream.publish(subject, data, { headers: head });
+        waiting.add(published);
+        void published.finally(() => waiting.delete(published)).catch(() => undefined);
+        if (waiting.size >= WINDOW) await Promise.all(waiting);
+      }
+      await Promise.all(waiting);
+    } catch (error) {
+      throw toJournalError(error, `stream ${config.name}`);
+    }
+  }
+
+  #manager(): Promise<JetStreamManager> {
+    return jetstreamManager(this.#connection.nats, { checkAPI: false });
+  }
+}

@@ -1,0 +1,194 @@
+/** The streams of the log: made as they should be, looked at, purged. */
+
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import {
+  DiscardPolicy,
+  type JetStreamManager,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+  type StreamInfo,
+} from "@nats-io/jetstream";
+import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import type { Connection } from "#hub/journal/connection/connection.ts";
+import { isMissingMessage, isMissingStream, toJournalError } from "#hub/journal/connection/nats-errors.ts";
+import { within } from "#hub/journal/connection/waits.ts";
+import type { Bounds } from "#hub/journal/reading/reader.ts";
+
+/** How long the server remembers message ids: longer than any client tries again without a reason. */
+const DUPLICATE_WINDOW_MS = 10 * 60_000;
+
+/** Space left above what is stored when a limit would cut into it. */
+const HEADROOM_BYTES = 16 * 1024 ** 2;
+
+/** A cluster may elect a leader for 9 s; a call isn't tried for longer. */
+const CALL_TIMEOUT_MS = 10_000;
+
+/**
+ * A stream's description is this and its identity. The time a stream was made would not do: 2.9 changes it when the
+ * stream is updated. Descriptions are kept by every version.
+ */
+const DESCRIPTION = "Tailrace's log, ";
+
+export interface StreamDefinition {
+  readonly name: string;
+  readonly subjects: readonly string[];
+  /** What happens at the limit: `wait` refuses new messages, `drop-oldest` makes room. */
+  readonly whenFull: "wait" | "drop-oldest";
+  /** Limit of the stream, bytes. */
+  readonly maxBytes: number;
+  /** true: a stream that exists keeps its limit. */
+  readonly keepLimit: boolean;
+  readonly maxMessageBytes: number;
+  /** Copies in a cluster. */
+  readonly replicas: number;
+}
+
+export interface StreamState extends Bounds {
+  readonly name: string;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly maxBytes: number;
+  /** Given to the stream when it was made: another value is another stream. */
+  readonly identity: string;
+}
+
+export interface StoredMessage {
+  readonly subject: string;
+  readonly sequence: number;
+  readonly data: Uint8Array;
+  readonly messageId: string;
+  readonly timeMs: number;
+  /** Returns a header, or an empty string. */
+  readonly header: (name: string) => string;
+}
+
+/** Calls of JetStream's interface, answered by the leader. All throw `unavailable` or `timeout` (retryable) where it is away. */
+export class StreamStore {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Makes the stream, or changes it to what it should be. A limit is never set below what is stored. */
+  async ensure(definition: StreamDefinition): Promise<void> {
+    await this.#call(`stream ${definition.name}`, async (manager) => {
+      const found = await manager.streams.info(definition.name).catch((error: unknown) => {
+        if (isMissingStream(error)) return undefined;
+        throw error;
+      });
+      if (found === undefined) {
+        await manager.streams.add(toConfig(definition, randomUUID(), definition.maxBytes));
+        return;
+      }
+      const { config, state } = found;
+      const maxBytes = definition.keepLimit
+        ? config.max_bytes
+        : Math.max(definition.maxBytes, state.bytes + HEADROOM_BYTES); // the server deletes what is above
+      const wanted = toConfig(definition, identityOf(config) || randomUUID(), maxBytes);
+      const same = Object.entries(wanted).every(([key, value]) =>
+        isDeepStrictEqual(value, config[key as keyof StreamConfig]),
+      );
+      if (!same) await manager.streams.update(definition.name, wanted);
+    });
+  }
+
+  /** Throws unavailable also where the stream doesn't exist. */
+  state(stream: string): Promise<StreamState> {
+    return this.#call(`state of ${stream}`, async (manager) => toState(await manager.streams.info(stream)));
+  }
+
+  /** Removes all messages below `sequence`, or those of one subject only. */
+  async purge(stream: string, sequence: number, subject?: string): Promise<void> {
+    const which = { seq: sequence, ...(subject === undefined ? {} : { filter: subject }) };
+    await this.#call(`purge of ${stream}`, async (manager) => manager.streams.purge(stream, which));
+  }
+
+  /** Returns the message with `sequence`, or null where there is none (any more). */
+  message(stream: string, sequence: number): Promise<StoredMessage | null> {
+    return this.#message(stream, { seq: sequence });
+  }
+
+  /** Returns the newest message of a subject (which may hold wildcards), or null. */
+  lastMessage(stream: string, subject: string): Promise<StoredMessage | null> {
+    return this.#message(stream, { last_by_subj: subject });
+  }
+
+  #message(stream: string, query: { seq: number } | { last_by_subj: string }): Promise<StoredMessage | null> {
+    return this.#call(`message of ${stream}`, async (manager) => {
+      try {
+        const found = await manager.streams.getMessage(stream, query);
+        if (found === null) return null;
+        const { subject, seq, data, timestamp } = found;
+        const header = (name: string): string => found.header?.get(name) ?? "";
+        return {
+          subject,
+          sequence: seq,
+          data,
+          messageId: header("Nats-Msg-Id"),
+          timeMs: Date.parse(timestamp),
+          header,
+        };
+      } catch (error) {
+        if (isMissingMessage(error)) return null;
+        throw error;
+      }
+    });
+  }
+
+  async #call<T>(what: string, call: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+    const manage = async (nats: NatsConnection): Promise<T> =>
+      call(await jetstreamManager(nats, { checkAPI: false }));
+    try {
+      return await within(CALL_TIMEOUT_MS, (signal) => this.#connection.repeatable(manage, signal));
+    } catch (error) {
+      throw toJournalError(error, what);
+    }
+  }
+}
+
+function toConfig(
+  definition: StreamDefinition,
+  identity: string,
+  maxBytes: number,
+): Partial<StreamConfig> & { name: string } {
+  return {
+    name: definition.name,
+    description: DESCRIPTION + identity,
+    subjects: [...definition.subjects],
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: definition.whenFull === "wait" ? DiscardPolicy.New : DiscardPolicy.Old,
+    max_bytes: maxBytes,
+    max_msg_size: definition.maxMessageBytes,
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+    allow_direct: true,
+    num_replicas: definition.replicas,
+  };
+}
+
+/** Returns `config` as that of another stream: who remembers the one before notices. */
+export function renewedIdentity(config: StreamConfig): StreamConfig {
+  return identityOf(config) === "" ? config : { ...config, description: DESCRIPTION + randomUUID() };
+}
+
+function identityOf({ description = "" }: StreamConfig): string {
+  return description.startsWith(DESCRIPTION) ? description.slice(DESCRIPTION.length) : "";
+}
+
+function toState({ config, state }: StreamInfo): StreamState {
+  // A stream that never had a message says 0 and 0.
+  const firstSequence = Math.max(1, state.first_seq);
+  return {
+    name: config.name,
+    firstSequence,
+    lastSequence: Math.max(state.last_seq, firstSequence - 1),
+    messages: state.messages,
+    bytes: state.bytes,
+    maxBytes: config.max_bytes,
+    identity: identityOf(config),
+  };
+}

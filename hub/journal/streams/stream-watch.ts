@@ -1,0 +1,178 @@
+/**
+ * Keeps an eye on the streams: makes them, notices when one was lost or rolled back while the hub runs, and knows
+ * their bounds as of some seconds ago, so that nobody else has to ask all the time.
+ */
+
+import type { Connection, ConnectionEvent } from "#hub/journal/connection/connection.ts";
+import type { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
+import { abortable } from "#hub/journal/connection/waits.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+import type { Position } from "#proto/position.ts";
+import type { LogHistory } from "./log-history.ts";
+import type { StreamDefinition, StreamState, StreamStore } from "./stream-store.ts";
+
+/** Waits before a check after a reconnect is tried again. */
+const RETRY = { firstMs: 20, capMs: 2_000 };
+
+export interface StreamWatchOptions {
+  readonly connection: Connection;
+  readonly streams: StreamStore;
+  readonly history: LogHistory;
+  readonly definitions: readonly StreamDefinition[];
+  readonly metrics: JournalMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How old figures and the readers' view of a stream's end may be, ms. */
+  readonly pollMs: number;
+  /** Makes what the history is kept in, where the server has lost it. */
+  readonly restoreBuckets: () => Promise<void>;
+  /** When the server was started, ms since 1970; infinite where that isn't known. */
+  readonly serverStartedAtMs: () => number;
+  /** Positions of all who read a stream now. */
+  readonly readers: (stream: string) => readonly Position[];
+}
+
+/** A stream's state with the monotonic time it is from. */
+export type RecentState = StreamState & { readonly atMs: number };
+
+/** See the file's comment. */
+export class StreamWatch implements Component {
+  readonly #options: StreamWatchOptions;
+  readonly #recent = new Map<string, RecentState>();
+  /** Highest sequence that was stored by or read by this process. */
+  readonly #seen = new Map<string, number>();
+  /** The same as it was when the connection was lost; what is stored after that proves nothing. */
+  #seenAtLoss = new Map<string, number>();
+  #ready = Promise.withResolvers<void>();
+  #verifiedStartMs = 0;
+  #verification = Promise.resolve();
+  #polling: Promise<void> | undefined;
+  #stopping = new AbortController();
+  #unwatch = (): void => undefined;
+
+  constructor(options: StreamWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Makes the streams. Throws unavailable or timeout. */
+  async start(): Promise<void> {
+    const { connection, serverStartedAtMs } = this.#options;
+    this.#stopping = new AbortController();
+    this.#verifiedStartMs = serverStartedAtMs();
+    this.#unwatch = connection.onChange((event) => this.#onChange(event));
+    try {
+      await this.#ensure(this.#verifiedStartMs);
+      await this.#look();
+    } catch (error) {
+      this.#unwatch();
+      throw error;
+    }
+    this.#ready.resolve();
+    this.#polling = this.#poll();
+  }
+
+  async stop(): Promise<void> {
+    this.#unwatch();
+    this.#stopping.abort();
+    await this.#verification;
+    await this.#polling;
+  }
+
+  /** Resolves when connected and sure of the streams. Rejects with the reason of `signal`. */
+  async ready(signal: AbortSignal): Promise<void> {
+    await abortable(this.#ready.promise, signal);
+  }
+
+  /** The stream's state as of a few seconds ago; undefined before the first look. */
+  recent(stream: string): RecentState | undefined {
+    return this.#recent.get(stream);
+  }
+
+  /** Notes that the stream had a message with `sequence`. */
+  saw(stream: string, sequence: number): void {
+    if (sequence > (this.#seen.get(stream) ?? 0)) this.#seen.set(stream, sequence);
+  }
+
+  #onChange(event: ConnectionEvent): void {
+    if (event === "lost") {
+      this.#ready = Promise.withResolvers();
+      for (const { name } of this.#options.definitions) this.#remember(name);
+      return;
+    }
+    this.#options.metrics.reconnected();
+    const { promise, resolve } = this.#ready;
+    const isNewest = (): boolean => this.#ready.promise === promise;
+    this.#verification = this.#verification.then(() => this.#verify(isNewest, resolve));
+  }
+
+  #remember(stream: string): void {
+    const { incarnation } = this.#options.history.of(stream).current;
+    for (const position of this.#options.readers(stream)) {
+      if (position.incarnation === incarnation) this.saw(stream, position.sequence);
+    }
+    this.#seenAtLoss.set(stream, this.#seen.get(stream) ?? 0);
+  }
+
+  /** Tries until the streams are known to be the same or a new incarnation has begun, or the connection is lost again. */
+  async #verify(isNewest: () => boolean, done: () => void): Promise<void> {
+    const { clock, log, serverStartedAtMs } = this.#options;
+    const backoff = new Backoff(RETRY);
+    while (isNewest() && !this.#stopping.signal.aborted) {
+      try {
+        const startedAtMs = serverStartedAtMs();
+        const restarted = startedAtMs !== this.#verifiedStartMs;
+        await this.#ensure(restarted ? startedAtMs : Number.POSITIVE_INFINITY);
+        this.#verifiedStartMs = startedAtMs;
+        return done();
+      } catch (error) {
+        log.warn({ err: error }, "the log's streams can't be checked after a reconnect; trying again");
+        await clock.sleep(backoff.next(), this.#stopping.signal);
+      }
+    }
+  }
+
+  async #ensure(sinceMs: number): Promise<void> {
+    const { streams, history, definitions, restoreBuckets } = this.#options;
+    await restoreBuckets();
+    const ensure = async (definition: StreamDefinition): Promise<void> => {
+      const { name } = definition;
+      await streams.ensure(definition);
+      const seen = this.#seenAtLoss.get(name) ?? 0;
+      const remembered =
+        seen === 0 ? [] : [{ incarnation: history.of(name).current.incarnation, sequence: seen }];
+      const { raised } = await history.reconcile(name, remembered, sinceMs);
+      if (raised) this.#seen.delete(name);
+    };
+    await Promise.all(definitions.map(ensure));
+    this.#seenAtLoss = new Map();
+  }
+
+  async #poll(): Promise<void> {
+    const { clock, log, connection, pollMs } = this.#options;
+    const { signal } = this.#stopping;
+    for (;;) {
+      await clock.sleep(pollMs, signal);
+      if (signal.aborted) return;
+      if (!connection.connected) continue;
+      try {
+        await this.#look();
+      } catch (error) {
+        log.debug({ err: error }, "the streams' state can't be read");
+      }
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { streams, definitions, clock, metrics, readers } = this.#options;
+    for (const { name } of definitions) {
+      const atMs = clock.monotonic(); // before the call: the state is not older than that
+      const state = await streams.state(name);
+      this.#recent.set(name, { ...state, atMs });
+      const sequences = readers(name).map(({ sequence }) => sequence);
+      metrics.stream(state, sequences.length === 0 ? undefined : Math.min(...sequences));
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/** How agents get in: tells nats-server whose keys are good, and agents where it is and whom to trust. */
+
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { hostname } from "node:os";
+import { AGENT_KIND } from "#hub/auth/accounts/agent-credentials.ts";
+import type { Auth } from "#hub/auth/auth.ts";
+import type { AgentAccess } from "#hub/auth/routes/agent-routes.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+
+/** What of the log is needed. */
+export interface AgentServer {
+  setAgents(agents: readonly { readonly publicKey: string; readonly agentId: string }[]): void;
+}
+
+export interface AgentGateOptions {
+  readonly auth: Pick<Auth, "agents" | "follower">;
+  readonly server: AgentServer;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Changes that come together are told to the server at once. */
+const GATHER_MS = 50;
+const RETRY = { firstMs: 200, capMs: 10_000 };
+
+/** Keeps nats-server's users equal to the agents that have credentials, whichever hub or command changes them. */
+export class AgentGate implements Component {
+  readonly #options: AgentGateOptions;
+  readonly #stop = new AbortController();
+  #unfollow: () => void = () => undefined;
+  #changed = Promise.withResolvers<void>();
+  #task: Promise<void> = Promise.resolve();
+
+  constructor(options: AgentGateOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the server has been told once. Throws where the state can't be read. */
+  async start(): Promise<void> {
+    const { auth } = this.#options;
+    this.#unfollow = auth.follower.onChange(AGENT_KIND, () => this.#changed.resolve());
+    await this.#tell();
+    this.#task = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#unfollow();
+    this.#stop.abort();
+    this.#changed.resolve();
+    await this.#task;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stop;
+    const backoff = new Backoff(RETRY);
+    while (!signal.aborted) {
+      await this.#changed.promise;
+      await clock.sleep(GATHER_MS, signal);
+      if (signal.aborted) return;
+      this.#changed = Promise.withResolvers();
+      try {
+        await this.#tell();
+        backoff.reset();
+      } catch (err) {
+        log.warn({ err }, "the agents' credentials can't be read; trying again");
+        this.#changed.resolve();
+        await clock.sleep(backoff.next(), signal);
+      }
+    }
+  }
+
+  async #tell(): Promise<void> {
+    const { auth, server } = this.#options;
+    const agents = await auth.agents.list();
+    server.setAgents(agents.map(({ publicKey, agentId }) => ({ publicKey, agentId })));
+  }
+}
+
+/** Returns where agents reach the nats-server that listens at `natsUrl`, and what they need to trust it. */
+export function agentAccess(settings: HubSettings, natsUrl: string): AgentAccess {
+  const chain = chainOf(settings);
+  return {
+    servers: serversOf(settings, natsUrl, chain[0]),
+    ca: authorityOf(chain, settings["tls.ca"])?.toString() ?? "",
+    caFingerprint: certificateFingerprint(settings),
+  };
+}
+
+/**
+ * Returns the SHA-256, in hexadecimal, of the last certificate that the hub sends along, by which an agent knows the hub
+ * before it knows its authority; empty where there is no TLS here, and where machines know the authority anyway.
+ */
+export function certificateFingerprint(settings: HubSettings): string {
+  const chain = chainOf(settings);
+  if (authorityOf(chain, settings["tls.ca"]) === undefined) return "";
+  return chain.at(-1)?.fingerprint256.replaceAll(":", "").toLowerCase() ?? "";
+}
+
+function chainOf(settings: HubSettings): X509Certificate[] {
+  const path = settings["tls.certificate"];
+  return path === "" ? [] : certificatesOf(path);
+}
+
+/** Never from a request: whoever sends one could lead agents elsewhere. */
+function serversOf(
+  settings: HubSettings,
+  natsUrl: string,
+  certificate: X509Certificate | undefined,
+): readonly string[] {
+  if (settings["nats.advertise"].length > 0) return settings["nats.advertise"];
+  const { hostname: bound, port } = new URL(natsUrl);
+  const publicUrl = settings["public.url"];
+  const hosts = [
+    ...(bound === "0.0.0.0" || bound === "[::]" ? [] : [bound]),
+    ...(publicUrl === "" ? [] : [new URL(publicUrl).hostname]),
+    hostname(),
+  ];
+  const named = hosts.find((host) => certificate === undefined || names(certificate, host));
+  return [`${certificate === undefined ? "nats" : "tls"}://${named ?? hosts[0]}:${port}`];
+}
+
+function names(certificate: X509Certificate, host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, "");
+  // Either throws for what the other is for.
+  return (isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare)) !== undefined;
+}
+
+/** The certificate that ours goes back to, where it is at hand; public authorities are known everywhere. */
+function authorityOf(chain: readonly X509Certificate[], caFile: string): X509Certificate | undefined {
+  const last = chain.at(-1);
+  if (last === undefined) return undefined;
+  if (last.checkIssued(last)) return last;
+  return caFile === "" ? undefined : certificatesOf(caFile).find((each) => last.checkIssued(each));
+}
+
+function certificatesOf(path: string): X509Certificate[] {
+  const blocks = readFileSync(path, "utf8").match(
+    /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g,
+  );
+  return (blocks ?? []).map((block) => new X509Certificate(block));
+}

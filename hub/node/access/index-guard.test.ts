@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Indices } from "#hub/api/ports/indices.ts";
+import { actionsOf, type Principal, type Role } from "#hub/auth/accounts/principal.ts";
+import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { reaches } from "./index-access.ts";
+import { GuardedIndices } from "./index-guard.ts";
+
+function principal(role: Role, indices: readonly string[]): Principal {
+  return { kind: "user", id: "1", name: "ada", role, actions: actionsOf(role), indices };
+}
+
+test("the hub's own indices are for administrators, whatever the patterns say", () => {
+  for (const [role, expected] of [
+    ["admin", true],
+    ["editor", false],
+    ["viewer", false],
+    ["ingest", false],
+  ] as const) {
+    assert.equal(reaches(principal(role, ["*"]), ".tailrace-audit-2026.11"), expected, role);
+    assert.ok(reaches(principal(role, ["*"]), "logs-1"), role);
+    assert.ok(!reaches(principal(role, ["public-*"]), "logs-1"), role);
+  }
+});
+
+test("an editor can't give an index a name, or a template a pattern, beyond its own patterns", async () => {
+  const done: string[] = [];
+  const inner = {
+    resolve: () => [],
+    get: () => undefined,
+    templates: () => ({ taken: { index_patterns: ["logs-*"] } }),
+    updateAliases: async () => void done.push("aliases"),
+    putTemplate: async () => void done.push("template"),
+  } as unknown as Indices;
+  const guarded = new GuardedIndices(inner, () => principal("editor", ["own-*"]));
+  const refused = { code: "forbidden" };
+  const add = (index: string, alias: string) =>
+    guarded.updateAliases([{ kind: "add", index, alias, info: {} }]);
+  const put = (name: string, pattern: string) =>
+    guarded.putTemplate(name, {
+      index_patterns: [pattern],
+      order: 0,
+      settings: {},
+      mappings: {},
+      aliases: {},
+    });
+  await assert.rejects(add("own-1", "logs"), refused);
+  await assert.rejects(add("logs-1", "own-alias"), refused);
+  await assert.rejects(put("new", "*"), refused);
+  await assert.rejects(put("taken", "own-*"), refused, "a template of others isn't replaced");
+  assert.deepEqual(done, []);
+  await add("own-1", "own-alias");
+  await put("new", "own-*");
+  assert.deepEqual(done, ["aliases", "template"]);
+});
+
+test("the indices of a data stream are reached by who reaches the stream", async (t) => {
+  const catalog = new IndexCatalog({ bucket: new MemoryBucket(), log: silentLogger(), now: () => 0 });
+  await catalog.start();
+  t.after(() => catalog.stop());
+  const template = { index_patterns: ["*-stream"], composed_of: ["part"], data_stream: {} };
+  await catalog.templateCatalog.putComponent("part", { template: {} });
+  await catalog.templateCatalog.putComposable("streams", template);
+  const own = await catalog.createDataStream("own-stream");
+  const other = await catalog.createDataStream("other-stream");
+  const guarded = new GuardedIndices(catalog, () => principal("editor", ["own-*"]));
+  assert.deepEqual(guarded.all(), [own]);
+  assert.deepEqual(guarded.resolve("*", {}), [own]);
+  assert.deepEqual(guarded.resolve("own-stream", {}), [own]);
+  assert.equal(guarded.get(other.name), undefined);
+  const refused = { code: "forbidden" };
+  assert.throws(() => guarded.resolve("other-stream", {}), refused);
+  await assert.rejects(guarded.delete([other.name]), refused);
+  await assert.rejects(guarded.createDataStream("new-stream"), refused);
+  const plain = { settings: {}, mappings: {}, aliases: {} };
+  await assert.rejects(guarded.rollDataStream("other-stream", "x", plain), refused);
+  const { templateCatalog } = guarded;
+  assert.deepEqual(templateCatalog.set().templates, {}, "it fits names of others");
+  await assert.rejects(templateCatalog.putComposable("streams", template), refused);
+  await assert.rejects(templateCatalog.putComponent("part", { template: {} }), refused);
+  await assert.rejects(templateCatalog.deleteComponents(["part"]), refused);
+  await templateCatalog.putComponent("mine", { template: {} });
+  await templateCatalog.putComposable("mine", {
+    index_patterns: ["own-x"],
+    composed_of: ["mine"],
+    priority: 9,
+  });
+  assert.deepEqual(Object.keys(templateCatalog.set().templates), ["mine"]);
+  await guarded.delete([own.name]);
+});

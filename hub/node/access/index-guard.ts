@@ -1,0 +1,239 @@
+/**
+ * Indices and documents as the sender of the present request may see them. Routes name indices in many ways
+ * (wildcards, aliases, bodies of `_bulk`, `_mget`, `_msearch` …); what all of them go through is checked here, so that
+ * no route can forget it.
+ */
+
+import type {
+  AliasAction,
+  AppendResult,
+  AppendRun,
+  ComposableTemplates,
+  Documents,
+  IndexDefinition,
+  IndexInfo,
+  IndexTemplate,
+  Indices,
+  JsonObject,
+  ResolveOptions,
+  StoredDocument,
+  WriteItem,
+  WriteOptions,
+  WriteResult,
+} from "#hub/api/ports/indices.ts";
+import type { Principal } from "#hub/auth/accounts/principal.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { reaches } from "./index-access.ts";
+import { GuardedTemplates } from "./template-guard.ts";
+
+/** Returns who sent the present request. Throws where there is none. */
+export type CurrentPrincipal = () => Principal;
+
+/** Resolves one name, an alias among them, to what it stands for now; nothing where it isn't there. */
+const ONE_NAME: ResolveOptions = { ignoreUnavailable: true, allowNoIndices: true, expandWildcards: "all" };
+
+/** Index metadata; what isn't reached isn't there where it comes of a wildcard, and forbidden where it is named. */
+export class GuardedIndices implements Indices {
+  readonly #inner: Indices;
+  readonly #current: CurrentPrincipal;
+
+  constructor(inner: Indices, current: CurrentPrincipal) {
+    this.#inner = inner;
+    this.#current = current;
+  }
+
+  get templateCatalog(): ComposableTemplates {
+    return new GuardedTemplates(this.#inner.templateCatalog, this);
+  }
+
+  all(): IndexInfo[] {
+    return this.#reached(this.#inner.all());
+  }
+
+  get(name: string): IndexInfo | undefined {
+    const index = this.#inner.get(name);
+    return index !== undefined && reaches(this.#current(), reachedName(index)) ? index : undefined;
+  }
+
+  resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[] {
+    for (const part of expression?.split(",") ?? []) if (isName(part.trim())) this.requireReach(part.trim());
+    const found = this.#inner.resolve(expression, options);
+    const reached = this.#reached(found);
+    if (reached.length === 0 && found.length > 0 && options.allowNoIndices === false) {
+      throw unreachable(this.#current(), expression ?? "_all");
+    }
+    return reached;
+  }
+
+  async create(name: string, definition: IndexDefinition): Promise<IndexInfo> {
+    this.requireAll([name, ...Object.keys(definition.aliases)]);
+    return this.#inner.create(name, definition);
+  }
+
+  settingsFor(name: string): Readonly<Record<string, unknown>> {
+    return this.#inner.settingsFor(name);
+  }
+
+  checkName(name: string): void {
+    this.requireReach(name);
+    this.#inner.checkName(name);
+  }
+
+  async ensure(name: string): Promise<IndexInfo> {
+    this.requireReach(name);
+    return this.#inner.ensure(name);
+  }
+
+  async createDataStream(name: string): Promise<IndexInfo> {
+    this.requireAll([name]);
+    return this.#inner.createDataStream(name);
+  }
+
+  nextBackingName(stream: string): string {
+    this.requireAll([stream]);
+    return this.#inner.nextBackingName(stream);
+  }
+
+  async rollDataStream(stream: string, name: string, definition: IndexDefinition): Promise<IndexInfo> {
+    this.requireAll([stream, ...Object.keys(definition.aliases)]);
+    return this.#inner.rollDataStream(stream, name, definition);
+  }
+
+  async delete(names: readonly string[]): Promise<void> {
+    this.requireAll(names);
+    return this.#inner.delete(names);
+  }
+
+  async putMapping(name: string, mapping: JsonObject): Promise<void> {
+    this.requireAll([name]);
+    return this.#inner.putMapping(name, mapping);
+  }
+
+  async putSettings(name: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
+    this.requireAll([name]);
+    return this.#inner.putSettings(name, settings);
+  }
+
+  async setState(name: string, state: "open" | "close"): Promise<void> {
+    this.requireAll([name]);
+    return this.#inner.setState(name, state);
+  }
+
+  async updateAliases(actions: readonly AliasAction[]): Promise<void> {
+    // An alias is a name that others may write and read by.
+    this.requireAll(
+      actions.flatMap((each) => (each.kind === "add" ? [each.index, each.alias] : [each.index])),
+    );
+    return this.#inner.updateAliases(actions);
+  }
+
+  templates(): Readonly<Record<string, IndexTemplate>> {
+    const principal = this.#current();
+    const own = ([, { index_patterns: patterns }]: [string, IndexTemplate]): boolean =>
+      patterns.every((pattern) => reaches(principal, pattern));
+    return Object.fromEntries(Object.entries(this.#inner.templates()).filter(own));
+  }
+
+  async putTemplate(name: string, template: IndexTemplate): Promise<void> {
+    const before = this.#inner.templates()[name]?.index_patterns ?? [];
+    this.requireAll([...template.index_patterns, ...before, ...Object.keys(template.aliases)]);
+    return this.#inner.putTemplate(name, template);
+  }
+
+  async deleteTemplates(names: readonly string[]): Promise<void> {
+    const templates = this.#inner.templates();
+    this.requireAll(names.flatMap((name) => templates[name]?.index_patterns ?? []));
+    return this.#inner.deleteTemplates(names);
+  }
+
+  /** Throws forbidden unless everything that `name`, perhaps an alias, stands for is reached. */
+  requireReach(name: string): void {
+    const targets = this.#inner.resolve(name, ONE_NAME).map(reachedName);
+    this.requireAll(targets.length === 0 ? [name] : targets);
+  }
+
+  /** Whether every one of the concrete `names` is reached. */
+  isReached(names: readonly string[]): boolean {
+    const principal = this.#current();
+    return names.every((name) => reaches(principal, name));
+  }
+
+  /** Throws forbidden unless every one of the concrete `names` is reached. */
+  requireAll(names: readonly string[]): void {
+    const principal = this.#current();
+    const refused = names.find((name) => !reaches(principal, this.#inner.get(name)?.dataStream ?? name));
+    if (refused !== undefined) throw unreachable(principal, refused);
+  }
+
+  #reached(indices: readonly IndexInfo[]): IndexInfo[] {
+    const principal = this.#current();
+    return indices.filter((index) => reaches(principal, reachedName(index)));
+  }
+}
+
+/** Documents of the indices that are reached; items of others fail one by one. */
+export class GuardedDocuments implements Documents {
+  readonly #inner: Documents;
+  readonly #indices: GuardedIndices;
+
+  constructor(inner: Documents, indices: GuardedIndices) {
+    this.#inner = inner;
+    this.#indices = indices;
+  }
+
+  async write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]> {
+    const refusals = items.map((item) => this.#refusal(item));
+    const allowed = items.filter((_item, place) => refusals[place] === undefined);
+    const results = allowed.length === 0 ? [] : await this.#inner.write(allowed, options);
+    const written = results.values();
+    return refusals.map((refusal) => refusal ?? written.next().value!);
+  }
+
+  append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null> {
+    // Refused one by one, by `write`.
+    if (this.#refusal({ index: run.index, id: undefined }) !== undefined) return Promise.resolve(null);
+    return this.#inner.append(run, options);
+  }
+
+  async get(
+    index: string,
+    id: string,
+    options: { readonly routing?: string },
+  ): Promise<StoredDocument | null> {
+    this.#indices.requireReach(index);
+    return this.#inner.get(index, id, options);
+  }
+
+  #refusal({
+    index,
+    id,
+  }: {
+    readonly index: string;
+    readonly id?: string | undefined;
+  }): WriteResult | undefined {
+    try {
+      this.#indices.requireReach(index);
+      return undefined;
+    } catch (error) {
+      return { index, id, error: toAppError(error) };
+    }
+  }
+}
+
+/** The name that rights are given by: that of the data stream, for its indices. */
+function reachedName({ name, dataStream }: IndexInfo): string {
+  return dataStream ?? name;
+}
+
+/** Wildcards and what they leave out say nothing of one index. */
+function isName(part: string): boolean {
+  return part !== "" && part !== "_all" && !part.startsWith("-") && !part.includes("*");
+}
+
+function unreachable({ name, role }: Principal, index: string): AppError {
+  return new AppError(
+    "forbidden",
+    `${name} (${role}) may not work with index [${index.slice(0, 255)}]; ask an administrator for its pattern`,
+    { data: { index } },
+  );
+}

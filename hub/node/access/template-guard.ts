@@ -1,0 +1,80 @@
+/** Composable templates as the sender of the present request may see and change them. */
+
+import type {
+  ComponentTemplate,
+  ComposableTemplate,
+  ComposableTemplates,
+  TemplateSet,
+} from "#hub/api/ports/indices.ts";
+
+/** Says which names the sender of the present request reaches. */
+export interface NameReach {
+  isReached(names: readonly string[]): boolean;
+  /** Throws forbidden unless all of them are. */
+  requireAll(names: readonly string[]): void;
+}
+
+/**
+ * A template is seen and changed by who reaches all its patterns. What templates are made of is seen by everybody who
+ * sees templates, and changed by who reaches those that are made of it.
+ */
+export class GuardedTemplates implements ComposableTemplates {
+  readonly #inner: ComposableTemplates;
+  readonly #reach: NameReach;
+
+  constructor(inner: ComposableTemplates, reach: NameReach) {
+    this.#inner = inner;
+    this.#reach = reach;
+  }
+
+  set(): TemplateSet {
+    const { templates, components } = this.#inner.set();
+    const own = Object.entries(templates).filter(([, { index_patterns: patterns }]) =>
+      this.#reach.isReached(patterns),
+    );
+    return { templates: Object.fromEntries(own), components };
+  }
+
+  check(name: string, template: ComposableTemplate): void {
+    this.#requirePatterns(name, template);
+    this.#inner.check(name, template);
+  }
+
+  async putComposable(name: string, template: ComposableTemplate): Promise<void> {
+    this.#requirePatterns(name, template);
+    return this.#inner.putComposable(name, template);
+  }
+
+  async deleteComposable(names: readonly string[]): Promise<void> {
+    const { templates } = this.#inner.set();
+    this.#reach.requireAll(names.flatMap((name) => templates[name]?.index_patterns ?? []));
+    return this.#inner.deleteComposable(names);
+  }
+
+  async putComponent(name: string, component: ComponentTemplate): Promise<void> {
+    this.#requireUses([name]);
+    this.#reach.requireAll(Object.keys(component.template.aliases ?? {}));
+    return this.#inner.putComponent(name, component);
+  }
+
+  async deleteComponents(names: readonly string[]): Promise<void> {
+    this.#requireUses(names);
+    return this.#inner.deleteComponents(names);
+  }
+
+  #requirePatterns(name: string, template: ComposableTemplate): void {
+    const { templates, components } = this.#inner.set();
+    const before = templates[name]?.index_patterns ?? [];
+    const parts = template.composed_of.map((part) => components[part]?.template);
+    const aliases = [...parts, template.template].flatMap((part) => Object.keys(part?.aliases ?? {}));
+    this.#reach.requireAll([...template.index_patterns, ...before, ...aliases]);
+  }
+
+  /** Throws forbidden unless the patterns of all templates that are made of one of `names` are reached. */
+  #requireUses(names: readonly string[]): void {
+    const users = Object.values(this.#inner.set().templates).filter(({ composed_of: parts }) =>
+      parts.some((part) => names.includes(part)),
+    );
+    this.#reach.requireAll(users.flatMap((user) => user.index_patterns));
+  }
+}

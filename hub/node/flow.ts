@@ -1,0 +1,237 @@
+/** Everything between the log and the listeners: made here, each part with its neighbours, and started by the hub. */
+
+import { resolve } from "node:path";
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import { LogFollower } from "#hub/cluster/hosting/log-follower.ts";
+import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
+import { DocumentSink } from "#hub/cluster/writes/document-sink.ts";
+import { Documents } from "#hub/cluster/writes/documents.ts";
+import { Fleet } from "#hub/fleet/fleet.ts";
+import { Watermarks } from "#hub/fleet/watermarks.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/open-access.ts";
+import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { Monitoring } from "#hub/node/status/monitoring.ts";
+import * as routes from "#hub/node/wiring/journal-adapters.ts";
+import { Pipelines } from "#hub/node/wiring/pipelines.ts";
+import { retentionRules, wireRetention } from "#hub/node/wiring/shards.ts";
+import { SavedObjects } from "#hub/saved/saved-objects.ts";
+import { Janitor } from "#hub/upkeep/log-janitor.ts";
+import { ProcessedFloor } from "#hub/upkeep/processed-floor.ts";
+import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import { comparePositions, START } from "#proto/position.ts";
+import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { Servers } from "./listeners.ts";
+
+/** What the flow stands on; journal, catalog and host are started. */
+export interface FlowGround {
+  readonly settings: HubSettings;
+  readonly log: Logger;
+  readonly version: string;
+  readonly metrics: Metrics;
+  readonly journal: Journal;
+  readonly catalog: IndexCatalog;
+  readonly host: ShardHost;
+  /** When the hub started, ms since 1970. */
+  readonly startedMs: number;
+}
+
+/** The parts, in the order of their start. */
+export interface Flow {
+  readonly servers: Servers;
+  readonly opened: OpenedAccess;
+  readonly parts: readonly (readonly [name: string, part: Component])[];
+}
+
+/** What several parts tell and ask each other. */
+interface Shared {
+  readonly findings: routes.LogFindings;
+  readonly watermarks: Watermarks;
+  readonly floor: ProcessedFloor;
+}
+
+const now = (): number => systemClock.now();
+
+/** Makes the parts; nothing is started. Compares the log with what the shards remember first. */
+export async function makeFlow(ground: FlowGround): Promise<Flow> {
+  const { log, journal, catalog, host, metrics } = ground;
+  const shared: Shared = {
+    findings: await reconcile(journal, host),
+    watermarks: new Watermarks(metrics),
+    floor: new ProcessedFloor(),
+  };
+  const port = routes.logPort(journal);
+  const documents = new Documents({ log: port, catalog, shards: host, now });
+  const retention = retentionRules(ground, await journal.bucket("retention"));
+  const { opened, servers } = await makeServers(ground, documents, retention);
+  const sink = makeSink(ground, shared);
+  const pipelines = await openPipelines(ground, shared, sink, { opened, servers });
+  servers.pipelines = pipelines;
+  const { watermarks } = shared;
+  const fleet = new Fleet({ log, port, raw: routes.rawPort(journal), watermarks, now });
+  servers.fleet = fleet;
+  const feeding = { start: async () => documents.start(), stop: async () => documents.stop() };
+  // The pipelines' threads start beside all that follows; `pipelines` waits for them.
+  const threads = { start: async () => pipelines.prepare(), stop: () => pipelines.stop() };
+  const interfaces = { start: async () => void (await servers.prepare()), stop: () => servers.stop() };
+  const parts: readonly (readonly [string, Component])[] = [
+    ["pipeline threads", threads],
+    ["shard feeding", makeFollower(ground, shared, documents)],
+    ["documents", feeding],
+    ["access", opened],
+    ["interfaces", interfaces],
+    ["pipeline", pipelines],
+    ["fleet", fleet],
+    ["janitor", makeJanitor(ground, shared, () => pipelines.pipeline.floor, sink)],
+    ["retention", wireRetention(ground, retention)],
+    ["monitoring", await makeMonitoring(ground, documents, fleet)],
+    ["listeners", servers],
+    ["certificates", makeCertificateWatch(ground, servers)],
+  ];
+  return { servers, opened, parts };
+}
+
+/** Compares the log with what the shards remember; begins new incarnations where it was lost or rolled back. */
+async function reconcile(journal: Journal, host: ShardHost): Promise<routes.LogFindings> {
+  const known = host.known();
+  const before = await journal.state(DOC_STREAM);
+  const end = before.lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, before.lastSequence);
+  const doc = await journal.reconcile(DOC_STREAM, known.doc);
+  await journal.reconcile(RAW_STREAM, known.raw);
+  const survived = comparePositions(end, host.position) > 0 ? end : host.position;
+  return { docLost: doc.raised, survived };
+}
+
+async function makeServers(
+  ground: FlowGround,
+  documents: Documents,
+  retention: RetentionRules,
+): Promise<{ opened: OpenedAccess; servers: Servers }> {
+  const { settings, journal } = ground;
+  const opened = await openAccess({
+    ...ground,
+    folder: resolve(settings["path.data"]),
+    bucket: await journal.bucket(AUTH_BUCKET),
+    natsServer: journal.server,
+    documents,
+    dashboardUrl: () => servers.addresses.dashboard,
+  });
+  const servers: Servers = new Servers({ ...ground, documents, retention, access: opened.access });
+  return { opened, servers };
+}
+
+async function makeMonitoring(
+  { settings, journal, log, metrics }: FlowGround,
+  documents: Documents,
+  fleet: Fleet,
+): Promise<Monitoring> {
+  return new Monitoring({
+    intervalMs: parseDuration(settings["monitoring.interval"]),
+    documents,
+    saved: new SavedObjects(await journal.bucket("saved"), systemClock),
+    agents: () => fleet.figures(),
+    node: settings["node.name"],
+    clock: systemClock,
+    log,
+    metrics,
+  });
+}
+
+function makeSink({ journal, catalog, metrics }: FlowGround, { findings }: Shared): DocumentSink {
+  return new DocumentSink({
+    log: routes.logPort(journal),
+    catalog,
+    metrics,
+    now,
+    positionOf: (sequence) => journal.positionOf(DOC_STREAM, sequence),
+    last: findings.survived,
+    refuse: (refused) => routes.keepRefusedDocument(journal, refused),
+  });
+}
+
+async function openPipelines(
+  { settings, journal, version, log, metrics }: FlowGround,
+  { findings, watermarks }: Shared,
+  sink: DocumentSink,
+  { opened, servers }: Pick<Flow, "opened" | "servers">,
+): Promise<Pipelines> {
+  return Pipelines.open({
+    settings,
+    journal,
+    version,
+    folder: resolve(settings["path.data"]),
+    bearer: (...asked) => opened.bearer(...asked),
+    source: routes.rawSource(journal),
+    sink,
+    deadLetters: { write: (letter) => routes.keepPipelineLetter(journal, letter) },
+    cursors: await journal.bucket("cursors"),
+    log,
+    metrics,
+    clock: systemClock,
+    listener: servers.tail,
+    events: { onCursor: (event) => watermarks.processed(event) },
+    resume: (cursor) => routes.resumption(cursor, findings),
+  });
+}
+
+function makeFollower(
+  { host, log, metrics, journal }: FlowGround,
+  { watermarks, floor }: Shared,
+  documents: Documents,
+): LogFollower {
+  const port = routes.logPort(journal);
+  return new LogFollower({
+    host,
+    log,
+    metrics,
+    clock: systemClock,
+    read: (after, signal) => routes.readDocs(journal, after, signal),
+    oldest: () => routes.oldestDoc(journal),
+    reply: (subject, data) => {
+      // This hub's own writes are answered without NATS, which keeps nothing for who reconnects.
+      if (!documents.deliver(subject, data)) port.send(subject, data);
+    },
+    deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),
+    onCommitted: (position) => {
+      watermarks.committed(position);
+      floor.committed(position);
+    },
+  });
+}
+
+function makeJanitor(
+  { journal, log }: FlowGround,
+  { floor }: Shared,
+  pipelineFloor: () => Pipelines["pipeline"]["floor"],
+  sink: DocumentSink,
+): Janitor {
+  return new Janitor({
+    clock: systemClock,
+    log,
+    streams: [
+      { name: RAW_STREAM, done: () => floor.advance(pipelineFloor(), sink.last) },
+      { name: DOC_STREAM, done: () => floor.position },
+    ],
+    state: (stream) => journal.state(stream),
+    purge: (stream, { incarnation, sequence }) =>
+      journal.purge(stream, { incarnation, sequence: sequence + 1 }),
+  });
+}
+
+function makeCertificateWatch({ settings, log, journal }: FlowGround, servers: Servers): CertificateWatch {
+  return new CertificateWatch({
+    settings,
+    clock: systemClock,
+    log,
+    onChange: (tls) => {
+      servers.useCertificate(tls);
+      journal.server.reload();
+    },
+  });
+}

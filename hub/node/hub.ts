@@ -1,0 +1,193 @@
+/** A hub: makes its parts, gives each its neighbours, starts them in order and stops them in reverse. */
+
+import { resolve } from "node:path";
+import { checkAuthSettings } from "#hub/auth/settings.ts";
+import { Journal } from "#hub/journal/journal.ts";
+import { agentAccess } from "#hub/node/access/agent-access.ts";
+import type { OpenedAccess } from "#hub/node/access/open-access.ts";
+import { requireBootstrap } from "#hub/node/checks/bootstrap-checks.ts";
+import { checkedSettings } from "#hub/node/checks/checked-settings.ts";
+import { readMachineFacts } from "#hub/node/checks/machine-limits.ts";
+import { shownAddresses } from "#hub/node/settings/advertised-addresses.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { writeReach } from "#hub/node/settings/reach-file.ts";
+import { readTlsFiles } from "#hub/node/settings/tls-files.ts";
+import { journalOptions } from "#hub/node/wiring/journal-options.ts";
+import type { Shards } from "#hub/node/wiring/shards.ts";
+import { checkRestored } from "#hub/snapshot/restore.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { openDataFolder } from "#proto/kit/files/data-folder.ts";
+import { FolderLock } from "#proto/kit/files/folder-lock.ts";
+import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { MemoryWatch } from "#proto/kit/memory-watch.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import type { Servers } from "./listeners.ts";
+
+export interface HubOptions {
+  readonly settings: HubSettings;
+  readonly log: Logger;
+  readonly version: string;
+}
+
+/** Where a running hub is found; `token_file` holds what agents on this machine sign in to NATS with. */
+export interface HubAddresses {
+  readonly http: string;
+  readonly dashboard: string;
+  readonly nats: string;
+  readonly token_file: string;
+}
+
+/** Time to index what arrived, to commit and to end nats-server. */
+const STOP_DEADLINE_MS = 20_000;
+/** Free on the disk of path.data, or there is no start; little, since a hub is also what deletes old indices. */
+const START_BYTES = 1 << 16;
+
+/** Where the parts of a hub keep their state. */
+const BUCKETS = ["indices", "auth", "cursors", "pipelines", "alerts", "ingest", "saved", "cluster"];
+
+type MakeFlow = typeof import("./flow.ts")["makeFlow"];
+
+export class Hub implements Component {
+  readonly #options: HubOptions;
+  readonly #metrics = new Metrics();
+  readonly #lifecycle: Lifecycle;
+  readonly #startedMs = systemClock.now();
+  #journal: Journal | undefined;
+  #servers: Servers | undefined;
+  #opened: OpenedAccess | undefined;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.#lifecycle = new Lifecycle((part, error) =>
+      options.log.error({ err: error, part }, "a part did not stop cleanly"),
+    );
+  }
+
+  /** Resolves when everything works. Throws settings_invalid, data_locked, port_taken … with nothing left running. */
+  async start(): Promise<void> {
+    const folder = checkSurroundings(this.#options);
+    try {
+      await this.#startAll(folder);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.#lifecycle.stop(STOP_DEADLINE_MS);
+  }
+
+  /** Valid after `start`. */
+  addresses(): HubAddresses {
+    const { url, tokenFile } = this.#journal!.server.address;
+    return { ...this.#servers!.addresses, nats: url, token_file: tokenFile };
+  }
+
+  /** Returns where people, programs and agents of other machines find the interfaces. Valid after `start`. */
+  shownAddresses(): Pick<HubAddresses, "http" | "dashboard" | "nats"> {
+    const { settings } = this.#options;
+    const { url } = this.#journal!.server.address;
+    const nats = this.#journal!.server.embeds ? agentAccess(settings, url).servers.join(",") : url;
+    return { ...shownAddresses(settings, this.#servers!.addresses), nats };
+  }
+
+  /** Returns the one-time address that makes the first administrator, or null where nobody needs it. Valid after `start`. */
+  async setupLink(): Promise<string | null> {
+    return (await this.#opened?.setupLink()) ?? null;
+  }
+
+  async #startAll(folder: string): Promise<void> {
+    openDataFolder(folder, START_BYTES);
+    await this.#run("lock", folderLock(folder));
+    checkRestored(folder);
+    const { log } = this.#options;
+    await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
+    const rest = loadRest();
+    rest.catch(() => undefined); // told below
+    const journal = new Journal(journalOptions({ ...this.#options, folder, metrics: this.#metrics }));
+    this.#journal = journal;
+    await this.#run("journal", journal);
+    openBuckets(journal);
+    const { watchEngine, makeShards, makeFlow } = await rest;
+    watchEngine(log, this.#metrics);
+    const shards = makeShards({
+      folder,
+      log,
+      indices: await journal.bucket("indices"),
+      compatVersion: this.#options.settings["compat.version"],
+    });
+    const { catalog, host } = shards;
+    await this.#run("catalog", catalog);
+    await this.#run("shards", { start: () => host.open(), stop: async () => host.close() });
+    await this.#startFlow(makeFlow, journal, shards);
+  }
+
+  async #startFlow(makeFlow: MakeFlow, journal: Journal, { catalog, host }: Shards): Promise<void> {
+    const { opened, servers, parts } = await makeFlow({
+      ...this.#options,
+      metrics: this.#metrics,
+      journal,
+      catalog,
+      host,
+      startedMs: this.#startedMs,
+    });
+    this.#opened = opened;
+    for (const [name, part] of parts) await this.#run(name, part);
+    this.#servers = servers;
+    this.#noteReach(servers.addresses);
+  }
+
+  /** Commands find the hub without it where they are told its address. */
+  #noteReach(addresses: Servers["addresses"]): void {
+    const { settings, log } = this.#options;
+    try {
+      writeReach(resolve(settings["path.data"]), settings, addresses);
+    } catch (err) {
+      log.warn({ err }, "where the hub is reached can't be noted for commands; name its address to them");
+    }
+  }
+
+  #run(name: string, component: Component): Promise<void> {
+    return this.#lifecycle.start(name, component);
+  }
+}
+
+/** Loads what stands on the log: that takes as long as nats-server needs to start, beside which it is done. */
+async function loadRest() {
+  const engine = import("#hub/node/wiring/shards.ts").then(({ makeShards, watchEngine }) => ({
+    makeShards,
+    watchEngine,
+  }));
+  const { makeFlow } = await import("./flow.ts");
+  return { ...(await engine), makeFlow };
+}
+
+/** Opens all buckets at once: each waits for the disk, and those who use them ask one after the other. */
+function openBuckets(journal: Journal): void {
+  for (const name of BUCKETS) journal.bucket(name).catch(() => undefined); // told to who uses it
+}
+
+/** Limits of the machine that refuse a hub for others; one that somebody tries out alone seldom reaches them. */
+const LIMITS: ReadonlySet<string> = new Set(["max_map_count", "open_files"]);
+
+/** Returns the data folder. Throws settings_invalid where the hub must not start with these settings on this machine. */
+function checkSurroundings({ settings, log }: HubOptions): string {
+  checkAuthSettings(settings);
+  readTlsFiles(settings);
+  const checked = checkedSettings(settings);
+  const findings = requireBootstrap(checked, readMachineFacts(checked.dataFolder));
+  for (const { check, message } of findings) log[LIMITS.has(check) ? "debug" : "warn"]({ check }, message);
+  return checked.dataFolder;
+}
+
+function folderLock(folder: string): Component {
+  let lock: FolderLock | undefined;
+  return {
+    start: async () => {
+      lock = FolderLock.acquire(folder, "hub");
+    },
+    stop: async () => lock?.release(),
+  };
+}

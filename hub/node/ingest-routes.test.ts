@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
+import { FakeHub } from "#test/support/api/fake-hub.ts";
+import { clientOf } from "#test/support/api/http-client.ts";
+
+const hub = new FakeHub();
+const ingest = new IngestPipelines(new MemoryBucket(), silentLogger());
+const send = clientOf(() => hub.server.addresses.http);
+const PIPELINE = {
+  description: "access",
+  processors: [
+    { grok: { field: "message", patterns: ["%{IP:ip} %{NUMBER:status:int}"] } },
+    { set: { field: "_index", value: "status-{{status}}" } },
+  ],
+};
+
+before(async () => {
+  await ingest.start();
+  hub.ingest = ingest;
+  await hub.start();
+});
+after(async () => {
+  await hub.stop();
+  await ingest.stop();
+});
+
+test("a pipeline is stored, shown and deleted as clients of 6.5 expect", async () => {
+  assert.deepEqual((await send("PUT", "/_ingest/pipeline/a", PIPELINE)).body, { acknowledged: true });
+  assert.deepEqual((await send("GET", "/_ingest/pipeline/a")).body, { a: PIPELINE });
+  assert.deepEqual((await send("GET", "/_ingest/pipeline")).body, { a: PIPELINE });
+  const none = await send("GET", "/_ingest/pipeline/none");
+  assert.deepEqual([none.status, none.body], [404, {}]);
+  assert.equal((await send("DELETE", "/_ingest/pipeline/a*")).status, 200);
+  const gone = await send("DELETE", "/_ingest/pipeline/a");
+  assert.deepEqual([gone.status, gone.body["error"]!["type"]], [404, "resource_not_found_exception"]);
+  const refused = await send("PUT", "/_ingest/pipeline/b", {
+    processors: [{ drop: { if: "ctx.a == 1" } }],
+  });
+  assert.deepEqual([refused.status, refused.body["error"]!["type"]], [400, "parse_exception"]);
+  assert.match(refused.text, /conditions are scripts \(painless\), which aren't offered/);
+});
+
+test("documents go through the pipeline they ask for, one by one or in bulk", async () => {
+  await send("PUT", "/_ingest/pipeline/access", PIPELINE);
+  await send("PUT", "/_ingest/pipeline/none", { processors: [{ drop: {} }] });
+  const made = await send("PUT", "/web/_doc/1?pipeline=access", { message: "10.0.0.1 404" });
+  assert.deepEqual([made.status, made.body["_index"]], [201, "status-404"]);
+  assert.deepEqual((await send("GET", "/status-404/_doc/1")).body["_source"], {
+    message: "10.0.0.1 404",
+    ip: "10.0.0.1",
+    status: 404,
+  });
+  const failed = await send("PUT", "/web/_doc/2?pipeline=access", { message: "odd" });
+  assert.equal(failed.status, 400);
+  assert.match(failed.text, /Provided Grok expressions do not match field value: \[odd\]/);
+  const lines = [
+    { index: { _id: "3" } },
+    { message: "10.0.0.1 200" },
+    { index: { _id: "4" } },
+    { message: "odd" },
+    { index: { _id: "5", pipeline: "_none" } },
+    { message: "as it is" },
+    { index: { _id: "6", pipeline: "none" } },
+    { message: "dropped" },
+    { index: { _id: "7", pipeline: "missing" } },
+    { message: "x" },
+  ];
+  const body = `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
+  const answer = await send("POST", "/web/_bulk?pipeline=access", body, {
+    "content-type": "application/x-ndjson",
+  });
+  const items = answer.body["items"] as unknown as { index: Record<string, unknown> }[];
+  assert.deepEqual(
+    items.map(({ index }) => [index["_index"], index["_id"], index["status"], index["result"]]),
+    [
+      ["status-200", "3", 201, "created"],
+      ["web", "4", 400, undefined],
+      ["web", "5", 201, "created"],
+      ["web", "6", 200, "noop"],
+      ["web", "7", 400, undefined],
+    ],
+  );
+  assert.deepEqual((await send("GET", "/web/_doc/5")).body["_source"], { message: "as it is" });
+  assert.equal((await send("GET", "/web/_doc/6")).status, 404);
+});
+
+test("documents go through the pipelines of their index, the last one after all others", async () => {
+  const adds = (field: string) => ({ processors: [{ set: { field, value: true } }] });
+  for (const name of ["first", "asked", "last"]) await send("PUT", `/_ingest/pipeline/${name}`, adds(name));
+  const settings = { default_pipeline: "first", final_pipeline: "last" };
+  await send("PUT", "/_template/piped", { index_patterns: ["piped-*"], settings });
+  const bulk = `${['{"index":{"_id":"4"}}', '{"n":1}'].join("\n")}\n`;
+  await send("POST", "/piped-1/_bulk", bulk, { "content-type": "application/x-ndjson" });
+  for (const [id, query] of [
+    ["1", ""],
+    ["2", "?pipeline=asked"],
+    ["3", "?pipeline=_none"],
+  ] as const)
+    assert.equal((await send("PUT", `/piped-1/_doc/${id}${query}`, { n: 1 })).status, 201, id);
+  for (const [id, expected] of [
+    ["1", { n: 1, first: true, last: true }],
+    ["2", { n: 1, asked: true, last: true }],
+    ["3", { n: 1, last: true }],
+    ["4", { n: 1, first: true, last: true }],
+  ] as const)
+    assert.deepEqual((await send("GET", `/piped-1/_doc/${id}`)).body["_source"], expected, id);
+  await send("PUT", "/piped-1/_settings", { index: { final_pipeline: "missing" } });
+  const refused = await send("PUT", "/piped-1/_doc/5", { n: 1 });
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /pipeline with id \[missing\] does not exist/);
+  await send("PUT", "/piped-1/_settings", { index: { default_pipeline: "_none", final_pipeline: "_none" } });
+  await send("PUT", "/piped-1/_doc/6", { n: 1 });
+  assert.deepEqual((await send("GET", "/piped-1/_doc/6")).body["_source"], { n: 1 });
+});
+
+test("a simulation shows documents at the end, or after each processor", async () => {
+  const docs = [{ _source: { message: "10.0.0.1 200" } }, { _source: { message: "odd" } }];
+  const plain = await send("POST", "/_ingest/pipeline/_simulate", { pipeline: PIPELINE, docs });
+  const [first, second] = plain.body["docs"] as unknown as Record<string, Record<string, unknown>>[];
+  assert.equal(first!["doc"]!["_index"], "status-200");
+  assert.deepEqual(first!["doc"]!["_source"], { message: "10.0.0.1 200", ip: "10.0.0.1", status: 200 });
+  assert.match(String(second!["error"]!["reason"]), /do not match field value/);
+  await send("PUT", "/_ingest/pipeline/access", PIPELINE);
+  const verbose = await send("POST", "/_ingest/pipeline/access/_simulate?verbose", { docs });
+  const [steps] = verbose.body["docs"] as unknown as { processor_results: { doc: { _index: string } }[] }[];
+  assert.deepEqual(
+    steps!.processor_results.map(({ doc }) => doc._index),
+    ["_index", "status-200"],
+  );
+  const missing = await send("POST", "/_ingest/pipeline/_simulate", { docs });
+  assert.match(missing.text, /\[pipeline\] required property is missing/);
+});

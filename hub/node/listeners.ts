@@ -1,0 +1,229 @@
+/** The hub's listeners: gives the HTTP interfaces and the live socket their neighbours. */
+
+import { join, resolve } from "node:path";
+import type { Alerts } from "#hub/alerts/alerts.ts";
+import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
+import type { Documents } from "#hub/cluster/writes/documents.ts";
+import type { Fleet } from "#hub/fleet/fleet.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import { LiveServer } from "#hub/live/live-server.ts";
+import type { Access } from "#hub/node/access/access.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { readTlsFiles, type TlsOptions } from "#hub/node/settings/tls-files.ts";
+import { ClusterFacts } from "#hub/node/status/cluster-info.ts";
+import { Status } from "#hub/node/status/hub-status.ts";
+import { wireAlerts } from "#hub/node/wiring/alerts.ts";
+import { PipelineInterface } from "#hub/node/wiring/pipeline-api.ts";
+import type { Pipelines } from "#hub/node/wiring/pipelines.ts";
+import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
+import type { EventListener } from "#hub/pipeline/runtime/ports.ts";
+import { SavedObjects } from "#hub/saved/saved-objects.ts";
+import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { LIVE_PATH } from "#proto/live.ts";
+
+export interface ServersOptions {
+  readonly settings: HubSettings;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly version: string;
+  readonly catalog: IndexCatalog;
+  readonly documents: Documents;
+  readonly host: ShardHost;
+  readonly journal: Journal;
+  readonly access: Access;
+  readonly retention: RetentionRules;
+  /** ms since 1970-01-01 UTC. */
+  readonly startedMs: number;
+}
+
+/** What stands when the routes are built. */
+interface Interfaces {
+  readonly alerts: Alerts;
+  readonly api: ApiServer;
+}
+
+/** The built dashboard, beside this folder in a checkout and in a package. */
+const UI_FOLDER = resolve(join(import.meta.dirname, "../../ui/dist"));
+
+export class Servers implements Component {
+  /** Set by the owner once it has one; until then the hub isn't ready. */
+  fleet: Fleet | undefined;
+  /** Set by the owner before `start`. */
+  pipelines: Pipelines | undefined;
+  readonly #options: ServersOptions;
+  readonly #lifecycle: Lifecycle;
+  #api: ApiServer | undefined;
+  #live: LiveServer | undefined;
+  #prepared: Promise<Interfaces> | undefined;
+
+  constructor(options: ServersOptions) {
+    this.#options = options;
+    this.#lifecycle = new Lifecycle((part, error) =>
+      options.log.error({ err: error, part }, "a listener didn't stop"),
+    );
+  }
+
+  /** Takes the pipeline's events for those who watch; may be used before `start`. */
+  readonly tail: EventListener = forwardTo(() => this.#live);
+
+  /** Valid after `start`. */
+  get addresses(): { readonly http: string; readonly dashboard: string } {
+    return this.#api!.addresses;
+  }
+
+  /** Builds everything up to the routes; nobody is listened to yet. `start` does it where it wasn't done. */
+  prepare(): Promise<Interfaces> {
+    this.#prepared ??= this.#prepare();
+    return this.#prepared;
+  }
+
+  /** Throws port_taken, settings_invalid. */
+  async start(): Promise<void> {
+    const { access, metrics, log } = this.#options;
+    const { alerts, api } = await this.prepare();
+    await this.#lifecycle.start("http", api);
+    this.#live = new LiveServer({
+      allowedOrigins: api.origins(),
+      authenticate: (request) => access.viewer(request),
+      metrics,
+      log,
+    });
+    await this.#lifecycle.start("live", this.#live);
+    await this.#lifecycle.start("alerts", alerts);
+  }
+
+  stop(): Promise<void> {
+    return this.#lifecycle.stop();
+  }
+
+  /** Shows another certificate to those who come from now on. */
+  useCertificate(tls: TlsOptions): void {
+    this.#api?.useCertificate(tls);
+  }
+
+  async #prepare(): Promise<Interfaces> {
+    const { journal, log } = this.#options;
+    const alerts = await this.#makeAlerts();
+    const ingest = new IngestPipelines(await journal.bucket("ingest"), log);
+    await this.#lifecycle.start("ingest pipelines", ingest);
+    const api = await this.#makeApi(alerts, ingest);
+    this.#api = api;
+    await api.prepare();
+    return { alerts, api };
+  }
+
+  async #makeAlerts(): Promise<Alerts> {
+    const { settings, journal, access } = this.#options;
+    return wireAlerts({
+      ...this.#options,
+      writer: access.reach,
+      bucket: await journal.bucket("alerts"),
+      dashboardUrl: () => settings["public.url"].replace(/\/$/, "") || this.addresses.dashboard,
+    });
+  }
+
+  #pipelineInterface(pipelines: Pipelines): PipelineInterface {
+    const { settings, journal, version, log } = this.#options;
+    const hubName = settings["node.name"];
+    return new PipelineInterface({ pipelines, journal, hubName, version, log, clock: systemClock });
+  }
+
+  async #makeApi(alerts: Alerts, ingest: IngestPipelines): Promise<ApiServer> {
+    const { settings, metrics, log, version, access, journal } = this.#options;
+    const tls = readTlsFiles(settings);
+    return new ApiServer({
+      parts: { ...(await this.#parts()), ingest },
+      status: this.#status(),
+      saved: new SavedObjects(await journal.bucket("saved"), systemClock),
+      alerts,
+      retention: this.#options.retention,
+      ...(this.pipelines !== undefined && { pipelines: this.#pipelineInterface(this.pipelines) }),
+      access,
+      plugins: access.plugins(() => this.fleet !== undefined),
+      ...(tls !== undefined && { tls }),
+      search: { host: settings["http.host"] || settings["network.host"], port: settings["http.port"] },
+      dashboard: {
+        host: settings["dashboard.host"] || settings["network.host"],
+        port: settings["dashboard.port"],
+      },
+      publicUrl: settings["public.url"],
+      uiFolder: UI_FOLDER,
+      version,
+      productHeader: settings["compat.product_header"],
+      upgrades: { [LIVE_PATH]: (request, socket, head) => this.#live?.handleUpgrade(request, socket, head) },
+      metrics,
+      log,
+    });
+  }
+
+  async #parts(): Promise<ApiServerOptions["parts"]> {
+    const { settings, catalog, documents, host, access } = this.#options;
+    const cluster = await this.#cluster();
+    return {
+      ...access.guard(catalog, documents),
+      shards: host,
+      cluster,
+      dataFolder: resolve(settings["path.data"]),
+      clock: systemClock,
+      compatVersion: settings["compat.version"],
+      errors: { nodeId: cluster.nodes()[0]?.id ?? "" },
+      remoteHosts: settings["reindex.remote.whitelist"],
+      ...(settings["search.slowlog.threshold"] >= 0 && { slowQueryMs: settings["search.slowlog.threshold"] }),
+    };
+  }
+
+  async #cluster(): Promise<ClusterFacts> {
+    const { settings, journal } = this.#options;
+    const host = settings["transport.host"] || settings["network.host"];
+    const httpHost = settings["http.host"] || settings["network.host"];
+    return ClusterFacts.open(await journal.bucket("cluster"), settings["cluster.name"], {
+      name: settings["node.name"],
+      attributes: settings["node.attr"],
+      host,
+      httpAddress: () => addressOf(this.#api, `${httpHost}:${settings["http.port"]}`),
+      transportAddress: `${host}:${settings["transport.port"]}`,
+    });
+  }
+
+  #status(): Status {
+    const { settings, version, startedMs, catalog, host, journal } = this.#options;
+    return new Status({
+      version,
+      compatVersion: settings["compat.version"],
+      nodeName: settings["node.name"],
+      clusterName: settings["cluster.name"],
+      startedMs,
+      clock: systemClock,
+      catalog,
+      host,
+      journal,
+      fleet: () => this.fleet,
+      pipelines: async () => (await this.pipelines?.facts()) ?? [],
+    });
+  }
+}
+
+/** The live server exists only once the dashboard's port is known. */
+function forwardTo(live: () => LiveServer | undefined): EventListener {
+  return {
+    get listening() {
+      return live()?.tail.listening ?? false;
+    },
+    offer: (events) => live()?.tail.offer(events),
+  };
+}
+
+/** Host and port of the search interface; `fallback` before it listens. */
+function addressOf(api: ApiServer | undefined, fallback: string): string {
+  try {
+    return api === undefined ? fallback : new URL(api.addresses.http).host;
+  } catch {
+    return fallback;
+  }
+}

@@ -1,0 +1,34 @@
+/** Addresses of a hub as people on other machines write them. */
+
+import { hostname } from "node:os";
+import type { HubSettings } from "./hub-settings.ts";
+
+/** Addresses that mean every address of the machine. */
+const EVERYWHERE: ReadonlySet<string> = new Set(["0.0.0.0", "::", "[::]"]);
+
+/** Returns whether a listener on `host` is reached at every address of the machine. */
+export function isEverywhere(host: string): boolean {
+  return EVERYWHERE.has(host);
+}
+
+/**
+ * Returns where people find the dashboard and programs the search interface of a hub that listens at `local`: by
+ * `public.url`, else by the machine's name where it listens at every address.
+ */
+export function shownAddresses(
+  settings: HubSettings,
+  local: { readonly http: string; readonly dashboard: string },
+): { readonly http: string; readonly dashboard: string } {
+  const publicUrl = settings["public.url"].replace(/\/$/, "");
+  const name = publicUrl === "" ? hostname() : new URL(publicUrl).hostname;
+  const shown = (part: "http" | "dashboard"): string =>
+    isEverywhere(settings[`${part}.host`] || settings["network.host"])
+      ? named(local[part], name)
+      : local[part];
+  return { http: shown("http"), dashboard: publicUrl || shown("dashboard") };
+}
+
+function named(url: string, name: string): string {
+  const { protocol, port } = new URL(url);
+  return `${protocol}//${name}${port === "" ? "" : `:${port}`}`;
+}

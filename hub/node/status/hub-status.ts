@@ -1,0 +1,107 @@
+/** What `/api/status` and `/api/agents` show, gathered from the parts of the hub. */
+
+import type { HubStatus, JsonObject } from "#hub/api/ports/indices.ts";
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
+import type { Fleet } from "#hub/fleet/fleet.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+
+export interface StatusParts {
+  readonly version: string;
+  readonly compatVersion: string;
+  readonly nodeName: string;
+  readonly clusterName: string;
+  readonly startedMs: number;
+  readonly clock: Clock;
+  readonly catalog: IndexCatalog;
+  readonly host: ShardHost;
+  readonly journal: Journal;
+  readonly fleet: () => Fleet | undefined;
+  /** All pipelines that are known; none: the built-in one runs. */
+  readonly pipelines: () => Promise<readonly PipelineFacts[]>;
+}
+
+/** What is told of a pipeline. */
+export interface PipelineFacts {
+  readonly id: string;
+  readonly origin: "files" | "page" | "built-in";
+  readonly running: boolean;
+}
+
+const DURABILITY = {
+  "power-loss": "what is acknowledged survives the loss of power",
+  process:
+    "what is acknowledged survives the end of any process; the last seconds may be lost with the power. A nats-server of 2.10.27 or newer, run by the hub, keeps those too",
+} as const;
+
+const STREAMS = { raw: RAW_STREAM, doc: DOC_STREAM, dead_letters: DEAD_LETTER_STREAM } as const;
+
+export class Status implements HubStatus {
+  readonly #parts: StatusParts;
+
+  constructor(parts: StatusParts) {
+    this.#parts = parts;
+  }
+
+  async status(): Promise<JsonObject> {
+    const { version, compatVersion, nodeName, clusterName, startedMs, clock, journal } = this.#parts;
+    const { durability } = journal.server;
+    return {
+      status: this.ready() ? "ok" : "starting",
+      version,
+      compat_version: compatVersion,
+      node: nodeName,
+      cluster: clusterName,
+      started: new Date(startedMs).toISOString(),
+      uptime_seconds: Math.floor((clock.now() - startedMs) / 1_000),
+      durability,
+      durability_meaning: DURABILITY[durability],
+      streams: await this.#streams(),
+      ...this.#documents(),
+      agents: this.agents().length,
+      pipelines: await this.#parts.pipelines(),
+    };
+  }
+
+  agents(): JsonObject[] {
+    return this.#parts.fleet()?.agents() ?? [];
+  }
+
+  agent(id: string): JsonObject | undefined {
+    return this.#parts.fleet()?.agent(id);
+  }
+
+  ready(): boolean {
+    return this.#parts.fleet() !== undefined;
+  }
+
+  /** Fill levels, and how many messages the slowest reader has before it; where the log can't be asked now, why. */
+  async #streams(): Promise<JsonObject> {
+    const { journal } = this.#parts;
+    const entries = Object.entries(STREAMS).map(async ([name, stream]) => {
+      try {
+        const { messages, bytes, maxBytes, lastSequence } = await journal.state(stream);
+        const readUpTo = journal.readUpTo(stream);
+        const behind = readUpTo === undefined ? 0 : Math.max(0, lastSequence - readUpTo);
+        const fill = maxBytes > 0 ? bytes / maxBytes : 0;
+        return [name, { messages, behind, bytes, max_bytes: maxBytes, fill }];
+      } catch (error) {
+        return [name, { error: toAppError(error).message }];
+      }
+    });
+    return Object.fromEntries(await Promise.all(entries)) as JsonObject;
+  }
+
+  #documents(): JsonObject {
+    const indices = this.#parts.catalog.all();
+    const shards = indices.flatMap((index) => this.#parts.host.stats(index));
+    return {
+      indices: indices.length,
+      indexed_docs: shards.reduce((sum, { docs }) => sum + docs, 0),
+      index_bytes: shards.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
+  }
+}

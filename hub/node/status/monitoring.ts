@@ -1,0 +1,106 @@
+/**
+ * The hub's record of itself: a document of its figures each interval, in an index a day of its own, for the dashboard
+ * of its health. It is kept while that dashboard is there: `setup` and the samples of the page bring it.
+ */
+
+import { randomUUID } from "node:crypto";
+import type { WriteItem, WriteOptions, WriteResult } from "#hub/api/ports/indices.ts";
+import { METRICS_PREFIX } from "#hub/node/access/index-access.ts";
+import { HUB_HEALTH } from "#hub/saved/sample-objects.ts";
+import type { SavedObjects } from "#hub/saved/saved-objects.ts";
+import { OwnFigureReader } from "#hub/upkeep/process-metrics.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+
+/** What the hub knows of its agents. */
+export interface AgentFigures {
+  readonly health: string;
+  readonly lagBytes: number;
+}
+
+export interface MonitoringOptions {
+  /** 0: nothing is recorded. */
+  readonly intervalMs: number;
+  readonly documents: {
+    write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
+  };
+  readonly saved: Pick<SavedObjects, "get">;
+  readonly agents: () => readonly AgentFigures[];
+  /** Name of the hub, kept with each document. */
+  readonly node: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+const WRITE_TIMEOUT_MS = 5_000;
+
+export class Monitoring implements Component {
+  readonly #options: MonitoringOptions;
+  readonly #reader: OwnFigureReader;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: MonitoringOptions) {
+    this.#options = options;
+    this.#reader = new OwnFigureReader(options.metrics);
+  }
+
+  start(): Promise<void> {
+    if (this.#options.intervalMs > 0) this.#running = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, intervalMs, log } = this.#options;
+    const { signal } = this.#stopping;
+    this.#reader.start();
+    while (!signal.aborted) {
+      try {
+        await this.record(signal);
+      } catch (err) {
+        // The figures of this interval are missing; those of the next one tell what has grown since.
+        if (!signal.aborted) log.warn({ err }, "the hub's own figures can't be recorded now");
+      }
+      await clock.sleep(intervalMs, signal);
+    }
+    this.#reader.stop();
+  }
+
+  /** Writes one document where the dashboard is there. Throws what the journal or the index refuse. */
+  async record(signal: AbortSignal): Promise<void> {
+    const { documents, clock, node, agents } = this.#options;
+    if (!(await this.#isWanted())) return;
+    const now = new Date(clock.now()).toISOString();
+    const known = agents();
+    const hub = {
+      ...(await this.#reader.read()),
+      agents: known.length,
+      agents_in_trouble: known.filter(({ health }) => health !== "ok").length,
+      agents_behind_bytes: known.reduce((sum, { lagBytes }) => sum + lagBytes, 0),
+    };
+    const source = Buffer.from(JSON.stringify({ "@timestamp": now, node: { name: node }, hub }));
+    const index = `${METRICS_PREFIX}${now.slice(0, 10).replaceAll("-", ".")}`;
+    const item: WriteItem = { kind: "create", index, id: randomUUID(), source };
+    const [result] = await documents.write([item], { refresh: "false", timeoutMs: WRITE_TIMEOUT_MS, signal });
+    if (result !== undefined && "error" in result) throw result.error;
+  }
+
+  async #isWanted(): Promise<boolean> {
+    try {
+      await this.#options.saved.get("dashboard", HUB_HEALTH);
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.code === "not_found") return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** Gives the room of alerts its neighbours: shards to count in, state, channels. */
+
+import { AlertSearch } from "#hub/alerts/alert-search.ts";
+import { Alerts, type AlertsOptions } from "#hub/alerts/alerts.ts";
+import { Notifier } from "#hub/alerts/notifier.ts";
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
+import { isWithin } from "#hub/node/access/index-access.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+
+export interface AlertWiring {
+  readonly settings: HubSettings;
+  readonly bucket: StateBucket;
+  /** See AlertsOptions. */
+  readonly writer: AlertsOptions["writer"];
+  readonly catalog: IndexCatalog;
+  readonly host: ShardHost;
+  readonly dashboardUrl: () => string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Returns the evaluator of alert rules, to be started once searches can be answered. */
+export function wireAlerts({
+  settings,
+  bucket,
+  writer,
+  catalog,
+  host,
+  dashboardUrl,
+  log,
+  metrics,
+}: AlertWiring): Alerts {
+  const search = new AlertSearch((expression, reach) => {
+    const options = { ignoreUnavailable: true, allowNoIndices: true };
+    const found = catalog.resolve(expression, options);
+    const open = found.filter(({ name, state }) => state === "open" && isWithin(reach, name));
+    const opened = host.searchers(open);
+    return {
+      shards: opened.map(({ index, shard, searcher }) => ({
+        index: { name: index.name, uuid: index.uuid, typeName: "_doc" },
+        shard,
+        searcher,
+      })),
+      close: () => {
+        for (const { searcher } of opened) searcher.close();
+      },
+    };
+  });
+  const notifier = new Notifier({
+    allowPrivate: settings["alerts.webhook.allow_private"],
+    smtpUrl: settings["alerts.smtp.url"],
+    smtpFrom: settings["alerts.smtp.from"],
+  });
+  const maySee: AlertsOptions["maySee"] = ({ rule, reach }) => {
+    const sender = writer();
+    const found = catalog.resolve(rule.index, { ignoreUnavailable: true, allowNoIndices: true });
+    return found.every(({ name }) => !isWithin(reach, name) || isWithin(sender, name));
+  };
+  return new Alerts({
+    bucket,
+    writer,
+    maySee,
+    search,
+    notifier,
+    dashboardUrl,
+    clock: systemClock,
+    log,
+    metrics,
+  });
+}

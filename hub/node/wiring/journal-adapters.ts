@@ -1,0 +1,121 @@
+/** How the rooms of a hub meet the durable log: narrow views of the journal, in each neighbour's own terms. */
+
+import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
+import type { RefusedDocument } from "#hub/cluster/writes/document-sink.ts";
+import type { LogPort } from "#hub/cluster/writes/log-port.ts";
+import type { RawPort } from "#hub/fleet/fleet.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import type {
+  DeadLetter,
+  RawEntry,
+  RawSource,
+  Resumption,
+  StoredCursor,
+} from "#hub/pipeline/runtime/ports.ts";
+import type { AppError } from "#proto/kit/errors.ts";
+import { comparePositions, type Position, START } from "#proto/position.ts";
+import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+
+/** What the log turned out to hold at the start, compared with what this hub remembers. */
+export interface LogFindings {
+  /** DOC was lost or rolled back since the last run. */
+  readonly docLost: boolean;
+  /** The furthest place in DOC whose documents still exist, in segments or in the stream. */
+  readonly survived: Position;
+}
+
+/** Returns the journal as the cluster sees it. */
+export function logPort(journal: Journal): LogPort {
+  return {
+    publish: (subject, data, options) => journal.publish(subject, data, options),
+    send: (subject, data) => journal.core.publish(subject, data),
+    subscribe: (subject, handler) => journal.core.subscribe(subject, handler),
+  };
+}
+
+/** Returns RAW as the fleet sees it: to verify what an agent says it has sent. */
+export function rawPort(journal: Journal): RawPort {
+  return {
+    incarnation: () => journal.incarnation(RAW_STREAM).incarnation,
+    restored: () => journal.restored,
+    async message(sequence) {
+      const { firstSequence } = await journal.state(RAW_STREAM);
+      if (sequence < firstSequence) return "purged";
+      const message = await journal.message(RAW_STREAM, sequence);
+      return message === null ? "missing" : { id: message.messageId };
+    },
+  };
+}
+
+/** Returns RAW as the pipeline reads it. */
+export function rawSource(journal: Journal): RawSource {
+  return {
+    async *read({ after, signal }): AsyncIterable<RawEntry> {
+      for await (const { position, subject, data } of journal.read(RAW_STREAM, { after, signal })) {
+        yield { position, partition: Number(subject.split(".", 2)[1]), data };
+      }
+    },
+  };
+}
+
+/** Yields the messages of DOC behind `after`. */
+export function readDocs(journal: Journal, after: Position, signal: AbortSignal): AsyncIterable<DocMessage> {
+  return journal.read(DOC_STREAM, { after, signal, ownFromMemory: true });
+}
+
+/** Returns the place before the oldest message of DOC that is still there. */
+export async function oldestDoc(journal: Journal): Promise<Position> {
+  const { firstSequence } = await journal.state(DOC_STREAM);
+  const first = journal.positionOf(DOC_STREAM, firstSequence);
+  return { ...first, sequence: first.sequence - 1 };
+}
+
+/** Keeps what the pipeline gave up. */
+export function keepPipelineLetter(journal: Journal, letter: DeadLetter): Promise<void> {
+  const { rawIncarnation, rawSequence } = letter.origin;
+  return journal.deadLetter(
+    {
+      source: letter.plugin,
+      reason: `${letter.reason} (${letter.sourceKey} at ${letter.offset})`,
+      origin: { stream: RAW_STREAM, position: { incarnation: rawIncarnation, sequence: rawSequence } },
+      data: letter.data,
+    },
+    letter.offset,
+  );
+}
+
+/** Keeps a document that no index takes. */
+export function keepRefusedDocument(
+  journal: Journal,
+  { document, origin, error }: RefusedDocument,
+): Promise<void> {
+  const position = { incarnation: origin.rawIncarnation, sequence: origin.rawSequence };
+  return journal.deadLetter(
+    {
+      source: "index",
+      reason: error.message,
+      origin: { stream: RAW_STREAM, position },
+      data: document.source,
+    },
+    document.ordinal,
+  );
+}
+
+/** Keeps a message of DOC that no shard can apply. */
+export function keepDocMessage(journal: Journal, message: DocMessage, reason: AppError): Promise<void> {
+  return journal.deadLetter({
+    source: "shard",
+    reason: `${reason.message}${reason.detail === undefined ? "" : `: ${reason.detail}`}`,
+    origin: { stream: DOC_STREAM, position: message.position },
+    data: message.data,
+  });
+}
+
+/**
+ * Returns how a stored cursor is to be taken. Where DOC has lost documents that the cursor counts as written,
+ * its partition is processed again from the oldest message of RAW; the shards drop what they have.
+ */
+export function resumption(cursor: StoredCursor, { docLost, survived }: LogFindings): Resumption {
+  const lost = docLost && comparePositions(cursor.docPosition, survived) > 0;
+  return lost ? { after: START, keepSources: false } : { after: cursor.rawPosition, keepSources: true };
+}

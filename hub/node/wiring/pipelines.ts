@@ -1,0 +1,192 @@
+/** The pipelines of a hub: which there are, what they read, and what their plugins may reach. */
+
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Journal } from "#hub/journal/journal.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { pipelineVariables, shownVariables } from "#hub/node/settings/keystore.ts";
+import { ManagedPipelines } from "#hub/pipeline/definitions/managed-pipelines.ts";
+import { PipelineControl } from "#hub/pipeline/definitions/pipeline-control.ts";
+import type { InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
+import type { InputReach } from "#hub/pipeline/runtime/input-host.ts";
+import { InputStates } from "#hub/pipeline/runtime/input-state.ts";
+import { Pipeline, type PipelineOptions } from "#hub/pipeline/runtime/pipeline.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+
+/** How often a reader of dead letters that has read all looks again, ms. */
+const DEAD_LETTER_POLL_MS = 1_000;
+const DEAD_LETTERS_AT_ONCE = 100;
+
+/** Id of the pipeline that runs where none is configured. */
+const BUILT_IN = "main";
+
+export interface PipelinesOptions
+  extends Pick<
+    PipelineOptions,
+    "source" | "sink" | "deadLetters" | "cursors" | "metrics" | "listener" | "events" | "resume"
+  > {
+  readonly settings: HubSettings;
+  readonly journal: Journal;
+  readonly version: string;
+  /** path.data, absolute. */
+  readonly folder: string;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Returns a token of a connection that an administrator made. */
+  readonly bearer: (connection: string, host: string, rejected?: string) => Promise<string>;
+}
+
+export class Pipelines implements Component {
+  readonly control: PipelineControl;
+  readonly #options: PipelinesOptions;
+  readonly #states: InputStates;
+  #pipeline: Pipeline | undefined;
+  #prepared: Promise<Pipeline> | undefined;
+  readonly #onHangup = (): void => {
+    this.control.refresh().catch((error: unknown) => {
+      this.#options.log.error({ err: error }, "changed pipelines can't be used; those before run on");
+    });
+  };
+
+  static async open(options: PipelinesOptions): Promise<Pipelines> {
+    return new Pipelines(options, new ManagedPipelines(await options.journal.bucket("pipelines")));
+  }
+
+  private constructor(options: PipelinesOptions, managed: ManagedPipelines) {
+    const { settings, log, clock, folder } = options;
+    this.#options = options;
+    this.#states = new InputStates(join(folder, "inputs"));
+    const ecs = settings["pipeline.ecs_compatibility"];
+    this.control = new PipelineControl({
+      files: { paths: settings["path.config"], pipelinesFile: settings["path.pipelines"] },
+      managed,
+      automatic: settings["config.reload.automatic"],
+      intervalMs: parseDuration(settings["config.reload.interval"]),
+      log,
+      clock,
+      variables: () => pipelineVariables(folder, process.env),
+      ...(ecs !== "plugin" && { ecsCompatibility: ecs }),
+    });
+  }
+
+  /** What runs; valid after `start`. */
+  get pipeline(): Pipeline {
+    if (this.#pipeline === undefined) throw new Error("the pipelines aren't started");
+    return this.#pipeline;
+  }
+
+  /** Returns what `${NAME}` stands for where nothing secret may come to light. */
+  shownVariables(): Promise<Record<string, string>> {
+    return shownVariables(this.#options.folder, process.env);
+  }
+
+  /** Returns which pipelines there are; without any, the built-in one takes what agents send. */
+  async facts(): Promise<{ id: string; origin: "files" | "page" | "built-in"; running: boolean }[]> {
+    const known = await this.control.list();
+    if (known.length === 0) return [{ id: BUILT_IN, origin: "built-in", running: true }];
+    return known.map(({ id, origin, isRunning }) => ({ id, origin, running: isRunning }));
+  }
+
+  /** Begins to plan the pipelines and to start their threads; `start` waits for that, and throws what is at fault. */
+  prepare(): void {
+    this.#prepared ??= this.#prepare();
+    this.#prepared.catch(() => undefined);
+  }
+
+  /** Throws settings_invalid where files of pipelines are at fault. */
+  async start(): Promise<void> {
+    this.prepare();
+    const pipeline = await this.#prepared!;
+    this.#pipeline = pipeline;
+    await pipeline.start();
+    this.control.follow(pipeline);
+    await this.control.start();
+    process.on("SIGHUP", this.#onHangup);
+  }
+
+  async stop(): Promise<void> {
+    process.off("SIGHUP", this.#onHangup);
+    await this.control.stop();
+    await (await this.#prepared?.catch(() => undefined))?.stop();
+    await this.#states.stop();
+  }
+
+  async #prepare(): Promise<Pipeline> {
+    const { settings, hub, inputs, outputs, ...options } = { ...this.#options, ...this.#reach() };
+    const pipeline = new Pipeline({
+      ...options,
+      hub,
+      inputs,
+      outputs,
+      variables: () => pipelineVariables(this.#options.folder, process.env),
+      settings: {
+        id: BUILT_IN,
+        pipelines: await this.control.initial(),
+        workers: settings["pipeline.workers"],
+        batchSize: settings["pipeline.bath.size"],
+        batchDelayMs: settings["pipeline.batch.delay"],
+      },
+    });
+    pipeline.prepare().catch(() => undefined); // `start` tells
+    return pipeline;
+  }
+
+  #reach(): Pick<PipelineOptions, "hub"> & Required<Pick<PipelineOptions, "inputs" | "outputs">> {
+    const { settings, journal, version, folder, bearer } = this.#options;
+    const allowed = settings["pipeline.allowed_hosts"];
+    const checkTarget = (host: string): void => checkHost(host, allowed);
+    const inputs: InputReach = {
+      publish: (subject, data, options) => journal.publish(subject, data, options),
+      states: this.#states,
+      hubName: settings["node.name"],
+      hostName: hostname(),
+      version,
+      bearer,
+      checkTarget,
+      deadLetters: (after, signal) => followDeadLetters(journal, after, signal, this.#options.clock),
+    };
+    return {
+      hub: settings["node.name"],
+      inputs,
+      outputs: {
+        folder: join(folder, "out"),
+        folders: settings["pipeline.output.paths"],
+        checkTarget,
+        bearer,
+      },
+    };
+  }
+}
+
+/** `*.example.net` stands for all names below, `*` for every host. */
+function checkHost(host: string, allowed: readonly string[]): void {
+  const isAllowed = allowed.some(
+    (each) => each === "*" || each === host || (each.startsWith("*.") && host.endsWith(each.slice(1))),
+  );
+  if (isAllowed) return;
+  throw new AppError(
+    "forbidden",
+    `pipelines of the page may not connect to ${host}: an operator can name it in pipeline.allowed_hosts`,
+  );
+}
+
+async function* followDeadLetters(
+  journal: Journal,
+  after: number,
+  signal: AbortSignal,
+  clock: Clock,
+): AsyncIterable<InputDeadLetter> {
+  let position = { incarnation: 0, sequence: after };
+  while (!signal.aborted) {
+    const letters = await journal.deadLetters(position, DEAD_LETTERS_AT_ONCE);
+    for (const { position: at, reason, source, timeMs, data } of letters) {
+      position = at;
+      if (at.sequence > after) yield { sequence: at.sequence, reason, source, timeMs, data };
+    }
+    if (letters.length === 0) await clock.sleep(DEAD_LETTER_POLL_MS, signal);
+  }
+}

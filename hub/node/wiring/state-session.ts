@@ -1,0 +1,112 @@
+/** The hub's state for a command: that of the hub that runs on the data folder, or of a nats-server started for as long. */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { NatsBucket } from "#hub/journal/buckets/nats-bucket.ts";
+import { Connection, type NatsTarget } from "#hub/journal/connection/connection.ts";
+import { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
+import { Publisher } from "#hub/journal/connection/publisher.ts";
+import { EmbeddedServer, ownTarget } from "#hub/journal/server/embedded-server.ts";
+import { StreamStore } from "#hub/journal/streams/stream-store.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
+import { openDataFolder } from "#proto/kit/files/data-folder.ts";
+import { FolderLock } from "#proto/kit/files/folder-lock.ts";
+import { asOwnerOf, checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
+import { Lifecycle } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { serverTls } from "./journal-options.ts";
+
+/** Calls `use` with a connection to the hub's log. Throws unavailable, nats_missing, file_unreadable … with nothing left running. */
+export async function withConnection<T>(
+  settings: HubSettings,
+  log: Logger,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const lifecycle = new Lifecycle((part, error) => log.error({ err: error, part }, "a part didn't stop"));
+  try {
+    const target = await reachNats(settings, log, lifecycle);
+    return await use(await connect(target, log, lifecycle));
+  } finally {
+    await lifecycle.stop();
+  }
+}
+
+/** Calls `use` with the bucket `name`. Throws unavailable, nats_missing, file_unreadable … with nothing left running. */
+export async function withState<T>(
+  settings: HubSettings,
+  log: Logger,
+  name: string,
+  use: (bucket: StateBucket) => Promise<T>,
+): Promise<T> {
+  return withConnection(settings, log, async (connection) => use(await openBucket(connection, name, log)));
+}
+
+/** An external NATS, the running hub's, or one that lives as long as `lifecycle`. */
+async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycle): Promise<NatsTarget> {
+  const servers = settings["nats.servers"];
+  const token = settings["nats.token"];
+  if (servers.length > 0) return { servers, ...(token !== "" && { token }) };
+  const folder = resolve(settings["path.data"]);
+  if (!FolderLock.isHeld(folder, "hub")) checkFolderOwner(folder, "tailrace-hub");
+  if (!existsSync(folder)) openDataFolder(folder, 0);
+  const lock = lockUnlessRunning(folder);
+  if (lock === undefined) return ownTarget(runningServer(folder), serverTls(settings));
+  await lifecycle.start("lock", { start: () => Promise.resolve(), stop: async () => lock.release() });
+  const server = new EmbeddedServer({ dataDir: folder, host: "127.0.0.1", port: 0, log });
+  await lifecycle.start("nats-server", server);
+  return ownTarget(server, undefined);
+}
+
+/** Locks the folder as a hub does, so that none starts meanwhile; undefined where one runs. */
+function lockUnlessRunning(folder: string): FolderLock | undefined {
+  try {
+    return FolderLock.acquire(folder, "hub");
+  } catch (error) {
+    if (toAppError(error).code === "data_locked") return undefined;
+    throw unreadable(folder, folder, error);
+  }
+}
+
+/** Where the nats-server of the hub that runs on `folder` listens, as its own ports file says. */
+function runningServer(folder: string): { readonly url: string; readonly token: string } {
+  const nats = join(folder, "nats");
+  try {
+    const token = readFileSync(join(nats, "token"), "utf8").trim();
+    const ports = readdirSync(join(nats, "ports")).find((file) => file.endsWith(".ports"));
+    if (ports === undefined) throw new AppError("unavailable", `the hub on ${folder} is starting; try again`);
+    const { nats: urls } = JSON.parse(readFileSync(join(nats, "ports", ports), "utf8")) as { nats: string[] };
+    return { url: urls[0] ?? "", token };
+  } catch (error) {
+    throw unreadable(nats, folder, error);
+  }
+}
+
+async function connect(target: NatsTarget, log: Logger, lifecycle: Lifecycle): Promise<Connection> {
+  const connection = new Connection({
+    name: "tailrace-hub command",
+    log,
+    clock: systemClock,
+    target: () => target,
+  });
+  await lifecycle.start("connection", connection);
+  return connection;
+}
+
+function openBucket(connection: Connection, name: string, log: Logger): Promise<StateBucket> {
+  const metrics = new JournalMetrics(new Metrics());
+  const publisher = new Publisher({ connection, metrics, clock: systemClock, onFull: () => undefined });
+  const streams = new StreamStore(connection);
+  return NatsBucket.open({ name, connection, publisher, streams, clock: systemClock, log, replicas: 1 });
+}
+
+/** Returns what is said where `path`, in the data folder `folder`, is closed to this user; else `error` itself. */
+function unreadable(path: string, folder: string, error: unknown): unknown {
+  const code = systemCode(error);
+  if (code !== "EACCES" && code !== "EPERM") return error;
+  const remedy = asOwnerOf(folder, "tailrace-hub");
+  return new AppError("file_unreadable", `${path} may not be read by this user; ${remedy}`, { cause: error });
+}

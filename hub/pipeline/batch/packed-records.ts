@@ -1,0 +1,78 @@
+/** Records for the writers of outputs on their way from a worker to the main thread, packed like documents. */
+
+import type { OutputRecord } from "#hub/pipeline/plugins/output.ts";
+
+/** Records of one event that have places of their own; beyond, they share the last one. */
+export const RECORDS_PER_OFFSET = 4096;
+
+/** What one RAW message became for one output. */
+export interface PackedRecords {
+  /** Number of the output among those of all pipelines. */
+  readonly output: number;
+  /** All bodies, one behind the other. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where each body ends in `bytes`. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+  readonly targets: readonly string[];
+  /** Place of each record's target in `targets`. */
+  readonly targetPlaces: Uint32Array<ArrayBuffer>;
+  readonly ids: readonly string[];
+  /** See OutputRecord.place. */
+  readonly places: Float64Array<ArrayBuffer>;
+  readonly timesMs: Float64Array<ArrayBuffer>;
+}
+
+type PendingRecord = Omit<OutputRecord, "sourceKey">;
+
+/** Gathers the records of one RAW message for all outputs. */
+export class RecordPacker {
+  readonly #outputs = new Map<number, PendingRecord[]>();
+
+  add(output: number, record: PendingRecord): void {
+    const known = this.#outputs.get(output);
+    if (known === undefined) this.#outputs.set(output, [record]);
+    else known.push(record);
+  }
+
+  pack(): PackedRecords[] {
+    return [...this.#outputs].map(([output, records]) => packOne(output, records));
+  }
+}
+
+/** Returns the records as objects over the packed bytes; `sourceKey`: of the message, empty where there is none. */
+export function unpackRecords(packed: PackedRecords, sourceKey: string): OutputRecord[] {
+  const { bytes, ends, targets, targetPlaces, ids, places, timesMs } = packed;
+  return ids.map((id, at) => ({
+    id,
+    target: targets[targetPlaces[at]!]!,
+    body: bytes.subarray(at === 0 ? 0 : ends[at - 1]!, ends[at]!),
+    sourceKey,
+    place: places[at]!,
+    timeMs: timesMs[at]!,
+  }));
+}
+
+function packOne(output: number, records: readonly PendingRecord[]): PackedRecords {
+  const bytes = new Uint8Array(records.reduce((sum, { body }) => sum + body.length, 0));
+  const ends = new Uint32Array(records.length);
+  const places = new Map<string, number>();
+  let at = 0;
+  const targetPlaces = Uint32Array.from(records, ({ target, body }, index) => {
+    bytes.set(body, at);
+    at += body.length;
+    ends[index] = at;
+    const place = places.get(target) ?? places.size;
+    places.set(target, place);
+    return place;
+  });
+  return {
+    output,
+    bytes,
+    ends,
+    targets: [...places.keys()],
+    targetPlaces,
+    ids: records.map(({ id }) => id),
+    places: Float64Array.from(records, ({ place }) => place),
+    timesMs: Float64Array.from(records, ({ timeMs }) => timeMs),
+  };
+}

@@ -1,0 +1,85 @@
+/** Messages between the main thread and a worker of the pipeline. */
+
+import type { Variables } from "#hub/pipeline/language/variables.ts";
+import type { PipelineFigures } from "#hub/pipeline/program/pipeline-set.ts";
+import type { Interval } from "#proto/kit/interval-set.ts";
+import type { PackedDocuments } from "./packed-documents.ts";
+
+/** What a worker is started with. */
+export interface WorkerSettings {
+  /** Id of the default pipeline, which takes what no other takes. */
+  readonly defaultId: string;
+  /** Found to be without fault. Empty: there is the default pipeline alone. */
+  readonly pipelines: readonly PipelineDefinition[];
+  /** What `${NAME}` stands for in their texts. */
+  readonly variables: Variables;
+}
+
+/** Field names by the Elastic Common Schema, or those of before. */
+export const ECS_COMPATIBILITIES = ["disabled", "v1", "v8"] as const;
+
+export type EcsCompatibility = (typeof ECS_COMPATIBILITIES)[number];
+
+/** A pipeline as it is configured. */
+export interface PipelineDefinition {
+  /** Goes into the documents' ids. */
+  readonly id: string;
+  /** In their order, at least one. */
+  readonly files: readonly PipelineFile[];
+  /** pipeline.workers of its own; the threads are all pipelines', and the largest number counts. */
+  readonly workers?: number;
+  /** What plugins whose text doesn't say name fields by; without it each as it does by itself. */
+  readonly ecsCompatibility?: EcsCompatibility;
+  /** True: made through the hub interface, so that it may connect only where the settings allow. */
+  readonly isManaged?: boolean;
+}
+
+/** A file of a pipeline. */
+export interface PipelineFile {
+  /** Its path, for messages and for paths in its options. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface WorkItem {
+  /** An encoded LogBatch. */
+  readonly data: Uint8Array;
+  /** Parts of its source to process. */
+  readonly ranges: readonly Interval[];
+  /** Its sequence in RAW. */
+  readonly sequence: number;
+}
+
+/** To the worker: process these messages; none: let filters that keep events make what is due, as one result. */
+export interface WorkRequest {
+  readonly id: number;
+  readonly items: readonly WorkItem[];
+}
+
+export type WorkResult = { readonly documents: PackedDocuments } | { readonly failure: WorkFailure };
+
+/** Why a message gave no documents. */
+export interface WorkFailure {
+  readonly reason: string;
+  /** False: the message itself is at fault, a further try changes nothing. */
+  readonly retryable: boolean;
+}
+
+/** `id` of a response that only says that the worker is ready. */
+export const READY = 0;
+
+/** `id` of a response that only says that the work at hand is slow but goes on. */
+export const SLOW = -1;
+
+/** `id` of a response that only tells what the plugins did. */
+export const FIGURES = -2;
+
+/** From the worker: its results, in the order of the items. */
+export interface WorkResponse {
+  readonly id: number;
+  readonly results: readonly WorkResult[];
+  /** Sequence of the oldest message that a filter still needs, after this work; undefined: none is needed. */
+  readonly heldSequence?: number | undefined;
+  /** What the plugins did since the last time they were told. */
+  readonly figures?: readonly PipelineFigures[] | undefined;
+}

@@ -1,0 +1,201 @@
+/** Connections to Kafka (3.1 and newer), and the options that its input and its output share. */
+
+import { readFileSync } from "node:fs";
+import type { BaseOptions, SASLOptions } from "@platformatic/kafka";
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] as const;
+
+/** How often a request is tried by itself before its failure shows, and with what waits, ms. */
+const RETRIES = { retries: 3, retryDelay: 250 };
+
+/** An option that existing pipelines set and that means nothing here. */
+export function accepted() {
+  return optional(Type.Unknown({ description: "accepted for compatibility" }));
+}
+
+const MILLISECONDS = { minimum: 1 };
+
+export const KAFKA_OPTIONS = {
+  bootstrap_servers: text("servers that are asked for the others: host:port, host:port", "localhost:9092"),
+  client_id: text("name that the servers know this client by", "logstash"),
+  security_protocol: oneOf(
+    ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"],
+    "whether TLS is spoken, and whether a name is given",
+    "PLAINTEXT",
+  ),
+  sasl_mechanism: text(`how the name is given: ${MECHANISMS.join(", ")}`, "GSSAPI"),
+  sasl_jaas_config: optional(text('name and password: … required username="u" password="p";')),
+  connection: optional(text("name of a connected account whose access token is sent, with OAUTHBEARER")),
+  ssl_truststore_location: optional(text("file of the authorities that are trusted, PEM")),
+  ssl_truststore_type: oneOf(["PEM", "pem", "jks", "JKS", "PKCS12"], "kind of that file; PEM is read", "PEM"),
+  ssl_truststore_password: accepted(),
+  ssl_keystore_location: optional(text("file of the own certificate and its key, PEM or PKCS12")),
+  ssl_keystore_type: oneOf(["PEM", "pem", "PKCS12", "pkcs12", "jks", "JKS"], "kind of that file", "PEM"),
+  ssl_keystore_password: optional(text("password of that file")),
+  ssl_key_password: optional(text("password of the key in it")),
+  ssl_endpoint_identification_algorithm: text("empty: the server's name isn't compared", "https"),
+  request_timeout_ms: Type.Integer({
+    default: 40_000,
+    ...MILLISECONDS,
+    description: "longest that a request may take",
+  }),
+  metadata_max_age_ms: Type.Integer({
+    default: 300_000,
+    ...MILLISECONDS,
+    description: "how often topics are looked for that topics_pattern matches",
+  }),
+  socket_connection_setup_timeout_ms: Type.Integer({
+    default: 10_000,
+    ...MILLISECONDS,
+    description: "longest that a connection may take to open",
+  }),
+  client_dns_lookup: accepted(),
+  connections_max_idle_ms: accepted(),
+  jaas_path: accepted(),
+  kerberos_config: accepted(),
+  receive_buffer_bytes: accepted(),
+  reconnect_backoff_max_ms: accepted(),
+  reconnect_backoff_ms: accepted(),
+  retry_backoff_ms: accepted(),
+  sasl_client_callback_handler_class: accepted(),
+  sasl_iam_jar_paths: accepted(),
+  sasl_kerberos_service_name: accepted(),
+  sasl_login_callback_handler_class: accepted(),
+  sasl_login_connect_timeout_ms: accepted(),
+  sasl_login_read_timeout_ms: accepted(),
+  sasl_login_retry_backoff_max_ms: accepted(),
+  sasl_login_retry_backoff_ms: accepted(),
+  sasl_oauthbearer_scope_claim_name: accepted(),
+  sasl_oauthbearer_token_endpoint_url: accepted(),
+  send_buffer_bytes: accepted(),
+};
+
+const OPTIONS = options(KAFKA_OPTIONS);
+
+export type KafkaOptions = Static<typeof OPTIONS>;
+
+type Report = (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
+
+/** Tells what of the options can't be done, with what to write instead. */
+export function checkKafkaOptions(values: KafkaOptions, report: Report): void {
+  const { security_protocol, sasl_mechanism, sasl_jaas_config, connection } = values;
+  if (/^(?:jks|pkcs12)$/i.test(values.ssl_truststore_type))
+    report(
+      "error",
+      "ssl_truststore_type",
+      `a truststore of kind ${values.ssl_truststore_type} isn't read`,
+      "make a PEM file of it: keytool -list -rfc -keystore STORE > ca.pem",
+    );
+  if (/^jks$/i.test(values.ssl_keystore_type))
+    report(
+      "error",
+      "ssl_keystore_type",
+      "a keystore of kind jks isn't read",
+      "make PKCS12 of it: keytool -importkeystore -srckeystore STORE -destkeystore store.p12 -deststoretype PKCS12",
+    );
+  if (!security_protocol.startsWith("SASL")) return;
+  if (!MECHANISMS.some((known) => known === sasl_mechanism))
+    report(
+      "error",
+      "sasl_mechanism",
+      `the mechanism ${sasl_mechanism} isn't spoken`,
+      `write one of ${MECHANISMS.join(", ")}`,
+    );
+  else if (sasl_mechanism === "OAUTHBEARER") {
+    if (connection === undefined)
+      report("error", "sasl_mechanism", "OAUTHBEARER needs a token", 'name an account: connection => "NAME"');
+  } else if (credentials(sasl_jaas_config) === undefined)
+    report(
+      "error",
+      "sasl_jaas_config",
+      `${sasl_mechanism} needs a name and a password`,
+      `write: sasl_jaas_config => 'required username="NAME" password="PASSWORD";'`,
+    );
+}
+
+/** Loads the client, which takes a second and 50 MB: only those pay for it who use it. */
+export function loadKafka(): Promise<typeof import("@platformatic/kafka")> {
+  return import("@platformatic/kafka");
+}
+
+/** What a connection needs of its surroundings. */
+export interface KafkaSurroundings {
+  readonly checkTarget: (host: string) => void;
+  readonly bearer: (connection: string, host: string) => Promise<string>;
+}
+
+/** Returns what a client is made with. Throws forbidden, file_unreadable. */
+export function kafkaClientOptions(values: KafkaOptions, surroundings: KafkaSurroundings): BaseOptions {
+  const bootstrapBrokers = values.bootstrap_servers
+    .split(",")
+    .map((server) => server.trim())
+    .filter((server) => server !== "");
+  for (const server of bootstrapBrokers) surroundings.checkTarget(server.replace(/:\d+$/, ""));
+  const sasl = saslOptions(values, surroundings, bootstrapBrokers[0] ?? "");
+  return {
+    ...RETRIES,
+    clientId: values.client_id,
+    bootstrapBrokers,
+    connectTimeout: values.socket_connection_setup_timeout_ms,
+    requestTimeout: values.request_timeout_ms,
+    timeout: values.request_timeout_ms,
+    ...(values.security_protocol.endsWith("SSL") && { tls: tls(values), tlsServerName: true }),
+    ...(sasl !== undefined && { sasl }),
+  };
+}
+
+/** Returns an error of the client as one that is tried again, with the reasons below it. */
+export function kafkaError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError("unavailable", `Kafka: ${reasons(error as Error).join("; ")}`, { cause: error });
+}
+
+function reasons(error: Error): string[] {
+  const below = error instanceof AggregateError ? (error.errors as Error[]) : [];
+  const deeper = below.flatMap(reasons);
+  if (deeper.length > 0) return [...new Set(deeper)].slice(0, 3);
+  return error.cause instanceof Error ? reasons(error.cause) : [error.message];
+}
+
+function saslOptions(
+  { security_protocol, sasl_mechanism, sasl_jaas_config, connection }: KafkaOptions,
+  { bearer }: KafkaSurroundings,
+  server: string,
+): SASLOptions | undefined {
+  if (!security_protocol.startsWith("SASL")) return undefined;
+  const mechanism = MECHANISMS.find((known) => known === sasl_mechanism) ?? "PLAIN";
+  if (mechanism === "OAUTHBEARER" && connection !== undefined)
+    return { mechanism, token: () => bearer(connection, server) };
+  return { mechanism, ...credentials(sasl_jaas_config) };
+}
+
+/** Reads a line of JAAS: `module required username="u" password="p";`. */
+function credentials(jaas = ""): { username: string; password: string } | undefined {
+  const value = (name: string): string | undefined =>
+    new RegExp(`\\b${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|'((?:[^'\\\\]|\\\\.)*)')`)
+      .exec(jaas)
+      ?.slice(1)
+      .find((part) => part !== undefined)
+      ?.replaceAll(/\\(.)/g, "$1");
+  const username = value("username");
+  const password = value("password");
+  return username === undefined || password === undefined ? undefined : { username, password };
+}
+
+function tls(values: KafkaOptions): NonNullable<BaseOptions["tls"]> {
+  const { ssl_truststore_location, ssl_keystore_location, ssl_keystore_type, ssl_keystore_password } = values;
+  const passphrase = values.ssl_key_password ?? ssl_keystore_password;
+  const own = ssl_keystore_location === undefined ? undefined : readFileSync(ssl_keystore_location);
+  const isPem = /^pem$/i.test(ssl_keystore_type);
+  return {
+    ...(ssl_truststore_location !== undefined && { ca: readFileSync(ssl_truststore_location) }),
+    ...(own !== undefined && (isPem ? { cert: own, key: own } : { pfx: own })),
+    ...(passphrase !== undefined && { passphrase }),
+    ...(values.ssl_endpoint_identification_algorithm === "" && { checkServerIdentity: () => undefined }),
+    minVersion: "TLSv1.2",
+  };
+}

@@ -1,0 +1,91 @@
+/** Part of mutate that changes the kind of values. */
+
+import type { FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import type { Mutation } from "#hub/pipeline/plugins/filters/mutate.ts";
+import { isObject, valueText } from "#proto/event.ts";
+import { FieldConflict } from "#proto/event-members.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+
+/** What text counts as true and false. */
+const TRUE = /^(true|t|yes|y|1|1\.0)$/i;
+const FALSE = /^(false|f|no|n|0|0\.0)$/i;
+
+/** Converts one value; what it can't convert it returns unchanged. Throws FieldConflict for an object. */
+export type Conversion = (value: unknown) => unknown;
+
+/** Conversions by the names of the option. */
+export const conversions: Readonly<Record<string, Conversion>> = {
+  string: (value) => valueText(value),
+  integer: (value) =>
+    typeof value === "boolean" ? Number(value) : toInteger(withoutCommas(valueText(value))),
+  float: (value) => (typeof value === "boolean" ? Number(value) : toFloat(withoutCommas(valueText(value)))),
+  integer_eu: (value) =>
+    typeof value === "string" ? toInteger(european(value)) : toInteger(String(Number(value))),
+  float_eu: (value) => (typeof value === "string" ? toFloat(european(value)) : Number(value)),
+  boolean: toBoolean,
+};
+
+/** Returns the mutations of `{ "field" => "integer" }`; an unknown kind is reported. */
+export function convertParts(
+  table: Readonly<Record<string, unknown>>,
+  { report }: FilterContext,
+): Mutation[] {
+  return Object.entries(table).flatMap(([name, kind]) => {
+    const convert = conversions[valueText(kind)];
+    if (convert === undefined) {
+      const hint = `kinds are: ${Object.keys(conversions).join(", ")}`;
+      report("error", "convert", `Invalid conversion type "${valueText(kind)}" for ${name}`, hint);
+      return [];
+    }
+    const reference = fieldReference(name);
+    const mutation: Mutation = (event) => {
+      const value = event.get(reference);
+      if (value === undefined) return;
+      if (isObject(value)) throw new FieldConflict(`convert: ${name} is an object`);
+      if (value === null) return;
+      event.set(
+        reference,
+        Array.isArray(value) ? value.map((item) => (item === null ? null : convert(item))) : convert(value),
+      );
+    };
+    return [mutation];
+  });
+}
+
+function withoutCommas(text: string): string {
+  return text.includes(",") ? text.replaceAll(",", "") : text;
+}
+
+/** Fast path: nearly all texts that are to be integers are; up to 15 digits are exact. */
+function isDigits(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x30 || code > 0x39) return false;
+  }
+  return text !== "" && text.length <= 15;
+}
+
+/** "1.234,5" is 1234.5. */
+function european(text: string): string {
+  return text.replaceAll(".", "").replace(",", ".");
+}
+
+/** As Ruby's to_i: the digits at the start, 0 without any. */
+function toInteger(text: string): number {
+  if (isDigits(text)) return Number(text);
+  const number = /^\s*[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?/i.exec(text)?.[0];
+  return number === undefined ? 0 : Math.trunc(Number(number)) + 0;
+}
+
+/** As Ruby's to_f: the number at the start, 0 without one. */
+function toFloat(text: string): number {
+  return Number(/^\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i.exec(text)?.[0] ?? 0);
+}
+
+function toBoolean(value: unknown): unknown {
+  if (typeof value === "boolean") return value;
+  const text = valueText(value);
+  if (TRUE.test(text)) return true;
+  if (FALSE.test(text) || text === "") return false;
+  return value;
+}

@@ -1,0 +1,58 @@
+/**
+ * The known patterns. Their names are those that people's pipelines use. A field is written twice where the Elastic
+ * Common Schema has another name for it: `%{IP:clientip|[source][address]}`. A line that begins with `legacy` or `ecs`
+ * holds for one of the two only.
+ */
+
+import { applicationPatterns } from "./application.ts";
+import { backupMailPatterns } from "./backup-mail.ts";
+import { basicPatterns } from "./basic.ts";
+import { firewallPatterns } from "./firewall.ts";
+import { httpdPatterns } from "./httpd.ts";
+import { monitoringPatterns } from "./monitoring.ts";
+import { networkPatterns } from "./network.ts";
+import { parsePatternFile } from "./pattern-file.ts";
+import { syslogPatterns } from "./syslog.ts";
+import { zeekPatterns } from "./zeek.ts";
+
+const SETS = [
+  basicPatterns,
+  syslogPatterns,
+  httpdPatterns,
+  networkPatterns,
+  applicationPatterns,
+  firewallPatterns,
+  monitoringPatterns,
+  backupMailPatterns,
+  zeekPatterns,
+];
+
+/** `:legacy|ecs` within a reference, or `<legacy|ecs>` of a group; a side without a name captures nothing. */
+const TWO_NAMES = /(%\{[A-Za-z0-9_]+:|\(\?<)([\w@:[\]-]*)\|([\w@:[\]-]*)(?=[}>])/g;
+
+/** What a side without a name leaves of a reference. */
+const NO_NAME = /(%\{[A-Za-z0-9_]+):(?=\})/g;
+
+const LEGACY_LINES = /^legacy .*$/gm;
+const LEGACY_MARKS = /^legacy /gm;
+const ECS_LINES = /^ecs .*$/gm;
+const ECS_MARKS = /^ecs /gm;
+
+const tables = new Map<boolean, ReadonlyMap<string, string>>();
+
+/** Returns the patterns by name; `ecs`: with fields named by the Elastic Common Schema. */
+export function grokPatterns(ecs: boolean): ReadonlyMap<string, string> {
+  let table = tables.get(ecs);
+  if (table === undefined) {
+    const texts = SETS.map((set) =>
+      set
+        .replace(ecs ? LEGACY_LINES : ECS_LINES, "")
+        .replace(ecs ? ECS_MARKS : LEGACY_MARKS, "")
+        .replace(TWO_NAMES, ecs ? "$1$3" : "$1$2")
+        .replace(NO_NAME, "$1"),
+    );
+    table = new Map(texts.flatMap(parsePatternFile));
+    tables.set(ecs, table);
+  }
+  return table;
+}

@@ -1,0 +1,20 @@
+/** All codecs, by name. */
+
+import type { CodecDefinition } from "#hub/pipeline/plugins/codec.ts";
+import { PluginSet } from "#hub/pipeline/plugins/plugin-set.ts";
+
+export const codecs = new PluginSet<CodecDefinition>("codec", {
+  cef: async () => (await import("./cef.ts")).cefCodec,
+  combined: async () => (await import("./access-log.ts")).combinedCodec,
+  common: async () => (await import("./access-log.ts")).commonCodec,
+  csv: async () => (await import("./csv.ts")).csvCodec,
+  dots: async () => (await import("./dots.ts")).dotsCodec,
+  es_bulk: async () => (await import("./es-bulk.ts")).esBulkCodec,
+  json: async () => (await import("./json.ts")).jsonCodec,
+  json_lines: async () => (await import("./json.ts")).jsonLinesCodec,
+  line: async () => (await import("./line.ts")).lineCodec,
+  msgpack: async () => (await import("./msgpack.ts")).msgpackCodec,
+  multiline: async () => (await import("./multiline.ts")).multilineCodec,
+  plain: async () => (await import("./plain.ts")).plainCodec,
+  rubydebug: async () => (await import("./rubydebug.ts")).rubydebugCodec,
+});

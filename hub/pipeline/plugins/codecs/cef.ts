@@ -1,0 +1,187 @@
+/** Codec cef: events of security devices in ArcSight's Common Event Format. */
+
+import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
+import { CEF_NAMES } from "#hub/pipeline/plugins/codecs/cef/cef-names.ts";
+import {
+  flag,
+  list,
+  oneOf,
+  optional,
+  options,
+  text,
+  withoutEffect,
+} from "#hub/pipeline/plugins/option-types.ts";
+import { decodeText } from "#proto/codec/plain.ts";
+import { Event, valueText } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { compileFormat } from "#proto/format.ts";
+import { splitPayload } from "./line.ts";
+
+const FAILURE_TAG = "_cefparsefailure";
+
+/** Fields of the header by both schemas, in their order. */
+const HEADER = [
+  ["cefVersion", "[cef][version]"],
+  ["deviceVendor", "[observer][vendor]"],
+  ["deviceProduct", "[observer][product]"],
+  ["deviceVersion", "[observer][version]"],
+  ["deviceEventClassId", "[event][code]"],
+  ["name", "[cef][name]"],
+  ["severity", "[event][severity]"],
+] as const;
+
+/** A key of the extensions: behind a blank or at the start, before an equals sign that isn't escaped. */
+const KEY = /(?:^|\s)([\w.,-]+(?:\[[^\]\s]+\])?)=/g;
+
+export const cefCodec = defineCodec({
+  name: "cef",
+  description: "ArcSight's Common Event Format, with or without a syslog head",
+  options: options({
+    vendor: text("vendor of events that are written, a format", "Elasticsearch"),
+    product: text("product of events that are written, a format", "Logstash"),
+    version: text("version of events that are written, a format", "1.0"),
+    signature: text("signature of events that are written, a format", "Logstash"),
+    name: text("name of events that are written, a format", "Logstash"),
+    severity: text("severity of events that are written, a format", "6"),
+    fields: list("fields that are written"),
+    reverse_mapping: flag("writes the short names of known fields", false),
+    delimiter: optional(text("what stands between events; without it a payload is one")),
+    default_timezone: withoutEffect("times without a zone are left as text: filter date reads them"),
+    locale: withoutEffect("times are left as text: filter date reads them"),
+    raw_data_field: optional(text("field that takes the text as it came")),
+    device: oneOf(["observer", "host"], "with ECS, what the device is called", "observer"),
+    ecs_compatibility: oneOf(
+      ["disabled", "v1", "v8"],
+      "v1 and v8 name fields by the Elastic Common Schema",
+      "disabled",
+    ),
+  }),
+  create(values) {
+    const ecs = values.ecs_compatibility !== "disabled";
+    const raw = values.raw_data_field === undefined ? undefined : fieldReference(values.raw_data_field);
+    const head = [
+      values.vendor,
+      values.product,
+      values.version,
+      values.signature,
+      values.name,
+      values.severity,
+    ].map(compileFormat);
+    const parse = (bytes: Uint8Array, timeMs: number): Event => {
+      const line = decodeText(bytes).replace(/[\r\n]+$/, "");
+      const event = new Event({}, timeMs);
+      if (!read(event, line, ecs, values.device)) {
+        event.set(fieldReference("message"), line);
+        event.tag(FAILURE_TAG);
+      }
+      if (raw !== undefined) event.set(raw, line);
+      return event;
+    };
+    return {
+      decode(payload, timeMs) {
+        const parts = values.delimiter === undefined ? [payload] : splitPayload(payload, values.delimiter);
+        return parts.map((part) => parse(part, timeMs));
+      },
+      encode(event) {
+        const header = head.map((format) => escapeHeader(format(event))).join("|");
+        const extensions = values.fields.flatMap((name) => {
+          const value = event.get(fieldReference(name));
+          if (value === undefined || value === null) return [];
+          return [`${shortName(name, values.reverse_mapping)}=${escapeValue(valueText(value))}`];
+        });
+        return Buffer.from(`CEF:0|${header}|${extensions.join(" ")}${values.delimiter ?? ""}`);
+      },
+    };
+  },
+});
+
+function read(event: Event, line: string, ecs: boolean, device: string): boolean {
+  const start = line.search(/\bCEF:\s?\d/);
+  if (start < 0) return false;
+  const parts = splitHeader(line.slice(start + 4));
+  if (parts === undefined) return false;
+  const observe = (path: string): string => (device === "host" ? path.replace("[observer]", "[host]") : path);
+  for (const [index, [legacy, path]] of HEADER.entries())
+    event.set(fieldReference(ecs ? observe(path) : legacy), parts.header[index]!.trim());
+  const syslog = line.slice(0, start).trim();
+  if (syslog !== "") event.set(fieldReference(ecs ? "[log][syslog][header]" : "syslog"), syslog);
+  for (const [key, value] of extensionsOf(parts.extensions)) setExtension(event, key, value, ecs, observe);
+  return true;
+}
+
+/** Seven fields between bars; \| and \\ stand for themselves. Undefined where there are fewer. */
+function splitHeader(text: string): { header: string[]; extensions: string } | undefined {
+  const header: string[] = [];
+  let part = "";
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === "\\" && (text[at + 1] === "|" || text[at + 1] === "\\")) part += text[++at];
+    else if (character !== "|") part += character;
+    else {
+      header.push(part);
+      part = "";
+      if (header.length === HEADER.length) return { header, extensions: text.slice(at + 1) };
+    }
+  }
+  // The last bar may be missing where there are no extensions.
+  if (header.length === HEADER.length - 1) return { header: [...header, part], extensions: "" };
+  return undefined;
+}
+
+/** Values run up to the next key, blanks included. */
+function extensionsOf(text: string): [string, string][] {
+  const keys = [...text.matchAll(KEY)];
+  return keys.map((found, index) => {
+    const start = found.index + found[0].length;
+    const end = keys[index + 1]?.index ?? text.length;
+    const value = text
+      .slice(start, end)
+      .replace(/\\([=\\nr])/g, (_whole, escaped: string) => UNESCAPED[escaped] ?? escaped);
+    return [found[1]!, value.trimEnd()];
+  });
+}
+
+const UNESCAPED: Readonly<Record<string, string>> = { n: "\n", r: "\r" };
+
+function setExtension(
+  event: Event,
+  key: string,
+  value: string,
+  ecs: boolean,
+  observe: (path: string) => string,
+): void {
+  if (value === "") return;
+  const known = CEF_NAMES.get(key);
+  const isNumber = known?.isNumber === true && /^-?\d{1,15}$/.test(value);
+  if (ecs) {
+    const path = known === undefined ? `[cef][ext][${key.replace(/[[\]]/g, "_")}]` : observe(known.ecs);
+    event.set(
+      fieldReference(path),
+      path === "[@timestamp]" ? (timeOf(value) ?? value) : isNumber ? Number(value) : value,
+    );
+    return;
+  }
+  const name = known?.long ?? key;
+  // A list comes as key[0], key[1].
+  const item = /^(.*?)\[(\d+)\]$/.exec(name);
+  event.set(fieldReference(item === null ? name : `[${item[1]}][${item[2]}]`), value);
+}
+
+/** ms since 1970, or a date with its zone. */
+function timeOf(value: string): string | undefined {
+  const timeMs = /^\d{12,14}$/.test(value) ? Number(value) : Date.parse(value);
+  return Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString();
+}
+
+function shortName(name: string, reverse: boolean): string {
+  if (reverse) for (const [short, { long }] of CEF_NAMES) if (long === name) return short;
+  return name.replace(/^\[|\]$/g, "").replace(/\]\[/g, ".");
+}
+
+function escapeHeader(value: string): string {
+  return value.replace(/[\r\n]+/g, " ").replace(/[\\|]/g, "\\$&");
+}
+
+function escapeValue(value: string): string {
+  return value.replace(/[\\=]/g, "\\$&").replace(/\r?\n/g, "\\n");
+}

@@ -1,0 +1,14 @@
+/** Codec dots: a dot per event, to see that something flows. */
+
+import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
+import { options } from "#hub/pipeline/plugins/option-types.ts";
+import { plainCodec } from "./plain.ts";
+
+const DOT = Buffer.from(".");
+
+export const dotsCodec = defineCodec({
+  name: "dots",
+  description: "a dot for each event; text where it is read",
+  options: options({}),
+  create: () => ({ ...plainCodec.create({ charset: "UTF-8" }), encode: () => DOT }),
+});

@@ -1,0 +1,41 @@
+/** Codec line: a payload is lines, each the message of an event. */
+
+import { charsetOption, toUtf8 } from "#hub/pipeline/formats/charset.ts";
+import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
+import { optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { compileFormat } from "#proto/format.ts";
+import { plainCodec } from "./plain.ts";
+
+export const lineCodec = defineCodec({
+  name: "line",
+  description: "lines of text",
+  options: options({
+    format: optional(text("what an event is written as; without it its message")),
+    delimiter: text("what ends a line", "\n"),
+    charset: charsetOption,
+  }),
+  create({ format, delimiter, charset }) {
+    const utf8 = toUtf8(charset);
+    const plain = plainCodec.create({ charset: "UTF-8" });
+    const write = compileFormat(format ?? "%{message}");
+    return {
+      decode: (payload, timeMs) =>
+        splitPayload(utf8(payload), delimiter).flatMap((line) => plain.decode(line, timeMs)),
+      encode: (event) => Buffer.from(write(event) + delimiter),
+    };
+  },
+});
+
+/** Returns the parts of a payload that aren't empty; of a newline's delimiter the carriage return before it goes too. */
+export function splitPayload(payload: Uint8Array, delimiter: string): Uint8Array[] {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const found = bytes.indexOf(delimiter, at);
+    const end = found < 0 ? bytes.length : found;
+    const cut = delimiter === "\n" && found > at && bytes[end - 1] === 0x0d ? end - 1 : end;
+    if (cut > at) parts.push(bytes.subarray(at, cut));
+    at = end + Buffer.byteLength(delimiter);
+  }
+  return parts;
+}

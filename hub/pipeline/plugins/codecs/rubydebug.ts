@@ -1,0 +1,51 @@
+/** Codec rubydebug: events laid out for people. */
+
+import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
+import { flag, options } from "#hub/pipeline/plugins/option-types.ts";
+import { isRawJson } from "#proto/codec/json.ts";
+import { type Event, isObject, Timestamp, valueText } from "#proto/event.ts";
+import { plainCodec } from "./plain.ts";
+
+/** Blanks per level. */
+const INDENT = 4;
+
+export const rubydebugCodec = defineCodec({
+  name: "rubydebug",
+  description: "events laid out for people; text where it is read",
+  options: options({ metadata: flag("shows @metadata too", false) }),
+  create: ({ metadata }) => ({
+    ...plainCodec.create({ charset: "UTF-8" }),
+    encode: (event) => Buffer.from(`${layOut(shown(event, metadata), 0)}\n`),
+  }),
+});
+
+function shown(event: Event, metadata: boolean): Record<string, unknown> {
+  return metadata && Object.keys(event.metadata).length > 0
+    ? { ...event.fields, "@metadata": event.metadata }
+    : event.fields;
+}
+
+function layOut(value: unknown, depth: number): string {
+  const outer = " ".repeat(depth * INDENT);
+  if (Array.isArray(value)) {
+    if (value.length === 0) return "[]";
+    const width = String(value.length - 1).length;
+    const items = value.map(
+      (item, index) =>
+        `${outer}${" ".repeat(INDENT)}[${String(index).padStart(width)}] ${layOut(item, depth + 1)}`,
+    );
+    return `[\n${items.join(",\n")}\n${outer}]`;
+  }
+  if (isObject(value)) {
+    const names = Object.keys(value).sort((a, b) => (a < b ? -1 : 1));
+    if (names.length === 0) return "{}";
+    const width = Math.max(...names.map((name) => JSON.stringify(name).length));
+    const members = names.map(
+      (name) =>
+        `${outer}${" ".repeat(INDENT)}${JSON.stringify(name).padStart(width)} => ${layOut(value[name], depth + 1)}`,
+    );
+    return `{\n${members.join(",\n")}\n${outer}}`;
+  }
+  if (value instanceof Timestamp || isRawJson(value)) return valueText(value);
+  return value === null || value === undefined ? "nil" : JSON.stringify(value);
+}

@@ -1,0 +1,258 @@
+/** Filter aggregate: joins what several events say of one task. */
+
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { defineFilter, type Filter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { type Task, Tasks } from "#hub/pipeline/plugins/filters/aggregate/tasks.ts";
+import { Sandbox, type Script, ScriptFault } from "#hub/pipeline/plugins/filters/script/sandbox.ts";
+import { flag, list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { Event, Timestamp } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { compileFormat, type Format } from "#proto/format.ts";
+
+const EXCEPTION_TAG = "_aggregateexception";
+const TIMEOUT_TAG = "_aggregatetimeout";
+
+/** Without a limit a task that never ends would keep the log from being let go of. s */
+const DEFAULT_TIMEOUT_S = 1800;
+
+/** Longest that one call of the code may take, and the memory that all maps of a pipeline have. */
+const SCRIPT_LIMITS = { timeoutMs: 1_000, memoryBytes: 128 * 1024 * 1024 };
+
+/** Tasks held at a time; events of further ones are tagged. */
+const MAX_TASKS = 100_000;
+
+/** Name under which the filters of a pipeline find what they share. */
+const SHARED = "aggregate";
+
+/** What all aggregate filters of one pipeline share: the engine, and the tasks by the text of task_id. */
+interface Shared {
+  readonly sandbox: Sandbox;
+  readonly tasks: Map<string, { readonly tasks: Tasks; owner: AggregateFilter | undefined }>;
+}
+
+const OPTIONS = options({
+  task_id: text("what tells a task, a format; events without it pass"),
+  code: text(
+    "JavaScript with `event` and `map`, the task's own object: map['sum'] ||= 0; map['sum'] += event.get('n')",
+  ),
+  map_action: oneOf(
+    ["create", "update", "create_or_update"],
+    "create: only where the task has no map yet; update: only where it has one",
+    "create_or_update",
+  ),
+  end_of_task: flag("ends the task after this event", false),
+  aggregate_maps_path: optional(
+    text("accepted for compatibility: what a task holds is read again from the log after a restart"),
+  ),
+  timeout: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      description: `how long after its first event a task ends by itself, s; ${DEFAULT_TIMEOUT_S} without it`,
+    }),
+  ),
+  inactivity_timeout: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      description: "how long after its last event a task ends by itself, s",
+    }),
+  ),
+  timeout_code: optional(
+    text("JavaScript with `event`, the event that is made of a task's map when it ends by itself"),
+  ),
+  push_map_as_event_on_timeout: flag("makes an event of the map when the task ends by itself", false),
+  push_previous_map_as_event: flag(
+    "makes an event of a task's map when an event of another task comes",
+    false,
+  ),
+  timeout_timestamp_field: optional(
+    text("field whose time counts instead of the clock, and that the new event has as @timestamp"),
+  ),
+  timeout_task_id_field: optional(text("field of the new event that takes the id of the task")),
+  timeout_tags: list("tags of the new event"),
+  map_count_warning_threshold: Type.Integer({
+    default: 5000,
+    description: "accepted for compatibility; the number of tasks is a metric",
+  }),
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const aggregateFilter = defineFilter({
+  name: "aggregate",
+  description: "joins what several events say of one task",
+  options: OPTIONS,
+  stateful: true,
+  create(values, context) {
+    const shared = sharedOf(context);
+    if (
+      values.push_previous_map_as_event &&
+      values.push_map_as_event_on_timeout === false &&
+      values.end_of_task
+    )
+      context.report(
+        "error",
+        "end_of_task",
+        "push_previous_map_as_event ends tasks itself",
+        "take end_of_task out",
+      );
+    try {
+      return new AggregateFilter(values, context, shared);
+    } catch (error) {
+      if (!(error instanceof ScriptFault)) throw error;
+      context.report(
+        "error",
+        "code",
+        `${error.message} (the code is JavaScript here)`,
+        "write it as for the filter js",
+      );
+      return { apply: () => false };
+    }
+  },
+});
+
+function sharedOf({ shared }: FilterContext): Shared {
+  const known = shared.get(SHARED) as Shared | undefined;
+  if (known !== undefined) return known;
+  const made: Shared = { sandbox: new Sandbox(SCRIPT_LIMITS), tasks: new Map() };
+  shared.set(SHARED, made);
+  return made;
+}
+
+class AggregateFilter implements Filter {
+  readonly #values: Options;
+  readonly #context: FilterContext;
+  readonly #sandbox: Sandbox;
+  readonly #entry: { readonly tasks: Tasks; owner: AggregateFilter | undefined };
+  readonly #taskId: Format;
+  readonly #code: Script;
+  readonly #timeoutCode: Script | undefined;
+
+  constructor(values: Options, context: FilterContext, { sandbox, tasks }: Shared) {
+    this.#values = values;
+    this.#context = context;
+    this.#sandbox = sandbox;
+    this.#taskId = compileFormat(values.task_id);
+    this.#code = sandbox.compile(values.code, ["map"]);
+    this.#timeoutCode =
+      values.timeout_code === undefined ? undefined : sandbox.compile(values.timeout_code, []);
+    const entry = tasks.get(values.task_id) ?? {
+      tasks: new Tasks(values.task_id, MAX_TASKS),
+      owner: undefined,
+    };
+    tasks.set(values.task_id, entry);
+    this.#entry = entry;
+    // One filter of a task's filters watches the time: the one that says something about it, else the first.
+    const says =
+      values.timeout !== undefined ||
+      values.inactivity_timeout !== undefined ||
+      values.push_map_as_event_on_timeout ||
+      values.push_previous_map_as_event;
+    if (entry.owner === undefined || says) entry.owner = this;
+  }
+
+  apply(event: Event, emit: (event: Event, matched: boolean) => void): boolean {
+    const id = this.#taskId(event);
+    // A task_id that the event says nothing of stays as it was written.
+    if (id === "" || id === this.#values.task_id) return false;
+    const { tasks } = this.#entry;
+    const timeMs = this.#timeOf(event);
+    if (this.#values.push_previous_map_as_event) this.#pushOthers(id, emit);
+    let task = tasks.get(id);
+    if (task === undefined ? this.#values.map_action === "update" : this.#values.map_action === "create")
+      return false;
+    if (task !== undefined && this.#hasExpired(task, timeMs)) {
+      const made = this.#expire(task);
+      if (made !== undefined) emit(made, false);
+      task = undefined;
+    }
+    task ??= tasks.open(this.#sandbox, id, this.#context.place(), timeMs);
+    if (task === undefined) {
+      event.tag(EXCEPTION_TAG);
+      return false;
+    }
+    task.touchedMs = Math.max(task.touchedMs, timeMs);
+    const done = this.#run(task, event, emit);
+    if (this.#values.end_of_task) tasks.close(this.#sandbox, task);
+    return done;
+  }
+
+  flush(emit: (event: Event, key: string) => void): void {
+    if (this.#entry.owner !== this) return;
+    const nowMs = this.#context.clock.now();
+    for (const task of this.#entry.tasks.all()) {
+      // Where a field tells the time, a task whose events stopped coming ends by the clock.
+      if (!this.#hasExpired(task, nowMs)) continue;
+      const made = this.#expire(task);
+      if (made !== undefined) emit(made, `${task.id} ${task.place}`);
+    }
+  }
+
+  heldFrom(): number | undefined {
+    return this.#entry.owner === this ? this.#entry.tasks.heldFrom() : undefined;
+  }
+
+  #run(task: Task, event: Event, emit: (event: Event, matched: boolean) => void): boolean {
+    try {
+      return this.#code.call(event, (added) => emit(added, false), { map: task.map });
+    } catch (error) {
+      if (!(error instanceof ScriptFault)) throw error;
+      event.tag(EXCEPTION_TAG);
+      return false;
+    }
+  }
+
+  #timeOf(event: Event): number {
+    const { timeout_timestamp_field: field } = this.#values;
+    const value = field === undefined ? undefined : event.get(fieldReference(field));
+    return value instanceof Timestamp ? value.ms : this.#context.clock.now();
+  }
+
+  #hasExpired(task: Task, nowMs: number): boolean {
+    const { timeout = DEFAULT_TIMEOUT_S, inactivity_timeout } = (this.#entry.owner ?? this).#values;
+    if (nowMs > task.startedMs + timeout * 1000) return true;
+    return inactivity_timeout !== undefined && nowMs > task.touchedMs + inactivity_timeout * 1000;
+  }
+
+  #pushOthers(id: string, emit: (event: Event, matched: boolean) => void): void {
+    for (const task of this.#entry.tasks.all()) {
+      if (task.id !== id) emit(this.#eventOf(task, false), false);
+    }
+  }
+
+  /** Ends a task by itself; returns the event made of it, where one is wanted. */
+  #expire(task: Task): Event | undefined {
+    const values = (this.#entry.owner ?? this).#values;
+    if (
+      values.push_map_as_event_on_timeout ||
+      values.push_previous_map_as_event ||
+      values.timeout_code !== undefined
+    ) {
+      const event = (this.#entry.owner ?? this).#eventOf(task, true);
+      return values.push_map_as_event_on_timeout || values.push_previous_map_as_event ? event : undefined;
+    }
+    this.#entry.tasks.close(this.#sandbox, task);
+    return undefined;
+  }
+
+  #eventOf(task: Task, isTimeout: boolean): Event {
+    const { timeout_timestamp_field, timeout_task_id_field, timeout_tags } = this.#values;
+    const members = this.#entry.tasks.close(this.#sandbox, task);
+    const event = new Event(
+      members,
+      timeout_timestamp_field === undefined ? this.#context.clock.now() : task.startedMs,
+    );
+    if (timeout_task_id_field !== undefined) event.set(fieldReference(timeout_task_id_field), task.id);
+    for (const tag of timeout_tags) event.tag(tag);
+    if (isTimeout && !this.#values.push_map_as_event_on_timeout) event.tag(TIMEOUT_TAG);
+    if (this.#timeoutCode !== undefined) {
+      try {
+        this.#timeoutCode.call(event, () => undefined);
+      } catch (error) {
+        if (!(error instanceof ScriptFault)) throw error;
+        event.tag(EXCEPTION_TAG);
+      }
+    }
+    return event;
+  }
+}

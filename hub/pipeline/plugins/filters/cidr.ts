@@ -1,0 +1,116 @@
+/** Filter cidr: does its work on events with an address in one of some networks. */
+
+import { readFileSync } from "node:fs";
+import { BlockList, isIP } from "node:net";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { type Event, valueText } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { compileFormat } from "#proto/format.ts";
+
+/** Networks that come from fields are kept compiled; so many at most. */
+const CACHE_LIMIT = 1000;
+
+export const cidrFilter = defineFilter({
+  name: "cidr",
+  description: "decorates events whose address lies in one of some networks",
+  options: options({
+    address: list("addresses, as formats"),
+    address_field: optional(text("field that holds an address or a list of them")),
+    network: list(
+      "networks (192.0.2.0/24, 2001:db8::/32), as formats that may give several, comma-separated",
+    ),
+    network_path: optional(text("file of networks instead of network")),
+    refresh_interval: Type.Number({
+      default: 600,
+      minimum: 0,
+      description: "how often the file is looked at, s; 0: never",
+    }),
+    separator: text("what stands between the networks of the file", "\n"),
+  }),
+  create(values, context) {
+    const addresses = values.address.map(compileFormat);
+    const field = values.address_field === undefined ? undefined : fieldReference(values.address_field);
+    const networks = networkLists(values, context);
+    return {
+      apply(event) {
+        const inField = field === undefined ? [] : [event.get(field)].flat().map(valueText);
+        const all = [...addresses.map((format) => format(event)), ...inField];
+        const lists = networks(event);
+        return all.some((address) => {
+          const family = isIP(address.trim());
+          return (
+            family !== 0 && lists.some((each) => each.check(address.trim(), family === 6 ? "ipv6" : "ipv4"))
+          );
+        });
+      },
+    };
+  },
+});
+
+interface NetworkOptions {
+  readonly network: readonly string[];
+  readonly network_path?: string;
+  readonly refresh_interval: number;
+  readonly separator: string;
+}
+
+function networkLists(
+  values: NetworkOptions,
+  { clock, resolvePath, report }: FilterContext,
+): (event: Event) => BlockList[] {
+  if (values.network_path !== undefined) {
+    const path = resolvePath(values.network_path);
+    const read = (): BlockList => blockList(readFileSync(path, "utf8").split(values.separator));
+    let current = read();
+    let readMs = clock.monotonic();
+    return () => {
+      if (values.refresh_interval > 0 && clock.monotonic() - readMs > values.refresh_interval * 1000) {
+        readMs = clock.monotonic();
+        current = read();
+      }
+      return [current];
+    };
+  }
+  const formats = values.network.map(compileFormat);
+  const constant = values.network.filter((_, index) => formats[index]!.isConstant);
+  for (const network of constant.flatMap((each) => each.split(","))) {
+    if (!isNetwork(network))
+      report("error", "network", `"${network}" is no network`, "write 192.0.2.0/24 or 2001:db8::/32");
+  }
+  const fixed = blockList(constant);
+  const changing = formats.filter((format) => !format.isConstant);
+  const cache = new Map<string, BlockList>();
+  return (event) => [fixed, ...changing.map((format) => cached(cache, format(event)))];
+}
+
+function cached(cache: Map<string, BlockList>, network: string): BlockList {
+  let found = cache.get(network);
+  if (found === undefined) {
+    found = blockList([network]);
+    if (cache.size >= CACHE_LIMIT) cache.clear();
+    cache.set(network, found);
+  }
+  return found;
+}
+
+/** What is no network is left out. */
+function blockList(networks: readonly string[]): BlockList {
+  const blocks = new BlockList();
+  for (const each of networks.flatMap((list) => list.split(","))) {
+    const network = each.trim();
+    if (!isNetwork(network)) continue;
+    const [address = "", prefix] = network.split("/");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    blocks.addSubnet(address, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
+  }
+  return blocks;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix, more] = text.trim().split("/");
+  const family = isIP(address);
+  if (family === 0 || more !== undefined) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 6 ? 128 : 32));
+}

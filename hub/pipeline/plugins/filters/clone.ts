@@ -1,0 +1,30 @@
+/** Filter clone: adds copies of an event. */
+
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { options } from "#hub/pipeline/plugins/option-types.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+
+const TYPE = fieldReference("type");
+
+export const cloneFilter = defineFilter({
+  name: "clone",
+  description: "adds a copy of the event per name",
+  options: options({
+    clones: Type.Array(Type.String(), {
+      description: "names of the copies: each has its name as type, with ECS as a tag",
+    }),
+  }),
+  create: ({ clones }, { ecs }) => ({
+    apply(event, emit) {
+      for (const name of clones) {
+        const copy = event.clone();
+        if (ecs) copy.tag(name);
+        else copy.set(TYPE, name);
+        emit(copy, true);
+      }
+      // The decorations are the copies', not the original's.
+      return false;
+    },
+  }),
+});

@@ -1,0 +1,104 @@
+/** Filter csv: reads a line of separated values. */
+
+import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
+import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
+import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { flag, list, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
+import { type Event, isObject, Timestamp } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+
+const FAILURE_TAG = "_csvparsefailure";
+const SKIPPED_TAG = "_csvskippedemptyfield";
+
+/** Kinds of values beside those of mutate. */
+const TIME_KINDS: Readonly<Record<string, (value: string) => unknown>> = {
+  date: (value) => timeOf(value),
+  date_time: (value) => timeOf(value),
+};
+
+export const csvFilter = defineFilter({
+  name: "csv",
+  description: "makes fields of separated values",
+  options: options({
+    source: text("field to read", "message"),
+    columns: list("names of the columns; further ones are named column4 and so on"),
+    separator: text("what stands between values", ","),
+    quote_char: text("what stands around values that hold separators; empty: nothing", '"'),
+    target: optional(text("field that takes the columns; without it they become fields")),
+    autogenerate_column_names: flag("false: columns without a name are left out", true),
+    skip_header: flag("ends events that repeat the names of the columns", false),
+    skip_empty_columns: flag("columns without a value are left out", false),
+    skip_empty_rows: flag("events without any value get a tag and no fields", false),
+    convert: table("integer, float, boolean, date or date_time by column"),
+    autodetect_column_names: flag("takes the names of the columns from the first event", false),
+  }),
+  create(values, { report }) {
+    const source = fieldReference(values.source);
+    const root = values.target === undefined || values.target === "" ? "" : bracketed(values.target);
+    const converters = new Map<string, (value: string) => unknown>();
+    for (const [column, kind] of Object.entries(values.convert)) {
+      const convert = TIME_KINDS[kind] ?? conversions[kind];
+      if (convert === undefined)
+        report(
+          "error",
+          "convert",
+          `"${kind}" is no kind of value`,
+          "kinds are: integer, float, boolean, date, date_time",
+        );
+      else converters.set(column, convert);
+    }
+    let columns = values.columns;
+    const name = (index: number): string | undefined =>
+      columns[index] ?? (values.autogenerate_column_names ? `column${index + 1}` : undefined);
+    const assign = (event: Event, row: readonly (string | undefined)[]): void => {
+      for (const [index, value] of row.entries()) {
+        const column = name(index);
+        if (column === undefined) continue;
+        if (values.skip_empty_columns && (value === undefined || value === "")) {
+          continue;
+        }
+        const convert = converters.get(column);
+        const converted = value === undefined ? null : convert === undefined ? value : convert(value);
+        event.set(fieldReference(root === "" ? column : `${root}${bracketed(column)}`), converted);
+      }
+    };
+    return {
+      apply(event) {
+        const value = event.get(source);
+        if (value === undefined || value === null) return false;
+        const row =
+          typeof value === "string" ? parseCsvLine(value, values.separator, values.quote_char) : undefined;
+        if (row === undefined) {
+          event.tag(FAILURE_TAG);
+          return false;
+        }
+        const isEmpty = row.every((item) => item === undefined || item === "");
+        if (isEmpty && values.skip_empty_rows) {
+          event.tag(SKIPPED_TAG);
+          return false;
+        }
+        if (columns.length === 0 && values.autodetect_column_names) {
+          columns = row.map((item) => item ?? "");
+          event.cancel();
+          return true;
+        }
+        if (values.skip_header && !isEmpty && row.every((item, index) => item === columns[index])) {
+          event.cancel();
+          return true;
+        }
+        assign(event, row);
+        return true;
+      },
+    };
+  },
+});
+
+function bracketed(field: string): string {
+  return field.startsWith("[") ? field : `[${field}]`;
+}
+
+/** What is no time stays text. */
+function timeOf(value: string): unknown {
+  const timeMs = Date.parse(value);
+  return Number.isNaN(timeMs) || isObject(value) ? value : new Timestamp(timeMs);
+}

@@ -1,0 +1,68 @@
+/** Filter dissect: cuts text at fixed delimiters. */
+
+import { type Dissection, parseDissection } from "#hub/pipeline/formats/dissection.ts";
+import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { list, options, table } from "#hub/pipeline/plugins/option-types.ts";
+import { type Event, valueText } from "#proto/event.ts";
+import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+
+export const dissectFilter = defineFilter({
+  name: "dissect",
+  description: "cuts text into fields at fixed delimiters, without regular expressions",
+  options: options({
+    mapping: table("a dissection by field: %{a} %{+a} %{?a} %{&a} %{a->} with what stands between them"),
+    convert_datatype: table("int or float by field"),
+    tag_on_failure: list("tags of events that don't fit", ["_dissectfailure"]),
+  }),
+  create({ mapping, convert_datatype, tag_on_failure }, { report }) {
+    const steps = Object.entries(mapping).flatMap(([field, text]) => compile(field, text, report));
+    const conversions = Object.entries(convert_datatype).map(([field, kind]) => {
+      if (kind !== "int" && kind !== "float")
+        report("error", "convert_datatype", `"${kind}" is no kind`, "write int or float");
+      return { field, reference: fieldReference(field), kind };
+    });
+    return {
+      apply(event) {
+        let fits = true;
+        for (const { source, dissection } of steps) fits = dissect(event, source, dissection) && fits;
+        if (!fits) for (const tag of tag_on_failure) event.tag(tag);
+        if (!fits) return false;
+        for (const { field, reference, kind } of conversions) convert(event, field, reference, kind);
+        return true;
+      },
+    };
+  },
+});
+
+interface Step {
+  readonly source: FieldReference;
+  readonly dissection: Dissection;
+}
+
+function compile(field: string, text: string, report: FilterContext["report"]): Step[] {
+  const dissection = parseDissection(text);
+  if (typeof dissection === "string") {
+    report("error", "mapping", dissection, "write for example: %{time} %{host} %{message}");
+    return [];
+  }
+  return [{ source: fieldReference(field), dissection }];
+}
+
+/** A field that isn't there or is empty doesn't fit. */
+function dissect(event: Event, source: FieldReference, dissection: Dissection): boolean {
+  const value = event.get(source);
+  if (value === undefined || value === null || value === "") return false;
+  const found = dissection(valueText(value));
+  if (found === undefined) return false;
+  for (const [name, text] of found) event.set(fieldReference(name), text);
+  return true;
+}
+
+/** What can't be converted keeps its text and gets a tag. */
+function convert(event: Event, field: string, reference: FieldReference, kind: string): void {
+  const value = event.get(reference);
+  if (value === undefined || value === null) return;
+  const number = Number(valueText(value).trim() || Number.NaN);
+  if (Number.isNaN(number)) event.tag(`_dataconversionuncoercible_${field}_${kind}`);
+  else event.set(reference, kind === "int" ? Math.trunc(number) : number);
+}

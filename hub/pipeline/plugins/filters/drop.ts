@@ -1,0 +1,25 @@
+/** Filter drop: ends events, all or a share of them. */
+
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { options } from "#hub/pipeline/plugins/option-types.ts";
+
+export const dropFilter = defineFilter({
+  name: "drop",
+  description: "ends events; they count as done",
+  options: options({
+    percentage: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      default: 100,
+      description: "share of the events to drop, in percent",
+    }),
+  }),
+  create: ({ percentage }, { random }) => ({
+    apply(event) {
+      if (percentage < 100 && random() * 100 >= percentage) return true;
+      event.cancel();
+      return true;
+    },
+  }),
+});

@@ -1,0 +1,265 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { run } from "#test/support/pipeline/run-filter.ts";
+
+/** What the filter makes of `m`, without it. */
+type Row = [filter: string, value: unknown, expected: Record<string, unknown>];
+
+const ROWS: Record<string, Row[]> = {
+  date: [
+    [
+      'date { match => ["m", "dd/MMM/yyyy:HH:mm:ss Z"] }',
+      "17/May/2015:10:05:03 +0200",
+      { "@timestamp": "2015-05-17T08:05:03.000Z" },
+    ],
+    [
+      'date { match => ["m", "MMM dd HH:mm:ss", "MMM  d HH:mm:ss"] timezone => "UTC" }',
+      "Dec  9 01:02:03",
+      { "@timestamp": "2023-12-09T01:02:03.000Z" },
+    ],
+    [
+      'date { match => ["m", "yyyyMMddHHmmssSSS"] timezone => "Europe/Berlin" }',
+      "20240701120000123",
+      { "@timestamp": "2024-07-01T10:00:00.123Z" },
+    ],
+    [
+      'date { match => ["m", "ISO8601"] timezone => "+01:00" }',
+      "2024-01-02 03:04:05,678",
+      { "@timestamp": "2024-01-02T02:04:05.678Z" },
+    ],
+    ['date { match => ["m", "UNIX"] }', 1700000000.5, { "@timestamp": "2023-11-14T22:13:20.500Z" }],
+    ['date { match => ["m", "UNIX_MS"] target => "t" }', "1700000000123", { t: "2023-11-14T22:13:20.123Z" }],
+    [
+      'date { match => ["m", "TAI64N"] }',
+      "@4000000050d506482dbdf024",
+      { "@timestamp": "2012-12-22T01:00:46.767Z" },
+    ],
+    [
+      'date { match => ["m", "EEE MMM dd HH:mm:ss.SSSSSS yyyy"] timezone => "UTC" }',
+      "Wed Oct 11 14:32:52.123456 2000",
+      { "@timestamp": "2000-10-11T14:32:52.123Z" },
+    ],
+    [
+      'date { match => ["m", "dd MMMM yyyy hh:mm a"] locale => "fr" timezone => "UTC" }',
+      "14 février 2024 03:30 PM",
+      { "@timestamp": "2024-02-14T15:30:00.000Z" },
+    ],
+    [
+      'date { match => ["m", "yyyy-MM-dd HH:mm:ss ZZZ"] }',
+      "2024-03-31 03:30:00 Europe/Berlin",
+      { "@timestamp": "2024-03-31T01:30:00.000Z" },
+    ],
+    ['date { match => ["m", "yyyy-MM-dd"] }', "2024-02-30", { tags: ["_dateparsefailure"] }],
+    ['date { match => ["m", "yyyy-MM-dd"] }', "2024-02-03 x", { tags: ["_dateparsefailure"] }],
+  ],
+  kv: [
+    [
+      'kv { source => "m" }',
+      "a=1 b=\"two words\" c='x y' d=[in brackets] e= f",
+      { e: "f", a: "1", b: "two words", c: "x y", d: "in brackets" },
+    ],
+    [
+      'kv { source => "m" field_split => "&?" target => "q" }',
+      "?x=1&y=2&x=3",
+      { q: { x: ["1", "3"], y: "2" } },
+    ],
+    ['kv { source => "m" value_split => ":" whitespace => "lenient" }', "a : 1 b:2", { a: "1", b: "2" }],
+    [
+      'kv { source => "m" include_keys => ["b"] prefix => "" default_keys => { "z" => "d" } }',
+      "a=1 b=2",
+      { b: "2", z: "d" },
+    ],
+    [
+      'kv { source => "m" trim_value => "<>" transform_key => "uppercase" include_brackets => false }',
+      "a=<1>",
+      { A: "1" },
+    ],
+    ['kv { source => "m" allow_duplicate_values => false }', "a=1 a=1 a=2", { a: ["1", "2"] }],
+    ['kv { source => "m" }', "nothing here", {}],
+  ],
+  csv: [
+    [
+      'csv { source => "m" }',
+      'a,"b ""q"", c",,d',
+      { column1: "a", column2: 'b "q", c', column3: null, column4: "d" },
+    ],
+    [
+      'csv { source => "m" columns => ["x","y"] convert => { "y" => "integer" } skip_empty_columns => true }',
+      "a,7,",
+      { x: "a", y: 7 },
+    ],
+    ['csv { source => "m" separator => ";" target => "t" }', "1;2", { t: { column1: "1", column2: "2" } }],
+    ['csv { source => "m" }', 'a,"open', { tags: ["_csvparsefailure"] }],
+  ],
+  dissect: [
+    [
+      'dissect { mapping => { "m" => "%{a} %{+a} [%{b}] %{?k}=%{&k}" } }',
+      "x y [z] key=value",
+      { a: "x y", b: "z", key: "value" },
+    ],
+    [
+      'dissect { mapping => { "m" => "%{a->} %{b}" } convert_datatype => { "b" => "int" } }',
+      "x    7",
+      { a: "x", b: 7 },
+    ],
+    ['dissect { mapping => { "m" => "%{+t/2} %{+t/1} %{+t/4} %{+t/3}" } }', "1 2 3 go", { t: "2 1 go 3" }],
+    ['dissect { mapping => { "m" => "%{a}-%{b}" } }', "none", { tags: ["_dissectfailure"] }],
+  ],
+  translate: [
+    [
+      'translate { source => "m" target => "t" dictionary => { "200" => "OK" } fallback => "no %{m}" }',
+      200,
+      { t: "OK" },
+    ],
+    [
+      'translate { source => "m" target => "t" dictionary => { "200" => "OK" } fallback => "no %{m}" }',
+      "300",
+      { t: "no 300" },
+    ],
+    [
+      'translate { source => "m" target => "t" regex => true dictionary => { "^2\\d\\d$" => "ok" } }',
+      "204",
+      { t: "ok" },
+    ],
+    [
+      'translate { source => "m" target => "t" exact => false dictionary => { "foo" => "bar" } }',
+      "a foo b",
+      { t: "a bar b" },
+    ],
+  ],
+  fingerprint: [
+    [
+      'fingerprint { source => "m" method => "SHA256" }',
+      "x",
+      { fingerprint: "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881" },
+    ],
+    // RFC 2202 §2, test case 2.
+    [
+      'fingerprint { source => "m" method => "MD5" key => "Jefe" }',
+      "what do ya want for nothing?",
+      { fingerprint: "750c783e6ab0b503eaa86e310a5db738" },
+    ],
+    ['fingerprint { source => "m" method => "MURMUR3" }', "123.52.122.33", { fingerprint: 1541804874 }],
+    [
+      'fingerprint { source => "m" method => "IPV4_NETWORK" key => 24 }',
+      "233.255.13.44",
+      { fingerprint: "233.255.13.0" },
+    ],
+    [
+      'fingerprint { source => "m" method => "PUNCTUATION" }',
+      'PHP Warning:  json_encode() [<a href="f">]',
+      { fingerprint: ':_()[<="">]' },
+    ],
+  ],
+  grok: [
+    [
+      'grok { match => { "m" => "%{IP:ip} %{NUMBER:n:int} %{NUMBER:f:float}" } }',
+      "10.0.0.1 42 1.5",
+      { ip: "10.0.0.1", n: 42, f: 1.5 },
+    ],
+    ['grok { match => { "m" => ["^A%{DATA:x}$", "^B%{DATA:x}$"] } }', "Bee", { x: "ee" }],
+    [
+      'grok { match => { "m" => "(?<[a][b]>\\w+) %{OWN=\\d{3}:code}" } }',
+      "x 1",
+      { tags: ["_grokparsefailure"] },
+    ],
+    [
+      'grok { match => { "m" => "%{ID:id}" } pattern_definitions => { "ID" => "[A-F0-9]{4}" } target => "t" }',
+      "x ABCD",
+      { t: { id: "ABCD" } },
+    ],
+    ['grok { match => { "m" => "(?i)ERROR (?>a+)(?<n>\\d++)" } }', "error aaa12", { n: "12" }],
+    ['grok { match => { "m" => "^(?:(?<k>\\w)=(?<v>\\d);)+$" } }', "a=1;b=2;", { k: "b", v: "2" }],
+    ['grok { match => { "m" => "%{WORD:m}" } overwrite => ["m"] }', "first second", { m: "first" }],
+  ],
+  useragent: [
+    [
+      'useragent { source => "m" target => "ua" ecs_compatibility => v1 }',
+      "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_9_1) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/32.0.1700.77 Safari/537.36",
+      {
+        ua: {
+          original:
+            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_9_1) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/32.0.1700.77 Safari/537.36",
+          name: "Chrome",
+          version: "32.0.1700.77",
+          os: { name: "Mac OS X", version: "10.9.1", full: "Mac OS X 10.9.1" },
+          device: { name: "Mac" },
+        },
+      },
+    ],
+    ...(
+      [
+        ["Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot", "Spider"],
+        [
+          "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36 Edg/120.0",
+          "Edge",
+          "Other",
+        ],
+        [
+          "Mozilla/5.0 (iPhone; CPU iPhone OS 17_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.1 Mobile/15E148 Safari/604.1",
+          "Mobile Safari",
+          "iPhone",
+        ],
+        ["curl/8.5.0", "curl", "Other"],
+        ["-", "Other", "Other"],
+      ] as const
+    ).map(
+      ([agent, name, device]): Row => [
+        'useragent { source => "m" target => "u" } mutate { add_field => { "n" => "%{[u][name]}" "d" => "%{[u][device]}" } remove_field => ["u"] }',
+        agent,
+        { n: name, d: device },
+      ],
+    ),
+  ],
+  others: [
+    ['truncate { fields => ["m"] length_bytes => 4 }', "aäöü", { m: "aä" }],
+    ['prune { blacklist_names => ["^m$"] }', "x", {}],
+    [
+      'syslog_pri { syslog_pri_field_name => "m" }',
+      "165",
+      {
+        syslog_facility_code: 20,
+        syslog_facility: "local4",
+        syslog_severity_code: 5,
+        syslog_severity: "notice",
+      },
+    ],
+    ['mutate { rename => { "m" => "[a][b]" } } de_dot { nested => true }', "x", { a: { b: "x" } }],
+    [
+      'mutate { add_field => { "a.b" => "1" "new-%{m}" => "%{m}!" } remove_field => ["m"] } de_dot { nested => true }',
+      "x",
+      { a: { b: "1" }, "new-x": "x!" },
+    ],
+    [
+      'cidr { address => ["%{m}"] network => ["2001:db8::/32"] add_tag => ["in"] }',
+      "2001:db8::1",
+      { tags: ["in"] },
+    ],
+    ['uuid { target => "m" }', "x", { m: "x" }],
+  ],
+};
+
+for (const [group, rows] of Object.entries(ROWS)) {
+  test(`${group}: each row gives what is expected`, () => {
+    for (const [filter, value, expected] of rows) {
+      const [result] = run(filter, { m: value });
+      assert.ok(result !== undefined, filter);
+      if (!("m" in expected)) delete result["m"];
+      assert.deepEqual(result, expected, `${filter} on ${JSON.stringify(value)}`);
+    }
+  });
+}
+
+test("drop ends a share of the events as random says", () => {
+  assert.equal(run("drop { percentage => 51 }", {}).length, 0);
+  assert.equal(run("drop { percentage => 50 }", {}).length, 1);
+});
+
+test("an expression that doesn't end is given up in careful mode, and the event says so", () => {
+  const guard = new RegexpGuard({ careful: true });
+  const filter = 'grok { match => { "m" => "^(?:a+)+$" } timeout_millis => 20 }';
+  assert.deepEqual(run(filter, { m: `${"a".repeat(40)}b` }, guard), [
+    { m: `${"a".repeat(40)}b`, tags: ["_groktimeout"] },
+  ]);
+});

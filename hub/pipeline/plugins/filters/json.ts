@@ -1,0 +1,62 @@
+/** Filter json: parses a field that is JSON. */
+
+import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { flag, list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { parseJson } from "#proto/codec/json.ts";
+import { isObject } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+
+export const jsonFilter = defineFilter({
+  name: "json",
+  description: "parses JSON into fields",
+  options: options({
+    source: text("field that holds the JSON"),
+    target: optional(text("field that takes the result; without it its members become fields")),
+    tag_on_failure: list("tags of events whose text is no JSON", ["_jsonparsefailure"]),
+    skip_on_invalid_json: flag("text that is no JSON is passed over without a tag", false),
+  }),
+  create({ source, target, tag_on_failure, skip_on_invalid_json }) {
+    const from = fieldReference(source);
+    const to = target === undefined || target === "" ? undefined : fieldReference(target);
+    return {
+      apply(event) {
+        const value = event.get(from);
+        if (value === undefined || value === null || value === "") return false;
+        const parsed = typeof value === "string" ? parseJson(value) : undefined;
+        const fits = parsed !== undefined && (to !== undefined || isObject(parsed)) && namesAreFields(parsed);
+        if (!fits) {
+          if (!(skip_on_invalid_json && parsed === undefined))
+            for (const tag of tag_on_failure) event.tag(tag);
+          return false;
+        }
+        if (to !== undefined) event.set(to, parsed);
+        else for (const [name, item] of Object.entries(parsed as object)) setMember(event, name, item);
+        return true;
+      },
+    };
+  },
+});
+
+/** Returns false where a name within has brackets, which no field reference could tell. */
+function namesAreFields(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(namesAreFields);
+  if (!isObject(value)) return true;
+  return Object.entries(value).every(([name, item]) => !/[[\]]/.test(name) && namesAreFields(item));
+}
+
+/** Sets a member by its literal name; `@timestamp` is made a time. */
+function setMember(
+  event: Parameters<ReturnType<typeof jsonFilter.create>["apply"]>[0],
+  name: string,
+  value: unknown,
+): void {
+  if (name === "@timestamp") event.set(fieldReference(name), value);
+  else if (name === "@metadata") event.set(fieldReference(`[${name}]`), value);
+  else
+    Object.defineProperty(event.fields, name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+}

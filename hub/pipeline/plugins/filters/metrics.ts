@@ -1,0 +1,208 @@
+/** Filter metrics: counts and measures events, and tells it in events of its own. */
+
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { list, options, table } from "#hub/pipeline/plugins/option-types.ts";
+import { Event } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { compileFormat, type Format } from "#proto/format.ts";
+
+/** How often rates are taken anew, as load averages are. s */
+const TICK_S = 5;
+
+/** Values kept for percentiles of a timer: a sample that each value has the same chance to be in. */
+const SAMPLE = 1028;
+
+/** Names that formats give; further ones are not counted. */
+const MAX_NAMES = 10_000;
+
+export const metricsFilter = defineFilter({
+  name: "metrics",
+  description: "adds events with the count, rate and percentiles of those that pass",
+  options: options({
+    meter: list("names whose events are counted, as formats"),
+    timer: table("values by name, both as formats, whose spread is measured"),
+    ignore_older_than: Type.Number({
+      default: 0,
+      minimum: 0,
+      description: "events older than this are not counted, s; 0: all are",
+    }),
+    flush_interval: Type.Number({
+      default: 5,
+      exclusiveMinimum: 0,
+      description: "how often an event is made, s",
+    }),
+    clear_interval: Type.Number({ default: -1, description: "how often counts begin anew, s; -1: never" }),
+    rates: Type.Array(Type.Number(), {
+      default: [1, 5, 15],
+      description: "minutes of which an average rate is told",
+    }),
+    percentiles: Type.Array(Type.Number({ minimum: 0, maximum: 100 }), {
+      default: [1, 5, 10, 90, 95, 99, 100],
+      description: "percentiles of a timer that are told",
+    }),
+  }),
+  stateful: true,
+  create(values, context) {
+    const meters = values.meter.map(compileFormat);
+    const timers = Object.entries(values.timer).map(
+      ([name, value]) => [compileFormat(name), compileFormat(value)] as const,
+    );
+    const figures = new Figures(values.rates, values.percentiles, context);
+    const started = context.clock.monotonic();
+    const due = {
+      flushMs: started + values.flush_interval * 1000,
+      clearMs: started + values.clear_interval * 1000,
+    };
+    let first: number | undefined;
+    return {
+      apply(event) {
+        const { clock, place } = context;
+        if (values.ignore_older_than > 0 && clock.now() - event.timeMs > values.ignore_older_than * 1000)
+          return false;
+        first ??= place();
+        for (const name of meters) figures.count(name(event), undefined);
+        for (const [name, value] of timers) countTimer(figures, name, value, event);
+        return true;
+      },
+      flush(emit) {
+        const nowMs = context.clock.monotonic();
+        if (nowMs < due.flushMs) return;
+        due.flushMs = nowMs + values.flush_interval * 1000;
+        if (!figures.isEmpty) emit(figures.event(), `${first ?? 0} ${context.clock.now()}`);
+        first = undefined;
+        if (values.clear_interval < 0 || nowMs < due.clearMs) return;
+        due.clearMs = nowMs + values.clear_interval * 1000;
+        figures.clear();
+      },
+    };
+  },
+});
+
+function countTimer(figures: Figures, name: Format, value: Format, event: Event): void {
+  const measured = Number(value(event));
+  if (Number.isFinite(measured)) figures.count(name(event), measured);
+}
+
+/** Rate over some minutes, an average that forgets. */
+class Rate {
+  readonly #share: number;
+  #perSecond: number | undefined;
+
+  constructor(minutes: number) {
+    this.#share = 1 - Math.exp(-TICK_S / 60 / minutes);
+  }
+
+  get perSecond(): number {
+    return this.#perSecond ?? 0;
+  }
+
+  tick(events: number): void {
+    const now = events / TICK_S;
+    this.#perSecond =
+      this.#perSecond === undefined ? now : this.#perSecond + this.#share * (now - this.#perSecond);
+  }
+}
+
+/** What is known of one name. */
+class Figure {
+  count = 0;
+  sum = 0;
+  squares = 0;
+  min = Number.POSITIVE_INFINITY;
+  max = Number.NEGATIVE_INFINITY;
+  readonly sample: number[] = [];
+  readonly isTimer: boolean;
+  readonly rates: readonly Rate[];
+  #sinceTick = 0;
+
+  constructor(isTimer: boolean, minutes: readonly number[]) {
+    this.isTimer = isTimer;
+    this.rates = minutes.map((each) => new Rate(each));
+  }
+
+  add(value: number | undefined, random: () => number): void {
+    this.count++;
+    this.#sinceTick++;
+    if (value === undefined) return;
+    this.sum += value;
+    this.squares += value * value;
+    this.min = Math.min(this.min, value);
+    this.max = Math.max(this.max, value);
+    if (this.sample.length < SAMPLE) {
+      this.sample.push(value);
+      return;
+    }
+    const place = Math.floor(random() * this.count);
+    if (place < SAMPLE) this.sample[place] = value;
+  }
+
+  tick(): void {
+    for (const rate of this.rates) rate.tick(this.#sinceTick);
+    this.#sinceTick = 0;
+  }
+}
+
+class Figures {
+  readonly #minutes: readonly number[];
+  readonly #percentiles: readonly number[];
+  readonly #context: FilterContext;
+  readonly #figures = new Map<string, Figure>();
+  #tickedMs: number;
+
+  constructor(minutes: readonly number[], percentiles: readonly number[], context: FilterContext) {
+    this.#minutes = minutes;
+    this.#percentiles = percentiles;
+    this.#context = context;
+    this.#tickedMs = context.clock.monotonic();
+  }
+
+  get isEmpty(): boolean {
+    return this.#figures.size === 0;
+  }
+
+  count(name: string, value: number | undefined): void {
+    let figure = this.#figures.get(name);
+    if (figure === undefined) {
+      if (this.#figures.size >= MAX_NAMES) return;
+      figure = new Figure(value !== undefined, this.#minutes);
+      this.#figures.set(name, figure);
+    }
+    figure.add(value, this.#context.random);
+  }
+
+  clear(): void {
+    this.#figures.clear();
+  }
+
+  event(): Event {
+    const nowMs = this.#context.clock.monotonic();
+    for (; this.#tickedMs + TICK_S * 1000 <= nowMs; this.#tickedMs += TICK_S * 1000)
+      for (const figure of this.#figures.values()) figure.tick();
+    const event = new Event({ message: "metrics" }, this.#context.clock.now());
+    for (const [name, figure] of this.#figures) this.#tell(event, name, figure);
+    return event;
+  }
+
+  #tell(event: Event, name: string, figure: Figure): void {
+    const set = (key: string, value: number): void => {
+      if (Number.isFinite(value))
+        event.set(fieldReference(`[${name.replace(/[[\]]/g, "_")}][${key}]`), value);
+    };
+    set("count", figure.count);
+    for (const [index, minutes] of this.#minutes.entries())
+      set(`rate_${minutes}m`, figure.rates[index]!.perSecond);
+    if (!figure.isTimer) return;
+    const { count, sum, squares, min, max } = figure;
+    const mean = sum / count;
+    set("min", min);
+    set("max", max);
+    set("mean", mean);
+    set("stddev", Math.sqrt(Math.max(0, squares / count - mean * mean)));
+    const sorted = [...figure.sample].sort((a, b) => a - b);
+    for (const percentile of this.#percentiles) {
+      const place = Math.ceil((percentile / 100) * sorted.length) - 1;
+      set(`p${percentile}`, sorted[Math.max(0, place)] ?? Number.NaN);
+    }
+  }
+}

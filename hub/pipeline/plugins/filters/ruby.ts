@@ -1,0 +1,26 @@
+/** Filter ruby: refused with what to write instead. Code of another language doesn't run here. */
+
+import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { anyTable, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+
+export const rubyFilter = defineFilter({
+  name: "ruby",
+  description: "is refused: code is written for the filter js here",
+  options: options({
+    code: optional(text("Ruby code, which doesn't run here")),
+    init: optional(text("Ruby code, which doesn't run here")),
+    path: optional(text("file of Ruby code, which doesn't run here")),
+    script_params: anyTable("values for the script"),
+    tag_on_exception: optional(text("accepted, so that the one message is about the code")),
+    tag_with_exception_message: optional(text("accepted, so that the one message is about the code")),
+  }),
+  create(_values, { report }) {
+    report(
+      "error",
+      "code",
+      "Ruby code doesn't run here",
+      "write it for the filter js: js { code => \"…\" }; event.get, event.set, event.remove, event.tag and event.cancel() are the same, Ruby's nil is undefined, strings have JavaScript's methods",
+    );
+    return { apply: () => false };
+  },
+});

@@ -1,0 +1,55 @@
+/** Filter split: one event per part of a field. */
+
+import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+
+/** Tag of events whose field is neither text nor a list. */
+const TYPE_FAILURE_TAG = "_split_type_failure";
+
+export const splitFilter = defineFilter({
+  name: "split",
+  description: "makes an event of each part of a field",
+  options: options({
+    field: text("field to split: text at the terminator, a list at its items", "message"),
+    terminator: text("what stands between the parts of a text", "\n"),
+    target: optional(text("field that takes the part; without it the field itself")),
+  }),
+  create({ field, terminator, target }) {
+    const source = fieldReference(field);
+    const into = target === undefined || target === "" ? source : fieldReference(target);
+    return {
+      apply(event, emit) {
+        const value = event.get(source);
+        const parts = Array.isArray(value)
+          ? value
+          : typeof value === "string"
+            ? textParts(value, terminator)
+            : undefined;
+        if (parts === undefined) {
+          if (value !== undefined && value !== null) event.tag(TYPE_FAILURE_TAG);
+          return false;
+        }
+        if (typeof value === "string" && parts.length === 1) {
+          event.set(into, parts[0]);
+          return true;
+        }
+        for (const part of parts) {
+          if (part === "" || part === null) continue;
+          const child = event.clone();
+          child.set(into, part);
+          emit(child, true);
+        }
+        event.cancel();
+        return false;
+      },
+    };
+  },
+});
+
+/** Empty parts at the end are none, as in Ruby. */
+function textParts(value: string, terminator: string): string[] {
+  const parts = value.split(terminator);
+  while (parts.length > 1 && parts.at(-1) === "") parts.pop();
+  return parts;
+}

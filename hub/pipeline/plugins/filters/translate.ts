@@ -1,0 +1,155 @@
+/** Filter translate: looks values up in a dictionary. */
+
+import { readFileSync, statSync } from "node:fs";
+import { extname } from "node:path";
+import type { Static } from "typebox";
+import { parse as parseYaml } from "yaml";
+import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { anyTable, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
+import { isObject, valueText } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { compileFormat } from "#proto/format.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const OPTIONS = options({
+  source: optional(text("field whose value is looked up")),
+  field: optional(text("older name of source")),
+  target: optional(
+    text("field that takes the result; without it the source, before ECS the field translation"),
+  ),
+  destination: optional(text("older name of target")),
+  override: optional(
+    Type.Boolean({ description: "replaces a value that is there; true where target is the source" }),
+  ),
+  dictionary: anyTable("results by value"),
+  dictionary_path: optional(text("file of the dictionary: .json, .yml or .csv")),
+  yaml_dictionary_code_point_limit: optional(Type.Integer({ description: "accepted for compatibility" })),
+  yaml_load_strategy: oneOf(["streaming", "one_shot"], "accepted for compatibility", "one_shot"),
+  refresh_interval: Type.Number({
+    default: 300,
+    description: "how often the file is looked at, s; 0: never",
+  }),
+  refresh_behaviour: oneOf(["merge", "replace"], "merge: what the file doesn't have any more stays", "merge"),
+  exact: flag("false: what is found within the value is replaced", true),
+  regex: flag("the keys are expressions", false),
+  fallback: optional(text("result of values that aren't found, a format")),
+  iterate_on: optional(text("list whose items are looked up, each by itself")),
+});
+
+type Options = Static<typeof OPTIONS>;
+
+/** Returns the result of a value, or undefined. */
+type Lookup = (value: string) => unknown;
+
+export const translateFilter = defineFilter({
+  name: "translate",
+  description: "looks values up in a dictionary",
+  options: OPTIONS,
+  create(values, context) {
+    const sourceName = values.source ?? values.field;
+    if (sourceName === undefined) {
+      context.report("error", "source", "translate needs the option source");
+      return { apply: () => false };
+    }
+    const targetName =
+      values.target ??
+      values.destination ??
+      (context.ecs || values.source !== undefined ? sourceName : "translation");
+    const source = fieldReference(sourceName);
+    const target = fieldReference(targetName);
+    const override = values.override ?? targetName === sourceName;
+    const fallback = values.fallback === undefined ? undefined : compileFormat(values.fallback);
+    const lookup = dictionaryLookup(values, context);
+    const list = values.iterate_on === undefined ? undefined : fieldReference(values.iterate_on);
+    return {
+      apply(event) {
+        if (list !== undefined) {
+          const items = event.get(list);
+          if (!Array.isArray(items)) return false;
+          event.set(
+            target,
+            items.map((item) => lookup(valueText(item)) ?? fallback?.(event) ?? item),
+          );
+          return true;
+        }
+        const value = event.get(source);
+        if (value === undefined || value === null || (!override && event.has(target))) return false;
+        const found = lookup(valueText(Array.isArray(value) ? value[0] : value)) ?? fallback?.(event);
+        if (found === undefined) return false;
+        event.set(target, isObject(found) ? structuredClone(found) : found);
+        return true;
+      },
+    };
+  },
+});
+
+function dictionaryLookup(values: Options, { clock, resolvePath }: FilterContext): Lookup {
+  const path = values.dictionary_path === undefined ? undefined : resolvePath(values.dictionary_path);
+  let entries = new Map(Object.entries(values.dictionary));
+  let modifiedMs = -1;
+  const load = (): void => {
+    const changedMs = statSync(path!).mtimeMs;
+    if (changedMs === modifiedMs) return;
+    const read = readDictionary(path!);
+    entries = values.refresh_behaviour === "merge" ? new Map([...entries, ...read]) : read;
+    modifiedMs = changedMs;
+  };
+  if (path !== undefined) load();
+  let compiled = compileLookup(entries, values);
+  let lookedMs = clock.monotonic();
+  return (value) => {
+    const isDue =
+      path !== undefined &&
+      values.refresh_interval > 0 &&
+      clock.monotonic() - lookedMs > values.refresh_interval * 1000;
+    if (isDue) {
+      lookedMs = clock.monotonic();
+      compiled = reloaded(load, () => compileLookup(entries, values), compiled);
+    }
+    return compiled(value);
+  };
+}
+
+/** A file that is gone or broken leaves the dictionary as it was. */
+function reloaded(load: () => void, compile: () => Lookup, before: Lookup): Lookup {
+  try {
+    load();
+    return compile();
+  } catch {
+    return before;
+  }
+}
+
+function compileLookup(entries: ReadonlyMap<string, unknown>, { exact, regex }: Options): Lookup {
+  if (exact && !regex) return (value) => entries.get(value);
+  if (exact) {
+    const expressions = [...entries].map(
+      ([key, result]) => [new RegExp(translateRubyRegexp(key).source, "u"), result] as const,
+    );
+    return (value) => expressions.find(([expression]) => expression.test(value))?.[1];
+  }
+  const keys = [...entries.keys()].map((key) =>
+    regex ? translateRubyRegexp(key).source : key.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"),
+  );
+  const any = new RegExp(keys.map((key) => `(${key})`).join("|"), "gu");
+  return (value) => {
+    const replaced = value.replace(any, (match) => valueText(entries.get(match) ?? match));
+    return replaced === value ? undefined : replaced;
+  };
+}
+
+/** Reads a dictionary file. Throws settings_invalid. */
+function readDictionary(path: string): Map<string, unknown> {
+  const content = readFileSync(path, "utf8");
+  const kind = extname(path).toLowerCase();
+  if (kind === ".csv") {
+    const rows = content.split(/\r?\n/).map((line) => parseCsvLine(line, ",", '"') ?? []);
+    return new Map(rows.filter((row) => row.length > 1).map(([key = "", result = ""]) => [key, result]));
+  }
+  const value: unknown = kind === ".json" ? JSON.parse(content) : parseYaml(content);
+  if (!isObject(value)) throw new AppError("settings_invalid", `${path} holds no table of values`);
+  return new Map(Object.entries(value));
+}

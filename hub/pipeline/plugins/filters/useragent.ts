@@ -1,0 +1,98 @@
+/** Filter useragent: takes the text by which browsers and programs name themselves apart. */
+
+import { parseUserAgent, type UserAgent } from "#hub/pipeline/formats/user-agents.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { optional, options, text, withoutEffect } from "#hub/pipeline/plugins/option-types.ts";
+import { type Event, valueText } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+
+/** Longest text looked at; real ones are below 1,000 characters. */
+const MAX_LENGTH = 2048;
+
+export const useragentFilter = defineFilter({
+  name: "useragent",
+  description: "names browser, system and device of a user agent",
+  options: options({
+    source: text("field that holds the user agent"),
+    target: optional(
+      text("field that takes the result; without it its members become fields, with ECS user_agent"),
+    ),
+    prefix: text("put before each name, without ECS", ""),
+    regexes: withoutEffect("what is known is built in; filter grok reads others"),
+    lru_cache_size: Type.Integer({
+      default: 100_000,
+      minimum: 1,
+      description: "user agents whose result is kept",
+    }),
+  }),
+  create({ source, target, prefix, lru_cache_size }, { ecs }) {
+    const from = fieldReference(source);
+    const root = target ?? (ecs ? "user_agent" : "");
+    const into = root === "" ? "" : root.startsWith("[") ? root : `[${root}]`;
+    const cache = new Map<string, UserAgent>();
+    const set = (event: Event, name: string, value: string | undefined): void => {
+      if (value !== undefined) event.set(fieldReference(`${into}${name}`), value);
+    };
+    return {
+      apply(event) {
+        const value = event.get(from);
+        const agent = valueText(Array.isArray(value) ? value[0] : value).slice(0, MAX_LENGTH);
+        if (agent === "") return false;
+        const found = cache.get(agent) ?? parseUserAgent(agent);
+        if (cache.size >= lru_cache_size) cache.delete(cache.keys().next().value!);
+        cache.delete(agent);
+        cache.set(agent, found);
+        if (into !== "" && root === source) event.remove(from);
+        for (const [name, item] of Object.entries(
+          ecs ? ecsFields(found, agent) : legacyFields(found, prefix),
+        )) {
+          set(event, name, item);
+        }
+        return true;
+      },
+    };
+  },
+});
+
+function ecsFields(
+  { name, version, os, osVersion, device }: UserAgent,
+  original: string,
+): Record<string, string | undefined> {
+  const osText = joined(osVersion);
+  return {
+    "[original]": original,
+    "[name]": name,
+    "[version]": joined(version),
+    "[os][name]": os,
+    "[os][version]": osText,
+    "[os][full]": osText === undefined ? undefined : `${os} ${osText}`,
+    "[device][name]": device,
+  };
+}
+
+function legacyFields(
+  { name, version, os, osVersion, device }: UserAgent,
+  prefix: string,
+): Record<string, string | undefined> {
+  const osText = joined(osVersion);
+  const fields = {
+    name,
+    version: joined(version),
+    major: version[0],
+    minor: version[1],
+    patch: version[2],
+    os,
+    os_name: os,
+    os_version: osText,
+    os_major: osVersion[0],
+    os_minor: osVersion[1],
+    os_full: osText === undefined ? os : `${os} ${osText}`,
+    device,
+  };
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [`[${prefix}${key}]`, value]));
+}
+
+function joined(parts: readonly string[]): string | undefined {
+  return parts.length === 0 ? undefined : parts.join(".");
+}

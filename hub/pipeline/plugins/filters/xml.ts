@@ -1,0 +1,130 @@
+/** Filter xml: makes fields of an XML document, or of what XPath picks out of it. */
+
+import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { parseXml, withoutNamespaces, type XmlElement } from "#hub/pipeline/plugins/filters/xml/tree.ts";
+import { compileXPath, type XPath } from "#hub/pipeline/plugins/filters/xml/xpath.ts";
+import { anyTable, flag, list, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
+import type { JsonObject } from "#proto/codec/json.ts";
+import type { Event } from "#proto/event.ts";
+import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+
+/** Longest document looked at, characters. */
+const MAX_LENGTH = 8 * 1024 * 1024;
+
+/** Name of an element's text where it has other parts too. */
+const CONTENT = "content";
+
+interface Shape {
+  readonly force_array: boolean;
+  readonly force_content: boolean;
+  readonly suppress_empty: boolean;
+}
+
+export const xmlFilter = defineFilter({
+  name: "xml",
+  description: "makes fields of an XML document",
+  options: options({
+    source: text("field that holds the document"),
+    target: optional(text("field that takes it; needed where store_xml is true")),
+    store_xml: flag("false: only what xpath names is taken", true),
+    xpath: table("fields by XPath; each takes a list of what was found"),
+    force_array: flag("every element becomes a list, as it may stand several times", true),
+    force_content: flag("text stands under content even where an element has nothing else", false),
+    suppress_empty: flag("elements without anything are left out", true),
+    namespaces: anyTable("accepted for compatibility: prefixes are those of the document"),
+    remove_namespaces: flag("prefixes and declarations of namespaces are taken off first", false),
+    parse_options: optional(text("strict refuses for xpath too what isn't well-formed")),
+    tag_on_failure: list("tags of events whose document can't be read", ["_xmlparsefailure"]),
+  }),
+  create(values, { report }) {
+    if (values.store_xml && (values.target === undefined || values.target === "")) {
+      report(
+        "error",
+        "store_xml",
+        "the document needs a field to go to",
+        'write: target => "doc", or store_xml => false',
+      );
+      return { apply: () => false };
+    }
+    const source = fieldReference(values.source);
+    const target = values.target === undefined ? undefined : fieldReference(values.target);
+    const paths: [XPath, FieldReference][] = [];
+    for (const [path, field] of Object.entries(values.xpath)) {
+      try {
+        paths.push([compileXPath(path), fieldReference(field)]);
+      } catch (error) {
+        report("error", "xpath", (error as Error).message);
+      }
+    }
+    const strict = values.parse_options === "strict";
+    return {
+      apply(event) {
+        const value = event.get(source);
+        if (value === undefined) return false;
+        const document = documentOf(value);
+        const lenient = document === undefined ? undefined : parseXml(document, strict);
+        const whole = values.store_xml && document !== undefined ? parseXml(document, true) : lenient;
+        if (lenient === undefined || whole === undefined) {
+          for (const tag of values.tag_on_failure) event.tag(tag);
+          return false;
+        }
+        pickPaths(
+          event,
+          values.remove_namespaces ? withoutNamespaces(lenient) : lenient,
+          paths,
+          values.force_array,
+        );
+        if (values.store_xml && target !== undefined) {
+          const root = values.remove_namespaces ? withoutNamespaces(whole) : whole;
+          event.set(target, elementValue(root, values) ?? {});
+        }
+        return true;
+      },
+    };
+  },
+});
+
+/** A list stands for its only text. */
+function documentOf(value: unknown): string | undefined {
+  const text: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return typeof text === "string" && text.trim() !== "" && text.length <= MAX_LENGTH ? text : undefined;
+}
+
+function pickPaths(
+  event: Event,
+  root: XmlElement,
+  paths: readonly [XPath, FieldReference][],
+  forceArray: boolean,
+): void {
+  for (const [path, field] of paths) {
+    const found = path(root);
+    if (found.length > 0) event.set(field, found.length === 1 && !forceArray ? found[0] : found);
+  }
+}
+
+/** Undefined: an empty element that is to be left out. */
+function elementValue(element: XmlElement, shape: Shape): unknown {
+  const members: JsonObject = { ...element.attributes };
+  for (const child of element.children) {
+    if (child.kind === "text") continue;
+    const value = elementValue(child, shape);
+    if (value !== undefined) addMember(members, child.name, value, shape.force_array);
+  }
+  const content = element.children
+    .map((child) => (child.kind === "text" ? child.text : ""))
+    .join("")
+    .trim();
+  const isPlain = Object.keys(members).length === 0;
+  if (content === "") return isPlain && shape.suppress_empty ? undefined : members;
+  if (isPlain && !shape.force_content) return content;
+  members[CONTENT] = content;
+  return members;
+}
+
+function addMember(members: JsonObject, name: string, value: unknown, forceArray: boolean): void {
+  const before = Object.hasOwn(members, name) ? members[name] : undefined;
+  let next: unknown = forceArray ? [value] : value;
+  if (Array.isArray(before)) next = [...(before as unknown[]), value];
+  else if (before !== undefined) next = [before, value];
+  Object.defineProperty(members, name, { value: next, enumerable: true, configurable: true, writable: true });
+}

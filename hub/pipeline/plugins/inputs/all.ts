@@ -1,0 +1,27 @@
+/** All inputs, by name. */
+
+import type { InputDefinition } from "#hub/pipeline/plugins/input.ts";
+import { PluginSet } from "#hub/pipeline/plugins/plugin-set.ts";
+
+export const inputs = new PluginSet<InputDefinition>("input", {
+  shipper: async () => (await import("./agent.ts")).shipperInput,
+  agent: async () => (await import("./agent.ts")).agentInput,
+  beats: async () => (await import("./beats.ts")).beatsInput,
+  dead_letter_queue: async () => (await import("./dead-letter-queue.ts")).deadLetterQueueInput,
+  file: async () => (await import("./file.ts")).fileInput,
+  generator: async () => (await import("./generator.ts")).generatorInput,
+  heartbeat: async () => (await import("./heartbeat.ts")).heartbeatInput,
+  http: async () => (await import("./http.ts")).httpInput,
+  http_poller: async () => (await import("./http-poller.ts")).httpPollerInput,
+  jdbc: async () => (await import("./jdbc.ts")).jdbcInput,
+  kafka: async () => (await import("./kafka.ts")).kafkaInput,
+  nats: async () => (await import("./nats.ts")).natsInput,
+  otlp: async () => (await import("./otlp.ts")).otlpInput,
+  pipeline: async () => (await import("./pipeline.ts")).pipelineInput,
+  rabbitmq: async () => (await import("./rabbitmq.ts")).rabbitmqInput,
+  redis: async () => (await import("./redis.ts")).redisInput,
+  stdin: async () => (await import("./stdin.ts")).stdinInput,
+  syslog: async () => (await import("./syslog.ts")).syslogInput,
+  tcp: async () => (await import("./tcp.ts")).tcpInput,
+  udp: async () => (await import("./udp.ts")).udpInput,
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { deflateSync } from "node:zlib";
+import { LumberjackReader } from "#hub/pipeline/plugins/inputs/stream/lumberjack.ts";
+import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+
+function frame(kind: string, ...numbers: number[]): Buffer {
+  const bytes = Buffer.alloc(2 + numbers.length * 4);
+  bytes.write(`2${kind}`);
+  for (const [index, number] of numbers.entries()) bytes.writeUInt32BE(number, 2 + index * 4);
+  return bytes;
+}
+
+function json(sequence: number, text: string): Buffer {
+  return Buffer.concat([frame("J", sequence, Buffer.byteLength(text)), Buffer.from(text)]);
+}
+
+function compressed(...frames: Buffer[]): Buffer {
+  const packed = deflateSync(Buffer.concat(frames));
+  return Buffer.concat([frame("C", packed.length), packed]);
+}
+
+async function listen(t: TestContext): Promise<{ world: InputWorld; socket: Socket }> {
+  const world = new InputWorld();
+  const port = await freePort();
+  const input = world.make(`beats { port => ${port} host => "127.0.0.1" }`);
+  await input.start();
+  t.after(() => input.stop());
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  t.after(() => socket.destroy());
+  return { world, socket };
+}
+
+test("beats takes windows, packed or not, and acknowledges the last event of each", async (t) => {
+  const { world, socket } = await listen(t);
+  socket.write(
+    Buffer.concat([
+      frame("W", 2),
+      json(1, '{"message":"a","@timestamp":"2024-01-01T00:00:00.000Z"}'),
+      json(2, '{"message":"b"}'),
+    ]),
+  );
+  assert.deepEqual((await once(socket, "data"))[0], frame("A", 2));
+  socket.write(Buffer.concat([frame("W", 1), compressed(json(1, '{"message":"c"}'))]));
+  assert.deepEqual((await once(socket, "data"))[0], frame("A", 1));
+  assert.deepEqual(world.messages, ["a", "b", "c"]);
+  assert.equal(world.sent[0]!.event.timeMs, Date.UTC(2024, 0, 1));
+  assert.deepEqual(plain(world.sent[2]!.event), { message: "c" });
+});
+
+test("frames that come byte by byte are the same, pairs of version 1 too", async () => {
+  const pairs = Buffer.concat([
+    frame("D", 2, 1),
+    Buffer.from([0, 0, 0, 1]),
+    Buffer.from("k"),
+    Buffer.from([0, 0, 0, 1]),
+    Buffer.from("v"),
+  ]);
+  const bytes = Buffer.concat([frame("W", 2), compressed(json(1, '{"n":1}')), pairs]);
+  const reader = new LumberjackReader();
+  const windows = [];
+  for (const byte of bytes) windows.push(...(await reader.push(Buffer.from([byte]))));
+  assert.deepEqual(
+    windows.map(({ sequence, payloads }) => [sequence, payloads.map(String)]),
+    [[2, ['{"n":1}', '{"k":"v"}']]],
+  );
+});
+
+test("what is no lumberjack, or too long, ends the connection and is never acknowledged", async (t) => {
+  for (const bytes of [
+    Buffer.from("GET / HTTP/1.1\r\n"),
+    frame("J", 1, 0x7fffffff),
+    frame("W", 0x7fffffff),
+    Buffer.concat([frame("C", 3), Buffer.from("abc")]),
+  ]) {
+    const { world, socket } = await listen(t);
+    socket.write(bytes);
+    socket.resume();
+    await once(socket, "close");
+    assert.equal(world.sent.length, 0);
+  }
+});

@@ -1,0 +1,96 @@
+/** Input dead_letter_queue: what no output took, with the reason. */
+
+import type { Static } from "typebox";
+import { defineInput, type InputContext, type InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
+import { flag, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
+import { decodeText } from "#proto/codec/plain.ts";
+import { Event, Timestamp } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+
+const POSITION = "sequence";
+const REASON = fieldReference("[@metadata][dead_letter_queue]");
+
+/** How often the position is stored, in letters: what is read once more is dropped by its offset. */
+const STORE_EVERY = 100;
+
+const OPTIONS = options({
+  path: optional(text("accepted for compatibility: dead letters are in the log")),
+  pipeline_id: optional(text("accepted for compatibility")),
+  sincedb_path: optional(text("accepted for compatibility")),
+  commit_offsets: flag("goes on behind the last letter after a restart; false: begins anew", true),
+  clean_consumed: flag("accepted for compatibility: letters go by the log's limits", false),
+  start_timestamp: optional(text("letters from before this time are passed over, ISO 8601")),
+});
+
+export const deadLetterQueueInput = defineInput({
+  name: "dead_letter_queue",
+  description: "reads what no output took, with the reason under [@metadata][dead_letter_queue]",
+  options: OPTIONS,
+  create(values, { report }) {
+    const fromMs =
+      values.start_timestamp === undefined ? Number.NEGATIVE_INFINITY : Date.parse(values.start_timestamp);
+    if (Number.isNaN(fromMs))
+      report(
+        "error",
+        "start_timestamp",
+        `"${values.start_timestamp}" is no time`,
+        "write it as 2026-01-31T12:00:00Z",
+      );
+    return (context) => new DeadLetterInput(context, values, fromMs);
+  },
+});
+
+class DeadLetterInput implements Component {
+  readonly #context: InputContext;
+  readonly #values: Static<typeof OPTIONS>;
+  readonly #fromMs: number;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(context: InputContext, values: Static<typeof OPTIONS>, fromMs: number) {
+    this.#context = context;
+    this.#values = values;
+    this.#fromMs = fromMs;
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) this.#context.failing((error as Error).message);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { state, open, deadLetters } = this.#context;
+    const stored = this.#values.commit_offsets ? await state.get(POSITION) : undefined;
+    const channel = open({ key: "dead-letters" });
+    let unstored = 0;
+    let last = 0;
+    try {
+      for await (const letter of deadLetters(Number(stored ?? 0), this.#stopping.signal)) {
+        if (letter.timeMs >= this.#fromMs)
+          await channel.send([{ event: eventOf(letter), offset: letter.sequence }]);
+        last = letter.sequence;
+        if (++unstored < STORE_EVERY) continue;
+        await state.put(POSITION, last);
+        unstored = 0;
+      }
+    } finally {
+      if (unstored > 0) await state.put(POSITION, last).catch(() => undefined);
+      channel.close();
+    }
+  }
+}
+
+function eventOf({ reason, source, timeMs, data }: InputDeadLetter): Event {
+  const text = decodeText(data);
+  const event = new Event(parseJsonObject(text) ?? { message: text }, timeMs);
+  event.set(REASON, { reason, plugin_type: source, plugin_id: source, entry_time: new Timestamp(timeMs) });
+  return event;
+}

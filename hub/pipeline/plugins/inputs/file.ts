@@ -1,0 +1,224 @@
+/** Input file: lines of files on the hub's own machine, followed through rotation. */
+
+import { glob, stat } from "node:fs/promises";
+import { basename, isAbsolute, matchesGlob } from "node:path";
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { fileKey, readPosition, TailedFile } from "#hub/pipeline/plugins/inputs/file/tailed-file.ts";
+import {
+  codecOption,
+  list,
+  oneOf,
+  optional,
+  options,
+  text,
+  withoutEffect,
+} from "#hub/pipeline/plugins/option-types.ts";
+import { valueText } from "#proto/event.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+
+/** How long a file that lost its name is read on: its writer may not have noticed yet. ms */
+const NAMELESS_MS = 60_000;
+
+/** A number (of the unit named) or a text such as "5 s". */
+const duration = (description: string, fallback?: number | string) =>
+  Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.String()], {
+    description,
+    ...(fallback !== undefined && { default: fallback }),
+  });
+
+const ACCEPTED = "accepted for compatibility";
+
+const OPTIONS = options({
+  path: list("paths of files, absolute, with * ? ** [abc] {a,b}"),
+  exclude: list("names of files that are left out, with the same signs"),
+  mode: oneOf(
+    ["tail", "read"],
+    "tail follows files as they grow; read takes whole files, .gz too, once",
+    "tail",
+  ),
+  start_position: oneOf(
+    ["beginning", "end"],
+    "where tail begins with files that are there at the first start; later ones are read whole",
+    "end",
+  ),
+  codec: codecOption("how a line is read", "plain"),
+  delimiter: text("what ends a line", "\n"),
+  stat_interval: duration("how often files are looked at, s", 1),
+  discover_interval: Type.Integer({
+    default: 15,
+    minimum: 1,
+    description: "how often new files are looked for, in stat_intervals",
+  }),
+  close_older: duration("a file that nothing was written to for so long is closed until it grows, s", 3600),
+  ignore_older: optional(duration("files changed longer ago are left out until they change, s")),
+  max_open_files: Type.Integer({ default: 4095, minimum: 1, description: "files that are open at a time" }),
+  file_sort_by: oneOf(["last_modified", "path"], "order in which new files are taken up", "last_modified"),
+  file_sort_direction: oneOf(["asc", "desc"], "direction of that order", "asc"),
+  sincedb_clean_after: duration("positions of files not read for so long are forgotten, days", 14),
+  file_completed_action: oneOf(
+    ["delete", "log", "log_and_delete"],
+    "accepted for compatibility; a file that was read is remembered and kept",
+    "log",
+  ),
+  file_completed_log_path: withoutEffect("the hub remembers which files were read"),
+  sincedb_path: optional(text("accepted for compatibility; the hub remembers positions in its state")),
+  sincedb_write_interval: optional(
+    Type.Unknown({ description: "accepted for compatibility; positions are always written at once" }),
+  ),
+  file_chunk_size: optional(Type.Integer({ description: ACCEPTED })),
+  file_chunk_count: optional(Type.Integer({ description: ACCEPTED })),
+  exit_after_read: withoutEffect("a hub goes on; `pipeline run` reads from standard input and ends"),
+  check_archive_validity: withoutEffect("an archive is checked as it is read"),
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const fileInput = defineInput({
+  name: "file",
+  description: "reads lines of files on the hub's machine, through rotation",
+  options: OPTIONS,
+  create(values, { codec, report }) {
+    const relative = values.path.find((path) => !isAbsolute(path));
+    if (values.path.length === 0)
+      report("error", "path", "there is no file to read", 'write: path => "/var/log/*.log"');
+    if (relative !== undefined)
+      report("error", "path", `"${relative}" isn't absolute`, "begin it with a slash");
+    if (values.file_completed_action.includes("delete"))
+      report("warning", "file_completed_action", "files that were read are kept, never deleted");
+    const makeCodec = codec(values.codec);
+    return (context) => new FileInput(context, values, makeCodec);
+  },
+});
+
+class FileInput implements Component {
+  readonly #context: InputContext;
+  readonly #values: Options;
+  readonly #makeCodec: () => Codec;
+  readonly #stopping = new AbortController();
+  readonly #files = new Map<string, TailedFile>();
+  /** Files of mode read that are done, and when they were changed. */
+  readonly #done = new Map<string, number>();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(context: InputContext, values: Options, makeCodec: () => Codec) {
+    this.#context = context;
+    this.#values = values;
+    this.#makeCodec = makeCodec;
+  }
+
+  async start(): Promise<void> {
+    await this.#forgetOld();
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #forgetOld(): Promise<void> {
+    const { state, clock } = this.#context;
+    const afterMs = milliseconds(this.#values.sincedb_clean_after, 86_400_000);
+    const old: string[] = [];
+    for await (const [key, value] of state.entries())
+      if ((readPosition(value)?.seenMs ?? 0) < clock.now() - afterMs) old.push(key);
+    for (const key of old) await state.delete(key);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { discover_interval, stat_interval } = this.#values;
+    const waitMs = milliseconds(stat_interval, 1000);
+    for (let round = 0; !signal.aborted; round++) {
+      let failure: string | null = null;
+      try {
+        if (round % discover_interval === 0) await this.#discover(round === 0);
+        for (const [key, file] of this.#files) {
+          const reason = await this.#look(key, file);
+          failure ??= reason;
+          if (signal.aborted) break;
+        }
+      } catch (error) {
+        failure = (error as Error).message;
+      }
+      if (signal.aborted) break;
+      this.#context.failing(failure);
+      await this.#context.clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+    await Promise.all([...this.#files.values()].map((file) => file.close()));
+  }
+
+  /** Takes up files that are new, and notices new names of known ones. */
+  async #discover(isFirst: boolean): Promise<void> {
+    const { path, exclude, file_sort_by, file_sort_direction, max_open_files, mode, start_position } =
+      this.#values;
+    const found: { key: string; path: string; changedMs: number; size: number }[] = [];
+    for await (const each of glob(path)) {
+      if (exclude.some((pattern) => matchesGlob(basename(each), pattern))) continue;
+      const stats = await stat(each).catch(() => undefined);
+      if (stats?.isFile())
+        found.push({ key: fileKey(stats), path: each, changedMs: stats.mtimeMs, size: stats.size });
+    }
+    found.sort((a, b) => (file_sort_by === "path" ? (a.path < b.path ? -1 : 1) : a.changedMs - b.changedMs));
+    if (file_sort_direction === "desc") found.reverse();
+    for (const { key, path: name, changedMs } of found) {
+      const known = this.#files.get(key);
+      if (known !== undefined) known.path = name;
+      if (known !== undefined || this.#files.size >= max_open_files || this.#isLeftOut(key, changedMs))
+        continue;
+      const file = new TailedFile({
+        context: this.#context,
+        makeCodec: this.#makeCodec,
+        delimiter: this.#values.delimiter,
+        signal: this.#stopping.signal,
+        key,
+        path: name,
+      });
+      await file.open(isFirst && mode === "tail" && start_position === "end");
+      if (file.isOpen) this.#files.set(key, file);
+    }
+  }
+
+  #isLeftOut(key: string, changedMs: number): boolean {
+    const { ignore_older } = this.#values;
+    if (this.#done.get(key) === changedMs) return true;
+    return (
+      ignore_older !== undefined && changedMs < this.#context.clock.now() - milliseconds(ignore_older, 1000)
+    );
+  }
+
+  /** Reads on; closes what is done with. Returns why it couldn't. */
+  async #look(key: string, file: TailedFile): Promise<string | null> {
+    const isWhole = this.#values.mode === "read";
+    try {
+      const before = await stat(file.path).catch(() => undefined);
+      await file.read(isWhole);
+      const hasName = before !== undefined && fileKey(before) === key;
+      const isQuiet = file.quietMs >= (hasName ? milliseconds(this.#values.close_older, 1000) : NAMELESS_MS);
+      if (!isWhole && !isQuiet) return null;
+      // A file that is found again is known by its position; until it changes it needn't be.
+      if (hasName) this.#done.set(key, before.mtimeMs);
+    } catch (error) {
+      if (!this.#stopping.signal.aborted)
+        this.#context.log.warn({ err: error, path: file.path }, "a file can't be read");
+      await this.#close(key, file);
+      return `${file.path}: ${(error as Error).message}`;
+    }
+    await this.#close(key, file);
+    return null;
+  }
+
+  async #close(key: string, file: TailedFile): Promise<void> {
+    this.#files.delete(key);
+    await file.close().catch(() => undefined);
+  }
+}
+
+/** Reads a number of units, or a text such as "5 s". */
+function milliseconds(value: number | string, unitMs: number): number {
+  return typeof value === "number" ? value * unitMs : parseDuration(valueText(value).replaceAll(" ", ""));
+}

@@ -1,0 +1,226 @@
+/** One file that is read on as it grows: known by its inode and first bytes, whatever it is called. */
+
+import { createHash } from "node:crypto";
+import { createReadStream, type Stats } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { createGunzip } from "node:zlib";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import type { InputChannel, InputContext, InputEvent } from "#hub/pipeline/plugins/input.ts";
+import { isObject } from "#proto/event.ts";
+import { type CutLine, LineCutter } from "./line-cutter.ts";
+
+/** Bytes read and sent at a time. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** First bytes that tell a file from another one that got its inode. */
+const HEAD_BYTES = 256;
+
+const CR = 0x0d;
+
+/** What is remembered of a file. */
+export interface FilePosition {
+  readonly path: string;
+  /** Everything before is in the log. Bytes. */
+  readonly offset: number;
+  /** Counts the times it was rewritten. */
+  readonly generation: number;
+  /** How many first bytes `head` is of, and their hash. */
+  readonly headBytes: number;
+  readonly head: string;
+  readonly seenMs: number;
+}
+
+export interface TailedFileOptions {
+  readonly context: InputContext;
+  readonly makeCodec: () => Codec;
+  readonly delimiter: string;
+  readonly signal: AbortSignal;
+  /** Device and inode. */
+  readonly key: string;
+  readonly path: string;
+}
+
+/** Returns device and inode as text. */
+export function fileKey({ dev, ino }: Stats): string {
+  return `${dev}-${ino}`;
+}
+
+export class TailedFile {
+  readonly #options: TailedFileOptions;
+  #path: string;
+  #handle: FileHandle | undefined;
+  #channel: InputChannel | undefined;
+  #codec: Codec;
+  #cutter: LineCutter;
+  #generation = 0;
+  #head = { bytes: 0, hash: "" };
+  /** Lines that the codec holds back. */
+  #held: CutLine[] = [];
+  #grewAtMs: number;
+
+  constructor(options: TailedFileOptions) {
+    this.#options = options;
+    this.#path = options.path;
+    this.#codec = options.makeCodec();
+    this.#cutter = new LineCutter(options.delimiter, 0);
+    this.#grewAtMs = options.context.clock.monotonic();
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  /** It was renamed. */
+  set path(path: string) {
+    this.#path = path;
+  }
+
+  get isOpen(): boolean {
+    return this.#handle !== undefined;
+  }
+
+  /** How long nothing was written, ms. */
+  get quietMs(): number {
+    return this.#options.context.clock.monotonic() - this.#grewAtMs;
+  }
+
+  /** Opens the file, and goes to where it was read up to; else to `fromEnd` or its beginning. Throws errors of the file system. */
+  async open(fromEnd: boolean): Promise<void> {
+    const { context, key } = this.#options;
+    this.#handle = await open(this.#path, "r");
+    const stats = await this.#handle.stat();
+    if (fileKey(stats) !== key) {
+      await this.close();
+      return;
+    }
+    const known = readPosition(await context.state.get(key));
+    if (known === undefined) {
+      this.#begin(fromEnd ? stats.size : 0, 0);
+      // At once: what is written while the hub is down must not be passed over at the next start.
+      await this.#send([]);
+      return;
+    }
+    const isSame = (await this.#hashHead(known.headBytes)) === known.head;
+    this.#head = { bytes: known.headBytes, hash: known.head };
+    if (isSame) this.#begin(known.offset, known.generation);
+    else this.#beginAnew(known.generation);
+  }
+
+  /** Lets go of the file; what the codec holds is read again. */
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    this.#channel?.close();
+    this.#channel = undefined;
+    await handle?.close();
+  }
+
+  /** Sends what was written since the last time; `whole`: nothing more will be, so the last line counts as it is. */
+  async read(whole: boolean): Promise<void> {
+    const handle = this.#handle;
+    if (handle === undefined) return;
+    const { size } = await handle.stat();
+    if (size < this.#cutter.end && !this.#path.endsWith(".gz")) this.#beginAnew(this.#generation);
+    for await (const chunk of this.#chunks(handle, whole)) {
+      this.#grewAtMs = this.#options.context.clock.monotonic();
+      await this.#send([...this.#cutter.push(chunk)].flatMap((line) => this.#decode(line)));
+    }
+    const { flushAfterMs } = this.#codec;
+    if (whole) await this.#send([...this.#cutter.flush()].flatMap((line) => this.#decode(line)));
+    if (whole || (flushAfterMs !== undefined && this.#held.length > 0 && this.quietMs >= flushAfterMs))
+      await this.#send(this.#flush());
+  }
+
+  async *#chunks(handle: FileHandle, whole: boolean): AsyncIterable<Buffer> {
+    const { signal } = this.#options;
+    if (whole && this.#path.endsWith(".gz")) {
+      let skip = this.#cutter.end;
+      const packed = createReadStream(this.#path, { signal });
+      const unpacked = createGunzip();
+      packed.on("error", (error) => unpacked.destroy(error));
+      for await (const chunk of packed.pipe(unpacked) as AsyncIterable<Buffer>) {
+        if (chunk.length > skip) yield chunk.subarray(skip);
+        skip = Math.max(0, skip - chunk.length);
+      }
+      return;
+    }
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    while (!signal.aborted) {
+      const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, this.#cutter.end);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  #beginAnew(generation: number): void {
+    this.#head = { bytes: 0, hash: "" };
+    this.#begin(0, generation + 1);
+  }
+
+  #begin(offset: number, generation: number): void {
+    const { context, key, delimiter, makeCodec } = this.#options;
+    this.#generation = generation;
+    this.#cutter = new LineCutter(delimiter, offset);
+    this.#codec = makeCodec();
+    this.#held = [];
+    this.#channel?.close();
+    this.#channel = context.open({ key, generation, path: this.#path });
+  }
+
+  #decode(line: CutLine): InputEvent[] {
+    const { delimiter, context } = this.#options;
+    const isCrLf = delimiter === "\n" && line.payload.at(-1) === CR;
+    const payload = isCrLf ? line.payload.subarray(0, -1) : line.payload;
+    if (payload.length === 0) return [];
+    this.#held.push(line);
+    const events = this.#codec.decode(payload, context.clock.now());
+    return this.#placed(events, this.#held.length - (this.#codec.held ?? 0));
+  }
+
+  #flush(): InputEvent[] {
+    return this.#placed(this.#codec.flush?.() ?? [], this.#held.length);
+  }
+
+  /** Gives events the place of the first `count` lines held, which they were made of. */
+  #placed(events: readonly InputEvent["event"][], count: number): InputEvent[] {
+    const lines = this.#held.splice(0, count);
+    const offset = lines[0]?.offset ?? this.#cutter.offset;
+    const length = (lines.at(-1)?.end ?? offset) - offset;
+    return events.map((event) => {
+      event.fields["log"] ??= { file: { path: this.#path } };
+      return { event, offset, length };
+    });
+  }
+
+  /** Sends events, then remembers that everything before what is held is in the log. */
+  async #send(events: readonly InputEvent[]): Promise<void> {
+    if (events.length > 0) await this.#channel!.send(events);
+    const { context, key } = this.#options;
+    if (this.#head.bytes < HEAD_BYTES) {
+      const bytes = Math.min(HEAD_BYTES, this.#cutter.end);
+      this.#head = { bytes, hash: await this.#hashHead(bytes) };
+    }
+    const position: FilePosition = {
+      path: this.#path,
+      offset: this.#held[0]?.offset ?? this.#cutter.offset,
+      generation: this.#generation,
+      headBytes: this.#head.bytes,
+      head: this.#head.hash,
+      seenMs: context.clock.now(),
+    };
+    await context.state.put(key, position);
+  }
+
+  async #hashHead(bytes: number): Promise<string> {
+    const head = Buffer.alloc(bytes);
+    const { bytesRead } = await this.#handle!.read(head, 0, bytes, 0);
+    return createHash("sha256").update(head.subarray(0, bytesRead)).digest("base64url");
+  }
+}
+
+/** Returns what is remembered; undefined for anything else. */
+export function readPosition(value: unknown): FilePosition | undefined {
+  return isObject(value) && typeof value["offset"] === "number"
+    ? (value as unknown as FilePosition)
+    : undefined;
+}

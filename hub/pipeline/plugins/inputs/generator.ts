@@ -1,0 +1,72 @@
+/** Input generator: events made here, for trying and measuring pipelines. */
+
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { codecOption, list, number, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+
+/** Events sent at a time. */
+const BATCH = 125;
+
+export const generatorInput = defineInput({
+  name: "generator",
+  description: "makes events of the same lines over and over",
+  options: options({
+    message: text("the line of each event", "Hello world!"),
+    lines: optional(list("lines to take in turn; instead of message")),
+    count: number("times that the lines are made; 0 makes them without end", 0),
+    codec: codecOption("how a line is read", "plain"),
+    threads: number("accepted for compatibility", 1),
+    id: optional(text("name of this input in metrics and messages")),
+  }),
+  create({ message, lines, count, codec }, context) {
+    const makeCodec = context.codec(codec);
+    const texts = lines === undefined || lines.length === 0 ? [message] : lines;
+    return (running) => new Generator(running, makeCodec(), texts, count);
+  },
+});
+
+class Generator implements Component {
+  readonly #context: InputContext;
+  readonly #codec: Codec;
+  readonly #lines: readonly Uint8Array[];
+  readonly #count: number;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(context: InputContext, codec: Codec, lines: readonly string[], count: number) {
+    this.#context = context;
+    this.#codec = codec;
+    this.#lines = lines.map((line) => Buffer.from(line));
+    this.#count = count;
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) this.#context.failing((error as Error).message);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  /** A generator that is counted makes its events once, whatever restarts. */
+  async #run(): Promise<void> {
+    const { clock, state, open } = this.#context;
+    const total = this.#count === 0 ? Number.POSITIVE_INFINITY : this.#count * this.#lines.length;
+    const channel = open({ key: "lines" });
+    let next = Number((await state.get("next")) ?? 0);
+    while (next < total && !this.#stopping.signal.aborted) {
+      const end = Math.min(next + BATCH, total);
+      const events = [];
+      for (; next < end; next++) {
+        const line = this.#lines[next % this.#lines.length]!;
+        for (const event of this.#codec.decode(line, clock.now())) events.push({ event, offset: next });
+      }
+      await channel.send(events);
+      await state.put("next", next);
+    }
+  }
+}

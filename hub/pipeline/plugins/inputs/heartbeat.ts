@@ -1,0 +1,69 @@
+/** Input heartbeat: an event at an interval, to see that the way is open. */
+
+import { randomUUID } from "node:crypto";
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { oneOf, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { Event } from "#proto/event.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+
+const OPTIONS = options({
+  message: text("the event's message; epoch or sequence stand for the time or a number under clock", "ok"),
+  interval: Type.Number({ default: 60, exclusiveMinimum: 0, description: "how often an event is made, s" }),
+  count: Type.Integer({ default: -1, description: "events in all; -1: without end" }),
+  sequence: oneOf(["none", "epoch", "sequence"], "what the field clock says", "none"),
+  threads: Type.Integer({ default: 1, description: "accepted for compatibility" }),
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const heartbeatInput = defineInput({
+  name: "heartbeat",
+  description: "makes an event at an interval",
+  options: OPTIONS,
+  create: (values) => (context) => new Heartbeat(context, values),
+});
+
+class Heartbeat implements Component {
+  readonly #context: InputContext;
+  readonly #options: Options;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(context: InputContext, values: Options) {
+    this.#context = context;
+    this.#options = values;
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) this.#context.failing((error as Error).message);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, open } = this.#context;
+    const { signal } = this.#stopping;
+    const { interval, count } = this.#options;
+    const channel = open({ key: randomUUID() });
+    for (let number = 0; (count < 0 || number < count) && !signal.aborted; number++) {
+      await channel.send([{ event: this.#event(number) }]);
+      await clock.sleep(interval * 1000, signal).catch(() => undefined);
+    }
+  }
+
+  #event(number: number): Event {
+    const { message, sequence } = this.#options;
+    const nowMs = this.#context.clock.now();
+    const mode = sequence === "none" && (message === "epoch" || message === "sequence") ? message : sequence;
+    if (mode === "epoch") return new Event({ clock: Math.floor(nowMs / 1000) }, nowMs);
+    if (mode === "sequence") return new Event({ clock: number }, nowMs);
+    return new Event({ message }, nowMs);
+  }
+}

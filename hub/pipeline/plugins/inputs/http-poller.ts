@@ -1,0 +1,137 @@
+/** Input http_poller: asks HTTP services on a schedule. */
+
+import { randomUUID } from "node:crypto";
+import { parseSchedule, runScheduled, type Schedule } from "#hub/pipeline/formats/schedule.ts";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { AnswerReader } from "#hub/pipeline/plugins/inputs/http-poller/answer-reader.ts";
+import {
+  HTTP_POLLER_OPTIONS,
+  type HttpPollerOptions,
+} from "#hub/pipeline/plugins/inputs/http-poller/options.ts";
+import { Requester } from "#hub/pipeline/plugins/inputs/http-poller/requester.ts";
+import { isPrivateWay, type Target, targetOf } from "#hub/pipeline/plugins/inputs/http-poller/target.ts";
+import { valueText } from "#proto/event.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+
+/** Pages of one answer that are followed. */
+const MAX_PAGES = 1_000;
+
+export const httpPollerInput = defineInput({
+  name: "http_poller",
+  description: "asks HTTP services on a schedule",
+  options: HTTP_POLLER_OPTIONS,
+  create(values, { codec, report }) {
+    const makeCodec = codec(values.codec);
+    const targets = Object.entries(values.urls).map(([name, value]) => targetOf(name, value, values));
+    for (const { name, url, connection } of targets) {
+      if (!/^https?:\/\/[^/]/.test(url))
+        report("error", "urls", `${name}: "${url}" is no address of HTTP`, "write https://host/path");
+      else if (connection !== undefined && !isPrivateWay(url))
+        report(
+          "error",
+          "urls",
+          `${name}: an account's token doesn't go over http`,
+          "write https://host/path",
+        );
+    }
+    if (targets.length === 0)
+      report("error", "urls", "there is nothing to ask", 'write: urls => { "name" => "https://host/path" }');
+    const schedule = parseSchedule(values.schedule);
+    return (context) => new Poller(context, values, targets, schedule, makeCodec);
+  },
+});
+
+/** The same failure of a service in a row. */
+interface Failure {
+  readonly reason: string;
+  count: number;
+}
+
+class Poller implements Component {
+  readonly #context: InputContext;
+  readonly #values: HttpPollerOptions;
+  readonly #targets: readonly Target[];
+  readonly #schedule: Schedule;
+  readonly #reader: AnswerReader;
+  readonly #stopping = new AbortController();
+  readonly #requester: Requester;
+  /** By the names of services. */
+  readonly #failures = new Map<string, Failure>();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(
+    context: InputContext,
+    values: HttpPollerOptions,
+    targets: readonly Target[],
+    schedule: Schedule,
+    makeCodec: () => Codec,
+  ) {
+    this.#context = context;
+    this.#values = values;
+    this.#targets = targets;
+    this.#schedule = schedule;
+    this.#reader = new AnswerReader(values, makeCodec, context.clock);
+    this.#requester = new Requester(context, values, this.#stopping.signal);
+  }
+
+  async start(): Promise<void> {
+    const channel = this.#context.open({ key: randomUUID() });
+    this.#running = runScheduled(this.#schedule, this.#context.clock, this.#stopping.signal, async () => {
+      for (const target of this.#targets) await this.#ask(target, channel);
+    }).finally(() => channel.close());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #ask(target: Target, channel: InputChannel): Promise<void> {
+    if (this.#requester.isPaused(target)) return;
+    const { cursor_parameter } = this.#values;
+    const remembered = await this.#context.state.get(`cursor ${target.name}`);
+    let url: URL | undefined = new URL(target.url);
+    if (cursor_parameter !== undefined && remembered !== undefined)
+      url.searchParams.set(cursor_parameter, valueText(remembered));
+    try {
+      for (let page = 0; url !== undefined && page < MAX_PAGES; page++)
+        url = await this.#page(target, url, channel);
+      this.#failures.delete(target.name);
+      this.#tellState();
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) await this.#fail(target, (error as Error).message, channel);
+    }
+  }
+
+  /** Takes one page; returns the address of the next. */
+  async #page(target: Target, url: URL, channel: InputChannel): Promise<URL | undefined> {
+    const { clock, state } = this.#context;
+    const startedMs = clock.monotonic();
+    const answer = await this.#requester.ask(target, url);
+    const { events, next } = this.#reader.read(target, url, answer, clock.monotonic() - startedMs);
+    if (events.length > 0) await channel.send(events.map((event) => ({ event })));
+    const cursor = this.#reader.cursorOf(events);
+    if (cursor !== undefined) await state.put(`cursor ${target.name}`, cursor);
+    return next;
+  }
+
+  /** A failure that goes on is told as an event at the first, tenth, hundredth … time, so that it doesn't fill the index. */
+  async #fail(target: Target, reason: string, channel: InputChannel): Promise<void> {
+    const before = this.#failures.get(target.name);
+    const failure = before?.reason === reason ? before : { reason, count: 0 };
+    failure.count++;
+    this.#failures.set(target.name, failure);
+    this.#tellState();
+    if (!/^10*$/.test(String(failure.count))) return;
+    const event = this.#reader.failure(target, reason, failure.count);
+    if (event !== undefined) await channel.send([{ event }]).catch(() => undefined);
+  }
+
+  #tellState(): void {
+    const told = [...this.#failures].map(
+      ([name, { reason, count }]) => `${name}: ${reason}${count > 1 ? ` (${count} times in a row)` : ""}`,
+    );
+    this.#context.failing(told.length === 0 ? null : told.join("; "));
+  }
+}

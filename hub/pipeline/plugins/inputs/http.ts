@@ -1,0 +1,154 @@
+/** Input http: events that clients post. */
+
+import { randomUUID } from "node:crypto";
+import type { TlsOptions } from "node:tls";
+import type { Static } from "typebox";
+import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  HttpServer,
+} from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
+import { codecOption, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import type { Event } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+
+const OPTIONS = options({
+  host: text("address that is listened at", "0.0.0.0"),
+  port: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, description: "port that is listened at" }),
+  codec: codecOption("how a body is read whose Content-Type has no codec of its own", "plain"),
+  additional_codecs: Type.Record(Type.String(), Type.Unknown(), {
+    description: "codecs by Content-Type",
+    default: { "application/json": "json", "application/x-ndjson": "json_lines" },
+  }),
+  user: optional(text("name that requests must bring (Basic)")),
+  password: optional(text("password that requests must bring")),
+  max_content_length: Type.Integer({ default: 104_857_600, minimum: 1, description: "longest body, bytes" }),
+  max_pending_requests: Type.Integer({
+    default: 200,
+    minimum: 1,
+    description: "requests at work at a time; further ones are answered 429",
+  }),
+  response_code: Type.Enum([200, 201, 202, 204], {
+    default: 200,
+    description: "status of an answer when the events are in the log",
+  }),
+  response_headers: Type.Record(Type.String(), Type.String(), {
+    description: "headers of an answer",
+    default: { "Content-Type": "text/plain" },
+  }),
+  remote_host_target_field: optional(
+    text("field that takes the client's address; without it host.ip, or host where ECS is off"),
+  ),
+  request_headers_target_field: optional(
+    text("field that takes the request's headers; without it under @metadata"),
+  ),
+  threads: optional(Type.Integer({ description: "accepted for compatibility" })),
+  ecs_compatibility: oneOf(
+    ["disabled", "v1", "v8"],
+    "v1 and v8 name fields by the Elastic Common Schema",
+    "v8",
+  ),
+  ...TLS_LISTENER,
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const httpInput = defineInput({
+  name: "http",
+  description: "takes events that clients post",
+  options: OPTIONS,
+  create(values, { codec, resolvePath, report }) {
+    const fallback = codec(values.codec);
+    const byType = new Map(
+      Object.entries(values.additional_codecs).map(([type, each]) => [type.toLowerCase(), codec(each)]),
+    );
+    if ((values.user === undefined) !== (values.password === undefined))
+      report("error", "user", "user and password go together", "give both, or neither");
+    const tls = listenerTls(values, resolvePath);
+    const codecOf = (type: string): Codec => (byType.get(type) ?? fallback)();
+    return (context) => new HttpInput(context, values, codecOf, tls);
+  },
+});
+
+class HttpInput implements Component {
+  readonly #context: InputContext;
+  readonly #values: Options;
+  readonly #codecOf: (type: string) => Codec;
+  readonly #server: HttpServer;
+  #channel: InputChannel | undefined;
+
+  constructor(
+    context: InputContext,
+    values: Options,
+    codecOf: (type: string) => Codec,
+    tls: TlsOptions | undefined,
+  ) {
+    this.#context = context;
+    this.#values = values;
+    this.#codecOf = codecOf;
+    const { host, port, user, password, max_content_length, max_pending_requests } = values;
+    this.#server = new HttpServer({
+      host,
+      port,
+      tls,
+      maxBodyBytes: max_content_length,
+      maxRequests: max_pending_requests,
+      credentials: user === undefined ? undefined : { user, password: password ?? "" },
+      serve: (request) => this.#serve(request),
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#channel = this.#context.open({ key: randomUUID() });
+    await this.#server.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop();
+    this.#channel?.close();
+  }
+
+  async #serve(request: HttpRequest): Promise<HttpAnswer> {
+    const { response_code, response_headers } = this.#values;
+    const type = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
+    const codec = this.#codecOf(type);
+    const decoded = request.body.length === 0 ? [] : codec.decode(request.body, this.#context.clock.now());
+    const events = [...decoded, ...(codec.flush?.() ?? [])];
+    for (const event of events) this.#decorate(event, request);
+    if (events.length > 0) await this.#channel!.send(events.map((event) => ({ event })));
+    const body = response_code === 204 ? "" : "ok";
+    return { status: response_code, headers: response_headers, body };
+  }
+
+  #decorate(event: Event, request: HttpRequest): void {
+    const { ecs_compatibility, remote_host_target_field, request_headers_target_field } = this.#values;
+    const isLegacy = ecs_compatibility === "disabled";
+    const setAbsent = (field: string, value: unknown): void => {
+      const reference = fieldReference(field);
+      if (value !== undefined && !event.has(reference)) event.set(reference, value);
+    };
+    const { authorization: _secret, ...headers } = request.headers;
+    setAbsent(remote_host_target_field ?? (isLegacy ? "host" : "[host][ip]"), request.remoteAddress);
+    if (isLegacy) {
+      setAbsent(request_headers_target_field ?? "headers", {
+        ...headers,
+        request_method: request.method,
+        request_path: request.url,
+        http_version: `HTTP/${request.httpVersion}`,
+      });
+      return;
+    }
+    setAbsent("[url][path]", request.url.split("?")[0]);
+    setAbsent("[http][request][method]", request.method);
+    setAbsent("[http][request][mime_type]", headers["content-type"]);
+    setAbsent("[http][request][body][bytes]", request.body.length);
+    setAbsent("[http][version]", request.httpVersion);
+    setAbsent("[user_agent][original]", headers["user-agent"]);
+    setAbsent(request_headers_target_field ?? "[@metadata][input][http][request][headers]", headers);
+  }
+}

@@ -1,0 +1,222 @@
+/** Input nats: messages of a JetStream consumer, acknowledged when the log has them, or of subjects as they pass. */
+
+import { randomUUID } from "node:crypto";
+import type { Consumer, JsMsg } from "@nats-io/jetstream";
+import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
+import type { Static } from "typebox";
+import { Arrivals } from "#hub/pipeline/connections/arrivals.ts";
+import { connectNats, NATS_OPTIONS, natsError } from "#hub/pipeline/connections/nats.ts";
+import { OffsetSource } from "#hub/pipeline/connections/offset-source.ts";
+import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { type Codec, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
+import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { codecOption, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import type { Event } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const METADATA = fieldReference("[@metadata][nats]");
+
+/** Messages of subjects that wait for the log; what comes beyond them is lost, and said. */
+const MAX_WAITING = 10_000;
+
+const OPTIONS = options({
+  ...NATS_OPTIONS,
+  subject: optional(text("subject that is read, with * and >; of a stream it may be left out")),
+  jetstream: flag("reads a stream: none is lost; false: what passes while the input listens", true),
+  stream: optional(text("stream that is read; without it the one that has the subject")),
+  durable: optional(
+    text("name of the stream's consumer, made where it isn't there; readers of one name share it"),
+  ),
+  deliver_policy: oneOf(["all", "new", "last"], "where a consumer begins that is made", "all"),
+  ack_wait: Type.Number({
+    default: 30,
+    exclusiveMinimum: 0,
+    description: "how long a message may be under way before it is sent to another reader, s",
+  }),
+  max_ack_pending: Type.Integer({
+    default: 1_000,
+    minimum: 1,
+    description: "messages under way that aren't acknowledged yet",
+  }),
+  queue: optional(text("without a stream: readers of one name share what passes")),
+  metadata_enabled: flag("subject, headers, stream and sequence under [@metadata][nats]", false),
+  codec: codecOption("how a message is read", "json"),
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const natsInput = defineInput({
+  name: "nats",
+  description: "reads a stream of NATS, acknowledged when the log has the events, or hears subjects",
+  options: OPTIONS,
+  create(values, context) {
+    if (values.subject === undefined && (values.stream === undefined || !values.jetstream))
+      context.report(
+        "error",
+        "subject",
+        "there is nothing to read",
+        'name a subject => "logs.>" or a stream',
+      );
+    const makeCodec = context.codec(values.codec);
+    return (running) => {
+      const reader = new NatsReader(running, values, makeCodec());
+      return new Reconnecting({
+        context: running,
+        read: (attempt) => reader.read(attempt),
+        reason: (error) => natsError(error, "can't be read").message,
+      });
+    };
+  },
+});
+
+class NatsReader {
+  readonly #context: InputContext;
+  readonly #values: Options;
+  readonly #codec: Codec;
+
+  constructor(context: InputContext, values: Options, codec: Codec) {
+    this.#context = context;
+    this.#values = values;
+    this.#codec = codec;
+  }
+
+  async read(attempt: Attempt): Promise<void> {
+    const { id, checkTarget } = this.#context;
+    const connection = await connectNats(this.#values, `tailrace input ${id}`, checkTarget);
+    try {
+      void this.#watch(connection, attempt.signal);
+      await (this.#values.jetstream
+        ? this.#readStream(connection, attempt)
+        : this.#hear(connection, attempt));
+    } finally {
+      await connection.close().catch(() => undefined);
+    }
+  }
+
+  /** Tells when the connection is away and when it is back: the client opens it again by itself. */
+  async #watch(connection: NatsConnection, signal: AbortSignal): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (signal.aborted) return;
+      if (type === "disconnect") this.#context.failing("NATS is away");
+      if (type === "reconnect") this.#context.failing(null);
+    }
+  }
+
+  async #readStream(connection: NatsConnection, { signal, working }: Attempt): Promise<void> {
+    const { consumer, key } = await this.#consumer(connection);
+    const source = new OffsetSource(() => this.#context.open({ key }));
+    const messages = await consumer.consume({ abort_on_missing_resource: true });
+    const stop = (): void => messages.stop();
+    let failure: Error | undefined;
+    const arrivals = new Arrivals<JsMsg>(
+      (some) => this.#take(source, some),
+      (error) => {
+        failure = error;
+        stop();
+      },
+    );
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      working();
+      if (!signal.aborted) for await (const message of messages) arrivals.add(message);
+    } finally {
+      signal.removeEventListener("abort", stop);
+      await arrivals.stop();
+      source.close();
+      // What was acknowledged must be on its way before the connection ends.
+      if (!connection.isClosed()) await Promise.race([connection.flush(), this.#context.clock.sleep(1_000)]);
+    }
+    if (!signal.aborted) throw failure ?? new AppError("unavailable", "NATS ended the stream's consumer");
+  }
+
+  async #take(source: OffsetSource, messages: readonly JsMsg[]): Promise<void> {
+    const nowMs = this.#context.clock.now();
+    await source.send(
+      messages.map(({ seq, subject, headers, data, info }) => ({
+        offset: seq,
+        events: this.#decode(data, nowMs, { subject, stream: info.stream, sequence: seq }, headers),
+      })),
+    );
+    for (const message of messages) message.ack();
+  }
+
+  /** Returns the stream's consumer, made where it isn't there, and the name of the stream's content. */
+  async #consumer(connection: NatsConnection): Promise<{ consumer: Consumer; key: string }> {
+    const { jetstreamManager, AckPolicy } = await import("@nats-io/jetstream");
+    const { subject, durable, deliver_policy, ack_wait, max_ack_pending } = this.#values;
+    const manager = await jetstreamManager(connection);
+    const stream = this.#values.stream ?? (await manager.streams.find(subject!));
+    const { created } = await manager.streams.info(stream);
+    const name =
+      durable ?? `tailrace-${this.#context.hubName}-${this.#context.id}`.replaceAll(/[\s.*>/\\]/g, "_");
+    const isThere = await manager.consumers.info(stream, name).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere)
+      await manager.consumers.add(stream, {
+        durable_name: name,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy,
+        ack_wait: ack_wait * 1e9,
+        max_ack_pending,
+        ...(subject !== undefined && { filter_subject: subject }),
+      });
+    // A stream that was made anew counts from 1 again.
+    return {
+      consumer: await manager.jetstream().consumers.get(stream, name),
+      key: `${stream}/${String(created)}`,
+    };
+  }
+
+  async #hear(connection: NatsConnection, { signal, working }: Attempt): Promise<void> {
+    const { queue, subject } = this.#values;
+    const subscription = connection.subscribe(subject!, { ...(queue !== undefined && { queue }) });
+    const stop = (): void => subscription.unsubscribe();
+    const channel = this.#context.open({ key: randomUUID() });
+    let failure: Error | undefined;
+    const arrivals = new Arrivals<Msg>(
+      async (some) => {
+        const nowMs = this.#context.clock.now();
+        const events = some.flatMap(({ data, subject: on, headers }) =>
+          this.#decode(data, nowMs, { subject: on }, headers),
+        );
+        await channel.send(events.map((event) => ({ event })));
+      },
+      (error) => {
+        failure = error;
+        stop();
+      },
+    );
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      await connection.flush();
+      working();
+      for await (const message of subscription) {
+        if (arrivals.waiting < MAX_WAITING) arrivals.add(message);
+        else this.#context.failing("NATS sends more than the log takes: messages are lost; use a stream");
+      }
+      await arrivals.taken();
+    } finally {
+      signal.removeEventListener("abort", stop);
+      await arrivals.stop();
+      channel.close();
+    }
+    if (!signal.aborted) throw failure ?? new AppError("unavailable", "NATS ended the subscription");
+  }
+
+  #decode(
+    data: Uint8Array,
+    nowMs: number,
+    place: Record<string, unknown>,
+    headers: MsgHdrs | undefined,
+  ): Event[] {
+    const events = decodeWhole(this.#codec, data, nowMs);
+    if (!this.#values.metadata_enabled) return events;
+    const table = Object.fromEntries((headers?.keys() ?? []).map((name) => [name, headers?.get(name)]));
+    for (const event of events) event.set(METADATA, { ...place, headers: table });
+    return events;
+  }
+}

@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { type TestContext, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+
+async function run(
+  t: TestContext,
+  text: (port: number) => string,
+): Promise<{ world: InputWorld; port: number }> {
+  const world = new InputWorld();
+  const port = await freePort();
+  const component = world.make(text(port));
+  await component.start();
+  t.after(() => component.stop());
+  return { world, port };
+}
+
+async function write(port: number, ...chunks: (string | Buffer)[]): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  for (const chunk of chunks) await new Promise((resolve) => socket.write(chunk, resolve));
+  socket.end();
+  await once(socket.resume(), "close");
+}
+
+test("tcp reads lines however they are cut into packets, the last one too, and says who sent them", async (t) => {
+  const { world, port } = await run(t, (at) => `tcp { port => ${at} host => "127.0.0.1" }`);
+  await write(port, "one\ntw", "o\r\n\nthr", "ee");
+  await world.until(3);
+  assert.deepEqual(world.messages, ["one", "two", "three"]);
+  const { source } = plain(world.sent[0]!.event) as { source: { ip: string; port: number } };
+  assert.equal(source.ip, "127.0.0.1");
+  assert.equal(new Set(world.sent.map(({ key }) => key)).size, 1);
+});
+
+test("tcp cuts a line that has no end, and reads what the PROXY protocol says", async (t) => {
+  const { world, port } = await run(
+    t,
+    (at) =>
+      `tcp { port => ${at} host => "127.0.0.1" ecs_compatibility => disabled proxy_protocol => true codec => json_lines }`,
+  );
+  await write(port, "PROXY TCP4 192.0.2.1 198.51.100.1 5678 443\r\n", '{"a":1}\n');
+  await world.until(1);
+  assert.deepEqual(plain(world.sent[0]!.event), { a: 1, host: "192.0.2.1", port: 5678 });
+  const other = await run(t, (at) => `tcp { port => ${at} host => "127.0.0.1" }`);
+  await write(other.port, Buffer.alloc(3 * 1024 * 1024, 0x61), "\n");
+  await other.world.until(2);
+  for (const { event } of other.world.sent) {
+    assert.deepEqual(event.fields["tags"], ["line_cut"]);
+    assert.ok(String(event.fields["message"]).length <= 2 * 1024 * 1024);
+  }
+});
+
+test("tcp with multiline sends what is held when nothing more comes", async (t) => {
+  const { world, port } = await run(
+    t,
+    (at) =>
+      `tcp { port => ${at} host => "127.0.0.1" codec => multiline { pattern => "^ " what => "previous" auto_flush_interval => 0.05 } }`,
+  );
+  const socket = connect(port, "127.0.0.1");
+  socket.write("a\n b\nc\n");
+  await world.until(2);
+  assert.deepEqual(world.messages, ["a\n b", "c"]);
+  socket.destroy();
+});
+
+test("tcp as a client connects, and again when the connection ends", async (t) => {
+  const server = createServer((socket) => socket.end("line\n")).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const { port } = server.address() as { port: number };
+  const world = new InputWorld();
+  const component = world.make(`tcp { mode => client host => "127.0.0.1" port => ${port} }`);
+  await component.start();
+  await world.until(2);
+  await component.stop();
+  assert.deepEqual(new Set(world.messages), new Set(["line"]));
+});
+
+test("a port that is taken is told as such", async (t) => {
+  const { port } = await run(t, (at) => `tcp { port => ${at} host => "127.0.0.1" }`);
+  const second = new InputWorld().make(`tcp { port => ${port} host => "127.0.0.1" }`);
+  await assert.rejects(second.start(), { code: "port_taken" });
+  await second.stop();
+});
+
+test("udp makes an event of each datagram", async (t) => {
+  const { world, port } = await run(t, (at) => `udp { port => ${at} host => "127.0.0.1" codec => json }`);
+  const socket = createSocket("udp4");
+  for (const n of [1, 2])
+    await new Promise((resolve) => socket.send(`{"n":${n}}`, port, "127.0.0.1", resolve));
+  await world.until(2);
+  socket.close();
+  assert.deepEqual(
+    world.sent.map(({ event }) => plain(event)),
+    [1, 2].map((n) => ({ n, host: { ip: "127.0.0.1" } })),
+  );
+});
+
+test("syslog reads both forms by UDP and TCP, and keeps what is neither", async (t) => {
+  const { world, port } = await run(
+    t,
+    (at) => `syslog { port => ${at} host => "127.0.0.1" ecs_compatibility => disabled }`,
+  );
+  await write(
+    port,
+    "<34>Oct 11 22:14:15 mymachine su[230]: 'su root' failed\n",
+    '<165>1 2003-10-11T22:14:15.003Z host.example evntslog 77 ID47 [x@1 a="b"] An event\n',
+    "81 <13>1 2003-10-11T22:14:15.003Z host.example app - - - counted\n",
+    "<191>no head\n",
+  );
+  await world.until(4);
+  const [first, second, third, fourth] = world.sent.map(({ event }) => plain(event));
+  const { timestamp: _time, ...rest } = first!;
+  assert.deepEqual(rest, {
+    message: "'su root' failed",
+    priority: 34,
+    facility: 4,
+    severity: 2,
+    facility_label: "security/authorization",
+    severity_label: "Critical",
+    logsource: "mymachine",
+    program: "su",
+    pid: "230",
+    host: "127.0.0.1",
+  });
+  assert.deepEqual(
+    [second!["message"], second!["structured_data"], second!["msgid"]],
+    ["An event", { "x@1": { a: "b" } }, "ID47"],
+  );
+  assert.equal(world.sent[1]!.event.timeMs, Date.UTC(2003, 9, 11, 22, 14, 15, 3));
+  assert.equal(third!["message"], "counted");
+  assert.deepEqual(
+    [fourth!["message"], fourth!["severity"], fourth!["tags"]],
+    ["no head", 7, ["_grokparsefailure_sysloginput"]],
+  );
+  const socket = createSocket("udp4");
+  await new Promise((resolve) => socket.send("<34>Oct 11 22:14:15 m su: by udp", port, "127.0.0.1", resolve));
+  await world.until(5);
+  socket.close();
+  assert.equal(world.messages[4], "by udp");
+});
+
+test("syslog reads times in the zone that it is told, and from behind a load balancer", async (t) => {
+  const { world, port } = await run(
+    t,
+    (at) => `syslog { port => ${at} host => "127.0.0.1" timezone => "Asia/Kolkata" proxy_protocol => true }`,
+  );
+  await write(port, "PROXY TCP4 192.0.2.1 198.51.100.1 5678 443\r\n<34>Oct 11 22:14:15 m su: one\n");
+  await world.until(1);
+  const { event } = world.sent[0]!;
+  const time = new Date(event.timeMs);
+  assert.equal(event.toJson().includes('"ip":"192.0.2.1"'), true);
+  assert.deepEqual(
+    [time.getUTCMonth(), time.getUTCDate(), time.getUTCHours(), time.getUTCMinutes()],
+    [9, 11, 16, 44],
+  );
+});
+
+test("http answers when events are in the log, by the body's type, and keeps passwords out of them", async (t) => {
+  const { world, port } = await run(
+    t,
+    (at) =>
+      `http { port => ${at} host => "127.0.0.1" user => "u" password => "p" max_content_length => 1000 response_code => 202 }`,
+  );
+  const headers = { authorization: `Basic ${Buffer.from("u:p").toString("base64")}` };
+  const post = async (body: string | Buffer, more: Record<string, string> = {}): Promise<number> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/path?q=1`, {
+      method: "POST",
+      body: body as string,
+      headers: { ...headers, ...more },
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  assert.equal(await post('[{"a":1},{"a":2}]', { "content-type": "application/json" }), 202);
+  assert.equal(await post("plain text", { "content-type": "text/plain" }), 202);
+  assert.equal(
+    await post(gzipSync('{"a":3}'), {
+      "content-type": "application/json; charset=utf-8",
+      "content-encoding": "gzip",
+    }),
+    202,
+  );
+  assert.equal(await post("x".repeat(1001)), 413);
+  assert.equal(await post(gzipSync(Buffer.alloc(100_000)), { "content-encoding": "gzip" }), 413);
+  assert.equal(await post("x", { "content-encoding": "gzip" }), 400);
+  assert.equal(await post("x", { authorization: "Basic eDp5" }), 401);
+  assert.deepEqual(
+    world.sent.map(({ event }) => event.fields["a"] ?? event.fields["message"]),
+    [1, 2, "plain text", 3],
+  );
+  const event = plain(world.sent[0]!.event);
+  assert.deepEqual([event["host"], (event["url"] as { path: string }).path], [{ ip: "127.0.0.1" }, "/path"]);
+  assert.doesNotMatch(JSON.stringify([event, world.sent[0]!.event.metadata]), /Basic/);
+});
+
+test("heartbeat, pipeline and dead_letter_queue make the events they are told", async () => {
+  const beat = new InputWorld();
+  const heart = beat.make("heartbeat { interval => 0.001 count => 2 message => sequence }");
+  await heart.start();
+  await beat.until(2);
+  await heart.stop();
+  assert.deepEqual(
+    beat.sent.map(({ event }) => event.fields["clock"]),
+    [0, 1],
+  );
+
+  const world = new InputWorld();
+  const input = world.make('pipeline { address => "a1" }');
+  await input.start();
+  const record = (sourceKey: string, place: number) => ({
+    sourceKey,
+    place,
+    body: Buffer.from(`{"p":${place}}`),
+    timeMs: 5,
+  });
+  await world.handlers.get("a1")!([record("s", 7), record("", 0), record("s", 9)]);
+  await input.stop();
+  assert.deepEqual(
+    world.sent.map(({ key, offset, event }) => [key, offset, event.fields["p"]]),
+    [
+      ["s", 7, 7],
+      ["s", 9, 9],
+      ["other", undefined, 0],
+    ],
+  );
+
+  const dead = new InputWorld();
+  dead.letters.push(
+    { sequence: 3, reason: "old", source: "x", timeMs: 1, data: Buffer.from("{}") },
+    {
+      sequence: 4,
+      reason: "refused",
+      source: "elasticsearch",
+      timeMs: Date.UTC(2026, 1, 1),
+      data: Buffer.from('{"m":1}'),
+    },
+  );
+  const letters = dead.make('dead_letter_queue { start_timestamp => "2026-01-01T00:00:00Z" }');
+  await letters.start();
+  await dead.until(1);
+  await letters.stop();
+  assert.deepEqual(plain(dead.sent[0]!.event), { m: 1 });
+  assert.equal((dead.sent[0]!.event.metadata["dead_letter_queue"] as { reason: string }).reason, "refused");
+  assert.equal(dead.state.get("sequence"), 4);
+});

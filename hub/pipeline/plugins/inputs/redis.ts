@@ -1,0 +1,155 @@
+/** Input redis: events from lists and channels. */
+
+import { randomUUID } from "node:crypto";
+import { Redis } from "ioredis";
+import type { Static } from "typebox";
+import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import {
+  anyTable,
+  codecOption,
+  flag,
+  oneOf,
+  optional,
+  options,
+  text,
+} from "#hub/pipeline/plugins/option-types.ts";
+
+/** How long an empty list is waited at before it is asked again: so long a stop takes at most. s */
+const BLOCK_S = 1;
+
+const OPTIONS = options({
+  host: text("host", "127.0.0.1"),
+  port: Type.Integer({ default: 6379, minimum: 1, maximum: 65535, description: "port" }),
+  path: optional(text("socket's path instead of host and port")),
+  db: Type.Integer({ default: 0, minimum: 0, description: "number of the database" }),
+  password: optional(text("password")),
+  ssl: flag("speaks TLS", false),
+  timeout: Type.Number({
+    default: 5,
+    exclusiveMinimum: 0,
+    description: "longest that a connection may take to open, s",
+  }),
+  key: text("list, channel, or pattern of channels"),
+  data_type: oneOf(["list", "channel", "pattern_channel"], "what key names"),
+  batch_count: Type.Integer({ default: 125, minimum: 1, description: "events taken from a list at a time" }),
+  codec: codecOption("how an element is read", "json"),
+  command_map: anyTable("accepted for compatibility"),
+  threads: optional(Type.Integer({ description: "accepted for compatibility" })),
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const redisInput = defineInput({
+  name: "redis",
+  description: "takes events from a list, or hears them from channels",
+  options: OPTIONS,
+  create(values, context) {
+    const makeCodec = context.codec(values.codec);
+    return (running) => {
+      const reader = new RedisReader(running, values, makeCodec());
+      return new Reconnecting({
+        context: running,
+        read: (attempt) => reader.read(attempt),
+        reason: (error) => `Redis: ${(error as Error).message}`,
+      });
+    };
+  },
+});
+
+/** Elements of a list are moved to a list of this input first, and taken out of there when the log has them: none is lost. */
+class RedisReader {
+  readonly #context: InputContext;
+  readonly #values: Options;
+  readonly #codec: Codec;
+
+  constructor(context: InputContext, values: Options, codec: Codec) {
+    this.#context = context;
+    this.#values = values;
+    this.#codec = codec;
+  }
+
+  async read({ signal, working }: Attempt): Promise<void> {
+    const { data_type, path, host } = this.#values;
+    if (path === undefined) this.#context.checkTarget(host);
+    const isList = data_type === "list";
+    const redis = this.#client();
+    const channel = this.#context.open({ key: randomUUID() });
+    // A list is left between two batches, so that none is sent twice.
+    const abort = (): void => {
+      if (!isList) redis.disconnect();
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      await redis.connect();
+      working();
+      await (isList ? this.#takeList(redis, channel, signal) : this.#hear(redis, channel));
+    } finally {
+      signal.removeEventListener("abort", abort);
+      redis.disconnect();
+      channel.close();
+    }
+  }
+
+  async #takeList(redis: Redis, channel: InputChannel, signal: AbortSignal): Promise<void> {
+    const { key, batch_count } = this.#values;
+    const own = `${key}:tailrace:${this.#context.hubName}:${this.#context.id}`;
+    await this.#deliver(redis, channel, own);
+    while (!signal.aborted) {
+      const first = await redis.blmove(key, own, "LEFT", "RIGHT", BLOCK_S);
+      if (first === null) continue;
+      const more = redis.pipeline();
+      for (let count = 1; count < batch_count; count++) more.lmove(key, own, "LEFT", "RIGHT");
+      await more.exec();
+      await this.#deliver(redis, channel, own);
+    }
+  }
+
+  /** Sends what was moved to the input's own list, then lets go of it. */
+  async #deliver(redis: Redis, channel: InputChannel, own: string): Promise<void> {
+    for (;;) {
+      const elements = await redis.lrangeBuffer(own, 0, this.#values.batch_count - 1);
+      if (elements.length === 0) return;
+      await this.#send(channel, elements);
+      await redis.ltrim(own, elements.length, -1);
+    }
+  }
+
+  async #hear(redis: Redis, channel: InputChannel): Promise<void> {
+    const { key, data_type } = this.#values;
+    const { promise, reject } = Promise.withResolvers<never>();
+    redis.once("close", () => reject(new Error("the connection ended")));
+    let last: Promise<void> = Promise.resolve();
+    const take = (payload: Buffer): void => {
+      last = last.then(() => this.#send(channel, [payload])).catch(reject);
+    };
+    redis.on("messageBuffer", (_channel: Buffer, payload: Buffer) => take(payload));
+    redis.on("pmessageBuffer", (_pattern: string, _channel: Buffer, payload: Buffer) => take(payload));
+    await (data_type === "channel" ? redis.subscribe(key) : redis.psubscribe(key));
+    await promise;
+  }
+
+  async #send(channel: InputChannel, payloads: readonly Buffer[]): Promise<void> {
+    const nowMs = this.#context.clock.now();
+    const events = payloads.flatMap((payload) => this.#codec.decode(payload, nowMs));
+    if (events.length > 0) await channel.send(events.map((event) => ({ event })));
+  }
+
+  #client(): Redis {
+    const { host, port, path, db, password, ssl, timeout } = this.#values;
+    const redis = new Redis({
+      ...(path === undefined ? { host, port } : { path }),
+      db,
+      ...(password !== undefined && { password }),
+      ...(ssl && { tls: { servername: host } }),
+      connectTimeout: timeout * 1000,
+      lazyConnect: true,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+    });
+    redis.on("error", () => undefined);
+    return redis;
+  }
+}

@@ -1,0 +1,115 @@
+/** One stream of bytes (a connection, a pipe): cut at a delimiter, decoded, sent; reading goes on when the log has taken it. */
+
+import { randomUUID } from "node:crypto";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import type { InputChannel, InputContext } from "#hub/pipeline/plugins/input.ts";
+import type { Event } from "#proto/event.ts";
+
+/** A line that is longer is cut there and tagged, so that a source can't fill the memory. Bytes. */
+export const MAX_LINE_BYTES = 1024 * 1024;
+
+const CUT_TAG = "line_cut";
+
+const CR = 0x0d;
+
+export interface StreamSessionOptions {
+  readonly context: InputContext;
+  readonly codec: Codec;
+  /** Sets what is known of the source. */
+  readonly decorate?: (event: Event) => void;
+  /** What ends a payload; undefined: each chunk is one. */
+  readonly delimiter?: string;
+}
+
+export class StreamSession {
+  readonly #options: StreamSessionOptions;
+  readonly #channel: InputChannel;
+  /** What came behind the last delimiter. */
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  /** A part of the line at hand was sent already. */
+  #isCutting = false;
+  #flushTimer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(options: StreamSessionOptions) {
+    this.#options = options;
+    // What a socket brought can't be read again: each session is a source of its own.
+    this.#channel = options.context.open({ key: randomUUID() });
+  }
+
+  /** Takes a chunk; resolves when what it completed is in the log. */
+  async push(chunk: Buffer): Promise<void> {
+    clearTimeout(this.#flushTimer);
+    await this.#flushing;
+    await this.#send(this.#payloads(chunk).flatMap(({ payload, isCut }) => this.#decode(payload, isCut)));
+    const { flushAfterMs, held = 0 } = this.#options.codec;
+    if (flushAfterMs === undefined || held === 0) return;
+    this.#flushTimer = setTimeout(() => {
+      this.#flushing = this.#send(this.#options.codec.flush?.() ?? []).catch(() => undefined);
+    }, flushAfterMs);
+  }
+
+  /** Sends what is left; to be called once, when the stream has ended. */
+  async end(): Promise<void> {
+    clearTimeout(this.#flushTimer);
+    await this.#flushing;
+    try {
+      const rest = this.#restBytes === 0 ? [] : this.#decode(Buffer.concat(this.#rest), false);
+      await this.#send([...rest, ...(this.#options.codec.flush?.() ?? [])]);
+    } finally {
+      this.#channel.close();
+    }
+  }
+
+  #payloads(chunk: Buffer): { payload: Buffer; isCut: boolean }[] {
+    const { delimiter } = this.#options;
+    if (delimiter === undefined) return [{ payload: chunk, isCut: false }];
+    const found: { payload: Buffer; isCut: boolean }[] = [];
+    const end = Buffer.from(delimiter);
+    // A delimiter of several bytes may lie across two chunks.
+    let bytes = this.#restBytes > 0 && end.length > 1 ? this.#takeRest(chunk) : chunk;
+    let at = 0;
+    for (;;) {
+      const next = bytes.indexOf(end, at);
+      if (next < 0) break;
+      const line = bytes.subarray(at, next);
+      found.push({ payload: this.#restBytes > 0 ? this.#takeRest(line) : line, isCut: this.#isCutting });
+      this.#isCutting = false;
+      at = next + end.length;
+    }
+    bytes = bytes.subarray(at);
+    if (bytes.length > 0) {
+      this.#rest.push(Buffer.from(bytes));
+      this.#restBytes += bytes.length;
+    }
+    if (this.#restBytes >= MAX_LINE_BYTES) {
+      this.#isCutting = true;
+      found.push({ payload: this.#takeRest(Buffer.alloc(0)), isCut: true });
+    }
+    return found;
+  }
+
+  #takeRest(more: Buffer): Buffer {
+    const whole = Buffer.concat([...this.#rest, more]);
+    this.#rest = [];
+    this.#restBytes = 0;
+    return whole;
+  }
+
+  #decode(bytes: Buffer, isCut: boolean): Event[] {
+    const isCrLf = this.#options.delimiter === "\n" && bytes.at(-1) === CR;
+    const payload = isCrLf ? bytes.subarray(0, -1) : bytes;
+    if (payload.length === 0) return [];
+    const events = this.#options.codec.decode(payload, this.#options.context.clock.now());
+    if (isCut) for (const event of events) event.tag(CUT_TAG);
+    return events;
+  }
+
+  async #send(events: readonly Event[]): Promise<void> {
+    if (events.length === 0) return;
+    const { decorate } = this.#options;
+    if (decorate !== undefined) for (const event of events) decorate(event);
+    await this.#channel.send(events.map((event) => ({ event })));
+  }
+}

@@ -1,0 +1,193 @@
+/** Input tcp: lines that come by connections, taken or made. */
+
+import { connect, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls, type TlsOptions } from "node:tls";
+import type { Static } from "typebox";
+import { currentTlsNames } from "#hub/pipeline/connections/former-tls-names.ts";
+import { clientTls, listenerTls, TLS_CLIENT, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { ProxyLine, type Sender } from "#hub/pipeline/plugins/inputs/stream/proxy-line.ts";
+import { StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
+import { codecOption, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import type { Event } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import { Backoff } from "#proto/kit/retry.ts";
+
+const RECONNECT = { firstMs: 200, capMs: 30_000 };
+
+const OPTIONS = options({
+  host: text("address that is listened at, or connected to", "0.0.0.0"),
+  port: Type.Integer({
+    minimum: 0,
+    maximum: 65535,
+    description: "port that is listened at, or connected to",
+  }),
+  mode: oneOf(["server", "client"], "whether connections are taken or one is made", "server"),
+  codec: codecOption("how a line is read", "line"),
+  delimiter: text("what ends a line", "\n"),
+  proxy_protocol: flag("connections begin with a line of the PROXY protocol, version 1", false),
+  tcp_keep_alive: flag("asks peers that say nothing whether they are there", false),
+  dns_reverse_lookup_enabled: optional(
+    Type.Boolean({ description: "accepted for compatibility; the filter dns looks names up" }),
+  ),
+  ecs_compatibility: oneOf(
+    ["disabled", "v1", "v8"],
+    "disabled sets host and port, v1 and v8 source.ip and source.port",
+    "v8",
+  ),
+  ...TLS_LISTENER,
+  // Required as a listener is asked for by pipelines that were written before.
+  ssl_client_authentication: oneOf(
+    ["none", "optional", "required"],
+    "whether clients need a certificate",
+    "required",
+  ),
+  ssl_verification_mode: TLS_CLIENT.ssl_verification_mode,
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const tcpInput = defineInput({
+  name: "tcp",
+  description: "reads lines from connections",
+  options: OPTIONS,
+  create(values, { codec, resolvePath }) {
+    const makeCodec = codec(values.codec);
+    if (values.mode === "server") {
+      const tls = listenerTls(values, resolvePath);
+      return (context) => new TcpServer(context, values, makeCodec, tls);
+    }
+    const tls = clientTls(currentTlsNames(values), resolvePath);
+    return (context) => new TcpClient(context, values, makeCodec, tls);
+  },
+});
+
+class TcpServer implements Component {
+  readonly #listener: Listener;
+
+  constructor(context: InputContext, values: Options, makeCodec: () => Codec, tls: TlsOptions | undefined) {
+    this.#listener = new Listener({
+      host: values.host,
+      port: values.port,
+      tls,
+      serve: (socket) => serve(socket, context, values, makeCodec()),
+      onFault: (error) => context.log.warn({ err: error, input: context.id }, "a connection ended early"),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#listener.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#listener.stop();
+  }
+}
+
+class TcpClient implements Component {
+  readonly #context: InputContext;
+  readonly #values: Options;
+  readonly #makeCodec: () => Codec;
+  readonly #tls: ConnectionOptions | undefined;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(
+    context: InputContext,
+    values: Options,
+    makeCodec: () => Codec,
+    tls: ConnectionOptions | undefined,
+  ) {
+    this.#context = context;
+    this.#values = values;
+    this.#makeCodec = makeCodec;
+    this.#tls = tls;
+  }
+
+  async start(): Promise<void> {
+    this.#context.checkTarget(this.#values.host);
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const backoff = new Backoff(RECONNECT);
+    while (!signal.aborted) {
+      try {
+        await this.#connection(signal, () => {
+          backoff.reset();
+          this.#context.failing(null);
+        });
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#context.failing(`${this.#values.host}:${this.#values.port}: ${(error as Error).message}`);
+      }
+      await this.#context.clock.sleep(backoff.next(), signal).catch(() => undefined);
+    }
+  }
+
+  async #connection(signal: AbortSignal, connected: () => void): Promise<void> {
+    const { host, port } = this.#values;
+    const socket =
+      this.#tls === undefined
+        ? connect(port, host)
+        : connectTls({ ...this.#tls, host, port, servername: host });
+    const end = (): void => void socket.destroy();
+    signal.addEventListener("abort", end, { once: true });
+    socket.once(this.#tls === undefined ? "connect" : "secureConnect", connected);
+    try {
+      await serve(socket, this.#context, this.#values, this.#makeCodec());
+    } finally {
+      signal.removeEventListener("abort", end);
+      socket.destroy();
+    }
+  }
+}
+
+async function serve(socket: Socket, context: InputContext, values: Options, codec: Codec): Promise<void> {
+  if (values.tcp_keep_alive) socket.setKeepAlive(true);
+  const proxy = new ProxyLine(
+    { ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 },
+    values.proxy_protocol,
+  );
+  const session = new StreamSession({
+    context,
+    codec,
+    delimiter: values.delimiter,
+    decorate: (event) => setSource(event, proxy.sender, values.ecs_compatibility !== "disabled"),
+  });
+  try {
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      const bytes = proxy.take(chunk);
+      if (bytes !== undefined) await session.push(bytes);
+    }
+  } finally {
+    await session.end();
+  }
+}
+
+const IP = fieldReference("[source][ip]");
+const PORT = fieldReference("[source][port]");
+const METADATA = fieldReference("[@metadata][input][tcp][source]");
+
+function setSource(event: Event, { ip, port }: Sender, ecs: boolean): void {
+  if (ecs) {
+    event.set(METADATA, { ip, port });
+    if (!event.has(fieldReference("source"))) {
+      event.set(IP, ip);
+      event.set(PORT, port);
+    }
+    return;
+  }
+  if (event.fields["host"] === undefined) event.fields["host"] = ip;
+  if (event.fields["port"] === undefined) event.fields["port"] = port;
+}

@@ -1,0 +1,156 @@
+/** Input udp: datagrams. */
+
+import { randomUUID } from "node:crypto";
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import { isIPv6 } from "node:net";
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { codecOption, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import type { Event } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+
+/** How often it is said that datagrams were dropped. */
+const TELL_EVERY_MS = 10_000;
+
+const OPTIONS = options({
+  host: text("address that is listened at", "0.0.0.0"),
+  port: Type.Integer({ minimum: 0, maximum: 65535, description: "port that is listened at" }),
+  codec: codecOption("how a datagram is read", "plain"),
+  buffer_size: Type.Integer({
+    default: 65_536,
+    minimum: 1,
+    description: "longest datagram that is taken, bytes",
+  }),
+  receive_buffer_bytes: optional(Type.Integer({ minimum: 1, description: "buffer of the system, bytes" })),
+  queue_size: Type.Integer({
+    default: 2_000,
+    minimum: 1,
+    description:
+      "datagrams that wait for the log; further ones are dropped, as a sender can't be told to wait",
+  }),
+  source_ip_fieldname: optional(
+    text("field that takes the sender's address; without it host.ip, or host where ECS is off"),
+  ),
+  ecs_compatibility: oneOf(["disabled", "v1", "v8"], "disabled sets host, v1 and v8 host.ip", "v8"),
+  workers: optional(Type.Integer({ description: "accepted for compatibility" })),
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const udpInput = defineInput({
+  name: "udp",
+  description: "reads datagrams",
+  options: OPTIONS,
+  create(values, { codec }) {
+    const makeCodec = codec(values.codec);
+    const field = fieldReference(
+      values.source_ip_fieldname ?? (values.ecs_compatibility === "disabled" ? "host" : "[host][ip]"),
+    );
+    const decorate = (event: Event, { address }: RemoteInfo): void => {
+      if (!event.has(field)) event.set(field, address);
+    };
+    return (context) => new DatagramInput(context, values, makeCodec(), decorate);
+  },
+});
+
+/** What a datagram input needs of its options. */
+export type DatagramOptions = Pick<
+  Options,
+  "host" | "port" | "buffer_size" | "queue_size" | "receive_buffer_bytes"
+>;
+
+/** Takes datagrams into the log. */
+export class DatagramInput implements Component {
+  readonly #context: InputContext;
+  readonly #options: DatagramOptions;
+  readonly #codec: Codec;
+  readonly #decorate: (event: Event, from: RemoteInfo) => void;
+  readonly #pending = new Set<Promise<void>>();
+  #channel: InputChannel | undefined;
+  #socket: Socket | undefined;
+  #dropped = 0;
+  #toldMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    context: InputContext,
+    values: DatagramOptions,
+    codec: Codec,
+    decorate: (event: Event, from: RemoteInfo) => void,
+  ) {
+    this.#context = context;
+    this.#options = values;
+    this.#codec = codec;
+    this.#decorate = decorate;
+  }
+
+  /** The port listened at, where 0 let the system choose. */
+  get port(): number {
+    return this.#socket?.address().port ?? this.#options.port;
+  }
+
+  /** Throws port_taken, unavailable. */
+  async start(): Promise<void> {
+    const { host, port, receive_buffer_bytes } = this.#options;
+    const socket = createSocket({
+      type: isIPv6(host) ? "udp6" : "udp4",
+      ...(receive_buffer_bytes !== undefined && { recvBufferSize: receive_buffer_bytes }),
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    socket.once("error", reject);
+    socket.bind(port, host, resolve);
+    try {
+      await promise;
+    } catch (error) {
+      const taken = systemCode(error) === "EADDRINUSE";
+      throw new AppError(taken ? "port_taken" : "unavailable", `${host}:${port} (UDP) can't be listened at`, {
+        cause: error,
+      });
+    }
+    socket.on("error", (error) => this.#context.failing(error.message));
+    this.#socket = socket;
+    this.#channel = this.#context.open({ key: randomUUID() });
+    socket.on("message", (payload, from) => this.#take(payload, from));
+  }
+
+  async stop(): Promise<void> {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (socket !== undefined) await new Promise<void>((resolve) => void socket.close(() => resolve()));
+    await Promise.allSettled(this.#pending);
+    this.#channel?.close();
+  }
+
+  #take(payload: Buffer, from: RemoteInfo): void {
+    const { clock } = this.#context;
+    if (this.#pending.size >= this.#options.queue_size) {
+      this.#tellDrop();
+      return;
+    }
+    const events = this.#codec.decode(payload.subarray(0, this.#options.buffer_size), clock.now());
+    if (events.length === 0) return;
+    for (const event of events) this.#decorate(event, from);
+    const sent = this.#channel!.send(events.map((event) => ({ event })))
+      .catch((error: unknown) => {
+        if (!(error instanceof AppError && error.code === "cancelled"))
+          this.#context.failing((error as Error).message);
+      })
+      .finally(() => this.#pending.delete(sent));
+    this.#pending.add(sent);
+  }
+
+  #tellDrop(): void {
+    const { clock, failing, log, id } = this.#context;
+    this.#dropped++;
+    if (clock.monotonic() - this.#toldMs < TELL_EVERY_MS) return;
+    this.#toldMs = clock.monotonic();
+    log.warn(
+      { input: id, dropped: this.#dropped },
+      "datagrams are dropped, as the log takes them too slowly",
+    );
+    failing(`${this.#dropped} datagrams were dropped, as the log takes them too slowly`);
+  }
+}

@@ -1,0 +1,21 @@
+/** All outputs, by name. */
+
+import type { OutputDefinition } from "#hub/pipeline/plugins/output.ts";
+import { PluginSet } from "#hub/pipeline/plugins/plugin-set.ts";
+
+export const outputs = new PluginSet<OutputDefinition>("output", {
+  csv: async () => (await import("./csv.ts")).csvOutput,
+  elasticsearch: async () => (await import("./elasticsearch.ts")).elasticsearchOutput,
+  email: async () => (await import("./email.ts")).emailOutput,
+  file: async () => (await import("./file.ts")).fileOutput,
+  http: async () => (await import("./http.ts")).httpOutput,
+  kafka: async () => (await import("./kafka.ts")).kafkaOutput,
+  nats: async () => (await import("./nats.ts")).natsOutput,
+  null: async () => (await import("./null.ts")).nullOutput,
+  pipeline: async () => (await import("./pipeline.ts")).pipelineOutput,
+  rabbitmq: async () => (await import("./rabbitmq.ts")).rabbitmqOutput,
+  redis: async () => (await import("./redis.ts")).redisOutput,
+  stdout: async () => (await import("./stdout.ts")).stdoutOutput,
+  tcp: async () => (await import("./tcp.ts")).tcpOutput,
+  udp: async () => (await import("./udp.ts")).udpOutput,
+});

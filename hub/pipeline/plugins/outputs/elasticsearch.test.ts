@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { freePort } from "#test/contract/input-runner.ts";
+import { OutputWorld } from "#test/contract/output-runner.ts";
+
+interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly lines: Record<string, Record<string, unknown>>[];
+}
+
+type Answer = (seen: Seen) => { status: number; body?: unknown } | undefined;
+
+/** Answers like a search engine: each document by its field `status`, 201 without it. */
+async function engine(
+  t: TestContext,
+  answer: Answer = () => undefined,
+): Promise<{ host: string; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const serve = async (request: IncomingMessage): Promise<{ status: number; body?: unknown }> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const whole = Buffer.concat(chunks);
+    const text = (request.headers["content-encoding"] === "gzip" ? gunzipSync(whole) : whole).toString();
+    const lines = text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
+    const each = { method: request.method!, url: request.url!, headers: request.headers, lines };
+    seen.push(each);
+    return answer(each) ?? { status: 200, body: { items: request.method === "POST" ? itemsOf(lines) : [] } };
+  };
+  const server = createServer((request, response) => {
+    void serve(request).then(({ status, body }) =>
+      response.writeHead(status).end(JSON.stringify(body ?? {})),
+    );
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+function itemsOf(lines: Seen["lines"]): unknown[] {
+  const items: unknown[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const [name] = Object.keys(lines[at]!);
+    const status = name === "delete" ? 404 : ((lines[++at] as Record<string, unknown>)["status"] ?? 201);
+    const error = { type: "mapper_parsing_exception", reason: "no", caused_by: { reason: "why" } };
+    items.push({ [name!]: { status, ...(name === "delete" ? { result: "not_found" } : { error }) } });
+  }
+  return items;
+}
+
+test("documents go over HTTP with an id that stays, and each failure is told apart", async (t) => {
+  const { host, seen } = await engine(t);
+  const output = new OutputWorld(
+    `elasticsearch { hosts => ["${host}"] index => "Shop-%{kind}" user => "u" password => "p" routing => "%{kind}" custom_headers => { "X-A" => "b" } }`,
+  );
+  t.after(() => output.writer.stop());
+  const statuses = [201, 429, 400, 409, 503, 404];
+  const rest = await output.write(statuses.map((status) => ({ kind: "a", status })));
+  assert.deepEqual(rest, {
+    again: [1, 4],
+    refused: [
+      { place: 2, reason: "status 400: mapper_parsing_exception: no: why" },
+      { place: 5, reason: "status 404: mapper_parsing_exception: no: why" },
+    ],
+  });
+  assert.deepEqual(seen[0]!.lines[0], { index: { _index: "shop-a", _id: "id-0", routing: "a" } });
+  assert.partialDeepStrictEqual(seen[0], {
+    method: "POST",
+    url: "/_bulk",
+    headers: {
+      authorization: `Basic ${Buffer.from("u:p").toString("base64")}`,
+      "x-a": "b",
+      "content-encoding": "gzip",
+    },
+  });
+});
+
+test("updates, creations and deletions are what the action says, document by document", async (t) => {
+  const { host, seen } = await engine(t);
+  const output = new OutputWorld(
+    `elasticsearch { hosts => ["http://${host}/base/"] index => "i" action => "%{do}" document_id => "%{id}" doc_as_upsert => true api_key => "a:b" compression_level => 0 }`,
+  );
+  t.after(() => output.writer.stop());
+  await output.write(
+    ["index", "create", "update", "delete", "forget"].map((action) => ({ do: action, id: action })),
+  );
+  assert.equal(seen[0]!.url, "/base/_bulk");
+  assert.equal(seen[0]!.headers.authorization, `ApiKey ${Buffer.from("a:b").toString("base64")}`);
+  const { lines } = seen[0]!;
+  assert.deepEqual(
+    [lines[0], lines[2], lines[4], lines[6]],
+    [
+      { index: { _index: "i", _id: "index" } },
+      { create: { _index: "i", _id: "create" } },
+      { update: { _index: "i", _id: "update", retry_on_conflict: 1 } },
+      { delete: { _index: "i", _id: "delete" } },
+    ],
+  );
+  assert.partialDeepStrictEqual(lines[5], { doc: { do: "update" }, doc_as_upsert: true });
+  assert.match(output.refused.join(), /"forget" is no action/);
+});
+
+test("a request that is too long goes in halves, and a host that fails is passed over", async (t) => {
+  const { host, seen } = await engine(t, ({ lines }) =>
+    lines.length > 4 || lines.some((line) => line["large"] !== undefined) ? { status: 413 } : undefined,
+  );
+  const output = new OutputWorld(`elasticsearch { hosts => ["127.0.0.1:${await freePort()}", "${host}"] }`);
+  t.after(() => output.writer.stop());
+  const events = [{}, {}, { large: 1 }, {}, {}];
+  await assert.rejects(output.write(events), { code: "unavailable", message: /can't be reached/ });
+  assert.deepEqual(
+    (await output.write(events))?.refused?.map(({ place }) => place),
+    [2],
+  );
+  assert.ok(seen.every(({ lines }) => lines.length > 0));
+});
+
+test("a whole request that is refused is tried again, and says what to look at", async (t) => {
+  const { host } = await engine(t, () => ({
+    status: 403,
+    body: { error: { type: "security", reason: "no rights" } },
+  }));
+  const output = new OutputWorld(`elasticsearch { hosts => ["${host}"] }`);
+  t.after(() => output.writer.stop());
+  await assert.rejects(output.write([{}]), {
+    code: "unavailable",
+    message: /answered 403: security: no rights; check user and password/,
+  });
+});
+
+test("a template is put before the first document, of the kind that the version knows, unless there is one", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "template-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "t.json"), '{"index_patterns":["a"]}');
+  for (const [version, path] of [
+    ["8.19.2", "/_index_template/logstash"],
+    ["7.17.0", "/_template/logstash"],
+  ]) {
+    const { host, seen } = await engine(t, ({ method, url }) =>
+      url === "/"
+        ? { status: 200, body: { version: { number: version } } }
+        : method === "HEAD"
+          ? { status: 404 }
+          : undefined,
+    );
+    const output = new OutputWorld(`elasticsearch { hosts => ["${host}"] template => "${folder}/t.json" }`);
+    t.after(() => output.writer.stop());
+    await output.write([{}]);
+    await output.write([{}]);
+    assert.deepEqual(
+      seen.map(({ method, url }) => `${method} ${url}`),
+      ["GET /", `HEAD ${path}`, `PUT ${path}`, "POST /_bulk", "POST /_bulk"],
+    );
+  }
+});
+
+test("this machine's port 9200 is this installation, and what can't be done is told with what to write instead", () => {
+  for (const hosts of ['["localhost:9200"]', '"127.0.0.1"', '["http://localhost:9200", "[::1]:9200"]'])
+    assert.throws(
+      () => new OutputWorld(`elasticsearch { hosts => ${hosts} }`).write([{}]),
+      /routes documents/,
+    );
+  const rows: [string, RegExp][] = [
+    ['cloud_id => "x"', /hosts => \[/],
+    ["ilm_enabled => true", /no lifecycle policies/],
+    ['action => "remove"', /write index, create, update or delete/],
+    ['action => "delete"', /document_id =>/],
+    ['index => "<logs-{now/d}>"', /write dates as %\{\+yyyy/],
+    ['script => "ctx.x = 1"', /no effect on documents of this installation/],
+    ["remote => true", /nobody to send to/],
+  ];
+  for (const [options, expected] of rows)
+    assert.throws(() => new OutputWorld(`elasticsearch { ${options} }`), expected, options);
+});

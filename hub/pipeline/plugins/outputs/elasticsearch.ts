@@ -1,0 +1,108 @@
+/** Output elasticsearch: documents in this installation's search engine, by way of the log, or in another one over HTTP. */
+
+import { defineOutput, type OutputContext, type Shaper } from "#hub/pipeline/plugins/output.ts";
+import { type ActionOf, compileAction } from "#hub/pipeline/plugins/outputs/elasticsearch/action.ts";
+import {
+  ELASTICSEARCH_OPTIONS,
+  type ElasticsearchOptions,
+  isRemote,
+  REFUSED,
+} from "#hub/pipeline/plugins/outputs/elasticsearch/options.ts";
+import { RemoteWriter } from "#hub/pipeline/plugins/outputs/elasticsearch/remote-writer.ts";
+import type { Event } from "#proto/event.ts";
+import { compileFormat } from "#proto/format.ts";
+
+/** Letters that no index has in its name. */
+const NO_INDEX = /[A-Z\\/*?"<>| ,#]/;
+
+/** Options that only another installation heeds. */
+const REMOTE_ONLY = [
+  "pipeline",
+  "routing",
+  "version",
+  "version_type",
+  "script",
+  "upsert",
+  "template",
+] as const;
+
+export const elasticsearchOutput = defineOutput({
+  name: "elasticsearch",
+  description:
+    "stores each event as a document: in this installation by way of the log, exactly once, or at other hosts over HTTP",
+  options: ELASTICSEARCH_OPTIONS,
+  create(values, context) {
+    checkOptions(values, context);
+    const actionOf = compileAction(values);
+    return isRemote(values) ? remoteShaper(values, actionOf) : localShaper(values, actionOf, context);
+  },
+  writer: (values, context) => (isRemote(values) ? new RemoteWriter(values, context) : undefined),
+});
+
+function localShaper(values: ElasticsearchOptions, actionOf: ActionOf, { report }: OutputContext): Shaper {
+  const { index = "" } = values;
+  if (compileFormat(index).isConstant && NO_INDEX.test(index))
+    report(
+      "error",
+      "index",
+      `"${index}" can't be the name of an index`,
+      index.startsWith("<") ? "write dates as %{+yyyy.MM.dd}" : "use lower-case letters, digits, - _ and .",
+    );
+  for (const name of REMOTE_ONLY) {
+    if ((values[name] ?? "") !== "")
+      report("warning", name, `${name} has no effect on documents of this installation`, "leave it out");
+  }
+  return {
+    route(event) {
+      const action = actionOf(event);
+      if ("refused" in action) return action;
+      const isUpsert = action.name === "update" && values.doc_as_upsert;
+      return { index: action.index, id: action.id, action: isUpsert ? "upsert" : action.name };
+    },
+  };
+}
+
+/** The record's target is the action, its body what stands in the line behind it; nothing for delete. */
+function remoteShaper(values: ElasticsearchOptions, actionOf: ActionOf): Shaper {
+  const update = compileUpdate(values);
+  return {
+    shape(event) {
+      const action = actionOf(event);
+      if ("refused" in action) return action;
+      const body = action.name === "delete" ? "" : action.name === "update" ? update(event) : event.toJson();
+      return { target: JSON.stringify(action), body: Buffer.from(body) };
+    },
+  };
+}
+
+function compileUpdate(values: ElasticsearchOptions): (event: Event) => string {
+  const { script, script_lang, script_var_name, scripted_upsert, doc_as_upsert } = values;
+  const upsert = values.upsert === "" ? undefined : compileFormat(values.upsert);
+  return (event) => {
+    const members = [`"doc":${event.toJson()}`];
+    if (script !== "") {
+      const params = `{${JSON.stringify(script_var_name)}:${event.toJson()}}`;
+      members[0] = `"script":{"source":${JSON.stringify(script)},"lang":${JSON.stringify(script_lang)},"params":${params}}`;
+      if (scripted_upsert) members.push('"scripted_upsert":true');
+      members.push(`"upsert":${upsert?.(event) ?? event.toJson()}`);
+    } else if (doc_as_upsert) members.push('"doc_as_upsert":true');
+    else if (upsert !== undefined) members.push(`"upsert":${upsert(event)}`);
+    return `{${members.join(",")}}`;
+  };
+}
+
+function checkOptions(values: ElasticsearchOptions, { report }: OutputContext): void {
+  for (const [name, hint] of Object.entries(REFUSED)) {
+    if (values[name as keyof typeof REFUSED] !== undefined)
+      report("error", name, `${name} can't be used here`, hint);
+  }
+  if (values.ilm_enabled === "true")
+    report("error", "ilm_enabled", "there are no lifecycle policies here", REFUSED.ilm_rollover_alias);
+  const { action } = values;
+  if (compileFormat(action).isConstant && !/^(?:index|create|update|delete)$/.test(action))
+    report("error", "action", `"${action}" is no action`, "write index, create, update or delete");
+  else if (/^(?:update|delete)$/.test(action) && (values.document_id ?? "") === "")
+    report("error", "action", `${action} needs to know the document`, 'write: document_id => "%{id}"');
+  if (values.hosts.length === 0 && values.remote)
+    report("error", "remote", "there is nobody to send to", 'name the addresses: hosts => ["host:9200"]');
+}

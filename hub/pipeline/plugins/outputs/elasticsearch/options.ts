@@ -1,0 +1,161 @@
+/** Options of output elasticsearch, by the names that existing pipelines use. */
+
+import type { Static } from "typebox";
+import { TLS_CLIENT } from "#hub/pipeline/connections/tls.ts";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { flag, list, oneOf, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
+
+/** Options that mean nothing here: connections are made as needed and tries go on with growing waits. */
+const ACCEPTED = [
+  "absolute_healthcheck_path",
+  "dlq_on_failed_indexname_interpolation",
+  "document_type",
+  "failure_type_logging_whitelist",
+  "healthcheck_path",
+  "ilm_pattern",
+  "ilm_policy",
+  "parent",
+  "join_field",
+  "pool_max",
+  "pool_max_per_route",
+  "resurrect_delay",
+  "retry_initial_interval",
+  "retry_max_interval",
+  "script_type",
+  "silence_errors_in_log",
+  "sniffing",
+  "sniffing_delay",
+  "sniffing_path",
+  "ssl_keystore_type",
+  "ssl_truststore_type",
+  "data_stream_sync_fields",
+  "validate_after_inactivity",
+] as const;
+
+/** Options that can't be done, with what to write instead. */
+export const REFUSED = {
+  cloud_id: "name the addresses: hosts => [...]",
+  cloud_auth: "write user => and password =>, or api_key =>",
+  proxy: "set HTTPS_PROXY and NODE_USE_ENV_PROXY=1 for the hub, or name the addresses behind it",
+  ssl_keystore_path: "write ssl_certificate => and ssl_key => with PEM files",
+  ssl_keystore_password: "write ssl_certificate => and ssl_key => with PEM files",
+  ssl_truststore_path: "write ssl_certificate_authorities => with PEM files",
+  ssl_truststore_password: "write ssl_certificate_authorities => with PEM files",
+  ca_trusted_fingerprint: "write ssl_certificate_authorities => with the authority's PEM file",
+  ilm_rollover_alias:
+    "there are no lifecycle policies: write index => with the date in its name, and retention for it",
+} as const;
+
+function anything(description: string) {
+  return optional(Type.Unknown({ description }));
+}
+
+function each<K extends string, V>(names: readonly K[], make: (name: K) => V): Record<K, V> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, V>;
+}
+
+export const ELASTICSEARCH_OPTIONS = options({
+  hosts: list(
+    "addresses; none, or port 9200 of this machine: this installation, by way of the log; others are sent to over HTTP",
+  ),
+  remote: flag("sends over HTTP to hosts in any case", false),
+  index: optional(text("index of the document, a format; without it logs-%{+yyyy.MM.dd}")),
+  document_id: optional(
+    text("id of the document, a format; empty: made from the event's place in the log", ""),
+  ),
+  action: text(
+    "a format: index replaces a document of the same id, create keeps it, update merges into it, delete removes it",
+    "index",
+  ),
+  doc_as_upsert: flag("with update: the event is the document where there is none", false),
+  upsert: text("with update: the document where there is none, JSON as a format; over HTTP only", ""),
+  script: text("with update: a script; over HTTP only", ""),
+  script_lang: text("language of the script", "painless"),
+  script_var_name: text("name that the script knows the event by", "event"),
+  scripted_upsert: flag("the script makes the document too where there is none", false),
+  retry_on_conflict: Type.Integer({
+    default: 1,
+    minimum: 0,
+    description: "with update over HTTP: tries at conflicts",
+  }),
+  routing: optional(text("what the shard is chosen by, a format; over HTTP only")),
+  pipeline: optional(text("ingest pipeline that the document goes through, a format; over HTTP only")),
+  version: optional(text("version of the document, a format; over HTTP only")),
+  version_type: optional(
+    oneOf(
+      ["internal", "external", "external_gt", "external_gte", "force"],
+      "what version means; over HTTP only",
+    ),
+  ),
+  data_stream: oneOf(["true", "false", "auto"], "true: the index is type-dataset-namespace", "auto"),
+  data_stream_type: text("first part of that name", "logs"),
+  data_stream_dataset: text("second part of that name", "generic"),
+  data_stream_namespace: text("third part of that name", "default"),
+  data_stream_auto_routing: flag("the event's fields data_stream.* go before these", true),
+  user: optional(text("name that is sent (Basic)")),
+  password: optional(text("password that is sent")),
+  api_key: optional(text("key that is sent: id:key, or as one text in base64")),
+  connection: optional(text("name of a connected account whose access token is sent")),
+  path: text("what stands before the paths of requests", ""),
+  bulk_path: optional(text("path of bulk requests instead of PATH/_bulk")),
+  parameters: table("parameters of bulk requests"),
+  custom_headers: table("headers of requests"),
+  compression_level: Type.Integer({
+    default: 1,
+    minimum: 0,
+    maximum: 9,
+    description: "how requests are packed by gzip; 0: not",
+  }),
+  http_compression: optional(flag("false is compression_level 0", true)),
+  timeout: Type.Number({
+    default: 60,
+    exclusiveMinimum: 0,
+    description: "longest that a request may take, s",
+  }),
+  manage_template: flag("puts the template before the first document, where template names one", true),
+  template: optional(text("file of an index template, JSON")),
+  template_name: text("name of the template", "logstash"),
+  template_overwrite: flag("puts it although there is one of its name", false),
+  template_api: oneOf(["auto", "legacy", "composable"], "auto: composable from version 8 on", "auto"),
+  dlq_custom_codes: Type.Array(Type.Integer(), {
+    default: [],
+    description: "statuses of a document besides 400 and 404 that send it to the dead letters",
+  }),
+  ilm_enabled: oneOf(["true", "false", "auto"], "true is refused: there are no lifecycle policies", "auto"),
+  ssl: optional(flag("the same as ssl_enabled", false)),
+  cacert: optional(text("the same as ssl_certificate_authorities with one file")),
+  ssl_certificate_verification: optional(flag("false is ssl_verification_mode none", true)),
+  ...each(Object.keys(REFUSED) as (keyof typeof REFUSED)[], () =>
+    anything("refused, with what to write instead"),
+  ),
+  ...each(ACCEPTED, () => anything("accepted for compatibility")),
+  ...TLS_CLIENT,
+});
+
+export type ElasticsearchOptions = Static<typeof ELASTICSEARCH_OPTIONS>;
+
+/** Hosts of this machine. */
+const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", "[::1]"]);
+
+const DEFAULT_PORT = "9200";
+
+/** Returns the addresses of hosts as URLs, http and port 9200 where they don't say. Throws for what is no address. */
+export function hostUrls({ hosts, ssl_enabled, ssl, path }: ElasticsearchOptions): URL[] {
+  return hosts.map((host) => {
+    const hasScheme = /^https?:\/\//.test(host);
+    const url = new URL(hasScheme ? host : `${ssl_enabled || ssl === true ? "https" : "http"}://${host}`);
+    const authority = host.replace(/^https?:\/\//, "").split("/")[0]!;
+    if (!/:\d+$/.test(authority)) url.port = DEFAULT_PORT;
+    url.pathname = `${url.pathname.replace(/\/+$/, "")}${path === "" ? "" : `/${path.replaceAll(/^\/+|\/+$/g, "")}`}`;
+    return url;
+  });
+}
+
+/** Returns whether documents go over HTTP: unless all hosts are this machine's port 9200. */
+export function isRemote(values: ElasticsearchOptions): boolean {
+  return (
+    values.hosts.length > 0 &&
+    (values.remote ||
+      !hostUrls(values).every(({ hostname, port }) => LOOPBACK.has(hostname) && port === DEFAULT_PORT))
+  );
+}

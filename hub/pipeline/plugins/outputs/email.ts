@@ -1,0 +1,117 @@
+/** Output email: a mail per event. */
+
+import { createTransport, type Transporter } from "nodemailer";
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import { flag, oneOf, optional, options, text, withoutEffect } from "#hub/pipeline/plugins/option-types.ts";
+import {
+  defineOutput,
+  type OutputRecord,
+  type OutputWriter,
+  type WriteRest,
+  type WriterContext,
+} from "#hub/pipeline/plugins/output.ts";
+import { compileFormat } from "#proto/format.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const OPTIONS = options({
+  to: text("who gets the mail, addresses between commas, a format"),
+  from: text("who it is from, a format", "tailrace@localhost"),
+  cc: optional(text("who gets a copy, a format")),
+  bcc: optional(text("who gets a copy that the others don't see, a format")),
+  replyto: optional(text("where answers go, a format")),
+  subject: text("subject, a format", ""),
+  body: text("text of the mail, a format", ""),
+  htmlbody: optional(text("text of the mail as HTML, a format")),
+  contenttype: withoutEffect("body is plain text, htmlbody is HTML"),
+  address: text("host of the mail server", "localhost"),
+  port: Type.Integer({ default: 25, minimum: 1, maximum: 65535, description: "port of the mail server" }),
+  username: optional(text("name at the mail server")),
+  password: optional(text("password at the mail server")),
+  use_tls: flag("speaks TLS: from the start at port 465, else by STARTTLS", false),
+  domain: text("name by which the server is greeted", "localhost"),
+  via: oneOf(["smtp"], "how mail is handed over", "smtp"),
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const emailOutput = defineOutput({
+  name: "email",
+  description: "sends a mail for each event",
+  options: OPTIONS,
+  create(values) {
+    const { to, from, subject, body, cc, bcc, replyto, htmlbody } = values;
+    const parts = { to, from, subject, text: body, cc, bcc, replyTo: replyto, html: htmlbody };
+    const formats = Object.entries(parts).flatMap(([name, part]) =>
+      part === undefined ? [] : [[name, compileFormat(part)] as const],
+    );
+    return {
+      shape: (event) => ({
+        target: "",
+        body: Buffer.from(
+          JSON.stringify(Object.fromEntries(formats.map(([name, format]) => [name, format(event)]))),
+        ),
+      }),
+    };
+  },
+  writer: (values, context) => new MailWriter(values, context),
+});
+
+class MailWriter implements OutputWriter {
+  readonly #values: Options;
+  readonly #context: WriterContext;
+  #transport: Transporter | undefined;
+
+  constructor(values: Options, context: WriterContext) {
+    this.#values = values;
+    this.#context = context;
+  }
+
+  async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<WriteRest | undefined> {
+    const refused: { place: number; reason: string }[] = [];
+    for (const [place, { id, body }] of records.entries()) {
+      if (signal.aborted) return { again: [...records.keys()].slice(place), refused };
+      const mail = JSON.parse(Buffer.from(body).toString()) as Record<string, string>;
+      try {
+        // A mail that goes out once more has the same id, by which mail programs drop it.
+        await this.#open().sendMail({
+          ...mail,
+          messageId: `<${id}@tailrace>`,
+          disableFileAccess: true,
+          disableUrlAccess: true,
+        });
+      } catch (error) {
+        const { responseCode } = error as { responseCode?: number };
+        const reason = (error as Error).message;
+        if (responseCode !== undefined && responseCode >= 500)
+          refused.push({ place, reason: `the mail server refused: ${reason}` });
+        else if (place === 0)
+          throw new AppError("unavailable", `mail can't be sent: ${reason}`, { cause: error });
+        else return { again: [...records.keys()].slice(place), refused };
+      }
+    }
+    return refused.length === 0 ? undefined : { refused };
+  }
+
+  async stop(): Promise<void> {
+    this.#transport?.close();
+    this.#transport = undefined;
+  }
+
+  #open(): Transporter {
+    const { address, port, username, password, use_tls, domain } = this.#values;
+    this.#context.checkTarget(address);
+    this.#transport ??= createTransport({
+      host: address,
+      port,
+      name: domain,
+      secure: use_tls && port === 465,
+      requireTLS: use_tls && port !== 465,
+      ignoreTLS: !use_tls,
+      ...(username !== undefined && { auth: { user: username, pass: password ?? "" } }),
+      pool: true,
+      maxConnections: 1,
+    });
+    return this.#transport;
+  }
+}

@@ -1,0 +1,11 @@
+/** Output null: events end here. */
+
+import { optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
+import { defineOutput } from "#hub/pipeline/plugins/output.ts";
+
+export const nullOutput = defineOutput({
+  name: "null",
+  description: "takes events and keeps nothing",
+  options: options({ id: optional(text("name of this output in metrics and messages")) }),
+  create: () => ({ route: () => undefined }),
+});

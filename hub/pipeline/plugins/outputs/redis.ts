@@ -1,0 +1,149 @@
+/** Output redis: events to lists or channels. */
+
+import { Redis } from "ioredis";
+import type { Static } from "typebox";
+import { Type } from "#hub/pipeline/language/option-schema.ts";
+import {
+  codecOption,
+  flag,
+  list,
+  oneOf,
+  optional,
+  options,
+  text,
+} from "#hub/pipeline/plugins/option-types.ts";
+import {
+  defineOutput,
+  type OutputRecord,
+  type OutputWriter,
+  type WriterContext,
+} from "#hub/pipeline/plugins/output.ts";
+import { compileFormat } from "#proto/format.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const OPTIONS = options({
+  host: list("hosts, with :port where it isn't port; the first that answers is used", ["127.0.0.1"]),
+  port: Type.Integer({ default: 6379, minimum: 1, maximum: 65535, description: "port of the hosts" }),
+  db: Type.Integer({ default: 0, minimum: 0, description: "number of the database" }),
+  password: optional(text("password")),
+  ssl_enabled: flag("speaks TLS", false),
+  timeout: Type.Number({
+    default: 5,
+    exclusiveMinimum: 0,
+    description: "longest that a connection may take to open, s",
+  }),
+  key: text("list or channel, a format"),
+  data_type: oneOf(["list", "channel"], "list appends (RPUSH), channel publishes to who listens", "list"),
+  codec: codecOption("how an event is written", "json"),
+  batch: flag("accepted for compatibility; events are always sent many at a time", true),
+  batch_events: optional(Type.Integer({ description: "accepted for compatibility" })),
+  batch_timeout: optional(Type.Number({ description: "accepted for compatibility" })),
+  congestion_threshold: Type.Integer({
+    default: 0,
+    minimum: 0,
+    description: "longest list that is appended to; 0: any",
+  }),
+  congestion_interval: optional(Type.Number({ description: "accepted for compatibility" })),
+  shuffle_hosts: flag("accepted for compatibility", true),
+});
+
+type Options = Static<typeof OPTIONS>;
+
+export const redisOutput = defineOutput({
+  name: "redis",
+  description: "appends events to lists, or publishes them to channels",
+  options: OPTIONS,
+  create({ key, codec }, context) {
+    const target = compileFormat(key);
+    const encoder = context.codec(codec);
+    return { shape: (event) => ({ target: target(event), body: encoder.encode(event) }) };
+  },
+  writer: (values, context) => new RedisWriter(values, context),
+});
+
+class RedisWriter implements OutputWriter {
+  readonly #values: Options;
+  readonly #context: WriterContext;
+  #redis: Redis | undefined;
+  #next = 0;
+
+  constructor(values: Options, context: WriterContext) {
+    this.#values = values;
+    this.#context = context;
+  }
+
+  async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<undefined> {
+    const redis = await this.#connected();
+    const abort = (): void => redis.disconnect();
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      await this.#checkLength(redis, records);
+      if (this.#values.data_type === "channel") {
+        for (const { target, body } of records) await redis.publish(target, Buffer.from(body));
+      } else {
+        // One transaction: what fails half-way would be appended twice at the next try.
+        const commands = redis.multi();
+        for (const [key, ofKey] of Map.groupBy(records, ({ target }) => target))
+          commands.rpush(key, ...ofKey.map(({ body }) => Buffer.from(body)));
+        const results = await commands.exec();
+        const failed = results?.find(([error]) => error !== null)?.[0];
+        if (failed !== undefined && failed !== null) throw failed;
+      }
+    } catch (error) {
+      this.#redis = undefined;
+      redis.disconnect();
+      if (error instanceof AppError) throw error;
+      throw new AppError("unavailable", `Redis doesn't take events: ${(error as Error).message}`, {
+        cause: error,
+      });
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#redis?.disconnect();
+    this.#redis = undefined;
+  }
+
+  async #checkLength(redis: Redis, records: readonly OutputRecord[]): Promise<void> {
+    const { congestion_threshold, data_type } = this.#values;
+    if (congestion_threshold === 0 || data_type === "channel") return;
+    for (const key of new Set(records.map(({ target }) => target))) {
+      const length = await redis.llen(key);
+      if (length > congestion_threshold)
+        throw new AppError("overloaded", `the list ${key} holds ${length} events that nobody took`);
+    }
+  }
+
+  async #connected(): Promise<Redis> {
+    if (this.#redis !== undefined) return this.#redis;
+    const { host, port, db, password, timeout, ssl_enabled } = this.#values;
+    const [name = "127.0.0.1", ownPort] = host[this.#next++ % host.length]!.split(":");
+    this.#context.checkTarget(name);
+    const redis = new Redis({
+      host: name,
+      port: Number(ownPort ?? port),
+      db,
+      ...(password !== undefined && { password }),
+      ...(ssl_enabled && { tls: { servername: name } }),
+      connectTimeout: timeout * 1000,
+      lazyConnect: true,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+    });
+    redis.on("error", () => undefined);
+    try {
+      await redis.connect();
+    } catch (error) {
+      redis.disconnect();
+      throw new AppError(
+        "unavailable",
+        `Redis at ${name}:${ownPort ?? port} can't be reached: ${(error as Error).message}`,
+        { cause: error },
+      );
+    }
+    this.#redis = redis;
+    return redis;
+  }
+}

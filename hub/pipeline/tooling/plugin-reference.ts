@@ -1,0 +1,108 @@
+/** The reference of all plugins, made of their schemas. */
+
+import type { TObject, TSchema } from "typebox";
+import { codecs } from "#hub/pipeline/plugins/codecs/all.ts";
+import { decorationOptions } from "#hub/pipeline/plugins/decorations.ts";
+import { filters } from "#hub/pipeline/plugins/filters/all.ts";
+import { inputs } from "#hub/pipeline/plugins/inputs/all.ts";
+import { outputs } from "#hub/pipeline/plugins/outputs/all.ts";
+import { CODEC_OPTIONS, INPUT_OPTIONS, OUTPUT_OPTIONS } from "#hub/pipeline/program/compile-plugin.ts";
+import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
+
+interface Documented {
+  readonly name: string;
+  readonly description: string;
+  readonly options: TObject;
+}
+
+interface Kind {
+  readonly title: string;
+  readonly plugins: readonly Documented[];
+  /** Options of all plugins of the kind. */
+  readonly common: TObject;
+}
+
+/** Returns the reference as Markdown; `name`: only of plugins of this name. */
+export async function pluginReference(name?: string): Promise<string> {
+  const kinds = (await allKinds())
+    .map((kind) => ({
+      ...kind,
+      plugins: kind.plugins.filter((plugin) => name === undefined || plugin.name === name),
+    }))
+    .filter(({ plugins }) => plugins.length > 0);
+  const sections = kinds.map(({ title, plugins, common }) =>
+    [
+      `## ${title}`,
+      ...(name === undefined ? [`Every one of them has:\n\n${optionTable(common)}`] : []),
+      ...plugins
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .map(
+          (plugin) =>
+            `### ${plugin.name}\n\n${sentence(plugin.description)}\n\n${optionTable(plugin.options, common)}`,
+        ),
+    ].join("\n\n"),
+  );
+  return `# Plugins\n\n${sections.join("\n\n")}\n`;
+}
+
+/** Returns the names of all plugins. */
+export async function pluginNames(): Promise<string[]> {
+  const kinds = await allKinds();
+  return [...new Set(kinds.flatMap(({ plugins }) => plugins.map(({ name }) => name)))];
+}
+
+async function allKinds(): Promise<Kind[]> {
+  await loadAllPlugins();
+  return [
+    { title: "Inputs", plugins: inputs.all, common: INPUT_OPTIONS },
+    { title: "Filters", plugins: filters.all, common: decorationOptions },
+    { title: "Outputs", plugins: outputs.all, common: OUTPUT_OPTIONS },
+    { title: "Codecs", plugins: codecs.all, common: CODEC_OPTIONS },
+  ];
+}
+
+function optionTable(options: TObject, common?: TObject): string {
+  const rows = Object.entries(options.properties)
+    .filter(([name]) => common === undefined || !Object.hasOwn(common.properties, name))
+    .map(([name, schema]) => {
+      const isRequired = options.required?.includes(name) === true && !("default" in schema);
+      const fallback = isRequired ? "required" : defaultOf(schema);
+      return `| \`${name}\` | ${cell(kindOf(schema))} | ${cell(fallback)} | ${cell(describe(schema))} |`;
+    });
+  if (rows.length === 0) return "It has no options of its own.";
+  return ["| option | kind | default | meaning |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+function kindOf(schema: TSchema): string {
+  const {
+    type,
+    enum: values,
+    anyOf,
+  } = schema as { type?: string; enum?: readonly unknown[]; anyOf?: TSchema[] };
+  if (values !== undefined) return values.map((value) => `\`${String(value)}\``).join(", ");
+  if (anyOf !== undefined) return [...new Set(anyOf.map(kindOf))].join(" or ");
+  const names: Readonly<Record<string, string>> = {
+    object: "table",
+    array: "list",
+    string: "text",
+    boolean: "flag",
+  };
+  return names[type ?? ""] ?? type ?? "any";
+}
+
+function defaultOf(schema: TSchema): string {
+  if (!("default" in schema)) return "";
+  return `\`${JSON.stringify(schema.default)}\``;
+}
+
+function describe(schema: TSchema): string {
+  return (schema as { description?: string }).description ?? "";
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,128 @@
+/** Runs sample events through a pipeline's filters and shows what each step made of them. Opens no input and no output. */
+
+import type { PipelineFile } from "#hub/pipeline/batch/worker-protocol.ts";
+import { pipelineError } from "#hub/pipeline/language/diagnostics.ts";
+import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import type { Variables } from "#hub/pipeline/language/variables.ts";
+import { compilePipeline } from "#hub/pipeline/program/compile.ts";
+import { loadPlugins } from "#hub/pipeline/program/load-plugins.ts";
+import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { copyValue, Event } from "#proto/event.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+
+/** An event as JSON, `@metadata` included where there is any. */
+export type EventJson = Record<string, unknown>;
+
+/** A filter that an event went through. */
+export interface SimulatedStep {
+  readonly id: string;
+  readonly name: string;
+  /** False: it did nothing, as a pattern that didn't match. */
+  readonly matched: boolean;
+  /** The event behind it; null: it was dropped there. */
+  readonly event: EventJson | null;
+}
+
+/** Where an event would go. */
+export interface SimulatedOutput {
+  readonly id: string;
+  readonly name: string;
+  readonly index?: string;
+  readonly documentId?: string;
+  readonly target?: string;
+  /** What would be written, where it is text. */
+  readonly body?: string;
+  readonly refused?: string;
+}
+
+export interface SimulatedEvent {
+  readonly event: EventJson;
+  readonly outputs: readonly SimulatedOutput[];
+}
+
+/** What became of one sample. */
+export interface Simulation {
+  readonly input: EventJson;
+  /** In the order in which they were done; empty unless asked for. */
+  readonly steps: readonly SimulatedStep[];
+  readonly results: readonly SimulatedEvent[];
+  /** Why an event couldn't go on. */
+  readonly refused: readonly string[];
+}
+
+export interface SimulateOptions {
+  readonly files: readonly PipelineFile[];
+  /** Fields of each sample event; a line is `{message}`. */
+  readonly samples: readonly EventJson[];
+  readonly variables: Variables;
+  readonly withSteps: boolean;
+}
+
+/** Throws settings_invalid where the pipeline can't be used. */
+export async function simulate({
+  files,
+  samples,
+  variables,
+  withSteps,
+}: SimulateOptions): Promise<Simulation[]> {
+  const guard = new RegexpGuard();
+  const clock = systemClock;
+  const sources = files.map(({ path, text }) => new SourceText(path, text));
+  await loadPlugins(sources);
+  const compiled = compilePipeline(sources, { variables, clock, random: Math.random, guard });
+  if (compiled.diagnostics.some(({ severity }) => severity === "error"))
+    throw pipelineError(compiled.diagnostics);
+  const run = (): Simulation[] => samples.map((sample) => runOne(sample));
+
+  function runOne(sample: EventJson): Simulation {
+    const event = new Event(copyValue(sample) as EventJson, clock.now());
+    const input = eventJson(event);
+    const steps: SimulatedStep[] = [];
+    const refused: string[] = [];
+    const outputs = new Map<Event, SimulatedOutput[]>();
+    const results: SimulatedEvent[] = [];
+    const outputsOf = (each: Event): SimulatedOutput[] => {
+      const known = outputs.get(each) ?? [];
+      outputs.set(each, known);
+      return known;
+    };
+    compiled.program.run(event, {
+      finished: (each) => results.push({ event: eventJson(each), outputs: outputsOf(each) }),
+      output: (each, place) => {
+        const { id, name, shaper } = compiled.outputs[place]!;
+        if ("route" in shaper) {
+          const target = shaper.route(each);
+          if (target === undefined) outputsOf(each).push({ id, name });
+          else if ("refused" in target) outputsOf(each).push({ id, name, refused: target.refused });
+          else outputsOf(each).push({ id, name, index: target.index, documentId: target.id });
+          return;
+        }
+        const record = shaper.shape(each);
+        if (record === undefined) outputsOf(each).push({ id, name });
+        else if ("refused" in record) outputsOf(each).push({ id, name, refused: record.refused });
+        else
+          outputsOf(each).push({
+            id,
+            name,
+            target: record.target,
+            body: Buffer.from(record.body).toString(),
+          });
+      },
+      refused: (_, fault) => refused.push(fault.message),
+      ...(withSteps && {
+        stepped: (each: Event, step: { id: string; name: string; matched: boolean }) =>
+          steps.push({ ...step, event: each.cancelled ? null : eventJson(each) }),
+      }),
+    });
+    return { input, steps, results, refused };
+  }
+
+  return guard.runBatch(run);
+}
+
+/** Returns an event as plain JSON values, its metadata too. */
+function eventJson(event: Event): EventJson {
+  const fields = JSON.parse(event.toJson()) as EventJson;
+  if (Object.keys(event.metadata).length === 0) return fields;
+  return { ...fields, "@metadata": JSON.parse(JSON.stringify(event.metadata)) as unknown };
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { AggregationsFixture } from "#test/support/search/aggregations.ts";
+
+const fixture = new AggregationsFixture();
+after(() => fixture.close());
+const { one } = fixture;
+
+const FAULTS: readonly (readonly [aggregation: JsonObject, message: RegExp])[] = [
+  [{ trems: { field: "host" } }, /Unknown BaseAggregationBuilder \[trems\]; did you mean "terms"/],
+  [{ terms: { field: "message" } }, /Fielddata is disabled on text fields by default/],
+  [{ terms: { fild: "host" } }, /does not support \[fild\]; did you mean "field"/],
+  [{ terms: { field: "ip", include: "10.*" } }, /regular expression style include\/exclude/],
+  [{ percentiles: { field: "score", percents: [] } }, /\[percents\] must not be empty/],
+  [{ avg: { field: "host" } }, /Expected numeric type on field \[host\], but got \[keyword\]/],
+  [{ avg: {} }, /none were specified/],
+  [{ terms: { field: "host", order: { nothing: "asc" } } }, /Unknown aggregation \[nothing\]/],
+  [{ date_histogram: { field: "at" } }, /\[interval\] must be given/],
+  [{ date_histogram: { field: "at", interval: "1d", fixed_interval: "1d" } }, /Cannot use \[interval\] with/],
+  [{ date_histogram: { field: "at", interval: "1d", time_zone: "Mars/Base" } }, /not recognised/],
+  [
+    { extended_stats: { field: "score", sigma: -1 } },
+    /\[sigma\] must be greater .* Found \[-1\.0\] in \[a\]/,
+  ],
+  [{ percentiles: { field: "score", percents: null } }, /\[percents\] must not be null/],
+  [
+    { percentiles: { field: "score", hdr: { number_of_significant_value_digits: null } } },
+    /must be between 0 and 5/,
+  ],
+  [
+    { median_absolute_deviation: { field: "score", compression: 0 } },
+    /\[compression\] must be greater than 0. Found \[0\.0\] in \[a\]/,
+  ],
+  [{ filters: {} }, /\[filters\] cannot be empty/],
+  [{ filters: { filters: [] } }, /\[filters\] cannot be empty/],
+  [{ composite: { sources: [] } }, /Composite \[sources\] cannot be null or empty/],
+  [
+    { composite: { sources: [{ h: { terms: { field: "host" } } }, { h: { terms: { field: "ip" } } }] } },
+    /must be unique, found duplicates: \[h\]/,
+  ],
+  [{ cardinality: { field: "score", precision_threshold: -1 } }, /\[precisionThreshold\] .* Found \[-1\] in/],
+  [{ histogram: { field: "score", interval: 0 } }, /must be >0/],
+  [
+    { date_histogram: { field: "at", interval: "1d", time_zone: "Europe/Berlin", offset: 1e308 } },
+    /\[offset\] \[1e\+308\] is more ms than there are times/,
+  ],
+  [
+    { date_histogram: { field: "at", interval: "1d", offset: "-9999999999d" } },
+    /more ms than there are times/,
+  ],
+  [{ min: { field: "score" }, aggs: { x: { max: { field: "score" } } } }, /cannot accept sub-aggregations/],
+];
+
+describe("faulty aggregations", () => {
+  for (const [aggregation, message] of FAULTS) {
+    test(`${JSON.stringify(aggregation)} is refused`, async () => {
+      await assert.rejects(one.search({ aggs: { a: aggregation } }), (error) => {
+        assert.ok(error instanceof AppError);
+        assert.match(
+          error.message === "all shards failed" ? (error.cause as AppError).message : error.message,
+          message,
+        );
+        assert.ok(error.status < 500);
+        return true;
+      });
+    });
+  }
+});

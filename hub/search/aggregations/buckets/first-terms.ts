@@ -1,0 +1,131 @@
+/** The first buckets of an owner in the order of `terms`, out of any number of them, without putting all in order. */
+
+import type { TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
+import { type BucketOrder, compareKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
+import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
+import type { TermsShape } from "./terms-state.ts";
+
+/** Buckets between two pauses: well below a millisecond. */
+const STEP_BUCKETS = 512;
+
+/** Buckets of an owner as their collector has them: numbers 0..length - 1. */
+export interface CollectedTerms {
+  readonly length: number;
+  count(at: number): number;
+  key(at: number): string | number;
+  /** Compares keys, where that is possible without making them. */
+  compareKeys?(a: number, b: number): number;
+  below(at: number): TreeState;
+  belowSteps(at: number): Steps<TreeState>;
+}
+
+/** What an order needs of buckets. */
+type OrderedTerms = Omit<CollectedTerms, "belowSteps">;
+
+type Compare = (a: number, b: number) => number;
+
+/** Returns the numbers of the first `keep` buckets, in order. Pauses may be made at each step. */
+export function* firstTerms(
+  terms: OrderedTerms,
+  shape: Pick<TermsShape, "order" | "below">,
+  keep: number,
+): Steps<Int32Array> {
+  const compares: Compare[] = [];
+  for (const order of shape.order) compares.push(yield* compareBy(order, terms, shape));
+  compares.push(byKey(terms));
+  const compare: Compare = (a, b) => {
+    for (const each of compares) {
+      const result = each(a, b);
+      if (result !== 0) return result;
+    }
+    return 0;
+  };
+  if (keep === 0) return new Int32Array(0);
+  const first = new First(Math.min(keep, terms.length), compare);
+  for (let at = 0; at < terms.length; at++) {
+    if (at % STEP_BUCKETS === STEP_BUCKETS - 1) yield;
+    first.offer(at);
+  }
+  return first.sorted();
+}
+
+function* compareBy(
+  { by, name, part, descending }: BucketOrder,
+  terms: OrderedTerms,
+  { below }: Pick<TermsShape, "below">,
+): Steps<Compare> {
+  const sign = descending ? -1 : 1;
+  if (by === "key") {
+    const compare = byKey(terms);
+    return (a, b) => sign * compare(a, b);
+  }
+  if (by === "count") return (a, b) => sign * (terms.count(a) - terms.count(b));
+  // Each is asked for once: a state is an object or more.
+  const { aggregation } = below.get(name)!;
+  const numbers = new Float64Array(terms.length);
+  for (let at = 0; at < terms.length; at++) {
+    if (at % STEP_BUCKETS === STEP_BUCKETS - 1) yield;
+    const state = terms.below(at)[name] ?? aggregation.empty();
+    numbers[at] = aggregation.metric?.(state, part) ?? Number.NEGATIVE_INFINITY;
+  }
+  return (a, b) => (numbers[a]! < numbers[b]! ? -sign : numbers[a]! > numbers[b]! ? sign : 0);
+}
+
+function byKey(terms: OrderedTerms): Compare {
+  return (a, b) => terms.compareKeys?.(a, b) ?? compareKeys(terms.key(a), terms.key(b));
+}
+
+/** A heap of the first numbers by an order, the last one on top. */
+class First {
+  readonly #heap: Int32Array;
+  readonly #compare: Compare;
+  #size = 0;
+
+  constructor(keep: number, compare: Compare) {
+    this.#heap = new Int32Array(keep);
+    this.#compare = compare;
+  }
+
+  offer(number: number): void {
+    const heap = this.#heap;
+    if (this.#size < heap.length) {
+      heap[this.#size] = number;
+      this.#rise(this.#size++);
+    } else if (this.#compare(number, heap[0]!) < 0) {
+      heap[0] = number;
+      this.#sink(heap.length);
+    }
+  }
+
+  /** All, in order. The heap is of no use any more. */
+  sorted(): Int32Array {
+    const heap = this.#heap;
+    for (let end = this.#size - 1; end > 0; end--) {
+      [heap[0], heap[end]] = [heap[end]!, heap[0]!];
+      this.#sink(end);
+    }
+    return heap.subarray(0, this.#size);
+  }
+
+  #rise(from: number): void {
+    const heap = this.#heap;
+    for (let child = from; child > 0; ) {
+      const parent = (child - 1) >> 1;
+      if (this.#compare(heap[child]!, heap[parent]!) <= 0) return;
+      [heap[child], heap[parent]] = [heap[parent]!, heap[child]!];
+      child = parent;
+    }
+  }
+
+  #sink(size: number): void {
+    const heap = this.#heap;
+    for (let parent = 0; ; ) {
+      let last = parent;
+      for (let child = 2 * parent + 1; child <= 2 * parent + 2 && child < size; child++)
+        if (this.#compare(heap[child]!, heap[last]!) > 0) last = child;
+      if (last === parent) return;
+      [heap[last], heap[parent]] = [heap[parent]!, heap[last]!];
+      parent = last;
+    }
+  }
+}

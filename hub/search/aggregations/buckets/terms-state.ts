@@ -1,0 +1,235 @@
+/** Buckets of `terms`: merged over shards, ordered, cut to size, rendered. */
+
+import {
+  type AggregationTree,
+  type BucketBudget,
+  type CollectBudget,
+  mergeTree,
+  renderTree,
+  type TreeState,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import type { BucketOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import { printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { type CollectedTerms, firstTerms } from "./first-terms.ts";
+import type { TermFilter } from "./terms-filter.ts";
+
+export interface TermBucket {
+  /** Text, a number, or the digits of a whole number beyond 2^53. */
+  readonly key: string | number;
+  readonly count: number;
+  readonly below: TreeState;
+}
+
+/** Of many buckets what is below them is made when it is asked for. */
+export interface TermsState {
+  readonly buckets: readonly TermBucket[];
+  /** Documents of buckets that were cut off. */
+  readonly others: number;
+  /** Largest count that a bucket cut off may have had. */
+  readonly errorBound: number;
+  /** What the keys are; "unmapped" where the shard doesn't know the field. */
+  readonly kind: "text" | "long" | "double" | "unmapped";
+  readonly format: ValueFormat;
+  /** Of rare terms: hashes of the keys that have too many documents here (see keyHash). */
+  readonly frequent?: readonly number[];
+}
+
+export interface TermsShape {
+  readonly below: AggregationTree;
+  readonly size: number;
+  readonly minDocCount: number;
+  readonly order: readonly BucketOrder[];
+  readonly showError: boolean;
+}
+
+/** The state of a shard that doesn't know the field. */
+export const NO_TERMS: TermsState = {
+  buckets: [],
+  others: 0,
+  errorBound: 0,
+  kind: "unmapped",
+  format: RAW,
+};
+
+/** What collectors of terms need. */
+export interface TermsContext {
+  readonly shard: ShardContext;
+  readonly budget: CollectBudget;
+  readonly shape: TermsShape;
+  readonly shardSize: number;
+  readonly filter: TermFilter | undefined;
+  /** Chooses what an owner's shard hands on; without it that are the first buckets by the shape's order. */
+  readonly choose?: (terms: CollectedTerms) => Steps<HandedOn>;
+}
+
+/** Buckets a shard hands on at least, so that merged counts stay exact for all but huge sets. */
+const MIN_HANDED_ON = 10_000;
+
+/** Buckets up to which what is below them is made at once: the state is data then, which can be kept. */
+const MAX_MADE = 1000;
+
+/** Buckets between two pauses. */
+const STEP_BUCKETS = 64;
+
+/** Buckets that all owners of a shard together hand on beyond what was asked for. */
+const MAX_HANDED_ON = 100_000;
+
+/** Returns how many buckets a shard hands on for each of so many owners. */
+export function handedOn(shardSize: number, owners = 1): number {
+  return Math.max(shardSize, Math.min(MIN_HANDED_ON, Math.floor(MAX_HANDED_ON / owners)));
+}
+
+/** What a shard hands on of its buckets. */
+export type HandedOn = Pick<TermsState, "buckets" | "others" | "errorBound" | "frequent">;
+
+/** The state of terms that are text. */
+export function textState(handed: HandedOn): TermsState {
+  return { ...handed, kind: "text", format: RAW };
+}
+
+/** Chooses what a shard hands on for one of so many owners, in steps. */
+export function handOn(
+  { choose, shape, shardSize }: TermsContext,
+  terms: CollectedTerms,
+  owners: number,
+): Steps<HandedOn> {
+  return choose === undefined ? cutSteps(terms, shape, shardSize, owners) : choose(terms);
+}
+
+/** Keeps the first buckets of a shard. */
+export function cutTerms(terms: CollectedTerms, shape: TermsShape, shardSize: number): HandedOn {
+  return atOnce(cutSteps(terms, shape, shardSize));
+}
+
+/** Like cutTerms, in steps; `owners`: so many hand on buckets. */
+function* cutSteps(terms: CollectedTerms, shape: TermsShape, shardSize: number, owners = 1): Steps<HandedOn> {
+  const keep = handedOn(shardSize, owners);
+  if (terms.length <= keep) {
+    const buckets: TermBucket[] = [];
+    for (let at = 0; at < terms.length; at++) buckets.push(yield* bucketOf(terms, at, shape));
+    return { buckets, others: 0, errorBound: 0 };
+  }
+  let others = 0;
+  for (let at = 0; at < terms.length; at++) others += terms.count(at);
+  const kept = yield* firstTerms(terms, shape, keep);
+  const buckets: TermBucket[] = [];
+  for (const at of kept) {
+    others -= terms.count(at);
+    buckets.push(yield* bucketOf(terms, at, shape));
+  }
+  return { buckets, others, errorBound: isMostFrequent(shape) ? terms.count(kept.at(-1)!) : 0 };
+}
+
+function isMostFrequent({ order: [first] }: TermsShape): boolean {
+  return first?.by === "count" && first.descending;
+}
+
+/** Makes the bucket of a term; what is below those of many is made when it is asked for. */
+export function* bucketOf(
+  terms: CollectedTerms,
+  at: number,
+  { below }: Pick<TermsShape, "below">,
+): Steps<TermBucket> {
+  const [key, count] = [terms.key(at), terms.count(at)];
+  if (at % STEP_BUCKETS === 0) yield;
+  if (below.size === 0) return { key, count, below: {} };
+  // Most of many are never shown.
+  if (terms.length > MAX_MADE) return new LateBucket(key, count, () => terms.below(at));
+  return { key, count, below: yield* terms.belowSteps(at) };
+}
+
+/** A bucket that makes what is below it when it is asked for. */
+class LateBucket implements TermBucket {
+  readonly key: string | number;
+  readonly count: number;
+  readonly #make: () => TreeState;
+  #below: TreeState | undefined;
+
+  constructor(key: string | number, count: number, make: () => TreeState) {
+    this.key = key;
+    this.count = count;
+    this.#make = make;
+  }
+
+  get below(): TreeState {
+    return (this.#below ??= this.#make());
+  }
+}
+
+/** The first `count` buckets in their order. */
+function firstBuckets(buckets: readonly TermBucket[], shape: TermsShape, count: number): TermBucket[] {
+  const terms = {
+    length: buckets.length,
+    count: (at: number) => buckets[at]!.count,
+    key: (at: number) => buckets[at]!.key,
+    below: (at: number) => buckets[at]!.below,
+  };
+  return Array.from(atOnce(firstTerms(terms, shape, count)), (at) => buckets[at]!);
+}
+
+/** Merges states of shards. */
+export function mergeTerms(states: readonly TermsState[], below: AggregationTree): TermsState {
+  // What one shard counted is exact.
+  if (states.length === 1) return { ...states[0]!, errorBound: 0 };
+  const byKey = new Map<string | number, TermBucket[]>();
+  for (const { buckets } of states) {
+    for (const bucket of buckets) {
+      const same = byKey.get(bucket.key);
+      if (same === undefined) byKey.set(bucket.key, [bucket]);
+      else same.push(bucket);
+    }
+  }
+  const known = states.find((state) => state.kind !== "unmapped") ?? states[0]!;
+  return {
+    buckets: Array.from(byKey.values(), (same) => mergeBuckets(same, below)),
+    others: states.reduce((total, state) => total + state.others, 0),
+    errorBound: states.reduce((total, state) => total + state.errorBound, 0),
+    kind: known.kind,
+    format: known.format,
+  };
+}
+
+function mergeBuckets(same: readonly TermBucket[], below: AggregationTree): TermBucket {
+  const [first] = same;
+  if (same.length === 1) return first!;
+  const count = same.reduce((total, bucket) => total + bucket.count, 0);
+  return new LateBucket(first!.key, count, () =>
+    mergeTree(
+      below,
+      same.map((bucket) => bucket.below),
+    ),
+  );
+}
+
+/** Renders the first `size` buckets. */
+export function renderTerms(state: TermsState, shape: TermsShape, budget: BucketBudget): JsonObject {
+  const wanted = state.buckets.filter((bucket) => bucket.count >= shape.minDocCount);
+  const total = wanted.reduce((sum, bucket) => sum + bucket.count, 0);
+  const shown = firstBuckets(wanted, shape, shape.size);
+  budget.add(shown.length);
+  const inShown = shown.reduce((sum, bucket) => sum + bucket.count, 0);
+  return {
+    doc_count_error_upper_bound: state.errorBound,
+    sum_other_doc_count: state.others + total - inShown,
+    buckets: shown.map((bucket) => renderBucket(bucket, state, shape, budget)),
+  };
+}
+
+function renderBucket(
+  { key, count, below }: TermBucket,
+  state: TermsState,
+  shape: TermsShape,
+  budget: BucketBudget,
+): JsonObject {
+  const printed = typeof key === "number" ? printValue(state.format, key) : undefined;
+  return {
+    key: typeof key === "string" && state.kind === "long" ? BigInt(key) : key,
+    ...(printed === undefined ? {} : { key_as_string: printed }),
+    doc_count: count,
+    ...(shape.showError ? { doc_count_error_upper_bound: state.errorBound } : {}),
+    ...renderTree(shape.below, below, budget),
+  };
+}

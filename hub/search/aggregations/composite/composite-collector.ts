@@ -1,0 +1,173 @@
+/** Collects the first buckets of `composite`, whose keys have a part of each source. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { BucketCollector } from "#hub/search/aggregations/buckets/bucket-collector.ts";
+import type {
+  AggregationTree,
+  CollectBudget,
+  Collector,
+  TreeState,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import type { printValue } from "#hub/search/columns/value-format.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { KnownKeys } from "./composite-parts.ts";
+import type { KeyPart, SourceValues } from "./composite-source.ts";
+
+/** Keys beyond twice those wanted before the ones that came to nothing are dropped. */
+const SPARE_KEYS = 1000;
+
+/** JSON-able; in the order of the keys. */
+export interface CompositeState {
+  readonly buckets: readonly {
+    readonly key: readonly KeyPart[];
+    readonly count: number;
+    readonly below: TreeState;
+  }[];
+  /** Keys as the answer has them need the fields' formats. */
+  readonly formats: readonly (Parameters<typeof printValue>[0] | null)[];
+}
+
+/** What a collector needs. */
+export interface CompositeCollection {
+  readonly values: readonly SourceValues[];
+  /** Key behind which buckets begin. */
+  readonly behind: readonly KeyPart[] | undefined;
+  readonly size: number;
+  readonly compare: (a: readonly KeyPart[], b: readonly KeyPart[]) => number;
+  readonly below: AggregationTree;
+  readonly shard: ShardContext;
+  readonly budget: CollectBudget;
+}
+
+/** See the file's comment. There is one owner: `composite` stands below nothing. */
+export class CompositeCollector implements Collector<CompositeState> {
+  readonly #collection: CompositeCollection;
+  readonly #keys: FirstKeys;
+  readonly #buckets: BucketCollector;
+  readonly #known: KnownKeys;
+  /** True where no document of the open segment has several values of a source. */
+  #isSingle = false;
+
+  constructor(collection: CompositeCollection) {
+    this.#collection = collection;
+    this.#keys = new FirstKeys(collection);
+    this.#buckets = new BucketCollector(collection.below, collection.shard, collection.budget);
+    this.#known = new KnownKeys(collection.values.map((source) => source.numbered()));
+  }
+
+  segment(segment: SegmentReader): void {
+    for (const values of this.#collection.values) values.open(segment);
+    this.#isSingle = this.#known.open(segment);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, _owners: Int32Array, length: number): void {
+    if (this.#isSingle) this.#collectKnown(docs, length);
+    else this.#collectCombined(docs, length);
+    this.#buckets.flush();
+  }
+
+  /** Fast path: each document has one key, and most have one that was there before. */
+  #collectKnown(docs: Int32Array, length: number): void {
+    const known = this.#known;
+    known.read(docs, length);
+    for (let at = 0; at < length; at++) {
+      const number = known.number(at);
+      if (number < 0) continue;
+      let bucket = known.bucket(number);
+      if (bucket === undefined) {
+        const { shrunk } = this.#keys;
+        bucket = this.#bucket(known.key(at));
+        if (this.#keys.shrunk !== shrunk) known.forgetBuckets();
+        known.setBucket(number, bucket);
+      }
+      if (bucket >= 0) this.#buckets.add(docs[at]!, bucket);
+    }
+  }
+
+  #collectCombined(docs: Int32Array, length: number): void {
+    const { values } = this.#collection;
+    for (let at = 0; at < length; at++) {
+      const doc = docs[at]!;
+      for (const key of combinations(values.map((source) => source.of(doc)))) {
+        const bucket = this.#bucket(key);
+        if (bucket >= 0) this.#buckets.add(doc, bucket);
+      }
+    }
+  }
+
+  /** The bucket of a key, -1 where it isn't wanted. */
+  #bucket(key: readonly KeyPart[]): number {
+    const { behind, compare } = this.#collection;
+    return behind !== undefined && compare(key, behind) <= 0 ? -1 : this.#keys.bucket(key);
+  }
+
+  state(): CompositeState {
+    return {
+      buckets: this.#keys.first().map(({ key, bucket }) => ({
+        key,
+        count: this.#buckets.count(bucket),
+        below: this.#buckets.below(bucket),
+      })),
+      formats: this.#collection.values.map(({ format }) => format),
+    };
+  }
+}
+
+/** A key with the bucket of its documents. */
+interface KeyBucket {
+  readonly key: readonly KeyPart[];
+  readonly bucket: number;
+}
+
+/** The first keys; what can't be one of them any more goes. */
+class FirstKeys {
+  readonly #compare: CompositeCollection["compare"];
+  readonly #size: number;
+  readonly #budget: CollectBudget;
+  #buckets = new Map<string, KeyBucket>();
+  #nextBucket = 0;
+  /** How often keys were dropped. */
+  shrunk = 0;
+  /** Keys behind it aren't wanted: there are enough before. */
+  #last: readonly KeyPart[] | undefined;
+
+  constructor({ compare, size, budget }: CompositeCollection) {
+    this.#compare = compare;
+    this.#size = size;
+    this.#budget = budget;
+  }
+
+  /** Returns the bucket of a key, or -1 where the key isn't wanted. */
+  bucket(key: readonly KeyPart[]): number {
+    if (this.#last !== undefined && this.#compare(key, this.#last) > 0) return -1;
+    const text = JSON.stringify(key);
+    const known = this.#buckets.get(text);
+    if (known !== undefined) return known.bucket;
+    this.#budget.add();
+    const made = { key, bucket: this.#nextBucket++ };
+    this.#buckets.set(text, made);
+    if (this.#buckets.size >= 2 * this.#size + SPARE_KEYS) this.#shrink();
+    return made.bucket;
+  }
+
+  /** The first keys, in their order. */
+  first(): KeyBucket[] {
+    return [...this.#buckets.values()].sort((a, b) => this.#compare(a.key, b.key)).slice(0, this.#size);
+  }
+
+  #shrink(): void {
+    this.shrunk++;
+    const kept = this.first();
+    this.#last = kept.at(-1)?.key;
+    this.#buckets = new Map(kept.map((each) => [JSON.stringify(each.key), each]));
+  }
+}
+
+/** Every way to take one value of each list; none where a list is empty. */
+function combinations(lists: readonly (readonly KeyPart[])[]): KeyPart[][] {
+  return lists.reduce<KeyPart[][]>(
+    (all, parts) => all.flatMap((key) => parts.map((part) => [...key, part])),
+    [[]],
+  );
+}

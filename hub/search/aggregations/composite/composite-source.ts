@@ -1,0 +1,232 @@
+/** Sources of a composite key: values of a field, or the buckets of a histogram that they fall into. */
+
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import type {
+  KeywordColumn,
+  NumericColumn,
+  SegmentReader,
+  TermReader,
+} from "#hub/engine/searcher/searcher.ts";
+import { checkZoom, DEFAULT_ZOOM } from "#hub/search/aggregations/grids/geotile-grid.ts";
+import { readOffset, readRounding, shifted } from "#hub/search/aggregations/histograms/date-histogram.ts";
+import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
+import { columnField, isNumeric, numericColumn } from "#hub/search/columns/column-values.ts";
+import { PointValues } from "#hub/search/columns/point-values.ts";
+import { formatOf, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import { parseDateMath } from "#hub/search/dates/date-math.ts";
+import { timeZone } from "#hub/search/dates/time-zone.ts";
+import { readTile, sortableTile, tileOf } from "#hub/search/geo/tile.ts";
+import { isObject, objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
+import {
+  anything,
+  flag,
+  integer,
+  number,
+  oneOf,
+  readOptions,
+  required,
+  text,
+} from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { PartNumbers } from "./composite-parts.ts";
+
+/** One part of a key; null stands for a document without a value. */
+export type KeyPart = string | number | null;
+
+export interface CompositeSource {
+  readonly name: string;
+  readonly type: "terms" | "histogram" | "date_histogram" | "geotile_grid";
+  readonly field: string;
+  readonly descending: boolean;
+  /** Documents without a value have the key null. */
+  readonly missingBucket: boolean;
+  readonly format: string | undefined;
+  readonly zone: string | undefined;
+  /** Returns the bucket of a number. */
+  readonly round: (value: number) => number;
+  /** Of geotile_grid, whose parts are tiles as `sortableTile` writes them. */
+  readonly zoom?: number;
+}
+
+const SHARED = {
+  field: required(text("field of the values", undefined)),
+  order: oneOf("order of the keys", ["asc", "desc"], "asc"),
+  missing_bucket: flag("whether documents without a value have the key null", false),
+  missing: anything("not offered; use missing_bucket"),
+  value_type: text("accepted", undefined),
+} as const;
+const TERMS = SHARED;
+const HISTOGRAM = { ...SHARED, interval: required(number("width of a bucket", undefined)) } as const;
+const DATES = {
+  ...SHARED,
+  interval: anything("calendar unit or fixed time"),
+  calendar_interval: text("calendar unit", undefined),
+  fixed_interval: text("fixed time", undefined),
+  time_zone: text("zone in which buckets begin", undefined),
+  offset: anything("time by which buckets begin later: +6h"),
+  format: text("format of the keys", undefined),
+} as const;
+const TILES = {
+  ...SHARED,
+  precision: integer("zoom of the tiles, 0..29", DEFAULT_ZOOM, Number.MIN_SAFE_INTEGER),
+} as const;
+
+/** Reads `{name: {type: {…}}}`. Throws parsing, request_invalid. */
+export function readSource(given: unknown): CompositeSource {
+  const [name, inner] = onlyEntry(objectOf(given, "composite] [sources"), "composite] [sources");
+  const [type, body] = onlyEntry(objectOf(inner, name), name);
+  const options = objectOf(body, type);
+  if (type === "terms") {
+    return {
+      ...shared(name, readOptions(type, options, TERMS, "aggregation")),
+      type,
+      round: (value) => value,
+    };
+  }
+  if (type === "histogram") {
+    const { interval, ...rest } = readOptions(type, options, HISTOGRAM, "aggregation");
+    if (interval === undefined || interval <= 0) {
+      throw new AppError(
+        "request_invalid",
+        `[interval] must be greater than 0 for [histogram] source [${name}]`,
+      );
+    }
+    return { ...shared(name, rest), type, round: (value) => Math.floor(value / interval) * interval };
+  }
+  if (type === "date_histogram") {
+    const read = readOptions(type, options, DATES, "aggregation");
+    const rounding = shifted(readRounding(read, timeZone(read.time_zone), name), readOffset(read.offset));
+    return {
+      ...shared(name, read),
+      type,
+      format: read.format,
+      zone: read.time_zone,
+      round: (value) => rounding.floor(value),
+    };
+  }
+  if (type === "geotile_grid") {
+    const { precision, ...rest } = readOptions(type, options, TILES, "aggregation");
+    return { ...shared(name, rest), type, zoom: checkZoom(precision), round: (value) => value };
+  }
+  throw new AppError(
+    "parsing",
+    `invalid source type [${type}] of [${name}]; use terms, histogram, date_histogram or geotile_grid`,
+  );
+}
+
+function shared(
+  name: string,
+  options: {
+    readonly field: string | undefined;
+    readonly order: "asc" | "desc" | undefined;
+    readonly missing_bucket: boolean | undefined;
+  },
+): Omit<CompositeSource, "type" | "round"> {
+  return {
+    name,
+    field: options.field ?? "",
+    descending: options.order === "desc",
+    missingBucket: options.missing_bucket ?? false,
+    format: undefined,
+    zone: undefined,
+  };
+}
+
+/** Values of a segment up to which their texts are kept while it is open. */
+const MAX_TEXTS = 16_384;
+
+const NONE: readonly KeyPart[] = [];
+const NULL_ONLY: readonly KeyPart[] = [null];
+
+/** Key parts of a source, document by document. */
+export class SourceValues {
+  readonly name: string;
+  /** How numbers of this source are printed; null: as they are. */
+  readonly format: ValueFormat | null;
+  readonly #source: CompositeSource;
+  readonly #field: Field | undefined;
+  readonly #numbers: number[] = [];
+  readonly #ordinals: number[] = [];
+  /** Of geotile_grid. */
+  readonly #points: PointValues | undefined;
+  #numeric: NumericColumn | null = null;
+  #keywords: KeywordColumn | null = null;
+  #reader: TermReader | undefined;
+  /** Texts of the open segment by ordinal, where these are few. */
+  #texts: string[] = [];
+
+  constructor(source: CompositeSource, shard: ShardContext) {
+    this.name = source.name;
+    this.#source = source;
+    this.#field = columnField(shard, source.field);
+    if (source.zoom !== undefined) this.#points = new PointValues(shard, source.field, source.type);
+    else checkType(this.#field, source);
+    const needsFormat = source.format !== undefined || this.#field?.type === "boolean";
+    this.format = needsFormat ? formatOf(this.#field, source.format, source.zone) : null;
+  }
+
+  open(segment: SegmentReader): void {
+    this.#points?.open(segment);
+    const field = this.#points === undefined ? this.#field : undefined;
+    const isNumber = field !== undefined && isNumeric(field);
+    this.#numeric = isNumber ? numericColumn(segment, field) : null;
+    this.#keywords = field === undefined || isNumber ? null : segment.keywordColumn(field.path);
+    this.#reader = this.#keywords?.reader();
+    this.#texts = [];
+  }
+
+  /** Returns what numbers the parts of whole batches. */
+  numbered(): PartNumbers {
+    return new PartNumbers(this.#field, this.#source);
+  }
+
+  /** Distinct parts of a document's keys. */
+  of(doc: number): readonly KeyPart[] {
+    const parts = new Set<KeyPart>();
+    const numbers = this.#numeric?.read(doc, this.#numbers) ?? 0;
+    for (let at = 0; at < numbers; at++) parts.add(this.#source.round(this.#numbers[at]!));
+    const texts = this.#keywords?.read(doc, this.#ordinals) ?? 0;
+    for (let at = 0; at < texts; at++) parts.add(this.#text(this.#ordinals[at]!));
+    if (this.#points !== undefined) for (const tile of this.#tiles(doc, this.#points)) parts.add(tile);
+    if (parts.size > 0) return [...parts];
+    return this.#source.missingBucket ? NULL_ONLY : NONE;
+  }
+
+  *#tiles(doc: number, points: PointValues): Generator<string> {
+    const count = points.read(doc);
+    for (let at = 0; at < count; at++) {
+      const tile = tileOf(points.latitudes[at]!, points.longitudes[at]!, this.#source.zoom!);
+      yield sortableTile(tile);
+    }
+  }
+
+  #text(ordinal: number): string {
+    if (this.#keywords!.cardinality > MAX_TEXTS) return this.#reader!.text(ordinal);
+    return (this.#texts[ordinal] ??= this.#reader!.text(ordinal));
+  }
+
+  /** Reads a part of `after`. Throws parsing. */
+  read(value: unknown, shard: ShardContext): KeyPart {
+    if (value === null || value === undefined) return null;
+    if (isObject(value) || Array.isArray(value))
+      throw new AppError("parsing", `[after] of [${this.name}] must be a single value`);
+    const field = this.#field;
+    if (this.#source.zoom !== undefined) return sortableTile(readTile(value, this.#source.zoom));
+    if (field !== undefined && !isNumeric(field)) return scalarText(value, "after");
+    if (typeof value === "number") return value;
+    if (typeof value === "boolean") return value ? 1 : 0;
+    const given = scalarText(value, "after");
+    if (field !== undefined && isDate(field)) {
+      const format = this.#source.format ?? field.format;
+      const zone = timeZone(this.#source.zone);
+      return parseDateMath(given, { format, nowMs: shard.nowMs, zone, roundUp: false });
+    }
+    return Number.isNaN(Number(given)) ? given : Number(given);
+  }
+}
+
+function checkType(field: Field | undefined, { type }: CompositeSource): void {
+  if (field === undefined || isNumeric(field)) return;
+  if (field.type === "geo_point" || type !== "terms") throw fieldTypeFault(field, "composite");
+}

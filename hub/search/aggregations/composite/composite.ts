@@ -1,0 +1,203 @@
+/** `composite`: pages of buckets by combinations of the values of several sources, in the order of their keys. */
+
+import {
+  type Aggregation,
+  type AggregationTree,
+  type BucketBudget,
+  type CollectBudget,
+  type Collector,
+  mergeTree,
+  renderTree,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { printValue } from "#hub/search/columns/value-format.ts";
+import { readTile, tileName } from "#hub/search/geo/tile.ts";
+import { answersAs } from "#hub/search/options/deprecation.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { integer, list, object, required } from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { CompositeCollector, type CompositeState } from "./composite-collector.ts";
+import { type CompositeSource, type KeyPart, readSource, SourceValues } from "./composite-source.ts";
+
+const OPTIONS = {
+  sources: required(
+    list("sources of the key: [{name: {terms | histogram | date_histogram | geotile_grid: {field}}}]"),
+  ),
+  size: integer("buckets of a page", 10, 1),
+  after: object("key of the last bucket of the page before"),
+} as const;
+
+/** Sources of one key. */
+const MAX_SOURCES = 20;
+/** Buckets of a page at most. */
+const MAX_PAGE = 65_536;
+
+export const composite: AggregationType = {
+  name: "composite",
+  summary: "Pages of buckets by combinations of values.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below, depth }) {
+    if (depth > 0) {
+      throw new AppError(
+        "request_invalid",
+        "[composite] aggregation cannot be used with a parent aggregation",
+      );
+    }
+    const options = readAggregation("composite", body, OPTIONS);
+    const sources = (options.sources ?? []).map((each) => readSource(each));
+    checkSources(sources, name);
+    const names = new Set(sources.map((source) => source.name));
+    checkAfter(options.after, names);
+    checkSize(options.size ?? 10);
+    return new Composite(sources, options.size ?? 10, options.after, below);
+  },
+};
+
+/** From 6.7 on a page must not ask for more than an answer may hold. */
+function checkSize(size: number): void {
+  if (size <= MAX_PAGE || !answersAs(607)) return;
+  throw new AppError(
+    "too_many_buckets",
+    `Trying to create too many buckets. Must be less than or equal to: [${MAX_PAGE}] but was [${size}]. Ask for a smaller page and use [after].`,
+    { data: { max_buckets: MAX_PAGE } },
+  );
+}
+
+function checkSources(sources: readonly CompositeSource[], name: string): void {
+  if (sources.length === 0)
+    throw new AppError("request_invalid", `Composite [sources] cannot be null or empty: [${name}]`);
+  if (sources.length > MAX_SOURCES)
+    throw new AppError("request_invalid", `Composite [sources] of [${name}] must be at most ${MAX_SOURCES}`);
+  const names = sources.map((source) => source.name);
+  const repeated = [...new Set(names.filter((each, at) => names.indexOf(each) !== at))];
+  if (repeated.length === 0) return;
+  throw new AppError(
+    "request_invalid",
+    `Composite source names must be unique, found duplicates: [${repeated.join(",")}]`,
+  );
+}
+
+function checkAfter(after: JsonObject | undefined, names: ReadonlySet<string>): void {
+  if (after === undefined) return;
+  const keys = Object.keys(after);
+  if (keys.length === names.size && keys.every((key) => names.has(key))) return;
+  throw new AppError(
+    "request_invalid",
+    `[after] has ${keys.length} value(s) but [sources] has ${names.size}; it must name each source once`,
+  );
+}
+
+class Composite implements Aggregation<CompositeState> {
+  readonly #sources: readonly CompositeSource[];
+  readonly #size: number;
+  readonly #after: JsonObject | undefined;
+  readonly #below: AggregationTree;
+
+  constructor(
+    sources: readonly CompositeSource[],
+    size: number,
+    after: JsonObject | undefined,
+    below: AggregationTree,
+  ) {
+    this.#sources = sources;
+    this.#size = size;
+    this.#after = after;
+    this.#below = below;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<CompositeState> {
+    const values = this.#sources.map((source) => new SourceValues(source, shard));
+    const after = this.#after;
+    const behind =
+      after === undefined ? undefined : values.map((source) => source.read(after[source.name], shard));
+    return new CompositeCollector({
+      values,
+      behind,
+      size: this.#size,
+      compare: (a, b) => this.#compare(a, b),
+      below: this.#below,
+      shard,
+      budget,
+    });
+  }
+
+  merge(states: readonly CompositeState[]): CompositeState {
+    const byKey = new Map<string, CompositeState["buckets"][number][]>();
+    for (const bucket of states.flatMap(({ buckets }) => buckets)) {
+      const key = JSON.stringify(bucket.key);
+      const known = byKey.get(key);
+      if (known === undefined) byKey.set(key, [bucket]);
+      else known.push(bucket);
+    }
+    const merged = [...byKey.values()].map((same) => ({
+      key: same[0]!.key,
+      count: same.reduce((sum, { count }) => sum + count, 0),
+      below: mergeTree(
+        this.#below,
+        same.map(({ below }) => below),
+      ),
+    }));
+    merged.sort((a, b) => this.#compare(a.key, b.key));
+    const formats = this.#sources.map(
+      (_, at) => states.map((state) => state.formats[at]).find((format) => format != null) ?? null,
+    );
+    return { buckets: merged.slice(0, this.#size), formats };
+  }
+
+  render({ buckets, formats }: CompositeState, budget: BucketBudget): JsonObject {
+    budget.add(buckets.length);
+    const keyOf = (key: readonly KeyPart[]): JsonObject =>
+      Object.fromEntries(
+        key.map((part, at) => [
+          this.#sources[at]!.name,
+          printPart(part, formats[at] ?? null, this.#sources[at]!),
+        ]),
+      );
+    const last = buckets.at(-1);
+    return {
+      ...(last !== undefined && { after_key: keyOf(last.key) }),
+      buckets: buckets.map(({ key, count, below }) => ({
+        key: keyOf(key),
+        doc_count: count,
+        ...renderTree(this.#below, below, budget),
+      })),
+    };
+  }
+
+  empty(): CompositeState {
+    return { buckets: [], formats: [] };
+  }
+
+  typedName(): string {
+    return "composite";
+  }
+
+  #compare(a: readonly KeyPart[], b: readonly KeyPart[]): number {
+    for (const [at, source] of this.#sources.entries()) {
+      const compared = compareParts(a[at]!, b[at]!);
+      if (compared !== 0) return source.descending ? -compared : compared;
+    }
+    return 0;
+  }
+}
+
+/** Missing values come first; numbers by size, texts by their code points. */
+function compareParts(a: KeyPart, b: KeyPart): number {
+  if (a === b) return 0;
+  if (a === null) return -1;
+  if (b === null) return 1;
+  return a < b ? -1 : 1;
+}
+
+function printPart(
+  part: KeyPart,
+  format: CompositeState["formats"][number],
+  { zoom }: CompositeSource,
+): unknown {
+  if (zoom !== undefined && part !== null) return tileName(readTile(part, zoom));
+  if (typeof part !== "number" || format === null) return part;
+  if (format.kind === "boolean") return part === 1;
+  return printValue(format, part) ?? part;
+}

@@ -1,0 +1,254 @@
+/** `auto_date_histogram`: times in as many buckets as wanted, of the unit that fits. */
+
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import {
+  type Aggregation,
+  type AggregationTree,
+  type BucketBudget,
+  type CollectBudget,
+  type Collector,
+  emptyTree,
+  mergeTree,
+  renderTree,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { columnField, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import { formatOf, printValue, RAW } from "#hub/search/columns/value-format.ts";
+import { type CalendarUnit, calendarRounding, type Rounding } from "#hub/search/dates/rounding.ts";
+import { timeZone } from "#hub/search/dates/time-zone.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { anything, integer, text } from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { TimeZone } from "#proto/kit/time-zone.ts";
+import { type HistogramState, mergeHistograms, type NumberBucket } from "./histogram-buckets.ts";
+import { HistogramCollector } from "./histogram-collector.ts";
+
+const OPTIONS = {
+  field: text("date field", undefined),
+  buckets: integer("buckets wanted at most", 10, 1),
+  format: text("format of the printed keys", undefined),
+  time_zone: text("zone in which buckets begin: +01:00 or Europe/Berlin", undefined),
+  missing: anything("time of documents without one"),
+} as const;
+
+interface Step {
+  readonly unit: CalendarUnit;
+  readonly symbol: string;
+  /** About. */
+  readonly ms: number;
+  /** Units that may be joined to one bucket. */
+  readonly multiples: readonly number[];
+}
+
+const STEPS: readonly Step[] = [
+  { unit: "second", symbol: "s", ms: 1000, multiples: [1, 5, 10, 30] },
+  { unit: "minute", symbol: "m", ms: 60_000, multiples: [1, 5, 10, 30] },
+  { unit: "hour", symbol: "h", ms: 3_600_000, multiples: [1, 3, 12] },
+  { unit: "day", symbol: "d", ms: 86_400_000, multiples: [1, 7] },
+  { unit: "month", symbol: "M", ms: 2_629_746_000, multiples: [1, 3] },
+  { unit: "year", symbol: "y", ms: 31_556_952_000, multiples: [1, 5, 10, 20, 50, 100] },
+];
+
+/** Buckets that a shard collects before they are joined: the unit is taken from the field's first and last time. */
+const MAX_COLLECTED = 200_000;
+
+/** Largest number of buckets that may be wanted. */
+const MAX_BUCKETS = 1000;
+
+export const autoDateHistogram: AggregationType = {
+  name: "auto_date_histogram",
+  summary: "Times in as many buckets as wanted, of the unit that fits.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below }) {
+    const options = readAggregation("auto_date_histogram", body, OPTIONS);
+    const wanted = options.buckets ?? 10;
+    if (wanted > MAX_BUCKETS)
+      throw new AppError("request_invalid", `buckets must be less than ${MAX_BUCKETS}, but is [${wanted}]`);
+    return new AutoDateHistogram(
+      requireField(options.field, name),
+      wanted,
+      timeZone(options.time_zone),
+      options.missing,
+      options.format,
+      below,
+    );
+  },
+};
+
+/** JSON-able. */
+interface AutoState extends HistogramState {
+  /** Place in STEPS of the unit that the keys are rounded to. */
+  readonly step: number;
+}
+
+class AutoDateHistogram implements Aggregation<AutoState> {
+  readonly #field: string;
+  readonly #wanted: number;
+  readonly #zone: TimeZone;
+  readonly #missing: unknown;
+  readonly #format: string | undefined;
+  readonly #below: AggregationTree;
+  readonly #roundings: readonly Rounding[];
+
+  constructor(
+    field: string,
+    wanted: number,
+    zone: TimeZone,
+    missing: unknown,
+    format: string | undefined,
+    below: AggregationTree,
+  ) {
+    this.#field = field;
+    this.#wanted = wanted;
+    this.#zone = zone;
+    this.#missing = missing;
+    this.#format = format;
+    this.#below = below;
+    this.#roundings = STEPS.map(({ unit }) => calendarRounding(unit, zone));
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<AutoState> {
+    const field = columnField(shard, this.#field);
+    if (field !== undefined && !isDate(field)) throw fieldTypeFault(field, "auto_date_histogram");
+    const values = new NumericValues(missingNumber(this.#missing, field, shard, "auto_date_histogram"));
+    const step = firstStep(shard, field);
+    const rounding = this.#roundings[step]!;
+    const format = formatOf(field, this.#format, this.#zone.name);
+    const collector = new HistogramCollector(
+      { shard, budget, below: this.#below, format },
+      (segment) => values.open(numericColumn(segment, field)),
+      values,
+      (value) => rounding.floor(value),
+    );
+    const coarser = (state: HistogramState): AutoState => this.#coarser({ ...state, step });
+    return {
+      segment: (segment) => collector.segment(segment),
+      collect: (docs, owners, length) => collector.collect(docs, owners, length),
+      state: (owner) => coarser(collector.state(owner)),
+      *steps(owner) {
+        return coarser(yield* collector.steps(owner));
+      },
+    };
+  }
+
+  merge(states: readonly AutoState[]): AutoState {
+    const step = Math.max(...states.map((state) => state.step));
+    const alike = states.map((state) => this.#rounded(state, step));
+    return this.#coarser({ ...mergeHistograms(alike, this.#below), step });
+  }
+
+  render(state: AutoState, budget: BucketBudget): JsonObject {
+    let { buckets, step } = this.#coarser(state);
+    let filled = this.#filled(buckets, step);
+    let multiple = this.#multiple(filled.length, step);
+    while (multiple === undefined) {
+      ({ buckets, step } = this.#rounded({ ...state, buckets, step }, step + 1));
+      filled = this.#filled(buckets, step);
+      multiple = this.#multiple(filled.length, step);
+    }
+    const shown = this.#joined(filled, multiple);
+    budget.add(shown.length);
+    return {
+      buckets: shown.map(({ key, count, below }) => {
+        const printed = printValue(state.format, key);
+        return {
+          ...(printed !== undefined && { key_as_string: printed }),
+          key,
+          doc_count: count,
+          ...renderTree(this.#below, below, budget),
+        };
+      }),
+      interval: `${multiple}${STEPS[step]!.symbol}`,
+    };
+  }
+
+  empty(): AutoState {
+    return { buckets: [], format: RAW, step: 0 };
+  }
+
+  typedName(): string {
+    return "auto_date_histogram";
+  }
+
+  /** Takes coarser units until the buckets can be joined to as few as are wanted. */
+  #coarser(state: AutoState): AutoState {
+    let found = state;
+    while (
+      found.step < STEPS.length - 1 &&
+      found.buckets.length > this.#wanted * STEPS[found.step]!.multiples.at(-1)!
+    )
+      found = this.#rounded(found, found.step + 1);
+    return found;
+  }
+
+  #rounded(state: AutoState, step: number): AutoState {
+    if (step === state.step) return state;
+    const rounding = this.#roundings[step]!;
+    const groups = new Map<number, NumberBucket[]>();
+    for (const bucket of state.buckets) {
+      const key = rounding.floor(bucket.key);
+      groups.set(key, [...(groups.get(key) ?? []), bucket]);
+    }
+    return { ...state, step, buckets: [...groups].map(([key, group]) => this.#join(key, group)) };
+  }
+
+  #join(key: number, group: readonly NumberBucket[]): NumberBucket {
+    return {
+      key,
+      count: group.reduce((sum, { count }) => sum + count, 0),
+      below: mergeTree(
+        this.#below,
+        group.map(({ below }) => below),
+      ),
+    };
+  }
+
+  /** Smallest multiple that makes few enough buckets; undefined where a coarser unit is needed. */
+  #multiple(count: number, step: number): number | undefined {
+    const { multiples } = STEPS[step]!;
+    const found = multiples.find((multiple) => Math.ceil(count / multiple) <= this.#wanted);
+    return found ?? (step === STEPS.length - 1 ? Math.ceil(count / this.#wanted) : undefined);
+  }
+
+  /** Adds empty buckets in gaps, up to a few more than can be joined to what is wanted. */
+  #filled(buckets: readonly NumberBucket[], step: number): NumberBucket[] {
+    const rounding = this.#roundings[step]!;
+    const most = this.#wanted * STEPS[step]!.multiples.at(-1)! + 1;
+    const filled: NumberBucket[] = [];
+    for (const bucket of buckets) {
+      const last = filled.at(-1);
+      if (last !== undefined) {
+        for (let key = rounding.next(last.key); key < bucket.key; key = rounding.next(key)) {
+          // A coarser unit will be taken, so the rest isn't needed. The last unit is the coarsest.
+          if (filled.length > most && step < STEPS.length - 1) return filled;
+          filled.push({ key, count: 0, below: emptyTree(this.#below) });
+        }
+      }
+      filled.push(bucket);
+    }
+    return filled;
+  }
+
+  #joined(buckets: readonly NumberBucket[], multiple: number): NumberBucket[] {
+    if (multiple === 1) return [...buckets];
+    const joined: NumberBucket[] = [];
+    for (let at = 0; at < buckets.length; at += multiple)
+      joined.push(this.#join(buckets[at]!.key, buckets.slice(at, at + multiple)));
+    return joined;
+  }
+}
+
+/** The finest unit that doesn't make too many buckets of a shard's times. */
+function firstStep(shard: ShardContext, field: Field | undefined): number {
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const segment of field === undefined ? [] : shard.searcher.segments) {
+    const column = numericColumn(segment, field);
+    min = Math.min(min, column?.min ?? min);
+    max = Math.max(max, column?.max ?? max);
+  }
+  const step = STEPS.findIndex(({ ms }) => (max - min) / ms <= MAX_COLLECTED);
+  return step < 0 ? STEPS.length - 1 : step;
+}

@@ -1,0 +1,260 @@
+/** `date_histogram`: times in calendar units or fixed intervals. */
+
+import type {
+  Aggregation,
+  BucketBudget,
+  CollectBudget,
+  Collector,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import { columnField, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import { formatOf, RAW } from "#hub/search/columns/value-format.ts";
+import { parseDateMath } from "#hub/search/dates/date-math.ts";
+import { calendarRounding, calendarUnit, fixedRounding, type Rounding } from "#hub/search/dates/rounding.ts";
+import { timeZone } from "#hub/search/dates/time-zone.ts";
+import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { anything, flag, integer, object, text } from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { TimeZone } from "#proto/kit/time-zone.ts";
+import { parseDuration } from "#proto/kit/units.ts";
+import {
+  type HistogramBounds,
+  type HistogramShape,
+  type HistogramState,
+  histogramBounds,
+  mergeHistograms,
+  renderHistogram,
+} from "./histogram-buckets.ts";
+import { HistogramCollector } from "./histogram-collector.ts";
+
+const OPTIONS = {
+  field: text("date field", undefined),
+  interval: anything("calendar unit (day, 1M) or fixed time (90m)"),
+  calendar_interval: text("calendar unit: 1m, 1h, 1d, 1w, 1M, 1q, 1y", undefined),
+  fixed_interval: text("fixed time: 30s, 90m, 12h", undefined),
+  time_zone: text("zone in which buckets begin: +01:00 or Europe/Berlin", undefined),
+  offset: anything("time by which buckets begin later: +6h"),
+  format: text("format of the printed keys", undefined),
+  min_doc_count: integer("buckets with fewer documents are left out; 0 fills gaps", 0),
+  extended_bounds: object("first and last time that get a bucket in any case: {min, max}"),
+  order: anything("order of the buckets: {_key: asc}"),
+  missing: anything("time of documents without one"),
+  keyed: flag("whether buckets are an object by printed key", false),
+} as const;
+
+/** What times reach on either side of 1970. */
+const MAX_OFFSET_MS = 8.64e15;
+
+export const dateHistogram: AggregationType = {
+  name: "date_histogram",
+  summary: "Documents by calendar units or intervals of a time.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below }) {
+    const options = readAggregation("date_histogram", body, OPTIONS);
+    const zone = timeZone(options.time_zone);
+    const rounding = shifted(readRounding(options, zone, name), readOffset(options.offset));
+    const order = readOrder(options.order, "date_histogram");
+    checkOrder(order, below, name);
+    const shape = {
+      below,
+      minDocCount: options.min_doc_count ?? 0,
+      order,
+      keyed: options.keyed ?? false,
+      next: (key: number) => rounding.next(key),
+    };
+    return new DateHistogram(
+      {
+        field: requireField(options.field, name),
+        zone,
+        missing: options.missing,
+        format: options.format,
+        bounds: options.extended_bounds,
+      },
+      shape,
+      rounding,
+    );
+  },
+};
+
+/** The options that say how long buckets are; exactly one is given. */
+export interface Intervals {
+  readonly interval: unknown;
+  readonly calendar_interval: string | undefined;
+  readonly fixed_interval: string | undefined;
+}
+
+/** Reads the intervals. Throws request_invalid. */
+export function readRounding(options: Intervals, zone: TimeZone, name: string): Rounding {
+  const { interval, calendar_interval: calendar, fixed_interval: fixed } = options;
+  const given = [interval, calendar, fixed].filter((each) => each !== undefined);
+  if (given.length > 1) {
+    throw new AppError(
+      "request_invalid",
+      "Cannot use [interval] with [fixed_interval] or [calendar_interval] configuration options.",
+    );
+  }
+  if (given.length === 0)
+    throw new AppError(
+      "request_invalid",
+      `[interval] must be given for date_histogram aggregation [${name}]`,
+    );
+  if (interval !== undefined) {
+    warnDeprecated(
+      "[interval] on [date_histogram] is deprecated, use [fixed_interval] or [calendar_interval] in the future.",
+      { from: 702 },
+    );
+  }
+  const value = scalarText(given[0], "interval");
+  const unit = fixed === undefined ? calendarUnit(value) : undefined;
+  if (unit !== undefined) return calendarRounding(unit, zone);
+  if (calendar !== undefined) {
+    throw new AppError(
+      "request_invalid",
+      `The supplied interval [${value}] could not be parsed as a calendar interval; write 1m, 1h, 1d, 1w, 1M, 1q or 1y`,
+    );
+  }
+  return fixedRounding(readTime(value, "interval"), zone);
+}
+
+/** Returns ms of "90m", "+6h", "-1d", "1w" or a number of ms. Throws request_invalid. */
+function readTime(value: string, option: string): number {
+  const match = /^([+-]?)(.+)$/.exec(value.trim());
+  const weeks = /^(\d+(?:\.\d+)?)w$/.exec(match?.[2] ?? "");
+  try {
+    const sizeMs = weeks === null ? parseDuration(match?.[2] ?? "", 1) : Number(weeks[1]) * 604_800_000;
+    return match?.[1] === "-" ? -sizeMs : sizeMs;
+  } catch (error) {
+    throw new AppError(
+      "request_invalid",
+      `failed to parse setting [date_histogram.${option}] with value [${value}] as a time; write for example 90m or 12h`,
+      { cause: error },
+    );
+  }
+}
+
+/** Reads the option `offset` as ms. Throws request_invalid. */
+export function readOffset(offset: unknown): number {
+  if (offset === undefined || offset === null) return 0;
+  const offsetMs = typeof offset === "number" ? offset : readTime(scalarText(offset, "offset"), "offset");
+  if (Math.abs(offsetMs) <= MAX_OFFSET_MS) return offsetMs;
+  throw new AppError("request_invalid", `[offset] [${offsetMs}] is more ms than there are times`);
+}
+
+/** Returns a rounding whose buckets begin later. */
+export function shifted(rounding: Rounding, offsetMs: number): Rounding {
+  if (offsetMs === 0) return rounding;
+  return {
+    floor: (utcMs) => rounding.floor(utcMs - offsetMs) + offsetMs,
+    next: (bucketMs) => rounding.next(bucketMs - offsetMs) + offsetMs,
+  };
+}
+
+interface DateHistogramOptions {
+  readonly field: string;
+  readonly zone: TimeZone;
+  readonly missing: unknown;
+  readonly format: string | undefined;
+  readonly bounds: JsonObject | undefined;
+}
+
+/** `bounds` of the request in ms, kept in the state because date math needs the field's format. */
+interface DateHistogramState extends HistogramState {
+  readonly bounds?: HistogramBounds;
+}
+
+class DateHistogram implements Aggregation<DateHistogramState> {
+  readonly #options: DateHistogramOptions;
+  readonly #shape: Omit<HistogramShape, "bounds">;
+  readonly #rounding: Rounding;
+
+  constructor(options: DateHistogramOptions, shape: Omit<HistogramShape, "bounds">, rounding: Rounding) {
+    this.#options = options;
+    this.#shape = shape;
+    this.#rounding = rounding;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<DateHistogramState> {
+    const { field: name, missing, format, zone } = this.#options;
+    const field = columnField(shard, name);
+    if (
+      field !== undefined &&
+      field.type !== "date" &&
+      (field.type === "keyword" || field.type === "ip" || field.type === "geo_point")
+    ) {
+      throw fieldTypeFault(field, "date_histogram");
+    }
+    const values = new NumericValues(missingNumber(missing, field, shard, "date_histogram"));
+    const printed = formatOf(field, format, zone.name);
+    const { next } = this.#shape;
+    const context = { shard, budget, below: this.#shape.below, format: printed, next };
+    const collector = new HistogramCollector(
+      context,
+      (segment) => values.open(numericColumn(segment, field)),
+      values,
+      remembering(this.#rounding),
+    );
+    const bounds = this.#bounds(
+      shard,
+      printed.kind === "date" ? printed.formats : "strict_date_optional_time||epoch_millis",
+    );
+    function* steps(owner: number): Steps<DateHistogramState> {
+      const state = yield* collector.steps(owner);
+      return bounds === undefined ? state : { ...state, bounds };
+    }
+    return {
+      segment: (segment) => collector.segment(segment),
+      collect: (docs, owners, length) => collector.collect(docs, owners, length),
+      collectBlock: (block, mask, count, owner) => collector.collectBlock(block, mask, count, owner),
+      collectRun: (run, owner) => collector.collectRun(run, owner),
+      state: (owner) => atOnce(steps(owner)),
+      steps,
+    };
+  }
+
+  merge(states: readonly DateHistogramState[]): DateHistogramState {
+    const bounds = states.find((state) => state.bounds !== undefined)?.bounds;
+    return { ...mergeHistograms(states, this.#shape.below), ...(bounds === undefined ? {} : { bounds }) };
+  }
+
+  render(state: DateHistogramState, budget: BucketBudget): JsonObject {
+    return renderHistogram(state, { ...this.#shape, bounds: state.bounds }, budget);
+  }
+
+  empty(): DateHistogramState {
+    return { buckets: [], format: RAW };
+  }
+
+  typedName(): string {
+    return "date_histogram";
+  }
+
+  #bounds(shard: ShardContext, format: string): HistogramBounds | undefined {
+    const { bounds, zone } = this.#options;
+    if (!isObject(bounds)) return undefined;
+    return histogramBounds(bounds, (value) =>
+      this.#rounding.floor(
+        typeof value === "number"
+          ? value
+          : parseDateMath(String(value), { format, nowMs: shard.nowMs, zone, roundUp: false }),
+      ),
+    );
+  }
+}
+
+/** Rounds without arithmetic while times stay within one bucket, as times of neighbouring documents do. */
+function remembering(rounding: Rounding): (utcMs: number) => number {
+  let start = Number.POSITIVE_INFINITY;
+  let end = Number.NEGATIVE_INFINITY;
+  return (utcMs) => {
+    if (utcMs >= start && utcMs < end) return start;
+    start = rounding.floor(utcMs);
+    end = rounding.next(start);
+    return start;
+  };
+}

@@ -1,0 +1,155 @@
+/** What `histogram` and `date_histogram` share: buckets at numbers, gaps filled, order, rendering. */
+
+import {
+  type AggregationTree,
+  type BucketBudget,
+  emptyTree,
+  mergeTree,
+  renderTree,
+  type TreeState,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import { type BucketOrder, compareBuckets } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+export interface NumberBucket {
+  readonly key: number;
+  readonly count: number;
+  readonly below: TreeState;
+}
+
+/** JSON-able; buckets ascending by key. */
+export interface HistogramState {
+  readonly buckets: readonly NumberBucket[];
+  readonly format: ValueFormat;
+}
+
+export interface HistogramShape {
+  readonly below: AggregationTree;
+  readonly minDocCount: number;
+  readonly order: readonly BucketOrder[];
+  readonly keyed: boolean;
+  /** The key behind one, for filling gaps. */
+  next(key: number): number;
+  /** First and last key that are there in any case. */
+  readonly bounds: HistogramBounds | undefined;
+}
+
+export interface HistogramBounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** So many times as long as one bucket are others at most: months have 28 to 31 days, days 23 to 25 hours. */
+const LONGEST_BUCKET = 1.2;
+
+/** Makes bounds of what was given. Throws request_invalid where they are the wrong way round. */
+export function histogramBounds(json: JsonObject, read: (value: unknown) => number): HistogramBounds {
+  const [min, max] = [json["min"], json["max"]].map((value) =>
+    value === undefined || value === null ? undefined : read(value),
+  );
+  if (min !== undefined && max !== undefined && min > max) {
+    throw new AppError(
+      "request_invalid",
+      `[extended_bounds.min][${String(json["min"])}] cannot be greater than [extended_bounds.max][${String(json["max"])}]`,
+    );
+  }
+  return { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+}
+
+/** Merges states of shards. */
+export function mergeHistograms(states: readonly HistogramState[], below: AggregationTree): HistogramState {
+  const byKey = new Map<number, NumberBucket[]>();
+  for (const state of states) {
+    for (const bucket of state.buckets) {
+      const same = byKey.get(bucket.key);
+      if (same === undefined) byKey.set(bucket.key, [bucket]);
+      else same.push(bucket);
+    }
+  }
+  const buckets = [...byKey.values()].map((same) => ({
+    key: same[0]!.key,
+    count: same.reduce((total, bucket) => total + bucket.count, 0),
+    below:
+      same.length === 1
+        ? same[0]!.below
+        : mergeTree(
+            below,
+            same.map((bucket) => bucket.below),
+          ),
+  }));
+  const format = states.find((state) => state.format.kind !== "raw")?.format ?? states[0]!.format;
+  return { buckets: buckets.sort((a, b) => a.key - b.key), format };
+}
+
+/** Renders `buckets` with gaps filled and in order. Throws too_many_buckets. */
+export function renderHistogram(
+  state: HistogramState,
+  shape: HistogramShape,
+  budget: BucketBudget,
+): JsonObject {
+  const kept = shape.minDocCount === 0 ? fillGaps(state.buckets, shape, budget) : [...state.buckets];
+  const wanted = kept.filter((bucket) => bucket.count >= shape.minDocCount);
+  const ordered = shape.order.length === 0 ? wanted : wanted.sort(compareBuckets(shape.order, shape.below));
+  if (shape.minDocCount !== 0) budget.add(ordered.length);
+  const rendered = ordered.map(({ key, count, below }) => {
+    const printed = printValue(state.format, key);
+    return {
+      ...(printed === undefined ? {} : { key_as_string: printed }),
+      key,
+      doc_count: count,
+      ...renderTree(shape.below, below, budget),
+    };
+  });
+  if (!shape.keyed) return { buckets: rendered };
+  return {
+    buckets: Object.fromEntries(
+      rendered.map((bucket) => [bucket.key_as_string ?? String(bucket.key), bucket]),
+    ),
+  };
+}
+
+function fillGaps(
+  found: readonly NumberBucket[],
+  shape: HistogramShape,
+  budget: BucketBudget,
+): NumberBucket[] {
+  const first = Math.min(
+    found[0]?.key ?? Number.POSITIVE_INFINITY,
+    shape.bounds?.min ?? Number.POSITIVE_INFINITY,
+  );
+  const last = Math.max(
+    found.at(-1)?.key ?? Number.NEGATIVE_INFINITY,
+    shape.bounds?.max ?? Number.NEGATIVE_INFINITY,
+  );
+  // What is far too much is refused before anything is made.
+  budget.checkRoom((last - first) / longestStep(first, shape));
+  const filled: NumberBucket[] = [];
+  let at = 0;
+  for (let key = first; key <= last; ) {
+    budget.add();
+    const present = found[at];
+    if (present !== undefined && present.key <= key) {
+      filled.push(present);
+      at++;
+      key = shape.next(present.key);
+      continue;
+    }
+    filled.push({ key, count: 0, below: emptyTree(shape.below) });
+    const next = shape.next(key);
+    if (!(next > key))
+      throw new AppError("request_invalid", "[interval] is too small for the values of the field");
+    // A bucket that is there wins over one that the arithmetic puts beside it.
+    key = present !== undefined && next > present.key ? present.key : next;
+  }
+  return filled;
+}
+
+/** Longer than any bucket behind `first`; Infinity where that isn't known. */
+function longestStep(first: number, shape: HistogramShape): number {
+  const second = shape.next(first);
+  // A bucket in which the clock changes may be short; the one beside it isn't.
+  const step = Math.max(second - first, shape.next(second) - second);
+  return step > 0 ? LONGEST_BUCKET * step : Number.POSITIVE_INFINITY;
+}

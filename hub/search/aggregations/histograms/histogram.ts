@@ -1,0 +1,121 @@
+/** `histogram`: numbers in intervals of one width. */
+
+import type {
+  Aggregation,
+  BucketBudget,
+  CollectBudget,
+  Collector,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import { formatOf, RAW } from "#hub/search/columns/value-format.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { anything, flag, integer, number, object, required, text } from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import {
+  type HistogramShape,
+  type HistogramState,
+  histogramBounds,
+  mergeHistograms,
+  renderHistogram,
+} from "./histogram-buckets.ts";
+import { HistogramCollector } from "./histogram-collector.ts";
+
+const OPTIONS = {
+  field: text("field of numbers", undefined),
+  interval: required(number("width of the buckets", undefined)),
+  offset: number("what the keys are shifted by", 0),
+  min_doc_count: integer("buckets with fewer documents are left out; 0 fills gaps", 0),
+  extended_bounds: object("first and last value that get a bucket in any case: {min, max}"),
+  order: anything("order of the buckets: {_key: asc}"),
+  missing: anything("value of documents without one"),
+  keyed: flag("whether buckets are an object by key", false),
+  format: text("format of the printed keys", undefined),
+} as const;
+
+export const histogram: AggregationType = {
+  name: "histogram",
+  summary: "Documents by intervals of a number.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below }) {
+    const options = readAggregation("histogram", body, OPTIONS);
+    if (!(options.interval > 0)) {
+      throw new AppError("request_invalid", `[interval] must be >0 for histogram aggregation [${name}]`);
+    }
+    const order = readOrder(options.order, "histogram");
+    checkOrder(order, below, name);
+    const offset = options.offset ?? 0;
+    const floor = (value: number): number =>
+      Math.floor((value - offset) / options.interval) * options.interval + offset;
+    const shape: HistogramShape = {
+      below,
+      minDocCount: options.min_doc_count ?? 0,
+      order,
+      keyed: options.keyed ?? false,
+      next: (key) => floor(key + options.interval * 1.5),
+      bounds: readBounds(options.extended_bounds, floor),
+    };
+    return new Histogram(requireField(options.field, name), shape, floor, options.missing, options.format);
+  },
+};
+
+function readBounds(
+  json: JsonObject | undefined,
+  floor: (value: number) => number,
+): HistogramShape["bounds"] {
+  return json === undefined ? undefined : histogramBounds(json, (value) => floor(Number(value)));
+}
+
+class Histogram implements Aggregation<HistogramState> {
+  readonly #field: string;
+  readonly #shape: HistogramShape;
+  readonly #floor: (value: number) => number;
+  readonly #missing: unknown;
+  readonly #format: string | undefined;
+
+  constructor(
+    field: string,
+    shape: HistogramShape,
+    floor: (value: number) => number,
+    missing: unknown,
+    format: string | undefined,
+  ) {
+    this.#field = field;
+    this.#shape = shape;
+    this.#floor = floor;
+    this.#missing = missing;
+    this.#format = format;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<HistogramState> {
+    const field = columnField(shard, this.#field);
+    if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, "histogram");
+    const values = new NumericValues(missingNumber(this.#missing, field, shard, "histogram"));
+    return new HistogramCollector(
+      { shard, budget, below: this.#shape.below, format: formatOf(field, this.#format) },
+      (segment) => values.open(numericColumn(segment, field)),
+      values,
+      this.#floor,
+    );
+  }
+
+  merge(states: readonly HistogramState[]): HistogramState {
+    return mergeHistograms(states, this.#shape.below);
+  }
+
+  render(state: HistogramState, budget: BucketBudget): JsonObject {
+    return renderHistogram(state, this.#shape, budget);
+  }
+
+  empty(): HistogramState {
+    return { buckets: [], format: RAW };
+  }
+
+  typedName(): string {
+    return "histogram";
+  }
+}

@@ -1,0 +1,132 @@
+/** Count, sum, sum of squares, minimum and maximum of numbers by bucket. */
+
+import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
+import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
+
+/** `ERROR` is what the additions so far were off by (Kahan), as many small values stand beside large ones. */
+const { COUNT, TOTAL: SUM, ERROR, SQUARES, MIN, MAX } = SumPlace;
+const WIDTH = SUM_WIDTH;
+
+/** Buckets that there is room for at once. */
+const FIRST_BUCKETS = 16;
+
+/** What a bucket's numbers take of the memory that a bucket is reckoned with. */
+const BUDGET_SHARE = 0.5;
+
+/** Sums of whole numbers up to it are exact in any order. */
+const EXACT = Number.MAX_SAFE_INTEGER;
+
+/** What is known of a bucket; `min` and `max` null without values. */
+export interface BucketNumbers {
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly sumOfSquares: number;
+}
+
+export class BucketStats {
+  readonly #budget: CollectBudget;
+  #numbers = new Float64Array(0);
+  /** Buckets that are paid for. */
+  #buckets = 0;
+
+  constructor(budget: CollectBudget) {
+    this.#budget = budget;
+    this.#grow(FIRST_BUCKETS);
+  }
+
+  /** Adds values[i] to bucket buckets[places[i]], for `count` values. */
+  addEach(values: Float64Array, places: Int32Array, buckets: Int32Array, count: number): void {
+    let largest = 0;
+    for (let at = 0; at < count; at++) largest = Math.max(largest, buckets[places[at]!]!);
+    this.#reach(largest);
+    const numbers = this.#numbers;
+    for (let at = 0; at < count; at++) {
+      const bucket = WIDTH * buckets[places[at]!]!;
+      const value = values[at]!;
+      numbers[bucket + COUNT]!++;
+      addSum(numbers, bucket, value);
+      numbers[bucket + SQUARES]! += value * value;
+      if (value < numbers[bucket + MIN]!) numbers[bucket + MIN] = value;
+      if (value > numbers[bucket + MAX]!) numbers[bucket + MAX] = value;
+    }
+  }
+
+  /** Adds the first `count` values to one bucket; `whole`: none has a fraction. */
+  addAll(values: Float64Array, count: number, bucket: number, whole: boolean): void {
+    if (count === 0) return;
+    this.#reach(bucket);
+    let min = values[0]!;
+    let max = min;
+    let sum = 0;
+    let squares = 0;
+    for (let at = 0; at < count; at++) {
+      const value = values[at]!;
+      sum += value;
+      squares += value * value;
+      if (value < min) min = value;
+      if (value > max) max = value;
+    }
+    const numbers = this.#numbers;
+    const from = WIDTH * bucket;
+    numbers[from + COUNT]! += count;
+    numbers[from + SQUARES]! += squares;
+    numbers[from + MIN] = Math.min(min, numbers[from + MIN]!);
+    numbers[from + MAX] = Math.max(max, numbers[from + MAX]!);
+    if (whole && Math.max(-min, max) * count <= EXACT) addSum(numbers, from, sum);
+    else for (let at = 0; at < count; at++) addSum(numbers, from, values[at]!);
+  }
+
+  /** Adds what was summed of whole numbers at `from` of `sums` to one bucket. */
+  addSummed(sums: Float64Array, from: number, bucket: number): void {
+    this.#reach(bucket);
+    const numbers = this.#numbers;
+    const at = WIDTH * bucket;
+    numbers[at + COUNT]! += sums[from + COUNT]!;
+    addSum(numbers, at, sums[from + SUM]!);
+    numbers[at + SQUARES]! += sums[from + SQUARES]!;
+    numbers[at + MIN] = Math.min(numbers[at + MIN]!, sums[from + MIN]!);
+    numbers[at + MAX] = Math.max(numbers[at + MAX]!, sums[from + MAX]!);
+  }
+
+  of(bucket: number): BucketNumbers {
+    const from = WIDTH * bucket;
+    const count = this.#numbers[from + COUNT] ?? 0;
+    if (count === 0) return { count, sum: 0, min: null, max: null, sumOfSquares: 0 };
+    return {
+      count,
+      sum: this.#numbers[from + SUM]!,
+      min: this.#numbers[from + MIN]!,
+      max: this.#numbers[from + MAX]!,
+      sumOfSquares: this.#numbers[from + SQUARES]!,
+    };
+  }
+
+  /** Makes room for a bucket. Throws memory_limit. */
+  #reach(bucket: number): void {
+    if (bucket < this.#buckets) return;
+    this.#budget.add((bucket + 1 - this.#buckets) * BUDGET_SHARE);
+    this.#buckets = bucket + 1;
+    if (bucket >= this.#numbers.length / WIDTH) this.#grow(bucket + 1);
+  }
+
+  #grow(buckets: number): void {
+    const before = this.#numbers.length;
+    const grown = new Float64Array(Math.max(WIDTH * buckets, 2 * before));
+    grown.set(this.#numbers);
+    for (let from = before; from < grown.length; from += WIDTH) {
+      grown[from + MIN] = Number.POSITIVE_INFINITY;
+      grown[from + MAX] = Number.NEGATIVE_INFINITY;
+    }
+    this.#numbers = grown;
+  }
+}
+
+function addSum(numbers: Float64Array, bucket: number, value: number): void {
+  const before = numbers[bucket + SUM]!;
+  const corrected = value - numbers[bucket + ERROR]!;
+  const sum = before + corrected;
+  numbers[bucket + ERROR] = Number.isFinite(sum) ? sum - before - corrected : 0;
+  numbers[bucket + SUM] = sum;
+}

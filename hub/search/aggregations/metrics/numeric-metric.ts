@@ -1,0 +1,205 @@
+/** Metrics made of count, sum, minimum and maximum of a number field. */
+
+import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
+import type {
+  Aggregation,
+  CollectBudget,
+  Collector,
+  OrdinalBuckets,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
+import { formatOf, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { anything, text } from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
+
+/** JSON-able; `min` and `max` null without values. */
+export interface NumericState extends BucketNumbers {
+  readonly format: ValueFormat;
+}
+
+/** Numbers by their names; null without values. */
+export type NumberGroup = Readonly<Record<string, number | null>>;
+
+export interface NumericMetric {
+  readonly name: string;
+  readonly summary: string;
+  /** The answer, by its numbers; dates get a printed twin of each. */
+  numbers(state: NumericState): NumberGroup;
+  /** Numbers that count values, so that they have no printed twin. */
+  readonly counts?: readonly string[];
+  /** Numbers that stand together in an object, by its name. */
+  groups?(state: NumericState): Readonly<Record<string, NumberGroup>>;
+  /** Numbers that orders and pipelines know by other names than the answer. */
+  paths?(state: NumericState): NumberGroup;
+}
+
+const OPTIONS = {
+  field: text("field of numbers, dates or booleans", undefined),
+  missing: anything("value of documents without one"),
+  format: text("format of the printed values", undefined),
+  value_type: text("accepted", undefined),
+} as const;
+
+/** Makes the type of a metric. */
+export function numericMetric(metric: NumericMetric): AggregationType {
+  return {
+    name: metric.name,
+    summary: metric.summary,
+    options: OPTIONS,
+    buckets: false,
+    parse(body, { name }) {
+      const options = readAggregation(metric.name, body, OPTIONS);
+      const field = requireField(options.field, name);
+      return new NumericAggregation(metric, field, options.missing, options.format);
+    },
+  };
+}
+
+class NumericAggregation implements Aggregation<NumericState> {
+  readonly #metric: NumericMetric;
+  readonly #field: string;
+  readonly #missing: unknown;
+  readonly #format: string | undefined;
+
+  constructor(metric: NumericMetric, field: string, missing: unknown, format: string | undefined) {
+    this.#metric = metric;
+    this.#field = field;
+    this.#missing = missing;
+    this.#format = format;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<NumericState> {
+    return new NumericCollector(
+      { shard, budget },
+      this.#field,
+      this.#missing,
+      this.#format,
+      this.#metric.name,
+    );
+  }
+
+  merge(states: readonly NumericState[]): NumericState {
+    return states.reduce((a, b) => ({
+      count: a.count + b.count,
+      sum: a.sum + b.sum,
+      min: a.min === null || b.min === null ? (a.min ?? b.min) : Math.min(a.min, b.min),
+      max: a.max === null || b.max === null ? (a.max ?? b.max) : Math.max(a.max, b.max),
+      sumOfSquares: a.sumOfSquares + b.sumOfSquares,
+      format: a.format.kind === "raw" ? b.format : a.format,
+    }));
+  }
+
+  render(state: NumericState): JsonObject {
+    const answer: JsonObject = {};
+    const printed: JsonObject = {};
+    for (const [name, value] of Object.entries(this.#metric.numbers(state))) {
+      answer[name] = value;
+      if (value === null || this.#metric.counts?.includes(name) === true) continue;
+      const twin = printValue(state.format, value);
+      if (twin !== undefined) printed[`${name}_as_string`] = twin;
+    }
+    for (const [name, group] of Object.entries(this.#metric.groups?.(state) ?? {})) {
+      answer[name] = group;
+      const twins = Object.entries(group).flatMap(([key, value]) => {
+        const twin = value === null ? undefined : printValue(state.format, value);
+        return twin === undefined ? [] : [[key, twin] as const];
+      });
+      if (twins.length > 0) printed[`${name}_as_string`] = Object.fromEntries(twins);
+    }
+    return { ...answer, ...printed };
+  }
+
+  empty(): NumericState {
+    return { count: 0, sum: 0, min: null, max: null, sumOfSquares: 0, format: RAW };
+  }
+
+  metric(state: NumericState, name: string): number | undefined {
+    const numbers = { ...this.#metric.numbers(state), ...this.#metric.paths?.(state) };
+    const value = numbers[name === "" ? "value" : name];
+    return value === undefined ? undefined : (value ?? Number.NEGATIVE_INFINITY);
+  }
+
+  typedName(): string {
+    return this.#metric.name;
+  }
+}
+
+const NOTHING = new Float64Array(0);
+
+class NumericCollector implements Collector<NumericState> {
+  readonly #field: ReturnType<typeof columnField>;
+  readonly #values: NumericValues;
+  readonly #format: ValueFormat;
+  readonly #stats: BucketStats;
+  #sums = new Float64Array(0);
+
+  constructor(
+    { shard, budget }: { readonly shard: ShardContext; readonly budget: CollectBudget },
+    name: string,
+    missing: unknown,
+    format: string | undefined,
+    owner: string,
+  ) {
+    this.#field = columnField(shard, name);
+    if (this.#field !== undefined && !isNumeric(this.#field)) throw fieldTypeFault(this.#field, owner);
+    this.#values = new NumericValues(missingNumber(missing, this.#field, shard, owner));
+    this.#format = formatOf(this.#field, format);
+    this.#stats = new BucketStats(budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#values.open(numericColumn(segment, this.#field));
+  }
+
+  collect(docs: Int32Array, buckets: Int32Array, length: number): void {
+    const count = this.#values.read(docs, length);
+    this.#stats.addEach(this.#values.values, this.#values.places, buckets, count);
+  }
+
+  /** Fast path: the values of whole blocks of one bucket. */
+  collectRun(run: SegmentRun, bucket: number): boolean {
+    const column = this.#values.wholeColumn;
+    if (column === null) return false;
+    for (let block = run.from; block < run.to; block++) {
+      const count = this.#values.readBlock(run, block);
+      this.#stats.addAll(this.#values.values, count, bucket, column.kind !== "double");
+    }
+    return true;
+  }
+
+  takesBy(column: KeywordColumn): boolean {
+    const own = this.#values.wholeColumn;
+    const noDocuments = { from: 0, to: 0, words: null, wordsFrom: 0 };
+    return own?.sumBy(noDocuments, column, NOTHING) ?? this.#values.isNothing;
+  }
+
+  /** Fast path: the values of whole runs of many buckets. */
+  collectBy(run: SegmentRun, { column, bucketOf }: OrdinalBuckets): void {
+    const own = this.#values.wholeColumn;
+    if (own === null) return;
+    const length = SUM_WIDTH * column.cardinality;
+    const sums = length <= this.#sums.length ? this.#sums.subarray(0, length) : new Float64Array(length);
+    this.#sums = sums.length > this.#sums.length ? sums : this.#sums;
+    sums.fill(0);
+    for (let from = 0; from < length; from += SUM_WIDTH) {
+      sums[from + SumPlace.MIN] = Number.POSITIVE_INFINITY;
+      sums[from + SumPlace.MAX] = Number.NEGATIVE_INFINITY;
+    }
+    own.sumBy(run, column, sums);
+    for (let ordinal = 0; ordinal < column.cardinality; ordinal++) {
+      if (sums[SUM_WIDTH * ordinal + SumPlace.COUNT] === 0) continue;
+      const bucket = bucketOf(ordinal);
+      if (bucket >= 0) this.#stats.addSummed(sums, SUM_WIDTH * ordinal, bucket);
+    }
+  }
+
+  state(bucket: number): NumericState {
+    return { ...this.#stats.of(bucket), format: this.#format };
+  }
+}

@@ -1,0 +1,243 @@
+/** `range`, `date_range`: documents by given intervals, from inclusive, to exclusive. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import {
+  byKey,
+  emptyFixed,
+  FixedCollector,
+  type FixedState,
+  mergeFixed,
+  type Sorter,
+} from "#hub/search/aggregations/buckets/fixed-buckets.ts";
+import {
+  type Aggregation,
+  type AggregationTree,
+  type BucketBudget,
+  type CollectBudget,
+  type Collector,
+  renderTree,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import { formatOf, javaDouble, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import { type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { anything, flag, list, readOptions, required, text } from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { putInRanges, type RangeLimits } from "./range-limits.ts";
+
+const OPTIONS = {
+  field: text("field of numbers", undefined),
+  ranges: required(list("intervals {key, from, to}; from inclusive, to exclusive")),
+  keyed: flag("whether buckets are an object by key", false),
+  missing: anything("value of documents without one"),
+  format: text("format of printed bounds", undefined),
+} as const;
+
+const RANGE_OPTIONS = {
+  key: text("name of the bucket", undefined),
+  from: anything("first value"),
+  to: anything("first value behind"),
+} as const;
+
+export const range: AggregationType = {
+  name: "range",
+  summary: "Documents by given intervals of a number; from inclusive, to exclusive.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below }) {
+    const options = readAggregation("range", body, OPTIONS);
+    const ranges = readRanges(options.ranges, "range");
+    return new Ranges({
+      name: "range",
+      field: requireField(options.field, name),
+      ranges,
+      keyed: options.keyed ?? false,
+      missing: options.missing,
+      below,
+      checkField(field) {
+        if (!isNumeric(field)) throw fieldTypeFault(field, "range");
+      },
+      formatOf: (field) => formatOf(field, options.format),
+      bound: (value) => readBound(value),
+    });
+  },
+};
+
+/** An interval as it was asked for. */
+export interface AskedRange {
+  readonly key: string | undefined;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+export interface RangesOptions {
+  readonly name: "range" | "date_range" | "geo_distance";
+  readonly field: string;
+  readonly ranges: readonly AskedRange[];
+  readonly keyed: boolean;
+  readonly missing: unknown;
+  readonly below: AggregationTree;
+  checkField(field: Field): void;
+  formatOf(field: Field | undefined): ValueFormat;
+  /** A bound as a number; undefined for an open side. */
+  bound(value: unknown, shard: ShardContext, field: Field | undefined): number | undefined;
+  /** Sorts documents by something other than the numbers of the field. */
+  sorter?(shard: ShardContext, ranges: readonly RangeLimits[]): Sorter;
+}
+
+/** Reads the option `ranges`. Throws parsing. */
+export function readRanges(given: readonly unknown[] | undefined, owner: string): AskedRange[] {
+  const ranges = (given ?? []).map((each) =>
+    readOptions(owner, objectOf(each, `${owner}] [ranges`), RANGE_OPTIONS, "aggregation"),
+  );
+  if (ranges.length === 0)
+    throw new AppError("request_invalid", `No [ranges] specified for the [${owner}] aggregation`);
+  return ranges;
+}
+
+/** JSON-able. Buckets in the order of their bounds. */
+interface RangesState {
+  readonly ranges: readonly {
+    readonly key: string | undefined;
+    readonly from: number | null;
+    readonly to: number | null;
+  }[];
+  readonly buckets: FixedState;
+  readonly format: ValueFormat;
+}
+
+/** Both kinds of ranges. */
+export class Ranges implements Aggregation<RangesState> {
+  readonly #options: RangesOptions;
+
+  constructor(options: RangesOptions) {
+    this.#options = options;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<RangesState> {
+    const { field: name, below, missing } = this.#options;
+    const field = columnField(shard, name);
+    if (field !== undefined) this.#options.checkField(field);
+    const ranges = this.#ranges(shard, field);
+    const collector = new FixedCollector(
+      ranges.length,
+      this.#options.sorter?.(shard, ranges) ??
+        new RangeSorter(ranges, field, missingNumber(missing, field, shard, this.#options.name)),
+      below,
+      shard,
+      budget,
+    );
+    const format = this.#options.formatOf(field);
+    return {
+      segment: (segment) => collector.segment(segment),
+      collect: (docs, owners, length) => collector.collect(docs, owners, length),
+      state: (owner) => ({ ranges, buckets: collector.state(owner), format }),
+      *steps(owner) {
+        return { ranges, buckets: yield* collector.steps(owner), format };
+      },
+    };
+  }
+
+  merge(states: readonly RangesState[]): RangesState {
+    const known = states.find((state) => state.ranges.length > 0) ?? states[0]!;
+    const same = states.filter((state) => state.ranges.length === known.ranges.length);
+    return {
+      ...known,
+      buckets: mergeFixed(
+        same.map((state) => state.buckets),
+        this.#options.below,
+      ),
+    };
+  }
+
+  render({ ranges, buckets, format }: RangesState, budget: BucketBudget): JsonObject {
+    budget.add(ranges.length);
+    const rendered = ranges.map((range, at) => ({
+      key: range.key ?? `${print(range.from, format)}-${print(range.to, format)}`,
+      ...bounds("from", range.from, format),
+      ...bounds("to", range.to, format),
+      doc_count: buckets[at]!.count,
+      ...renderTree(this.#options.below, buckets[at]!.below, budget),
+    }));
+    return { buckets: this.#options.keyed ? byKey(rendered) : rendered };
+  }
+
+  empty(): RangesState {
+    const ranges = this.#options.ranges.map(({ key, from, to }) => ({
+      key,
+      from: readPlain(from),
+      to: readPlain(to),
+    }));
+    return { ranges, buckets: emptyFixed(ranges.length, this.#options.below), format: RAW };
+  }
+
+  typedName(): string {
+    return this.#options.name;
+  }
+
+  #ranges(shard: ShardContext, field: Field | undefined): RangesState["ranges"] {
+    const bound = (value: unknown): number | null => this.#options.bound(value, shard, field) ?? null;
+    return this.#options.ranges
+      .map(({ key, from, to }) => ({
+        key,
+        from: bound(from),
+        to: bound(to),
+      }))
+      .sort((a, b) => low(a.from) - low(b.from) || high(a.to) - high(b.to) || 0);
+  }
+}
+
+class RangeSorter implements Sorter {
+  readonly #ranges: RangesState["ranges"];
+  readonly #field: Field | undefined;
+  readonly #values: NumericValues;
+
+  constructor(ranges: RangesState["ranges"], field: Field | undefined, missing: number | undefined) {
+    this.#ranges = ranges;
+    this.#field = field;
+    this.#values = new NumericValues(missing);
+  }
+
+  segment(segment: Parameters<typeof numericColumn>[0]): void {
+    this.#values.open(numericColumn(segment, this.#field));
+  }
+
+  sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
+    const count = this.#values.read(docs, length);
+    const { values, places } = this.#values;
+    putInRanges({ values, places, count }, this.#ranges, put);
+  }
+}
+
+function low(value: number | null): number {
+  return value ?? -Number.MAX_VALUE;
+}
+
+function high(value: number | null): number {
+  return value ?? Number.MAX_VALUE;
+}
+
+function print(value: number | null, format: ValueFormat): string {
+  return value === null ? "*" : (printValue(format, value) ?? javaDouble(value));
+}
+
+function bounds(name: "from" | "to", value: number | null, format: ValueFormat): JsonObject {
+  if (value === null) return {};
+  const printed = printValue(format, value);
+  return { [name]: value, ...(printed === undefined ? {} : { [`${name}_as_string`]: printed }) };
+}
+
+function readPlain(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+/** Reads a bound that is a number. Throws parsing. */
+export function readBound(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const number = Number(value);
+  if (Number.isNaN(number))
+    throw new AppError("parsing", `[range] bounds must be numbers, but one is ${JSON.stringify(value)}`);
+  return number;
+}

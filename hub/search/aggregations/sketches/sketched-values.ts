@@ -1,0 +1,125 @@
+/** Values of a number field counted in sketches, of which quantiles are read: one for each bucket. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import type { CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import { fieldTypeFault, missingNumber } from "#hub/search/aggregations/tree/field-option.ts";
+import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import { formatOf, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { HdrState } from "./hdr-histogram.ts";
+import type { DigestState } from "./t-digest.ts";
+import { ValueCounts } from "./value-counts.ts";
+
+/** A sketch takes about as much memory as that many buckets. */
+const SKETCH_BUCKETS = 16;
+
+/** What values are counted in. */
+export interface Sketch {
+  add(value: number): void;
+  /** See TDigest.addSorted. */
+  addSorted(values: Float64Array, weights: Float64Array): void;
+  state(): SketchState;
+  merge(state: SketchState): void;
+  /** `share` 0..1; NaN without values. */
+  quantile(share: number): number;
+  rank(value: number): number;
+}
+
+export type SketchState = DigestState | HdrState;
+
+/** State of an aggregation that reads quantiles. JSON-able. */
+export interface SketchedValues {
+  readonly sketch: SketchState;
+  readonly format: ValueFormat;
+}
+
+/** Which values are counted, and in what. */
+export interface SketchSource {
+  /** Name of the aggregation's type, for messages. */
+  readonly owner: string;
+  readonly field: string;
+  readonly missing: unknown;
+  readonly format: string | undefined;
+  /** Values below 0 are refused. */
+  readonly positive: boolean;
+  readonly newSketch: () => Sketch;
+}
+
+/** Returns a collector of sketches. Throws request_invalid, parsing. */
+export function sketchCollector(
+  shard: ShardContext,
+  budget: CollectBudget,
+  source: SketchSource,
+): Collector<SketchedValues> {
+  const { owner, positive, newSketch } = source;
+  const field = columnField(shard, source.field);
+  if (field !== undefined && !isNumeric(field)) throw fieldTypeFault(field, owner);
+  const values = new NumericValues(missingNumber(source.missing, field, shard, owner));
+  const format = formatOf(field, source.format);
+  const sketches: Sketch[] = [];
+  const sketchAt = (bucket: number): Sketch => {
+    const known = sketches[bucket];
+    if (known !== undefined) return known;
+    budget.add(SKETCH_BUCKETS);
+    return (sketches[bucket] = newSketch());
+  };
+  const counts = new ValueCounts((bucket, found, weights) => sketchAt(bucket).addSorted(found, weights));
+  return {
+    segment: (segment: SegmentReader) => {
+      values.open(numericColumn(segment, field));
+      counts.open(values.wholeColumn);
+    },
+    collect: (docs, buckets, length) => {
+      const count = values.read(docs, length);
+      for (let at = 0; at < count; at++) {
+        const value = values.values[at]!;
+        if (positive && value < 0) throw negative(source.field, value);
+        sketchAt(buckets[values.places[at]!]!).add(value);
+      }
+    },
+    collectRun: (run, bucket) => {
+      const column = values.wholeColumn;
+      if (column === null || (positive && column.min < 0)) return false;
+      if (counts.add(run, bucket)) return true;
+      for (let block = run.from; block < run.to; block++) {
+        const count = values.readBlock(run, block);
+        if (count === 0) continue;
+        const sketch = sketchAt(bucket);
+        for (let at = 0; at < count; at++) sketch.add(values.values[at]!);
+      }
+      return true;
+    },
+    state: (bucket) => {
+      counts.settle();
+      return { sketch: (sketches[bucket] ?? newSketch()).state(), format };
+    },
+  };
+}
+
+/** Merges states of shards. */
+export function mergeSketches(states: readonly SketchedValues[], newSketch: () => Sketch): SketchedValues {
+  if (states.length === 1) return states[0]!;
+  return {
+    sketch: sketchOf(
+      states.map(({ sketch }) => sketch),
+      newSketch,
+    ).state(),
+    format: states.find((state) => state.format.kind !== "raw")?.format ?? RAW,
+  };
+}
+
+/** Returns a sketch of all the values that states stand for. */
+export function sketchOf(states: readonly SketchState[], newSketch: () => Sketch): Sketch {
+  const sketch = newSketch();
+  for (const state of states) sketch.merge(state);
+  return sketch;
+}
+
+function negative(field: string, value: number): AppError {
+  return new AppError(
+    "request_invalid",
+    `[hdr] counts values from 0 on, but a document's [${field}] is [${value}]; leave [hdr] out`,
+    { data: { type: "array_index_out_of_bounds_exception" } },
+  );
+}

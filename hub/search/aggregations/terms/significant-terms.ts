@@ -1,0 +1,305 @@
+/** `significant_terms`, `significant_text`: values that are more frequent here than in all documents. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { termFilter } from "#hub/search/aggregations/buckets/terms-filter.ts";
+import {
+  mergeTerms,
+  type TermsContext,
+  type TermsState,
+} from "#hub/search/aggregations/buckets/terms-state.ts";
+import {
+  type Aggregation,
+  type AggregationTree,
+  type BucketBudget,
+  type CollectBudget,
+  type Collector,
+  renderTree,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import {
+  type AggregationContext,
+  type AggregationType,
+  readAggregation,
+} from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
+import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { AllNode } from "#hub/search/execute/nodes/documents.ts";
+import { exactQuery } from "#hub/search/fields/field-terms.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { anything, flag, integer, object, text } from "#hub/search/options/options.ts";
+import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { DuplicateWords } from "./duplicate-words.ts";
+import { HEURISTIC_NAMES, type Heuristic, heuristicOf } from "./significance.ts";
+import { KeywordTermsCollector } from "./terms-keyword.ts";
+import { NumberTermsCollector } from "./terms-number.ts";
+import { readingOf } from "./terms-source.ts";
+import { TextTermsCollector } from "./terms-text.ts";
+
+const OPTIONS = {
+  field: text("field of text, keywords, numbers or addresses", undefined),
+  size: integer("buckets of the answer", 10, 1),
+  shard_size: integer("buckets a shard hands on at least", undefined),
+  min_doc_count: integer("buckets with fewer documents are left out", 3, 1),
+  shard_min_doc_count: integer("accepted", 0),
+  include: anything("regular expression or list of the values that get buckets"),
+  exclude: anything("regular expression or list of the values that get none"),
+  background_filter: anything("query of the documents that are compared with; all without it"),
+  execution_hint: text("accepted", undefined),
+  filter_duplicate_text: flag("whether words of passages that were there before don't count", false),
+  source_fields: anything("accepted; the field's own values are read"),
+  script_heuristic: object("not offered"),
+  ...Object.fromEntries(HEURISTIC_NAMES.map((name) => [name, object("this heuristic, with its options")])),
+} as const;
+
+const SUMMARY = "Values that are more frequent in these documents than in all.";
+
+export const significantTerms: AggregationType = {
+  name: "significant_terms",
+  summary: SUMMARY,
+  options: OPTIONS,
+  buckets: true,
+  parse: (body, context) => parse("significant_terms", body, context, termsField),
+};
+
+export const significantText: AggregationType = {
+  name: "significant_text",
+  summary: SUMMARY,
+  options: OPTIONS,
+  buckets: true,
+  parse: (body, context) => parse("significant_text", body, context, textField),
+};
+
+/** Text is read from the documents, whether it has fielddata or not. */
+function textField(shard: ShardContext, name: string): Field | undefined {
+  const field = shard.mapping.resolve(name);
+  return field?.type === "text" ? field : termsField(shard, name);
+}
+
+type FieldOf = (shard: ShardContext, name: string) => Field | undefined;
+
+function parse(
+  owner: string,
+  body: unknown,
+  { name, below, queries }: AggregationContext,
+  fieldOf: FieldOf,
+): Significant {
+  const options = readAggregation(owner, body, OPTIONS);
+  const filter = options.background_filter;
+  return new Significant({
+    owner,
+    field: requireField(options.field, name),
+    fieldOf,
+    size: options.size ?? 10,
+    minDocCount: options.min_doc_count ?? 3,
+    include: options.include,
+    exclude: options.exclude,
+    background: filter === undefined ? undefined : queries.parse(filter),
+    heuristic: heuristicOf(body as JsonObject),
+    withoutCopies: options.filter_duplicate_text ?? false,
+    below,
+  });
+}
+
+interface SignificantOptions {
+  readonly owner: string;
+  readonly field: string;
+  readonly fieldOf: FieldOf;
+  readonly size: number;
+  readonly minDocCount: number;
+  readonly include: unknown;
+  readonly exclude: unknown;
+  readonly background: Query | undefined;
+  readonly heuristic: Heuristic;
+  readonly withoutCopies: boolean;
+  readonly below: AggregationTree;
+}
+
+/** JSON-able. */
+interface SignificantState {
+  readonly terms: TermsState;
+  readonly setSize: number;
+  readonly allSize: number;
+  /** Documents of all by key. */
+  readonly inAll: readonly (readonly [key: string | number, count: number])[];
+}
+
+class Significant implements Aggregation<SignificantState> {
+  readonly #options: SignificantOptions;
+
+  constructor(options: SignificantOptions) {
+    this.#options = options;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<SignificantState> {
+    const { field: name, fieldOf, include, exclude, background } = this.#options;
+    const field = fieldOf(shard, name);
+    const allSize = background === undefined ? shard.searcher.totalDocs : countOf(background, shard);
+    if (field === undefined) {
+      const nothing = { ...this.empty(), allSize };
+      return { segment: () => undefined, collect: () => undefined, state: () => nothing };
+    }
+    const filter = termFilter(include, exclude, readingOf(field, shard), this.#options.owner);
+    const context = { shard, budget, shape: this.#shape(), shardSize: 0, filter };
+    const copies = this.#options.withoutCopies ? new DuplicateWords() : undefined;
+    const inner = collectorOf(field, context, copies);
+    return new SignificantCollector(inner, allSize, (key) => this.#countOfAll(shard, field, key));
+  }
+
+  merge(states: readonly SignificantState[]): SignificantState {
+    const inAll = new Map<string | number, number>();
+    for (const [key, count] of states.flatMap((state) => state.inAll))
+      inAll.set(key, (inAll.get(key) ?? 0) + count);
+    return {
+      terms: mergeTerms(
+        states.map(({ terms }) => terms),
+        this.#options.below,
+      ),
+      setSize: states.reduce((sum, { setSize }) => sum + setSize, 0),
+      allSize: states.reduce((sum, { allSize }) => sum + allSize, 0),
+      inAll: [...inAll],
+    };
+  }
+
+  render({ terms, setSize, allSize, inAll }: SignificantState, budget: BucketBudget): JsonObject {
+    const { minDocCount, heuristic, size, below } = this.#options;
+    const background = new Map(inAll);
+    const scored = terms.buckets
+      .filter(({ count }) => count >= minDocCount)
+      .map((bucket) => {
+        const known = background.get(bucket.key) ?? 0;
+        const score = heuristic({ inSet: bucket.count, setSize, inAll: known, allSize });
+        return { bucket, known, score };
+      })
+      .filter(({ score }) => score > 0)
+      .sort((a, b) => b.score - a.score || (a.bucket.key < b.bucket.key ? -1 : 1))
+      .slice(0, size);
+    budget.add(scored.length);
+    return {
+      doc_count: setSize,
+      bg_count: allSize,
+      buckets: scored.map(({ bucket: { key, count, below: state }, known, score }) => {
+        const printed = typeof key === "number" ? printValue(terms.format, key) : undefined;
+        return {
+          key,
+          ...(printed !== undefined && { key_as_string: printed }),
+          doc_count: count,
+          score,
+          bg_count: known,
+          ...renderTree(below, state, budget),
+        };
+      }),
+    };
+  }
+
+  empty(): SignificantState {
+    const terms: TermsState = {
+      buckets: [],
+      others: 0,
+      errorBound: 0,
+      kind: "unmapped",
+      format: formatOf(undefined),
+    };
+    return { terms, setSize: 0, allSize: 0, inAll: [] };
+  }
+
+  typedName({ terms }: SignificantState): string {
+    return terms.kind === "long" ? "siglterms" : "sigsterms";
+  }
+
+  #shape(): TermsContext["shape"] {
+    const { below, size } = this.#options;
+    return {
+      below,
+      size,
+      minDocCount: 1,
+      order: [{ by: "count", name: "", part: "", descending: true }],
+      showError: false,
+    };
+  }
+
+  /** Documents of all with a value; those deleted may count until their segments are merged. */
+  #countOfAll(shard: ShardContext, field: Field, key: string | number): number {
+    const { background } = this.#options;
+    if (background === undefined && (field.type === "text" || field.type === "keyword"))
+      return shard.docFreq(field.path, String(key));
+    const query = exactQuery(shard, field.path, key);
+    return countOf(
+      background === undefined ? query : new BooleanNode({ filter: [query, background] }),
+      shard,
+    );
+  }
+}
+
+/** Collects terms, and how many documents there are besides. */
+class SignificantCollector implements Collector<SignificantState> {
+  readonly #inner: Collector<TermsState>;
+  readonly #allSize: number;
+  readonly #countOfAll: (key: string | number) => number;
+  /** Documents by owner. */
+  readonly #sizes: number[] = [];
+
+  constructor(inner: Collector<TermsState>, allSize: number, countOfAll: (key: string | number) => number) {
+    this.#inner = inner;
+    this.#allSize = allSize;
+    this.#countOfAll = countOfAll;
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#inner.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    const sizes = this.#sizes;
+    for (let at = 0; at < length; at++) sizes[owners[at]!] = (sizes[owners[at]!] ?? 0) + 1;
+    this.#inner.collect(docs, owners, length);
+  }
+
+  state(owner: number): SignificantState {
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<SignificantState> {
+    const steps = this.#inner.steps?.(owner);
+    const terms = steps === undefined ? this.#inner.state(owner) : yield* steps;
+    const inAll: [string | number, number][] = [];
+    for (const { key } of terms.buckets) {
+      inAll.push([key, this.#countOfAll(key)]);
+      yield;
+    }
+    return { terms, setSize: this.#sizes[owner] ?? 0, allSize: this.#allSize, inAll };
+  }
+}
+
+function collectorOf(
+  field: Field,
+  context: TermsContext,
+  copies: DuplicateWords | undefined,
+): Collector<TermsState> {
+  if (field.type === "text") return new TextTermsCollector(context, field, copies);
+  if (field.type === "geo_point")
+    throw new AppError(
+      "request_invalid",
+      `[significant_terms] doesn't work on [${field.path}] of type [geo_point]`,
+    );
+  if (isNumeric(field)) return new NumberTermsCollector(context, field, undefined, formatOf(field));
+  return new KeywordTermsCollector(context, field.path, undefined);
+}
+
+/** Counts the live documents of a query in a shard. */
+function countOf(query: Query, shard: ShardContext): number {
+  const weight = new BooleanNode({ must: [new AllNode()], filter: [query] }).weight(shard, {
+    scores: false,
+    boost: 1,
+  });
+  let total = 0;
+  for (const segment of shard.searcher.segments) {
+    const scorer = weight.scorer(segment);
+    if (scorer === null) continue;
+    for (let doc = scorer.next(); doc !== NO_MORE_DOCS; doc = scorer.next()) if (segment.isLive(doc)) total++;
+  }
+  return total;
+}

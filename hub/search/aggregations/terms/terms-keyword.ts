@@ -1,0 +1,243 @@
+/** Collects `terms` of keywords and addresses, by ordinal within a segment and by text over segments. */
+
+import { grown } from "#hub/engine/bytes/byte-buffer.ts";
+import { toBytes } from "#hub/engine/bytes/bytes.ts";
+import {
+  COLUMN_BLOCK,
+  type KeywordColumn,
+  type SegmentReader,
+  type TermReader,
+} from "#hub/engine/searcher/searcher.ts";
+import { BucketCollector, onlyOwner } from "#hub/search/aggregations/buckets/bucket-collector.ts";
+import type { CollectedTerms } from "#hub/search/aggregations/buckets/first-terms.ts";
+import { NumberKeys } from "#hub/search/aggregations/buckets/number-keys.ts";
+import {
+  handOn,
+  type TermsContext,
+  type TermsState,
+  textState,
+} from "#hub/search/aggregations/buckets/terms-state.ts";
+import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import { KeywordValues } from "#hub/search/columns/column-values.ts";
+import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
+import { TermTable } from "./term-table.ts";
+
+/** Marks an ordinal whose bucket isn't known yet, and one that the filter leaves out. */
+const UNKNOWN = -1;
+const LEFT_OUT = -2;
+
+/** Counts by ordinal that are kept at most, of all owners: at the end of a segment they are moved at once. */
+const MAX_COUNTS = 200_000;
+
+/** Buckets by owner and ordinal that are found at once; others are looked up. */
+const MAX_DIRECT = 1_000_000;
+
+/** Values of a segment up to which documents are passed on by ordinal: there is a sum for each. */
+const MAX_PASSED = 16_384;
+
+/** Values of a segment up to which documents are counted by ordinal first. */
+const MAX_COUNTED = 65_536;
+
+/** Values between two pauses: well below a millisecond. */
+const STEP_VALUES = 512;
+
+/** Documents that are handed on at a time. */
+const PAIRS = 2048;
+
+export class KeywordTermsCollector implements Collector<TermsState> {
+  readonly #context: TermsContext;
+  readonly #path: string;
+  readonly #missing: string | undefined;
+  readonly #values = new KeywordValues();
+  /** Values of all segments, by the numbers that stand for them here. */
+  readonly #terms: TermTable;
+  readonly #keys: NumberKeys;
+  readonly #buckets: BucketCollector;
+  #column: KeywordColumn | null = null;
+  #docCount = 0;
+  /** Of the open segment. */
+  #reader: TermReader | undefined;
+  /** Number of each ordinal of the segment. */
+  #byOrdinal: Int32Array = new Int32Array(0);
+  /** Buckets by owner and ordinal: number owner * cardinality + ordinal. */
+  #direct: Int32Array = new Int32Array(0);
+  #pairDocs = new Int32Array(0);
+  #pairBuckets = new Int32Array(0);
+  /** Documents by owner and ordinal that aren't in buckets yet: number owner * cardinality + ordinal. */
+  #counts: Int32Array = new Int32Array(0);
+
+  constructor(context: TermsContext, path: string, missing: string | undefined) {
+    this.#context = context;
+    this.#path = path;
+    this.#missing = missing;
+    this.#terms = new TermTable(context.budget);
+    this.#keys = new NumberKeys(context.budget);
+    this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#settle();
+    this.#reader = undefined;
+    this.#column = segment.keywordColumn(this.#path);
+    this.#docCount = segment.docCount;
+    this.#values.open(this.#column);
+    const cardinality = this.#column?.cardinality ?? 0;
+    this.#byOrdinal = new Int32Array(cardinality).fill(UNKNOWN);
+    this.#direct = new Int32Array(0);
+    this.#counts = new Int32Array(this.#countsByOrdinal ? cardinality : 0);
+    this.#buckets.segment(segment);
+  }
+
+  /** Adds documents of the first owner by the ordinals of the open segment. */
+  addCounts(counts: Int32Array): void {
+    this.#counts = grown(this.#counts, counts.length);
+    for (let ordinal = 0; ordinal < counts.length; ordinal++) this.#counts[ordinal]! += counts[ordinal]!;
+  }
+
+  /** Whether documents of the open segment are counted by ordinal first: of many the look-up behind that takes long. */
+  get #countsByOrdinal(): boolean {
+    return (this.#column?.cardinality ?? 0) <= MAX_COUNTED;
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    const count = this.#values.read(docs, length);
+    const { ordinals, places } = this.#values;
+    const onlyCounts = this.#buckets.onlyCounts && this.#missing === undefined && this.#countsByOrdinal;
+    if (onlyCounts && onlyOwner(owners, length) === 0) {
+      // Fast path: nothing below, so documents are counted by ordinal and looked up once per segment.
+      for (let at = 0; at < count; at++) if (ordinals[at]! >= 0) this.#counts[ordinals[at]!]!++;
+      return;
+    }
+    this.#pair(docs, owners, ordinals, places, count);
+  }
+
+  /** Finds the bucket of each ordinal and adds the documents, many at a time. */
+  #pair(docs: Int32Array, owners: Int32Array, ordinals: Int32Array, places: Int32Array, count: number): void {
+    const cardinality = this.#column?.cardinality ?? 0;
+    let length = 0;
+    const room = Math.min(PAIRS, count);
+    this.#pairDocs = grown(this.#pairDocs, room);
+    this.#pairBuckets = grown(this.#pairBuckets, room);
+    for (let at = 0; at < count; at++) {
+      const place = places[at]!;
+      const ordinal = ordinals[at]!;
+      const slot = owners[place]! * cardinality + ordinal;
+      const known = ordinal >= 0 && slot < this.#direct.length ? this.#direct[slot]! : UNKNOWN;
+      const bucket = known === UNKNOWN ? this.#bucket(owners[place]!, ordinal) : known;
+      if (bucket < 0) continue;
+      this.#pairDocs[length] = docs[place]!;
+      this.#pairBuckets[length++] = bucket;
+      if (length < room) continue;
+      this.#buckets.addEach(this.#pairDocs, this.#pairBuckets, length);
+      length = 0;
+    }
+    this.#buckets.addEach(this.#pairDocs, this.#pairBuckets, length);
+  }
+
+  collectBlock(block: number, mask: Uint32Array | null, _count: number, owner: number): boolean {
+    const run = { from: block, to: block + 1, words: mask, wordsFrom: block, docCount: this.#docCount };
+    return this.collectRun(run, owner);
+  }
+
+  collectRun(run: SegmentRun, owner: number): boolean {
+    const column = this.#column;
+    if (column === null || column.multiValued || this.#missing !== undefined) return false;
+    if (!this.#countsByOrdinal) return false;
+    if (!this.#buckets.onlyCounts && !this.#canPassBy(run, column)) return false;
+    const end = (owner + 1) * column.cardinality;
+    if (end > MAX_COUNTS) return false;
+    if (end > this.#counts.length) this.#counts = grown(this.#counts, Math.min(MAX_COUNTS, 2 * end));
+    column.count(run, this.#counts, owner * column.cardinality);
+    if (!this.#buckets.onlyCounts)
+      this.#buckets.passBy(run, { column, bucketOf: (ordinal) => this.#lookUp(owner, ordinal) });
+    return true;
+  }
+
+  /** Whether what is below takes the documents of a run by their ordinals, and there are few of these for the run. */
+  #canPassBy({ from, to }: SegmentRun, column: KeywordColumn): boolean {
+    const fewest = Math.min((to - from) * COLUMN_BLOCK, MAX_PASSED);
+    return column.cardinality <= fewest && this.#buckets.takesBy(column);
+  }
+
+  state(owner: number): TermsState {
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<TermsState> {
+    this.#settle();
+    if (this.#context.shape.minDocCount === 0) yield* this.#addAll(owner);
+    const terms = this.#terms;
+    const { keys, buckets } = this.#keys.of(owner);
+    const collected: CollectedTerms = {
+      length: keys.length,
+      count: (at) => this.#buckets.count(buckets[at]!),
+      key: (at) => terms.text(keys[at]!),
+      compareKeys: (a, b) => terms.compare(keys[a]!, keys[b]!),
+      below: (at) => this.#buckets.below(buckets[at]!),
+      belowSteps: (at) => this.#buckets.belowSteps(buckets[at]!),
+    };
+    return textState(yield* handOn(this.#context, collected, this.#keys.owners));
+  }
+
+  /** Moves the counts by ordinal of the open segment to the buckets of their owners. */
+  #settle(): void {
+    const cardinality = this.#column?.cardinality ?? 0;
+    for (let at = 0; at < this.#counts.length; at++) {
+      const count = this.#counts[at]!;
+      if (count === 0) continue;
+      const bucket = this.#lookUp(Math.floor(at / cardinality), at % cardinality);
+      if (bucket >= 0) this.#buckets.addCount(bucket, count);
+    }
+    this.#counts = new Int32Array(0);
+  }
+
+  #bucket(owner: number, ordinal: number): number {
+    if (ordinal < 0) {
+      if (this.#missing === undefined) return LEFT_OUT;
+      return this.#keys.bucket(owner, this.#terms.number(toBytes(this.#missing)));
+    }
+    const bucket = this.#lookUp(owner, ordinal);
+    const { cardinality } = this.#column!;
+    const slot = owner * cardinality + ordinal;
+    if (slot >= this.#direct.length && slot < MAX_DIRECT) {
+      const before = this.#direct.length;
+      this.#direct = grown(this.#direct, Math.min(MAX_DIRECT, 2 * (owner + 1) * cardinality));
+      this.#direct.fill(UNKNOWN, before);
+    }
+    if (slot < this.#direct.length) this.#direct[slot] = bucket;
+    return bucket;
+  }
+
+  #lookUp(owner: number, ordinal: number): number {
+    let number = this.#byOrdinal[ordinal]!;
+    if (number === UNKNOWN) {
+      this.#reader ??= this.#column!.reader();
+      number = this.#number(this.#reader, ordinal, this.#column!.kind);
+      this.#byOrdinal[ordinal] = number;
+    }
+    return number === LEFT_OUT ? LEFT_OUT : this.#keys.bucket(owner, number);
+  }
+
+  /** The number of a value, or LEFT_OUT. */
+  #number(reader: TermReader, ordinal: number, kind: KeywordColumn["kind"]): number {
+    const { filter } = this.#context;
+    if (filter?.(reader.text(ordinal)) === false) return LEFT_OUT;
+    // Addresses stand in the order of their texts.
+    return this.#terms.number(kind === "ip" ? toBytes(reader.text(ordinal)) : reader.bytes(ordinal));
+  }
+
+  /** With min_doc_count 0 values that no matching document has get buckets too. */
+  *#addAll(owner: number): Steps<void> {
+    for (const segment of this.#context.shard.searcher.segments) {
+      const column = segment.keywordColumn(this.#path);
+      if (column === null) continue;
+      const reader = column.reader();
+      for (let ordinal = 0; ordinal < column.cardinality; ordinal++) {
+        if (ordinal % STEP_VALUES === STEP_VALUES - 1) yield;
+        const number = this.#number(reader, ordinal, column.kind);
+        if (number !== LEFT_OUT) this.#keys.bucket(owner, number);
+      }
+    }
+  }
+}

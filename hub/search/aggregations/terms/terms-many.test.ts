@@ -1,0 +1,114 @@
+/** Terms of very many values must be those of few, collected with a bucket each. */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { TermsContext, TermsState } from "#hub/search/aggregations/buckets/terms-state.ts";
+import { CollectBudget, type Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import type { BucketOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
+import { ShardContext } from "#hub/search/query/query.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { Random } from "#test/support/engine/random.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
+import { KeywordTermsCollector } from "./terms-keyword.ts";
+import { keywordTerms } from "./terms-many.ts";
+
+const DOCS = 5000;
+/** Most terms have one document, some have many. */
+const random = new Random(5);
+const word = (): string =>
+  random.oneIn(3) ? `${random.pick(["ä", "b", "日本", ""])}${random.below(30)}` : `x${random.below(40_000)}`;
+
+const index = new IndexFixture({
+  mapping: { properties: { k: { type: "keyword" }, tags: { type: "keyword" }, ip: { type: "ip" } } },
+  docs: Array.from({ length: DOCS }, () => ({
+    ...(random.oneIn(9) ? {} : { k: word() }),
+    tags: [word(), word()],
+    ip: `10.0.${random.below(200)}.${random.below(200)}`,
+  })),
+  segmentDocs: 1300,
+  deleted: Array.from({ length: 200 }, (_, at) => String(13 * at)),
+});
+after(() => index.close());
+
+const [found] = index.shards;
+const { segments } = found!.searcher;
+const shard = new ShardContext(found!.index, 0, found!.searcher, 0);
+
+const by = (what: "count" | "key", descending: boolean): BucketOrder => ({
+  by: what,
+  name: "",
+  part: "",
+  descending,
+});
+const FREQUENT = [by("count", true), by("key", false)];
+const KEYS = [by("key", false)];
+
+function contextOf(order: readonly BucketOrder[], filter?: TermsContext["filter"]): TermsContext {
+  const shape = { below: new Map(), size: 10, minDocCount: 1, order, showError: false };
+  return { shard, budget: new CollectBudget(), shape, shardSize: 20, filter };
+}
+
+/** Hands all live documents to a collector, in batches; `ownerOf` says whose each is. */
+function collect(collector: Collector<TermsState>, ownerOf: (doc: number) => number): void {
+  const [docs, owners] = [new Int32Array(700), new Int32Array(700)];
+  for (const segment of segments) {
+    collector.segment(segment);
+    for (let doc = 0; doc < segment.docCount; ) {
+      let length = 0;
+      for (; length < docs.length && doc < segment.docCount; doc++) {
+        if (!segment.isLive(doc)) continue;
+        docs[length] = doc;
+        owners[length++] = ownerOf(doc);
+      }
+      collector.collect(docs, owners, length);
+    }
+  }
+}
+
+const sorted = ({ buckets, others, errorBound }: TermsState): unknown => ({
+  buckets: [...buckets].sort((a, b) => (a.key < b.key ? -1 : 1)),
+  others,
+  errorBound,
+});
+
+for (const [name, field, order, filter] of [
+  ["the most frequent", "k", FREQUENT, undefined],
+  ["the first", "k", KEYS, undefined],
+  ["the most frequent of several values", "tags", FREQUENT, undefined],
+  ["the first of those that a filter leaves", "tags", KEYS, (text: string) => text.endsWith("7")],
+  ["the most frequent of those that a filter leaves", "k", FREQUENT, (text: string) => text.includes("2")],
+] as const) {
+  test(`${name}: many terms are counted as few are`, async () => {
+    const few = new KeywordTermsCollector(contextOf(order, filter), field, undefined);
+    const many = keywordTerms(contextOf(order, filter), field, undefined, 100);
+    assert.ok(!(many instanceof KeywordTermsCollector));
+    collect(few, () => 0);
+    collect(many, () => 0);
+    const expected = sorted(few.state(0));
+    assert.deepEqual(sorted(many.state(0)), expected);
+    const control = new SearchControl(systemClock, new AbortController().signal, undefined);
+    assert.deepEqual(sorted(await withPauses(many.steps!(0), control)), expected);
+  });
+}
+
+test("terms below several buckets are counted by bucket", () => {
+  const few = new KeywordTermsCollector(contextOf(FREQUENT), "k", undefined);
+  const many = keywordTerms(contextOf(FREQUENT), "k", undefined, 100);
+  // The second owner comes in the middle of the second segment.
+  let met = 0;
+  const ownerOf = (): number => (met++ > 2000 ? met % 3 : 0);
+  collect(few, ownerOf);
+  met = 0;
+  collect(many, ownerOf);
+  for (const owner of [0, 1, 2]) assert.deepEqual(sorted(many.state(owner)), sorted(few.state(owner)));
+});
+
+test("what an order needs all buckets for, and addresses, have a bucket each", () => {
+  for (const order of [[by("count", false)], [by("key", true)], [by("count", true), by("key", true)]])
+    assert.ok(keywordTerms(contextOf(order), "k", undefined, 100) instanceof KeywordTermsCollector);
+  assert.ok(keywordTerms(contextOf(FREQUENT), "ip", undefined, 100) instanceof KeywordTermsCollector);
+  assert.ok(keywordTerms(contextOf(FREQUENT), "k", "none", 100) instanceof KeywordTermsCollector);
+  assert.ok(keywordTerms(contextOf(FREQUENT), "k", undefined) instanceof KeywordTermsCollector);
+});

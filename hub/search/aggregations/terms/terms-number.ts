@@ -1,0 +1,93 @@
+/** Collects `terms` of numbers, dates and booleans. */
+
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import type { NumericColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import {
+  BucketCollector,
+  collectedTerms,
+  KeyTable,
+} from "#hub/search/aggregations/buckets/bucket-collector.ts";
+import { handOn, type TermsContext, type TermsState } from "#hub/search/aggregations/buckets/terms-state.ts";
+import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import { NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
+import type { ValueFormat } from "#hub/search/columns/value-format.ts";
+import { isWholeType } from "#hub/search/fields/field-terms.ts";
+
+export class NumberTermsCollector implements Collector<TermsState> {
+  readonly #context: TermsContext;
+  readonly #field: Field;
+  readonly #format: ValueFormat;
+  readonly #values: NumericValues;
+  /** Keys are numbers; whole ones beyond 2^53 are their digits. */
+  readonly #keys: KeyTable<string | number>;
+  readonly #buckets: BucketCollector;
+  readonly #exact: bigint[] = [];
+  #column: NumericColumn | null = null;
+
+  constructor(context: TermsContext, field: Field, missing: number | undefined, format: ValueFormat) {
+    this.#context = context;
+    this.#field = field;
+    this.#format = format;
+    this.#values = new NumericValues(missing);
+    this.#keys = new KeyTable(context.budget);
+    this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#column = numericColumn(segment, this.#field);
+    this.#values.open(this.#column);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    if (this.#column?.safe === false) this.#collectExact(docs, owners, length);
+    else this.#collectNumbers(docs, owners, length);
+    this.#buckets.flush();
+  }
+
+  state(owner: number): TermsState {
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<TermsState> {
+    const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
+    const whole = isWholeType(this.#field) || isDate(this.#field) || this.#field.type === "boolean";
+    const handed = yield* handOn(this.#context, terms, this.#keys.owners);
+    return { ...handed, kind: whole ? "long" : "double", format: this.#format };
+  }
+
+  #collectNumbers(docs: Int32Array, owners: Int32Array, length: number): void {
+    const count = this.#values.read(docs, length);
+    const { values, places } = this.#values;
+    let lastPlace = -1;
+    let lastValue = Number.NaN;
+    for (let at = 0; at < count; at++) {
+      const place = places[at]!;
+      const value = values[at]!;
+      // A document with the same value twice counts once; values of a document are ascending.
+      if (place === lastPlace && value === lastValue) continue;
+      lastPlace = place;
+      lastValue = value;
+      this.#add(docs[place]!, owners[place]!, value);
+    }
+  }
+
+  #collectExact(docs: Int32Array, owners: Int32Array, length: number): void {
+    for (let at = 0; at < length; at++) {
+      const found = this.#column!.readExact(docs[at]!, this.#exact);
+      for (let each = 0; each < found; each++) {
+        const value = this.#exact[each]!;
+        if (each > 0 && value === this.#exact[each - 1]) continue;
+        const number = Number(value);
+        this.#add(docs[at]!, owners[at]!, Number.isSafeInteger(number) ? number : String(value));
+      }
+    }
+  }
+
+  #add(doc: number, owner: number, key: string | number): void {
+    const { filter } = this.#context;
+    if (filter !== undefined && !filter(String(key))) return;
+    this.#buckets.add(doc, this.#keys.bucket(owner, key));
+  }
+}

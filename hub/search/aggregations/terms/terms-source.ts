@@ -1,0 +1,108 @@
+/** Where `terms` and its kin take their values from: a field, the index, or what stands for documents without one. */
+
+import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import { type TermReading, termFilter } from "#hub/search/aggregations/buckets/terms-filter.ts";
+import {
+  NO_TERMS,
+  type TermsContext,
+  type TermsState,
+} from "#hub/search/aggregations/buckets/terms-state.ts";
+import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import { missingNumber } from "#hub/search/aggregations/tree/field-option.ts";
+import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
+import { formatOf } from "#hub/search/columns/value-format.ts";
+import { parseDateMath } from "#hub/search/dates/date-math.ts";
+import { readBoolean } from "#hub/search/fields/field-terms.ts";
+import { scalarText } from "#hub/search/options/json.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { UTC } from "#proto/kit/time-zone.ts";
+import { ConstantTermCollector } from "./terms-constant.ts";
+import { keywordTerms } from "./terms-many.ts";
+import { NumberTermsCollector } from "./terms-number.ts";
+import { TextTermsCollector } from "./terms-text.ts";
+
+/** Values of value_type that stand for numbers. */
+const NUMBER_VALUE_TYPES = ["long", "integer", "short", "byte", "double", "float", "number", "numeric"];
+
+/** Options of an aggregation that say which values get buckets. */
+export interface TermsSource {
+  /** Name of the aggregation's type, for messages. */
+  readonly owner: string;
+  readonly field: string;
+  readonly include: unknown;
+  readonly exclude: unknown;
+  readonly missing: unknown;
+  /** Type that an unmapped field is taken for. */
+  readonly valueType: string | undefined;
+  readonly format: string | undefined;
+}
+
+/** Returns the collector that fits the field. Throws parsing, request_invalid. */
+export function termsCollector(
+  unfiltered: Omit<TermsContext, "filter">,
+  source: TermsSource,
+): Collector<TermsState> {
+  const { owner, field: name, missing, format, include, exclude } = source;
+  const { shard } = unfiltered;
+  const field = name === "_index" || name === "_type" ? undefined : termsField(shard, name);
+  if (field?.type === "geo_point") throw pointFault(field, owner);
+  const context = { ...unfiltered, filter: termFilter(include, exclude, readingOf(field, shard), owner) };
+  if (name === "_index") return new ConstantTermCollector(context, shard.index);
+  if (name === "_type") return new ConstantTermCollector(context, shard.typeName);
+  if (field === undefined) return unmapped(context, source);
+  if (field.type === "text") return new TextTermsCollector(context, field);
+  if (!isNumeric(field)) {
+    const text = missing === undefined ? undefined : scalarText(missing, "missing");
+    return keywordTerms(context, field.path, text);
+  }
+  const absent = missingNumber(missing, field, shard, owner);
+  return new NumberTermsCollector(context, field, absent, formatOf(field, format));
+}
+
+/** Without the field all documents have the value of `missing`, if there is one. */
+function unmapped(context: TermsContext, { missing, valueType, format }: TermsSource): Collector<TermsState> {
+  if (missing === undefined) {
+    return { segment: () => undefined, collect: () => undefined, state: () => NO_TERMS };
+  }
+  const text = scalarText(missing, "missing");
+  if (valueType === "date") {
+    const formats = format ?? DEFAULT_DATE_FORMAT;
+    const timeMs = parseDateMath(text, {
+      format: formats,
+      nowMs: context.shard.nowMs,
+      zone: UTC,
+      roundUp: false,
+    });
+    return new ConstantTermCollector(context, timeMs, { kind: "date", formats, zone: "UTC" });
+  }
+  if (valueType === "boolean") {
+    return new ConstantTermCollector(context, text === "true" ? 1 : 0, { kind: "boolean" });
+  }
+  const isNumber = typeof missing === "number" || NUMBER_VALUE_TYPES.includes(valueType ?? "");
+  return new ConstantTermCollector(context, isNumber ? Number(text) : text);
+}
+
+/** How include and exclude are read for a field. */
+export function readingOf(field: Field | undefined, shard: ShardContext): TermReading {
+  const isNumber = field !== undefined && isNumeric(field);
+  const date = { format: field?.format ?? "", nowMs: shard.nowMs, zone: UTC, roundUp: false };
+  return {
+    isText: field === undefined || field.type === "keyword" || field.type === "text",
+    isNumber,
+    key(value) {
+      if (field !== undefined && isDate(field)) return String(parseDateMath(value, date));
+      if (field?.type === "boolean")
+        return String(readBoolean(field, value === "1" ? "true" : value === "0" ? "false" : value));
+      return isNumber && Number.isSafeInteger(Math.trunc(Number(value))) ? String(Number(value)) : value;
+    },
+  };
+}
+
+function pointFault(field: Field, owner: string): AppError {
+  return new AppError(
+    "request_invalid",
+    `[${owner}] doesn't work on [${field.path}] of type [geo_point]; points have no single value`,
+  );
+}

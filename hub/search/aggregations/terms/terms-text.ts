@@ -1,0 +1,115 @@
+/**
+ * Terms of a text field for aggregations: those of its column in memory where it has `fielddata`, else made anew from the
+ * documents, as text has no columns on disk.
+ */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import {
+  BucketCollector,
+  collectedTerms,
+  KeyTable,
+} from "#hub/search/aggregations/buckets/bucket-collector.ts";
+import {
+  handOn,
+  type TermsContext,
+  type TermsState,
+  textState,
+} from "#hub/search/aggregations/buckets/terms-state.ts";
+import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import type { DuplicateWords } from "./duplicate-words.ts";
+
+/** UTF-16 units of a value that are looked at. */
+const MAX_ANALYZED = 100_000;
+
+/** Returns the terms of a document's values, each once; without those of passages that `copies` has seen. */
+export function textTerms(
+  shard: ShardContext,
+  field: Field,
+  segment: SegmentReader,
+  copies?: DuplicateWords,
+): (doc: number) => Set<string> {
+  const column = copies === undefined && field.fielddata ? columnOf(segment, field) : null;
+  if (column !== null) return columnTerms(column);
+  const path = sourcePath(field, shard);
+  const analyzer = shard.mapping.analysis.analyzer(field.analyzer);
+  return (doc) => {
+    const source = new RawJson(segment.source(doc)).parse() as JsonObject;
+    const terms = new Set<string>();
+    for (const value of valuesAt(source, path)) {
+      const words = analyzer.tokens(String(value).slice(0, MAX_ANALYZED)).map(({ text }) => text);
+      for (const word of copies?.fresh(words) ?? words) terms.add(word);
+    }
+    return terms;
+  };
+}
+
+/** Null where the segment has no terms of the field, or too many for a column in memory. */
+function columnOf(segment: SegmentReader, field: Field): KeywordColumn | null {
+  try {
+    return segment.uninverted(field.path);
+  } catch (error) {
+    if (toAppError(error).code !== "memory_limit") throw error;
+    return null;
+  }
+}
+
+function columnTerms(column: KeywordColumn): (doc: number) => Set<string> {
+  const reader = column.reader();
+  const ordinals: number[] = [];
+  return (doc) => {
+    const terms = new Set<string>();
+    const count = column.read(doc, ordinals);
+    for (let at = 0; at < count; at++) terms.add(reader.text(ordinals[at]!));
+    return terms;
+  };
+}
+
+/** Collects `terms` of a text field with `fielddata`. */
+export class TextTermsCollector implements Collector<TermsState> {
+  readonly #context: TermsContext;
+  readonly #field: Field;
+  readonly #keys: KeyTable<string>;
+  readonly #buckets: BucketCollector;
+  readonly #copies: DuplicateWords | undefined;
+  #terms: (doc: number) => Set<string> = () => new Set();
+
+  /** `copies`: what leaves words of copied passages out. */
+  constructor(context: TermsContext, field: Field, copies?: DuplicateWords) {
+    this.#copies = copies;
+    this.#context = context;
+    this.#field = field;
+    this.#keys = new KeyTable(context.budget);
+    this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#terms = textTerms(this.#context.shard, this.#field, segment, this.#copies);
+    this.#buckets.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    const { filter } = this.#context;
+    for (let at = 0; at < length; at++) {
+      for (const term of this.#terms(docs[at]!)) {
+        if (filter?.(term) !== false) this.#buckets.add(docs[at]!, this.#keys.bucket(owners[at]!, term));
+      }
+    }
+    this.#buckets.flush();
+  }
+
+  state(owner: number): TermsState {
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<TermsState> {
+    const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
+    return textState(yield* handOn(this.#context, terms, this.#keys.owners));
+  }
+}

@@ -1,0 +1,101 @@
+/** `terms`: documents by the values of a field, the most frequent first. */
+
+import {
+  mergeTerms,
+  NO_TERMS,
+  renderTerms,
+  type TermsShape,
+  type TermsState,
+} from "#hub/search/aggregations/buckets/terms-state.ts";
+import type {
+  Aggregation,
+  BucketBudget,
+  CollectBudget,
+  Collector,
+} from "#hub/search/aggregations/tree/aggregation.ts";
+import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { anything, flag, integer, oneOf, text } from "#hub/search/options/options.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+import { type TermsSource, termsCollector } from "./terms-source.ts";
+
+const OPTIONS = {
+  field: text("field of keywords, numbers, dates, booleans or addresses", undefined),
+  size: integer("buckets of the answer", 10, 1),
+  shard_size: integer("buckets a shard hands on at least", undefined),
+  min_doc_count: integer("buckets with fewer documents are left out", 1),
+  shard_min_doc_count: integer("accepted; shards hand on all", 0),
+  order: anything('order of the buckets: {"_count": "desc"}, {"_key": "asc"}, {"<metric below>": "desc"}'),
+  include: anything("regular expression or list of the values that get buckets, or a partition"),
+  exclude: anything("regular expression or list of the values that get none"),
+  missing: anything("value of documents without one"),
+  format: text("format of printed keys", undefined),
+  show_term_doc_count_error: flag("whether buckets say how far off they may be", false),
+  execution_hint: text("accepted", undefined),
+  collect_mode: oneOf("accepted", ["depth_first", "breadth_first"], undefined),
+  value_type: text("accepted", undefined),
+} as const;
+
+export const terms: AggregationType = {
+  name: "terms",
+  summary: "Documents by the values of a field, the most frequent first.",
+  options: OPTIONS,
+  buckets: true,
+  parse(body, { name, below }) {
+    const options = readAggregation("terms", body, OPTIONS);
+    const given = readOrder(options.order, "terms");
+    const order = given.length > 0 ? given : readOrder({ _count: "desc" }, "terms");
+    checkOrder(order, below, name);
+    const size = options.size ?? 10;
+    const shape = {
+      below,
+      size,
+      minDocCount: options.min_doc_count ?? 1,
+      order,
+      showError: options.show_term_doc_count_error ?? false,
+    };
+    return new Terms(shape, options.shard_size ?? Math.ceil(size * 1.5 + 10), {
+      owner: "terms",
+      field: requireField(options.field, name),
+      include: options.include,
+      exclude: options.exclude,
+      missing: options.missing,
+      valueType: options.value_type,
+      format: options.format,
+    });
+  },
+};
+
+class Terms implements Aggregation<TermsState> {
+  readonly #shape: TermsShape;
+  readonly #shardSize: number;
+  readonly #source: TermsSource;
+
+  constructor(shape: TermsShape, shardSize: number, source: TermsSource) {
+    this.#shape = shape;
+    this.#shardSize = shardSize;
+    this.#source = source;
+  }
+
+  collector(shard: ShardContext, budget: CollectBudget): Collector<TermsState> {
+    return termsCollector({ shard, budget, shape: this.#shape, shardSize: this.#shardSize }, this.#source);
+  }
+
+  merge(states: readonly TermsState[]): TermsState {
+    return mergeTerms(states, this.#shape.below);
+  }
+
+  render(state: TermsState, budget: BucketBudget): JsonObject {
+    return renderTerms(state, this.#shape, budget);
+  }
+
+  empty(): TermsState {
+    return NO_TERMS;
+  }
+
+  typedName({ kind }: TermsState): string {
+    return { text: "sterms", long: "lterms", double: "dterms", unmapped: "sterms" }[kind];
+  }
+}

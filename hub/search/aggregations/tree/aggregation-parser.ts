@@ -1,0 +1,213 @@
+/** JSON of `aggs` to a tree. The types are plugins: see all.ts. */
+
+import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { type Options, readOptions, type Values } from "#hub/search/options/options.ts";
+import type { QueryParser } from "#hub/search/parse/query-parser.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import type { Aggregation, AggregationTree, NamedAggregation } from "./aggregation.ts";
+import { inOrder } from "./apply-pipelines.ts";
+import type { NamedPipeline, Pipeline } from "./pipeline.ts";
+import type { PipelineType } from "./pipeline-type.ts";
+
+/** A type of aggregation: documentation, options and meaning. */
+export interface AggregationType {
+  /** Key in the request. */
+  readonly name: string;
+  /** One sentence for the reference. */
+  readonly summary: string;
+  readonly options: Options;
+  /** False: it makes no buckets, so that nothing may stand below it. */
+  readonly buckets: boolean;
+  /** Throws parsing or request_invalid. */
+  parse(body: unknown, context: AggregationContext): Aggregation;
+}
+
+export interface AggregationContext {
+  /** Name that the request gave, for messages. */
+  readonly name: string;
+  readonly below: AggregationTree;
+  /** Aggregations above this one. */
+  readonly depth: number;
+  readonly queries: QueryParser;
+}
+
+/** Aggregations of one request. */
+const MAX_AGGREGATIONS = 1000;
+
+/** Aggregations below aggregations. */
+const MAX_DEPTH = 20;
+
+/** Types with several buckets that pipelines may stand below. */
+const MANY_BUCKETS: ReadonlySet<string> = new Set([
+  "histogram",
+  "date_histogram",
+  "auto_date_histogram",
+  "terms",
+  "range",
+  "date_range",
+  "ip_range",
+  "geo_distance",
+  "geohash_grid",
+  "geotile_grid",
+  "rare_terms",
+  "filters",
+  "composite",
+  "significant_terms",
+  "adjacency_matrix",
+]);
+
+/** Characters that ES keeps for paths and types. */
+const NAME = /^[^[\]>]+$/;
+
+export class AggregationParser {
+  readonly #types: ReadonlyMap<string, AggregationType>;
+  readonly #pipelines: ReadonlyMap<string, PipelineType>;
+  readonly #queries: QueryParser;
+  #count = 0;
+
+  /** `types`, `pipelines`: by their names. */
+  constructor(
+    types: ReadonlyMap<string, AggregationType>,
+    pipelines: ReadonlyMap<string, PipelineType>,
+    queries: QueryParser,
+  ) {
+    this.#types = types;
+    this.#pipelines = pipelines;
+    this.#queries = queries;
+  }
+
+  /** Parses `{"<name>": {"<type>": {…}, "aggs": {…}}}`. Throws parsing. */
+  parse(json: unknown): AggregationTree {
+    const { tree, parents } = this.#level(json, 0);
+    const [first] = parents;
+    if (first !== undefined) {
+      throw new AppError(
+        "request_invalid",
+        `Invalid pipeline aggregation named [${first.name}]: only sibling pipeline aggregations are allowed at the top level; put it below a histogram`,
+      );
+    }
+    return tree;
+  }
+
+  /** One level: its aggregations with the pipelines beside them, and those for the aggregation above. */
+  #level(json: unknown, depth: number): Level {
+    if (depth > MAX_DEPTH)
+      throw new AppError("request_invalid", `aggregations are nested deeper than ${MAX_DEPTH} levels`);
+    const tree = new Map<string, NamedAggregation>();
+    const pipelines: NamedPipeline[] = [];
+    for (const [name, body] of Object.entries(objectOf(json ?? {}, "aggregations"))) {
+      this.#checkName(name);
+      const { aggs, aggregations, meta, ...types } = objectOf(body, name);
+      const [type, options] = onlyType(types, name);
+      const known = isObject(meta) ? meta : undefined;
+      const pipeline = this.#pipelines.get(type);
+      if (pipeline === undefined) {
+        tree.set(name, { ...this.#one(name, type, options, aggs ?? aggregations, depth), meta: known });
+        continue;
+      }
+      if (aggs !== undefined || aggregations !== undefined) throw noSubAggregations(name, type);
+      pipelines.push({ name, pipeline: pipeline.parse(options, name), meta: known });
+    }
+    for (const { name, pipeline } of pipelines) checkReads(name, pipeline, tree, pipelines);
+    const siblings = inOrder(pipelines.filter(({ pipeline }) => pipeline.place === "sibling"));
+    const parents = inOrder(pipelines.filter(({ pipeline }) => pipeline.place === "parent"));
+    return { tree: siblings.length === 0 ? tree : Object.assign(tree, { siblings }), parents };
+  }
+
+  #one(
+    name: string,
+    typeName: string,
+    options: unknown,
+    below: unknown,
+    depth: number,
+  ): Omit<NamedAggregation, "meta"> {
+    const type = this.#types.get(typeName);
+    if (type === undefined) throw this.#unknown(name, typeName);
+    const { tree, parents } = this.#level(below, depth + 1);
+    if (tree.size + parents.length > 0 && !type.buckets) throw noSubAggregations(name, typeName);
+    for (const { name: pipeline } of parents) {
+      if (MANY_BUCKETS.has(type.name)) continue;
+      throw new AppError(
+        "request_invalid",
+        `pipeline aggregation [${pipeline}] must have an aggregation with several buckets as parent, but [${name}] is [${type.name}]`,
+      );
+    }
+    const aggregation = type.parse(options, { name, below: tree, depth, queries: this.#queries });
+    return { aggregation, pipelines: parents };
+  }
+
+  #unknown(name: string, type: string): AppError {
+    const reason = REFUSED.get(type);
+    if (reason !== undefined) {
+      return new AppError(
+        "request_invalid",
+        `aggregation [${name}] of type [${type}] can't be used: ${reason}`,
+      );
+    }
+    const known = [...this.#types.keys(), ...this.#pipelines.keys()];
+    return new AppError("parsing", `Unknown BaseAggregationBuilder [${type}]${didYouMean(type, known)}`);
+  }
+
+  #checkName(name: string): void {
+    if (!NAME.test(name)) {
+      throw new AppError(
+        "parsing",
+        `Invalid aggregation name [${name}]. Aggregation names must be alpha-numeric and can only contain '_' and '-'`,
+      );
+    }
+    if (++this.#count > MAX_AGGREGATIONS)
+      throw new AppError("request_invalid", `a request may have at most ${MAX_AGGREGATIONS} aggregations`);
+  }
+}
+
+/** Aggregations that are known elsewhere and not offered, with the reason. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ["scripted_metric", "scripts aren't offered"],
+  ["bucket_script", "scripts aren't offered; compute it from the buckets of the answer"],
+  ["bucket_selector", "scripts aren't offered; use min_doc_count, bucket_sort with size, or a filter"],
+  ["nested", "arrays of objects are kept flat; aggregate their fields as those of the document"],
+  ["reverse_nested", "arrays of objects are kept flat; aggregate the document's fields"],
+  ["children", "documents have no parents; put both into one document"],
+  ["parent", "documents have no parents; put both into one document"],
+]);
+
+interface Level {
+  readonly tree: AggregationTree;
+  readonly parents: readonly NamedPipeline[];
+}
+
+function onlyType(types: JsonObject, name: string): [type: string, options: unknown] {
+  const [entry, second] = Object.entries(types);
+  if (entry === undefined) throw new AppError("parsing", `Missing definition for aggregation [${name}]`);
+  if (second === undefined) return entry;
+  throw new AppError(
+    "parsing",
+    `Found two aggregation type definitions in [${name}]: [${entry[0]}] and [${second[0]}]`,
+  );
+}
+
+function noSubAggregations(name: string, type: string): AppError {
+  return new AppError("parsing", `Aggregator [${name}] of type [${type}] cannot accept sub-aggregations`);
+}
+
+/** Throws where the first name of a path isn't beside the pipeline. */
+function checkReads(
+  name: string,
+  { reads }: Pipeline,
+  tree: AggregationTree,
+  pipelines: readonly NamedPipeline[],
+): void {
+  const [first] = reads;
+  if (first === undefined || first.startsWith("_") || tree.has(first)) return;
+  if (pipelines.some((each) => each.name === first && each.name !== name)) return;
+  throw new AppError(
+    "request_invalid",
+    `buckets_path aggregation does not exist for aggregation [${name}]: ${reads.join(">")}`,
+  );
+}
+
+/** Reads the options of an aggregation. Throws parsing. */
+export function readAggregation<O extends Options>(owner: string, body: unknown, options: O): Values<O> {
+  return readOptions(owner, objectOf(body, owner), options, "aggregation");
+}

@@ -1,0 +1,94 @@
+/** Runs pipeline aggregations over what was rendered. */
+
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import {
+  type Bucket,
+  bucketsOf,
+  childOf,
+  type KeyedValue,
+  type NamedPipeline,
+  type Pipeline,
+  valueAt,
+} from "./pipeline.ts";
+
+type Sibling = Extract<Pipeline, { place: "sibling" }>;
+
+/** Returns an aggregation's answer after the pipelines that stand below it. */
+export function applyParents(
+  answer: JsonObject,
+  pipelines: readonly NamedPipeline[],
+  typedKeys: boolean,
+): JsonObject {
+  if (pipelines.length === 0) return answer;
+  let buckets = bucketsOf(answer);
+  for (const { name, pipeline, meta } of pipelines) {
+    if (pipeline.place !== "parent") continue;
+    const key = typedKeys ? `${pipeline.typedName}#${name}` : name;
+    buckets = pipeline.apply(buckets, (bucket, value) => {
+      bucket[key] = { ...(meta === undefined ? {} : { meta }), ...value };
+    });
+  }
+  if (Array.isArray(answer["buckets"])) return { ...answer, buckets };
+  const kept = new Set(buckets);
+  const entries = Object.entries(answer["buckets"] as JsonObject);
+  return {
+    ...answer,
+    buckets: Object.fromEntries(entries.filter(([, bucket]) => kept.has(bucket as Bucket))),
+  };
+}
+
+/** Adds to rendered aggregations what the pipelines beside them make of their buckets. */
+export function addSiblings(
+  rendered: JsonObject,
+  pipelines: readonly NamedPipeline[],
+  typedKeys: boolean,
+): void {
+  for (const { name, pipeline, meta } of pipelines) {
+    if (pipeline.place !== "sibling") continue;
+    const key = typedKeys ? `${pipeline.typedName}#${name}` : name;
+    const values = gather(rendered, pipeline);
+    rendered[key] = { ...(meta === undefined ? {} : { meta }), ...pipeline.summarise(values) };
+  }
+}
+
+/** Sorts pipelines so that what one reads comes before it. Throws request_invalid for a circle. */
+export function inOrder(pipelines: readonly NamedPipeline[]): NamedPipeline[] {
+  const waiting = new Map(pipelines.map((each) => [each.name, each]));
+  const ordered: NamedPipeline[] = [];
+  while (waiting.size > 0) {
+    const ready = [...waiting.values()].filter(({ name, pipeline }) =>
+      pipeline.reads.every((read) => read === name || !waiting.has(read)),
+    );
+    if (ready.length === 0) {
+      throw new AppError(
+        "request_invalid",
+        `Cyclical dependency found with pipeline aggregators [${[...waiting.keys()].join(", ")}]`,
+      );
+    }
+    for (const each of ready) waiting.delete(each.name);
+    ordered.push(...ready);
+  }
+  return ordered;
+}
+
+/** Numbers of the buckets that the path leads to; aggregations with one bucket are walked through. */
+function gather(rendered: JsonObject, { path, gaps }: Sibling): KeyedValue[] {
+  let at: unknown = rendered;
+  for (const [depth, name] of path.names.entries()) {
+    at = isObject(at) ? childOf(at, name) : undefined;
+    if (!isObject(at)) return [];
+    if (!("buckets" in at)) continue;
+    const rest = { names: path.names.slice(depth + 1), part: path.part };
+    const inner = rest.names.length === 0 ? { names: ["_count"], part: "" } : rest;
+    return bucketsOf(at)
+      .map((bucket) => ({ key: keyOf(bucket), value: valueAt(bucket, inner, gaps) }))
+      .filter(({ value }) => !Number.isNaN(value));
+  }
+  return [];
+}
+
+function keyOf(bucket: Bucket): string {
+  const key = bucket["key_as_string"] ?? bucket["key"];
+  return typeof key === "string" ? key : JSON.stringify(key ?? null);
+}

@@ -1,0 +1,116 @@
+/** The option `order`: by count, key, or a metric below. */
+
+import { warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { isObject } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { AggregationTree, TreeState } from "./aggregation.ts";
+
+export interface BucketOrder {
+  readonly by: "count" | "key" | "metric";
+  /** Name of the aggregation below, by "metric". */
+  readonly name: string;
+  /** Its number, "" for the only one. */
+  readonly part: string;
+  readonly descending: boolean;
+}
+
+/** Anything with the numbers that buckets are ordered by. */
+export interface Orderable {
+  readonly key: string | number;
+  readonly count: number;
+  readonly below: TreeState;
+}
+
+/** Orders of a request, in the order they count. Throws parsing. */
+export function readOrder(json: unknown, owner: string): BucketOrder[] {
+  if (json === undefined || json === null) return [];
+  return (Array.isArray(json) ? json : [json]).flatMap((each: unknown) => {
+    if (!isObject(each))
+      throw new AppError("parsing", `[${owner}] [order] must be an object such as {"_count": "desc"}`);
+    return Object.entries(each).map(([key, direction]) => readOne(key, direction, owner));
+  });
+}
+
+/** Throws request_invalid where an order names no metric below. */
+export function checkOrder(order: readonly BucketOrder[], below: AggregationTree, owner: string): void {
+  for (const { by, name, part } of order) {
+    if (by !== "metric") continue;
+    const target = below.get(name)?.aggregation;
+    if (target === undefined) {
+      throw new AppError(
+        "request_invalid",
+        `Invalid aggregator order path [${name}]. Unknown aggregation [${name}] below [${owner}]`,
+      );
+    }
+    if (target.metric?.(target.empty(), part) === undefined) {
+      throw new AppError(
+        "request_invalid",
+        `Invalid aggregation order path [${part === "" ? name : `${name}.${part}`}]: it gives no single number to order by`,
+      );
+    }
+  }
+}
+
+/** Returns the comparison of buckets; equal ones stand in the order of their keys. */
+export function compareBuckets(
+  order: readonly BucketOrder[],
+  below: AggregationTree,
+): (a: Orderable, b: Orderable) => number {
+  return (a, b) => {
+    for (const each of order) {
+      const result = compareBy(each, a, b, below);
+      if (result !== 0) return each.descending ? -result : result;
+    }
+    return compareKeys(a.key, b.key);
+  };
+}
+
+/** Compares keys: numbers by size, text by code points. */
+export function compareKeys(a: string | number, b: string | number): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return compareText(String(a), String(b));
+}
+
+/** Compares text by code points. */
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (left !== right) return placeOf(left) - placeOf(right);
+  }
+  return a.length - b.length;
+}
+
+/** Place of a UTF-16 unit: surrogates, which stand for what is beyond 16 bits, come last. */
+function placeOf(unit: number): number {
+  return unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+function compareBy(order: BucketOrder, a: Orderable, b: Orderable, below: AggregationTree): number {
+  if (order.by === "count") return a.count - b.count;
+  if (order.by === "key") return compareKeys(a.key, b.key);
+  const aggregation = below.get(order.name)!.aggregation;
+  const number = (bucket: Orderable): number =>
+    aggregation.metric?.(bucket.below[order.name] ?? aggregation.empty(), order.part) ??
+    Number.NEGATIVE_INFINITY;
+  const [left, right] = [number(a), number(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function readOne(key: string, direction: unknown, owner: string): BucketOrder {
+  if (direction !== "asc" && direction !== "desc") {
+    throw new AppError(
+      "parsing",
+      `Unknown order direction [${String(direction)}] in [${owner}]; write asc or desc`,
+    );
+  }
+  const descending = direction === "desc";
+  if (key === "_count") return { by: "count", name: "", part: "", descending };
+  if (key === "_term" || key === "_time")
+    warnDeprecated(`Deprecated aggregation order key [${key}] used, replaced by [_key]`);
+  if (key === "_key" || key === "_term" || key === "_time")
+    return { by: "key", name: "", part: "", descending };
+  const match = /^([^.[]+)(?:\.(.+)|\[(.+)\])?$/.exec(key);
+  return { by: "metric", name: match?.[1] ?? key, part: match?.[2] ?? match?.[3] ?? "", descending };
+}

@@ -1,0 +1,132 @@
+/**
+ * Pipeline aggregations: they work on the rendered buckets of other aggregations. One that stands below a histogram
+ * adds to its buckets or picks of them ("parent"), one beside it makes one number of them ("sibling").
+ */
+
+import { javaDouble } from "#hub/search/columns/value-format.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { anything, oneOf, text } from "#hub/search/options/options.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** A rendered bucket. */
+export type Bucket = JsonObject;
+
+/** What a pipeline aggregation makes of rendered buckets. */
+export type Pipeline =
+  | {
+      readonly place: "parent";
+      /** Names below that it reads; those that are pipelines come first. */
+      readonly reads: readonly string[];
+      /** Returns the buckets with what it adds to them; they may be changed in place. */
+      apply(buckets: Bucket[], put: (bucket: Bucket, answer: JsonObject) => void): Bucket[];
+      readonly typedName: string;
+    }
+  | {
+      readonly place: "sibling";
+      readonly reads: readonly string[];
+      /** `values`: numbers of the buckets that have one, with the buckets' keys. */
+      summarise(values: readonly KeyedValue[]): JsonObject;
+      readonly path: BucketPath;
+      readonly gaps: GapPolicy;
+      readonly typedName: string;
+    };
+
+export interface KeyedValue {
+  readonly key: string;
+  readonly value: number;
+}
+
+/** A pipeline by its name in the request. */
+export interface NamedPipeline {
+  readonly name: string;
+  readonly pipeline: Pipeline;
+  readonly meta: JsonObject | undefined;
+}
+
+export type GapPolicy = "skip" | "insert_zeros";
+
+/** Options of all of them. */
+export const PIPELINE_OPTIONS = {
+  buckets_path: anything("which number of the buckets: sales>sum, stats.max, percentiles[99], _count"),
+  gap_policy: oneOf("what an empty bucket counts as", ["skip", "insert_zeros"], "skip"),
+  format: text("format of the printed value", undefined),
+} as const;
+
+/** Path to a number: aggregations, one below the other, then a part of the last. */
+export interface BucketPath {
+  readonly names: readonly string[];
+  /** "" for the only number. */
+  readonly part: string;
+}
+
+/** Reads `a>b.value`, `a>b[99]`. Throws parsing. */
+export function parsePath(given: unknown, owner: string): BucketPath {
+  const [text] = Array.isArray(given) ? (given as unknown[]) : [given];
+  if (typeof text !== "string" || text === "")
+    throw new AppError(
+      "parsing",
+      `Required one of fields [buckets_path], but none were specified. [${owner}]`,
+      {
+        data: { type: "parsing_exception" },
+      },
+    );
+  const names = text.split(">");
+  const last = /^([^.[]+)(?:\.(.+)|\[(.+)\])?$/.exec(names.at(-1) ?? "");
+  if (last === null) throw new AppError("parsing", `[${owner}] [buckets_path] can't be read: [${text}]`);
+  return { names: [...names.slice(0, -1), last[1]!], part: (last[2] ?? last[3] ?? "").replace(/^"|"$/g, "") };
+}
+
+/** Returns the number of a bucket at a path; NaN where it has none. Empty buckets count as the policy says. */
+export function valueAt(bucket: Bucket, path: BucketPath, gaps: GapPolicy): number {
+  const [first] = path.names;
+  if (path.names.length === 1 && first === "_count") return Number(bucket["doc_count"]);
+  if (path.names.length === 1 && first === "_key") return Number(bucket["key"]);
+  let at: unknown = bucket;
+  for (const name of path.names) {
+    if (name === "_bucket_count" && isObject(at)) return bucketsOf(at).length;
+    if (name === "_count" && isObject(at)) return Number(at["doc_count"]);
+    at = isObject(at) ? childOf(at, name) : undefined;
+  }
+  const value = bucket["doc_count"] === 0 ? Number.NaN : partOf(at, path.part);
+  if (Number.isFinite(value)) return value;
+  return gaps === "insert_zeros" ? 0 : Number.NaN;
+}
+
+/** The answer of an aggregation below, whatever type typed_keys put before its name. */
+export function childOf(bucket: JsonObject, name: string): unknown {
+  if (Object.hasOwn(bucket, name)) return bucket[name];
+  const typed = Object.keys(bucket).find((key) => key.endsWith(`#${name}`));
+  return typed === undefined ? undefined : bucket[typed];
+}
+
+/** Buckets of a rendered aggregation; those of a keyed one in their order. */
+export function bucketsOf(answer: JsonObject): Bucket[] {
+  const { buckets } = answer;
+  if (Array.isArray(buckets)) return buckets as Bucket[];
+  return isObject(buckets) ? (Object.values(buckets) as Bucket[]) : [];
+}
+
+/** The answer of a number; null where there is none. */
+export function simpleValue(value: number, format: (value: number) => string | undefined): JsonObject {
+  if (!Number.isFinite(value)) return { value: null };
+  const printed = format(value);
+  return { value, ...(printed === undefined ? {} : { value_as_string: printed }) };
+}
+
+function partOf(answer: unknown, part: string): number {
+  if (!isObject(answer)) return Number.NaN;
+  if (part === "_count") return Number(answer["doc_count"]);
+  if (part === "_bucket_count") return bucketsOf(answer).length;
+  if (part === "" || part === "value") {
+    const plain = answer["value"] ?? answer["doc_count"];
+    return plain === null || plain === undefined ? Number.NaN : Number(plain);
+  }
+  const values = answer["values"];
+  if (isObject(values)) return Number(values[part] ?? values[javaDouble(Number(part))] ?? Number.NaN);
+  if (Array.isArray(values)) {
+    const found = (values as JsonObject[]).find(({ key }) => key === Number(part));
+    return Number(found?.["value"] ?? Number.NaN);
+  }
+  const value = answer[part];
+  return value === null || value === undefined ? Number.NaN : Number(value);
+}

@@ -1,0 +1,63 @@
+/** How values of a field are printed beside the number: dates, booleans, decimal patterns. */
+
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import { printDate } from "#hub/search/dates/date-math.ts";
+import { timeZone } from "#hub/search/dates/time-zone.ts";
+
+/** JSON-able. */
+export type ValueFormat =
+  | { readonly kind: "raw" }
+  | { readonly kind: "boolean" }
+  | { readonly kind: "decimal"; readonly pattern: string }
+  | { readonly kind: "date"; readonly formats: string; readonly zone: string };
+
+export const RAW: ValueFormat = { kind: "raw" };
+
+/** Returns the format of a field's values; `format` and `zone` of the request come first. */
+export function formatOf(field: Field | undefined, format?: string, zone?: string): ValueFormat {
+  if (field !== undefined && isDate(field))
+    return { kind: "date", formats: format ?? field.format, zone: zone ?? "UTC" };
+  if (field?.type === "boolean") return { kind: "boolean" };
+  return format === undefined ? RAW : { kind: "decimal", pattern: format };
+}
+
+/** Prints a value; undefined where the number says it all. */
+export function printValue(format: ValueFormat, value: number): string | undefined {
+  switch (format.kind) {
+    case "raw":
+      return undefined;
+    case "boolean":
+      return value === 0 ? "false" : value === 1 ? "true" : javaDouble(value);
+    case "decimal":
+      return printDecimal(value, format.pattern);
+    case "date":
+      return printDate(value, format.formats, timeZone(format.zone));
+  }
+}
+
+/** Prints a number as Java prints a double: 50.0, 1.0E10. */
+export function javaDouble(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e7)) {
+    const [digits = "", exponent = ""] = value.toExponential().split("e");
+    return `${digits.includes(".") ? digits : `${digits}.0`}E${Number(exponent)}`;
+  }
+  return Number.isInteger(value) ? `${value}.0` : String(value);
+}
+
+/** Patterns such as "0.00", "#,##0.0" and "$0" with text around them. */
+function printDecimal(value: number, pattern: string): string {
+  const match = /^([^#0,.]*)([#0,]*)(?:\.([#0]*))?(.*)$/s.exec(pattern);
+  if (match === null || !Number.isFinite(value)) return javaDouble(value);
+  const [, before = "", whole = "", decimals = "", after = ""] = match;
+  const percent = after.startsWith("%");
+  const text = new Intl.NumberFormat("en-US", {
+    minimumIntegerDigits: Math.max(1, whole.replaceAll(/[^0]/g, "").length),
+    minimumFractionDigits: decimals.replaceAll(/[^0]/g, "").length,
+    maximumFractionDigits: decimals.length,
+    useGrouping: whole.includes(","),
+    roundingMode: "halfEven",
+  }).format(percent ? value * 100 : value);
+  return `${before}${text}${after}`;
+}

@@ -1,0 +1,307 @@
+/** Runs the query of a request over one shard: total, best hits, states of aggregations. */
+
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { splitGlobal } from "#hub/search/aggregations/filters/global.ts";
+import { CollectBudget, TreeCollector, type TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
+import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
+import { countRun, SetBlocks } from "#hub/search/columns/set-blocks.ts";
+import { Batch } from "#hub/search/execute/hits/batch.ts";
+import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
+import { collectSetHits } from "#hub/search/execute/hits/set-hits.ts";
+import { type After, TopHits } from "#hub/search/execute/hits/top-hits.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { AllNode } from "#hub/search/execute/nodes/documents.ts";
+import {
+  NO_MORE_DOCS,
+  type Query,
+  type Scorer,
+  type ShardContext,
+  type Weight,
+} from "#hub/search/query/query.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import { bindSort, type KeySource } from "#hub/search/sort/shard-sort.ts";
+import type { SortKey } from "#hub/search/sort/sort-request.ts";
+
+/** What a shard found. */
+export interface ShardResult {
+  readonly shard: ShardContext;
+  readonly sources: readonly KeySource[];
+  /** Matching live documents; a lower bound where it stopped early. */
+  readonly total: number;
+  /** NaN where scores weren't asked for or nothing matched. */
+  readonly maxScore: number;
+  readonly hits: readonly RankedHit[];
+  readonly aggregations: TreeState;
+  readonly terminatedEarly: boolean;
+}
+
+/** By score, the best first. */
+const BY_SCORE: readonly SortKey[] = [{ kind: "score", descending: true }];
+
+export interface CollectOptions {
+  /** Hits to find: from + size. */
+  readonly limit: number;
+  readonly boost: number;
+  /** Documents outside it don't exist for the search, e.g. those an alias hides. */
+  readonly filter: Query | undefined;
+  /** Instead of the request's search_after. */
+  readonly after: After | undefined;
+}
+
+/** Searches a shard. Throws what the query, the order or an aggregation refuse, cancelled, data_corrupt. */
+export async function collectShard(
+  request: SearchRequest,
+  shard: ShardContext,
+  options: CollectOptions,
+  control: SearchControl,
+): Promise<ShardResult> {
+  const collection = new Collection(request, shard, options, control);
+  await collection.run();
+  return collection.result();
+}
+
+/** Blocks that aggregations get at a time: more as long as the thread isn't kept too long. */
+const FIRST_RUN = 1;
+const LARGEST_RUN = 4096;
+
+const NOTHING: ReadonlySet<number> = new Set();
+
+class Collection {
+  readonly #request: SearchRequest;
+  readonly #shard: ShardContext;
+  readonly #control: SearchControl;
+  readonly #sources: readonly KeySource[];
+  readonly #weight: Weight;
+  readonly #postWeight: Weight | undefined;
+  readonly #top: TopHits;
+  readonly #aggregations: TreeCollector;
+  readonly #global: TreeCollector;
+  readonly #needScores: boolean;
+  readonly #counts: boolean;
+  readonly #batch: Batch;
+  /** All documents are the first owner's. */
+  readonly #owners: Int32Array;
+  #post: Scorer | null = null;
+  /** Blocks of the open segment that were collected before the others. */
+  #visited: ReadonlySet<number> = NOTHING;
+  #total = 0;
+  #seen = 0;
+  #maxScore = Number.NEGATIVE_INFINITY;
+  #terminated = false;
+  #states: TreeState = {};
+
+  constructor(request: SearchRequest, shard: ShardContext, options: CollectOptions, control: SearchControl) {
+    this.#request = request;
+    this.#shard = shard;
+    this.#control = control;
+    const keys = request.sort.length === 0 ? BY_SCORE : request.sort;
+    this.#sources = bindSort(keys, shard);
+    const sortsByScore = keys.some((key) => key.kind === "score");
+    this.#needScores =
+      (options.limit > 0 && (sortsByScore || request.trackScores)) || request.minScore !== undefined;
+    this.#batch = new Batch(this.#needScores, shard.searcher.segments);
+    this.#owners = new Int32Array(this.#batch.docs.length);
+    const { filter } = options;
+    const query =
+      filter === undefined ? request.query : new BooleanNode({ must: [request.query], filter: [filter] });
+    this.#weight = query.weight(shard, { scores: this.#needScores, boost: options.boost });
+    this.#postWeight = request.postFilter?.weight(shard, { scores: false, boost: 1 });
+    const [inner, global] = splitGlobal(request.aggregations);
+    const budget = new CollectBudget();
+    this.#aggregations = new TreeCollector(inner, shard, budget);
+    this.#global = new TreeCollector(global, shard, budget);
+    this.#counts = request.trackTotalHits !== false;
+    const after = options.after ?? this.#searchAfter();
+    this.#top = new TopHits({
+      limit: options.limit,
+      sources: this.#sources,
+      after,
+      keepScores: request.trackScores,
+    });
+  }
+
+  async run(): Promise<void> {
+    const { segments } = this.#shard.searcher;
+    for (let order = 0; order < segments.length && !this.#isOver; order++) {
+      const segment = segments[order]!;
+      this.#top.segment(segment, order);
+      this.#aggregations.segment(segment);
+      await this.#segment(segment);
+      if (!this.#global.isEmpty) await this.#everything(segment);
+      if (this.#control.isDue) await this.#control.pause();
+    }
+    this.#states = {
+      ...(await withPauses(this.#aggregations.steps(0), this.#control)),
+      ...(await withPauses(this.#global.steps(0), this.#control)),
+    };
+  }
+
+  result(): ShardResult {
+    return {
+      shard: this.#shard,
+      sources: this.#sources,
+      total: this.#total,
+      maxScore: this.#needScores && this.#total > 0 ? this.#maxScore : Number.NaN,
+      hits: this.#top.finish(),
+      aggregations: this.#states,
+      terminatedEarly: this.#terminated,
+    };
+  }
+
+  get #isOver(): boolean {
+    return this.#terminated || this.#control.timedOut;
+  }
+
+  async #segment(segment: SegmentReader): Promise<void> {
+    await this.#weight.prepare?.(segment, this.#control);
+    await this.#postWeight?.prepare?.(segment, this.#control);
+    if (this.#isOver) return;
+    if (this.#aggregations.isEmpty && this.#top.limit === 0) {
+      const known = this.#knownTotal(segment);
+      this.#total += Math.max(0, known);
+      if (known >= 0) return;
+    }
+    const set = this.#canUseSets ? this.#weight.set?.(segment) : undefined;
+    if (set === null) return;
+    if (set === undefined) await this.#walk(segment);
+    else await this.#set(segment, set);
+  }
+
+  /** Whether documents may be taken as a set: none has to be looked at by itself, and there is use for all of them. */
+  get #canUseSets(): boolean {
+    const { postFilter, minScore, terminateAfter } = this.#request;
+    if (postFilter !== undefined || minScore !== undefined || terminateAfter > 0) return false;
+    if (!this.#aggregations.isEmpty) return true;
+    return this.#counts && !this.#needScores;
+  }
+
+  async #set(segment: SegmentReader, set: Bitset): Promise<void> {
+    const blocks = new SetBlocks(segment, set);
+    if (this.#aggregations.isEmpty) this.#total += blocks.count();
+    else await this.#aggregateSet(blocks);
+    if (this.#top.limit === 0 || this.#isOver) return;
+    if (this.#needScores) await this.#walk(segment, true);
+    else await collectSetHits(segment, set, this.#top, this.#control);
+  }
+
+  async #aggregateSet(blocks: SetBlocks): Promise<void> {
+    let size = FIRST_RUN;
+    for (let from = 0; from < blocks.blockCount; ) {
+      const run = blocks.run(from, Math.min(blocks.blockCount, from + size));
+      from = run.to;
+      const count = countRun(run);
+      this.#total += count;
+      if (count > 0) this.#aggregations.collectRun(run, 0);
+      if (!this.#control.isDue) {
+        size = Math.min(LARGEST_RUN, 2 * size);
+        continue;
+      }
+      size = Math.max(1, size >>> 1);
+      await this.#control.pause();
+      if (this.#isOver) return;
+    }
+  }
+
+  /** Meets the documents one after the other; `counted`: for the hits alone. */
+  async #walk(segment: SegmentReader, counted = false): Promise<void> {
+    const scorer = this.#weight.scorer(segment);
+    if (scorer === null) return;
+    this.#post = this.#postWeight?.scorer(segment) ?? null;
+    const known = counted ? 0 : this.#knownTotal(segment);
+    if (known >= 0) this.#total += known;
+    const first = known >= 0 && this.#top.limit > 0 ? this.#top.bestBlocks() : [];
+    if (first.length > 0) this.#collectBlocks(segment, first);
+    this.#visited = new Set(first);
+    while (this.#next(scorer, known)) {
+      this.#collect(segment, known);
+      if (this.#control.isDue) await this.#control.pause();
+      if (this.#isOver) return;
+    }
+  }
+
+  /** Collects the documents of a few blocks, ascending. */
+  #collectBlocks(segment: SegmentReader, blocks: readonly number[]): void {
+    const scorer = this.#weight.scorer(segment);
+    this.#visited = NOTHING;
+    if (scorer === null) return;
+    for (const block of blocks) {
+      this.#batch.takeBlock(scorer, block);
+      if (this.#batch.length > 0) this.#collect(segment, 0);
+    }
+  }
+
+  /** Total of a segment that needs no walk over its documents; -1 where there is none or all have to be seen. */
+  #knownTotal(segment: SegmentReader): number {
+    const { postFilter, minScore, terminateAfter, sort, trackScores } = this.#request;
+    // Who asks for scores in another order asks for the best one of all.
+    const mustScore = this.#needScores && trackScores && sort.length > 0;
+    const mustSee =
+      mustScore ||
+      !this.#aggregations.isEmpty ||
+      postFilter !== undefined ||
+      minScore !== undefined ||
+      terminateAfter > 0;
+    if (mustSee) return -1;
+    return this.#counts ? this.#weight.count(segment) : 0;
+  }
+
+  /** Takes the following batch, false behind the last; where the total is known, documents that can't become hits are skipped. */
+  #next(scorer: Scorer, known: number): boolean {
+    const batch = this.#batch;
+    if (known < 0) return batch.take(scorer);
+    if (this.#top.limit === 0 || scorer.doc === NO_MORE_DOCS) return false;
+    if (this.#needScores && this.#request.sort.length === 0) scorer.setMinScore(-this.#top.bound);
+    const from = scorer.doc + 1;
+    const useful = this.#top.firstUseful(from);
+    if (useful === from) return batch.take(scorer);
+    if (useful === NO_MORE_DOCS || scorer.advance(useful) === NO_MORE_DOCS) return false;
+    batch.takeCurrent(scorer);
+    return true;
+  }
+
+  #collect(segment: SegmentReader, known: number): void {
+    const batch = this.#batch;
+    batch.keepLive(segment);
+    if (this.#visited.size > 0) batch.dropBlocks(this.#visited);
+    const { minScore } = this.#request;
+    if (minScore !== undefined) batch.keepScored(minScore);
+    this.#cutAtLimit();
+    if (known < 0 && !this.#aggregations.isEmpty)
+      this.#aggregations.collect(batch.docs, this.#owners, batch.length);
+    if (this.#postWeight !== undefined) batch.keepFound(this.#post);
+    if (known < 0) this.#total += batch.length;
+    this.#maxScore = Math.max(this.#maxScore, batch.maxScore());
+    this.#top.collect(batch.docs, batch.scores, batch.length);
+  }
+
+  #cutAtLimit(): void {
+    const { terminateAfter } = this.#request;
+    this.#seen += this.#batch.length;
+    if (terminateAfter === 0 || this.#seen < terminateAfter) return;
+    this.#terminated = true;
+    this.#batch.length -= this.#seen - terminateAfter;
+  }
+
+  /** Gives every live document of a segment to the `global` aggregations. */
+  async #everything(segment: SegmentReader): Promise<void> {
+    this.#global.segment(segment);
+    const all: Query = new AllNode();
+    const scorer = all.weight(this.#shard, { scores: false, boost: 1 }).scorer(segment);
+    if (scorer === null) return;
+    const batch = new Batch(false, [segment]);
+    while (batch.take(scorer)) {
+      batch.keepLive(segment);
+      this.#global.collect(batch.docs, this.#owners, batch.length);
+      if (this.#control.isDue) await this.#control.pause();
+    }
+  }
+
+  #searchAfter(): After | undefined {
+    const values = this.#request.searchAfter;
+    return values === undefined
+      ? undefined
+      : { ranks: values.map((value, at) => this.#sources[at]!.rankOf(value)) };
+  }
+}

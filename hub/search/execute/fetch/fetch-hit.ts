@@ -1,0 +1,175 @@
+/** What is shown of a hit. */
+
+import { printNanos } from "#hub/engine/mapping/date-nanos.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { isNumeric } from "#hub/search/columns/column-values.ts";
+import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
+import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
+import {
+  explainPass,
+  explainQuery,
+  type PrintedExplanation,
+  printExplanation,
+} from "#hub/search/explain/explanation.ts";
+import { Highlighter } from "#hub/search/highlight/highlighter.ts";
+import { type JsonObject, shortest } from "#hub/search/options/json.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import type { Query, ShardContext, Weight } from "#hub/search/query/query.ts";
+import { filterSource } from "#hub/search/source/source-filter.ts";
+import { valuesAt } from "#hub/search/source/source-values.ts";
+import type { FetchOptions, FieldRequest } from "./fetch-request.ts";
+
+/** A hit as the answer has it, key by key. */
+export type Hit = JsonObject;
+
+export interface FetchContext {
+  readonly options: FetchOptions;
+  /** Marks what it finds. */
+  readonly query: Query;
+  /** True: `sort` is shown, and scores only where they were tracked. */
+  readonly sorted: boolean;
+  /** Factor of all scores of the shard's index; 1 without it. */
+  readonly boost?: number;
+  /** Node that the shard is on, for explanations. */
+  readonly nodeId?: string | undefined;
+}
+
+/** Fetches hits of one shard. */
+export class HitFetcher {
+  readonly #context: FetchContext;
+  readonly #shard: ShardContext;
+  readonly #highlighter: Highlighter | undefined;
+  readonly #named: readonly (readonly [name: string, weight: Weight])[];
+
+  constructor(context: FetchContext, shard: ShardContext) {
+    this.#context = context;
+    this.#shard = shard;
+    const { highlight, named } = context.options;
+    this.#named = [...named].map(([name, query]) => [name, query.weight(shard, { scores: false, boost: 1 })]);
+    this.#highlighter =
+      highlight === undefined ? undefined : new Highlighter(highlight, context.query, shard);
+  }
+
+  fetch(hit: RankedHit): Hit {
+    const { options, sorted } = this.#context;
+    const { segment, doc } = hit;
+    const score = sorted ? hit.score : (hit.sort[0] as number);
+    const answer: JsonObject = options.explain ? this.#place() : {};
+    answer["_index"] = this.#shard.index;
+    if (!options.bare) Object.assign(answer, { _type: this.#shard.typeName, _id: segment.id(doc) });
+    if (options.version) answer["_version"] = segment.version(doc);
+    if (options.sequence) Object.assign(answer, { _seq_no: segment.seqNo(doc), _primary_term: 1 });
+    answer["_score"] = Number.isNaN(score) ? null : score;
+    this.#addParts(answer, hit);
+    if (sorted) answer["sort"] = hit.sort;
+    const matched = this.#named.filter(([, weight]) => weight.scorer(segment)?.advance(doc) === doc);
+    if (matched.length > 0) answer["matched_queries"] = matched.map(([name]) => name);
+    if (options.explain) answer["_explanation"] = this.#explanation(hit);
+    return answer;
+  }
+
+  #place(): JsonObject {
+    const { index, shard } = this.#shard;
+    const { nodeId } = this.#context;
+    return { _shard: `[${index}][${shard}]`, ...(nodeId !== undefined && { _node: nodeId }) };
+  }
+
+  #explanation({ segment, doc, passes = [] }: RankedHit): PrintedExplanation {
+    const { query, boost = 1 } = this.#context;
+    const first = explainQuery(query, { shard: this.#shard, segment, doc, boost });
+    return printExplanation(passes.reduce(explainPass, first));
+  }
+
+  #addParts(answer: JsonObject, { segment, doc }: RankedHit): void {
+    const { options } = this.#context;
+    if (options.bare) return;
+    const routing = segment.routing(doc);
+    if (routing !== undefined) answer["_routing"] = routing;
+    const ignored = segment.ignored(doc);
+    if (ignored.length > 0) answer["_ignored"] = ignored;
+    const needsDocument = options.fields.length > 0 || this.#highlighter !== undefined;
+    if (options.source === false && !needsDocument && options.columns.length === 0) return;
+    const bytes = options.source !== false || needsDocument ? segment.source(doc) : undefined;
+    if (options.source !== false && bytes !== undefined)
+      answer["_source"] = filterSource(bytes, options.source);
+    const document = needsDocument && bytes !== undefined ? (new RawJson(bytes).parse() as JsonObject) : {};
+    const fields = { ...this.#columns({ segment, doc }), ...this.#fields(document) };
+    if (Object.keys(fields).length > 0) answer["fields"] = fields;
+    const highlight = this.#highlighter?.highlight(document);
+    if (highlight !== undefined) answer["highlight"] = highlight;
+  }
+
+  #columns(hit: Pick<RankedHit, "segment" | "doc">): JsonObject {
+    const found = new Map<string, unknown[]>();
+    for (const request of this.#context.options.columns) {
+      for (const field of this.#expand(request)) {
+        const values = columnValues(field, request.format, hit);
+        const name = request.field.includes("*") ? field.path : request.field;
+        // A field may be asked for in several formats.
+        if (values.length > 0) found.set(name, [...(found.get(name) ?? []), ...values]);
+      }
+    }
+    return Object.fromEntries(found);
+  }
+
+  #fields(document: JsonObject): JsonObject {
+    const found: JsonObject = {};
+    for (const request of this.#context.options.fields) {
+      for (const field of this.#expand(request)) {
+        const values = valuesAt(document, field.path);
+        const format = formatOf(field, request.format);
+        if (values.length === 0) continue;
+        found[field.path] = values.map((value) => {
+          if (format.kind !== "date") return value;
+          const timeMs = typeof value === "number" ? value : Date.parse(String(value));
+          return Number.isNaN(timeMs) ? value : (printValue(format, timeMs) ?? value);
+        });
+      }
+    }
+    return found;
+  }
+
+  #expand({ field: name }: FieldRequest): Field[] {
+    if (name.includes("*")) return this.#shard.mapping.match(name);
+    const field = this.#shard.mapping.resolve(name);
+    return field === undefined ? [] : [field];
+  }
+}
+
+/** Values of a field from its column, as docvalue_fields shows them. */
+function columnValues(
+  field: Field,
+  requested: string | undefined,
+  { segment, doc }: Pick<RankedHit, "segment" | "doc">,
+): unknown[] {
+  if (field.type === "geo_point") {
+    const [latitudes, longitudes]: [number[], number[]] = [[], []];
+    const count = segment.geoColumn(field.path)?.read(doc, latitudes, longitudes) ?? 0;
+    return Array.from({ length: count }, (_, at) => `${latitudes[at]}, ${longitudes[at]}`);
+  }
+  if (!isNumeric(field)) {
+    const column = segment.keywordColumn(field.path);
+    const ordinals: number[] = [];
+    const count = column?.read(doc, ordinals) ?? 0;
+    return Array.from({ length: count }, (_, at) => column!.text(ordinals[at]!));
+  }
+  const column = segment.numericColumn(field.path);
+  if (column === null) return [];
+  if (field.type === "date_nanos") {
+    const nanos: bigint[] = [];
+    const found = column.readExact(doc, nanos);
+    return nanos.slice(0, found).map((time) => printNanos(time, requested ?? field.format));
+  }
+  if (!column.safe) {
+    const exact: bigint[] = [];
+    const found = column.readExact(doc, exact);
+    return exact.slice(0, found).map(shortest);
+  }
+  const values: number[] = [];
+  const count = column.read(doc, values);
+  const format = formatOf(field, requested);
+  return values.slice(0, count).map((value) => {
+    if (format.kind === "boolean") return value === 1;
+    return printValue(format, value) ?? value;
+  });
+}

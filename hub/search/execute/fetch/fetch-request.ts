@@ -1,0 +1,97 @@
+/** What a request wants to see of each hit. */
+
+import { type HighlightRequest, parseHighlight } from "#hub/search/highlight/highlight-request.ts";
+import { describe, isObject, type JsonObject } from "#hub/search/options/json.ts";
+import type { QueryParser } from "#hub/search/parse/query-parser.ts";
+import type { Query } from "#hub/search/query/query.ts";
+import { ALL_SOURCE, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+export interface FetchOptions {
+  /** False: the documents themselves aren't returned. */
+  readonly source: SourceFilter | false;
+  /** True: neither ids nor documents are returned. */
+  readonly bare: boolean;
+  readonly columns: readonly FieldRequest[];
+  /** Fields read from documents (option `fields`). */
+  readonly fields: readonly FieldRequest[];
+  readonly highlight: HighlightRequest | undefined;
+  readonly version: boolean;
+  readonly sequence: boolean;
+  /** Whether each hit says how its score was made. */
+  readonly explain: boolean;
+  /** Queries whose names are told where they match a hit. */
+  readonly named: ReadonlyMap<string, Query>;
+}
+
+/** A field of which values are returned. */
+export interface FieldRequest {
+  /** May hold `*`. */
+  readonly field: string;
+  /** Format of dates and numbers. */
+  readonly format: string | undefined;
+}
+
+/** Columns of a hit unless a setting says otherwise. */
+const MAX_FIELDS = 100;
+
+interface FetchBody {
+  readonly _source: unknown;
+  readonly stored_fields: unknown;
+  readonly docvalue_fields: unknown;
+  readonly fields: unknown;
+  readonly highlight: JsonObject | undefined;
+  readonly version: boolean | undefined;
+  readonly seq_no_primary_term: boolean | undefined;
+  readonly explain?: boolean | undefined;
+}
+
+/** `maxColumns`: columns that may be asked for. Throws parsing or request_invalid. */
+export function parseFetch(body: FetchBody, queries: QueryParser, maxColumns = MAX_FIELDS): FetchOptions {
+  const stored = storedFields(body.stored_fields);
+  // Naming stored fields leaves the document out unless it is asked for as well.
+  const implied = stored === undefined || stored.includes("_source") ? ALL_SOURCE : false;
+  return {
+    source: body._source === undefined ? implied : parseSourceFilter(body._source),
+    bare: stored?.length === 1 && stored[0] === "_none_",
+    columns: fieldRequests(body.docvalue_fields, "docvalue_fields", maxColumns),
+    fields: fieldRequests(body.fields, "fields", MAX_FIELDS),
+    highlight: body.highlight === undefined ? undefined : parseHighlight(body.highlight, queries),
+    version: body.version ?? false,
+    sequence: body.seq_no_primary_term ?? false,
+    explain: body.explain ?? false,
+    named: queries.named,
+  };
+}
+
+function storedFields(value: unknown): string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value.split(",");
+  if (Array.isArray(value)) return value.map(String);
+  throw new AppError("parsing", `[stored_fields] must be a list of names, but is ${describe(value)}`);
+}
+
+function fieldRequests(value: unknown, name: string, limit: number): FieldRequest[] {
+  if (value === undefined || value === null) return [];
+  const requests = (Array.isArray(value) ? value : [value]).map((each: unknown): FieldRequest => {
+    if (typeof each === "string") return { field: each, format: undefined };
+    if (isObject(each) && typeof each["field"] === "string") {
+      const { format } = each;
+      return {
+        field: each["field"],
+        format: typeof format === "string" && format !== "use_field_mapping" ? format : undefined,
+      };
+    }
+    throw new AppError(
+      "parsing",
+      `[${name}] must be a list of names or objects with [field], but holds ${describe(each)}`,
+    );
+  });
+  if (requests.length > limit) {
+    throw new AppError(
+      "request_invalid",
+      `Trying to retrieve too many docvalue_fields. Must be less than or equal to: [${limit}] but was [${requests.length}]. This limit can be set by changing the [index.max_docvalue_fields_search] index level setting.`,
+    );
+  }
+  return requests;
+}

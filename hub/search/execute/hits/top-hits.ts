@@ -1,0 +1,220 @@
+/** The best hits of a shard: a queue per segment, merged by rank. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { COLUMN_BLOCK, NO_MORE_DOCS } from "#hub/engine/searcher/searcher.ts";
+import { compareRanks, type KeySource, type Rank, type SegmentKey } from "#hub/search/sort/shard-sort.ts";
+import { BATCH } from "./batch.ts";
+import { HitQueue } from "./hit-queue.ts";
+import type { RankedHit } from "./ranked-hit.ts";
+
+/** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
+const FIRST_BLOCKS = 8;
+
+const NOTHING = new Float64Array(0);
+
+/** The hit behind which hits begin, for search_after and scrolls. */
+export interface After {
+  readonly ranks: readonly Rank[];
+  /**
+   * Place of the hit itself, for scrolls: hits of equal rank behind it follow. Undefined (search_after): they don't.
+   */
+  readonly segmentOrder?: number;
+  readonly doc?: number;
+}
+
+export interface TopHitsOptions {
+  /** Hits to keep; 0 keeps none. */
+  readonly limit: number;
+  readonly sources: readonly KeySource[];
+  readonly after: After | undefined;
+  /** True: scores are kept beside other sort keys. */
+  readonly keepScores: boolean;
+}
+
+export class TopHits {
+  readonly #options: TopHitsOptions;
+  /** Keys of the batch at hand, each as long as the longest batch so far. */
+  readonly #columns: Float64Array[];
+  #hits: RankedHit[] = [];
+  #segment: SegmentReader | undefined;
+  #order = -1;
+  #keys: readonly SegmentKey[] = [];
+  #queue: HitQueue | undefined;
+  #afterKeys: readonly number[] | undefined;
+  /** Documents of equal rank up to this one come before the hits wanted. */
+  #afterDoc = Number.POSITIVE_INFINITY;
+  readonly #scores = new Map<number, number>();
+
+  constructor(options: TopHitsOptions) {
+    this.#options = options;
+    this.#columns = options.sources.map(() => NOTHING);
+  }
+
+  /** Hits to keep. */
+  get limit(): number {
+    return this.#options.limit;
+  }
+
+  /** Opens a segment; `order` is its position in the snapshot. */
+  segment(segment: SegmentReader, order: number): void {
+    this.#settle();
+    const { limit, sources, after } = this.#options;
+    this.#segment = segment;
+    this.#order = order;
+    this.#keys = sources.map((source) => source.segment(segment));
+    this.#queue = limit === 0 ? undefined : new HitQueue(limit, sources.length);
+    this.#afterKeys = after?.ranks.map((rank, at) => this.#keys[at]!.keyOf(rank));
+    const afterOrder = after?.segmentOrder;
+    this.#afterDoc =
+      afterOrder === undefined || order < afterOrder
+        ? Number.POSITIVE_INFINITY
+        : order === afterOrder
+          ? after!.doc!
+          : -1;
+  }
+
+  /** Offers a batch of ascending documents. */
+  collect(docs: Int32Array, scores: Float32Array | null, length: number): void {
+    const queue = this.#queue;
+    if (queue === undefined) return;
+    if (length > this.#columns[0]!.length) this.#makeRoom(length);
+    const first = this.#columns[0]!;
+    for (let key = 0; key < this.#keys.length; key++) {
+      this.#keys[key]!.load(docs, scores, length, this.#columns[key]!);
+      if (key === 0 && queue.isFull && isBeyond(queue.worst, first, length)) return;
+    }
+    for (let at = 0; at < length; at++) {
+      if (queue.isFull && first[at]! > queue.worst) continue;
+      if (this.#afterKeys !== undefined && !this.#isBehind(docs[at]!, at)) continue;
+      queue.offer(docs[at]!, this.#columns, at);
+      if (this.#options.keepScores && scores !== null) this.#keepScore(docs[at]!, scores[at]!);
+    }
+  }
+
+  /** First key that a document has to be at or below to be kept; Infinity while there is room. */
+  get bound(): number {
+    const own = this.#queue?.isFull === true ? this.#queue.worst : Number.POSITIVE_INFINITY;
+    const worst = this.#hits.length === this.#options.limit ? this.#hits.at(-1)?.ranks[0] : undefined;
+    return typeof worst === "number" ? Math.min(own, worst) : own;
+  }
+
+  /**
+   * The blocks of the open segment that probably hold the best hits, ascending; none where the order doesn't say.
+   * What is collected from them first lets most of the others be skipped.
+   */
+  bestBlocks(): number[] {
+    const key = this.#keys[0];
+    const blocks = Math.ceil(this.#segment!.docCount / COLUMN_BLOCK);
+    if (key?.bestOfBlock === undefined || blocks <= FIRST_BLOCKS || this.#options.after !== undefined)
+      return [];
+    const best = Float64Array.from({ length: blocks }, (_, block) => key.bestOfBlock!(block));
+    const limit = best.toSorted()[FIRST_BLOCKS - 1]!;
+    const chosen: number[] = [];
+    for (let block = 0; block < blocks && chosen.length < FIRST_BLOCKS; block++) {
+      if (best[block]! <= limit) chosen.push(block);
+    }
+    return chosen;
+  }
+
+  /** True where the order says which keys a block may hold. */
+  get knowsBest(): boolean {
+    return this.#keys[0]?.bestOfBlock !== undefined;
+  }
+
+  /** Smallest first key that a document of the block may have. */
+  bestOfBlock(block: number): number {
+    return this.#keys[0]!.bestOfBlock!(block);
+  }
+
+  /** False where no document of a block can become a hit. */
+  mayImprove(block: number): boolean {
+    const { bound } = this;
+    if (bound === Number.POSITIVE_INFINITY) return true;
+    const best = this.#keys[0]?.bestOfBlock?.(block);
+    return best === undefined || best <= bound;
+  }
+
+  /** True where `mayImprove` is for some block of [from, to). */
+  mayImproveAny(from: number, to: number): boolean {
+    for (let block = from; block < to; block++) if (this.mayImprove(block)) return true;
+    return false;
+  }
+
+  /** Removes documents of blocks [from, to) from `words` (one bit per document of these) that can't become hits. */
+  narrow(from: number, to: number, words: Uint32Array): void {
+    const { bound } = this;
+    if (bound !== Number.POSITIVE_INFINITY) this.#keys[0]?.narrow?.(from, to, bound, words);
+  }
+
+  /** First document at or behind `from` whose block may hold a hit worth keeping. */
+  firstUseful(from: number): number {
+    const key = this.#keys[0];
+    const { bound } = this;
+    if (key?.bestOfBlock === undefined || bound === Number.POSITIVE_INFINITY) return from;
+    const docCount = this.#segment!.docCount;
+    for (let doc = from; doc < docCount; doc = (Math.floor(doc / COLUMN_BLOCK) + 1) * COLUMN_BLOCK) {
+      if (key.bestOfBlock(Math.floor(doc / COLUMN_BLOCK)) <= bound) return doc;
+    }
+    return NO_MORE_DOCS;
+  }
+
+  /** Returns the hits from the best on. */
+  finish(): RankedHit[] {
+    this.#settle();
+    return this.#hits;
+  }
+
+  /** Many a collector never sees more than a document at a time: those of the buckets of `top_hits`. */
+  #makeRoom(length: number): void {
+    for (const key of this.#columns.keys()) this.#columns[key] = new Float64Array(length);
+  }
+
+  #isBehind(doc: number, at: number): boolean {
+    for (let key = 0; key < this.#keys.length; key++) {
+      const value = this.#columns[key]![at]!;
+      const limit = this.#afterKeys![key]!;
+      if (value !== limit) return value > limit;
+    }
+    return doc > this.#afterDoc;
+  }
+
+  /** Scores of all documents offered are kept until twice the limit of them are useless. */
+  #keepScore(doc: number, score: number): void {
+    this.#scores.set(doc, score);
+    if (this.#scores.size <= 4 * this.#options.limit + BATCH) return;
+    const kept = new Set(this.#queue!.docs());
+    for (const known of this.#scores.keys()) if (!kept.has(known)) this.#scores.delete(known);
+  }
+
+  /** Merges the hits of the open segment into those of the ones before. */
+  #settle(): void {
+    const queue = this.#queue;
+    if (queue === undefined || this.#segment === undefined) return;
+    const segment = this.#segment;
+    const found = queue.drain().map(
+      ({ doc, keys }): RankedHit => ({
+        segment,
+        segmentOrder: this.#order,
+        doc,
+        score: this.#options.keepScores ? (this.#scores.get(doc) ?? Number.NaN) : Number.NaN,
+        ranks: keys.map((key, at) => this.#keys[at]!.rank(doc, key)),
+        sort: keys.map((key, at) => this.#keys[at]!.value(doc, key)),
+      }),
+    );
+    this.#queue = undefined;
+    this.#scores.clear();
+    const { limit, sources } = this.#options;
+    this.#hits = [...this.#hits, ...found].sort((a, b) => compareHits(sources, a, b)).slice(0, limit);
+  }
+}
+
+/** True where every one of `length` keys is behind `bound`: the other keys of their documents needn't be known. */
+function isBeyond(bound: number, keys: Float64Array, length: number): boolean {
+  for (let at = 0; at < length; at++) if (keys[at]! <= bound) return false;
+  return true;
+}
+
+/** Compares hits of one shard; equal ranks stand in the order of the index. */
+export function compareHits(sources: readonly KeySource[], a: RankedHit, b: RankedHit): number {
+  return compareRanks(sources, a.ranks, b.ranks) || a.segmentOrder - b.segmentOrder || a.doc - b.doc;
+}

@@ -1,0 +1,105 @@
+/** Documents with any of many terms of a field: prefixes, patterns, ranges of keywords, lists. Each scores 1. */
+
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import type { SegmentReader, TermIterator } from "#hub/engine/searcher/searcher.ts";
+import type { HighlightSink, QueryDescription } from "#hub/search/query/query.ts";
+import { SetNode } from "./documents.ts";
+
+/** Work of a step, in documents that are added to a set: a millisecond at most. What a term takes by itself. */
+const STEP_WORK = 65_536;
+const TERM_WORK = 64;
+
+/** Which terms of a dictionary are meant. */
+export interface TermSelection {
+  /** Terms of the segment's dictionary that may match, in order; null for none. */
+  terms(segment: SegmentReader, field: string): TermIterator | null;
+  /** False leaves the term out; absent: all of `terms` match. */
+  readonly accepts?: (text: string) => boolean;
+  /** Tells this selection from others of the field; absent: its documents aren't remembered. */
+  readonly key?: string;
+}
+
+/** Documents with a term of a selection. */
+export class TermsNode extends SetNode {
+  readonly #field: string;
+  readonly #selection: TermSelection;
+  protected override readonly key: string | undefined;
+
+  constructor(field: string, selection: TermSelection) {
+    super();
+    this.key = selection.key === undefined ? undefined : `terms ${JSON.stringify([field, selection.key])}`;
+    this.#field = field;
+    this.#selection = selection;
+  }
+
+  describe(): QueryDescription {
+    return { type: "MultiTermQuery", text: `${this.#field}:${this.#selection.key ?? "[terms]"}` };
+  }
+
+  highlight(sink: HighlightSink): void {
+    const { accepts } = this.#selection;
+    if (accepts !== undefined) sink.pattern(this.#field, accepts);
+  }
+
+  protected select(segment: SegmentReader): Bitset | null {
+    const steps = this.selectInSteps(segment);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    return step.value;
+  }
+
+  protected override *selectInSteps(segment: SegmentReader): Generator<void, Bitset | null> {
+    const terms = this.#selection.terms(segment, this.#field);
+    if (terms === null) return null;
+    const { accepts } = this.#selection;
+    let set: Bitset | null = null;
+    let work = 0;
+    for (;;) {
+      while (!terms.approach()) yield;
+      if (!terms.next()) return set;
+      work += TERM_WORK;
+      if (accepts === undefined || accepts(terms.text())) {
+        set ??= new Bitset(segment.docCount);
+        terms.postings().addTo(set);
+        work += terms.docFreq;
+      }
+      if (work < STEP_WORK) continue;
+      work = 0;
+      yield;
+    }
+  }
+}
+
+/** Documents with one of the terms given. */
+export class TermListNode extends SetNode {
+  readonly #field: string;
+  readonly #terms: readonly (string | Uint8Array)[];
+
+  constructor(field: string, terms: readonly (string | Uint8Array)[]) {
+    super();
+    this.#field = field;
+    this.#terms = terms;
+  }
+
+  describe(): QueryDescription {
+    const terms = this.#terms.map((term) =>
+      typeof term === "string" ? term : Buffer.from(term).toString("hex"),
+    );
+    return { type: "TermInSetQuery", text: `${this.#field}:(${terms.join(" ")})` };
+  }
+
+  highlight(sink: HighlightSink): void {
+    for (const term of this.#terms) if (typeof term === "string") sink.term(this.#field, term);
+  }
+
+  protected select(segment: SegmentReader): Bitset | null {
+    let set: Bitset | null = null;
+    for (const term of this.#terms) {
+      const cursor = segment.postings(this.#field, term);
+      if (cursor === null) continue;
+      set ??= new Bitset(segment.docCount);
+      cursor.addTo(set);
+    }
+    return set;
+  }
+}

@@ -1,0 +1,259 @@
+/** Scorers of documents that others agree on. */
+
+import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
+
+/** Steps towards a document that all have, between two pauses: some ms. */
+const MAX_STEPS = 32_768;
+
+export interface Part {
+  readonly scorer: Scorer;
+  /** False: the score isn't added. */
+  readonly scores: boolean;
+}
+
+/** Returns a scorer of the documents that all parts have; there is at least one part. */
+export function conjunction(parts: readonly Part[]): Scorer {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only.scores ? only.scorer : new Unscored(only.scorer);
+  return new ConjunctionScorer(parts);
+}
+
+/** Leads with the rarest part and asks the others for its documents. */
+class ConjunctionScorer extends Scorer {
+  readonly cost: number;
+  readonly #lead: Scorer;
+  readonly #others: readonly Scorer[];
+  readonly #scoring: readonly Scorer[];
+  /** True where all scores are of one field. */
+  readonly #shareNorms: boolean;
+  #minScore = 0;
+  /** Documents up to it may score above #minScore. */
+  #usefulUntil = -1;
+  /** Steps of the last move. */
+  #taken = 0;
+
+  constructor(parts: readonly Part[]) {
+    super();
+    const sorted = [...parts].sort((a, b) => a.scorer.cost - b.scorer.cost).map((part) => part.scorer);
+    this.#lead = sorted[0]!;
+    this.#others = sorted.slice(1);
+    this.#scoring = parts.filter((part) => part.scores).map((part) => part.scorer);
+    this.cost = this.#lead.cost;
+    const [first] = this.#scoring;
+    this.#shareNorms = this.#scoring.every(({ norms }) => norms !== null && norms === first?.norms);
+  }
+
+  next(): number {
+    return this.#align(this.#leadFrom(this.doc + 1), Number.POSITIVE_INFINITY);
+  }
+
+  advance(target: number): number {
+    return this.#align(this.#leadFrom(target), Number.POSITIVE_INFINITY);
+  }
+
+  override fill(docs: Int32Array, scores: Float32Array | null): number {
+    let length = 0;
+    let steps = MAX_STEPS;
+    while (length < docs.length && steps > 0) {
+      const doc = this.#align(this.#leadFrom(this.doc + 1), steps);
+      steps -= this.#taken;
+      if (doc === NO_MORE_DOCS || steps <= 0) break;
+      if (scores !== null) scores[length] = this.score();
+      docs[length++] = doc;
+    }
+    return length;
+  }
+
+  score(): number {
+    let total = 0;
+    for (const scorer of this.#scoring) total += scorer.score();
+    return Math.fround(total);
+  }
+
+  override setMinScore(score: number): void {
+    this.#minScore = score;
+  }
+
+  override maxScoreFrom(target: number): number {
+    let end = NO_MORE_DOCS;
+    let norm = 0;
+    for (const scorer of this.#scoring) {
+      scorer.maxScoreFrom(target);
+      end = Math.min(end, scorer.impactEnd);
+      norm = Math.max(norm, scorer.impactNorm);
+    }
+    // A document that all have is as long as the shortest one of each.
+    if (!this.#shareNorms) norm = 0;
+    let total = 0;
+    for (const scorer of this.#scoring) total += scorer.maxScoreFrom(target, norm);
+    this.impactEnd = end;
+    return Math.fround(total);
+  }
+
+  /** Returns the first document at or behind `from` that may score above #minScore. */
+  #firstUseful(from: number): number {
+    let target = from;
+    while (target > this.#usefulUntil && target < NO_MORE_DOCS) {
+      if (this.maxScoreFrom(target) > this.#minScore) {
+        this.#usefulUntil = this.impactEnd;
+        return target;
+      }
+      target = this.impactEnd >= NO_MORE_DOCS - 1 ? NO_MORE_DOCS : this.impactEnd + 1;
+    }
+    return target;
+  }
+
+  /** The lead may have been left before a document that wasn't agreed on yet. */
+  #leadFrom(target: number): number {
+    if (target > NO_MORE_DOCS) return NO_MORE_DOCS;
+    const { doc } = this.#lead;
+    if (doc >= target) return doc;
+    return target === doc + 1 ? this.#lead.next() : this.#lead.advance(target);
+  }
+
+  /** Moves to the first document from `first`, which is the lead's, that all have; after `steps` to before one to be looked at. */
+  #align(first: number, steps: number): number {
+    let doc = first;
+    this.#taken = 0;
+    search: while (doc !== NO_MORE_DOCS) {
+      if (++this.#taken >= steps) return (this.doc = doc - 1);
+      if (this.#minScore > 0 && doc > this.#usefulUntil) {
+        const useful = this.#firstUseful(doc);
+        if (useful !== doc) {
+          doc = useful === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.advance(useful);
+          continue;
+        }
+      }
+      for (const other of this.#others) {
+        const found = other.doc < doc ? other.advance(doc) : other.doc;
+        if (found === doc) continue;
+        doc = found === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.advance(found);
+        continue search;
+      }
+      break;
+    }
+    return (this.doc = doc);
+  }
+}
+
+/** A required scorer whose score grows where an optional one matches too. */
+export class OptionalScorer extends Scorer {
+  readonly cost: number;
+  readonly #required: Scorer;
+  readonly #optional: Scorer;
+
+  constructor(required: Scorer, optional: Scorer) {
+    super();
+    this.#required = required;
+    this.#optional = optional;
+    this.cost = required.cost;
+  }
+
+  next(): number {
+    return (this.doc = this.#required.next());
+  }
+
+  advance(target: number): number {
+    return (this.doc = this.#required.advance(target));
+  }
+
+  score(): number {
+    const score = this.#required.score();
+    const found = this.#optional.doc < this.doc ? this.#optional.advance(this.doc) : this.#optional.doc;
+    return found === this.doc ? Math.fround(score + this.#optional.score()) : score;
+  }
+}
+
+/** A scorer without the documents of others. */
+export class ExcludingScorer extends Scorer {
+  readonly cost: number;
+  readonly #inner: Scorer;
+  readonly #forbidden: readonly Scorer[];
+
+  constructor(inner: Scorer, forbidden: readonly Scorer[]) {
+    super();
+    this.#inner = inner;
+    this.#forbidden = forbidden;
+    this.cost = inner.cost;
+  }
+
+  next(): number {
+    return this.#skip(this.#inner.next());
+  }
+
+  advance(target: number): number {
+    return this.#skip(this.#inner.advance(target));
+  }
+
+  score(): number {
+    return this.#inner.score();
+  }
+
+  /** What is left of the inner scorer's documents, however few: nearly all may be forbidden. */
+  override fill(docs: Int32Array, scores: Float32Array | null): number {
+    const found = this.#inner.fill(docs, scores);
+    this.doc = this.#inner.doc;
+    let kept = 0;
+    for (let at = 0; at < found; at++) {
+      const doc = docs[at]!;
+      if (this.#isForbidden(doc)) continue;
+      if (scores !== null) scores[kept] = scores[at]!;
+      docs[kept++] = doc;
+    }
+    return kept;
+  }
+
+  override setMinScore(score: number): void {
+    this.#inner.setMinScore(score);
+  }
+
+  override maxScoreFrom(target: number): number {
+    const best = this.#inner.maxScoreFrom(target);
+    this.impactEnd = this.#inner.impactEnd;
+    return best;
+  }
+
+  #skip(first: number): number {
+    let doc = first;
+    while (doc !== NO_MORE_DOCS && this.#isForbidden(doc)) doc = this.#inner.next();
+    return (this.doc = doc);
+  }
+
+  #isForbidden(doc: number): boolean {
+    for (const each of this.#forbidden) {
+      if ((each.doc < doc ? each.advance(doc) : each.doc) === doc) return true;
+    }
+    return false;
+  }
+}
+
+/** A filter on its own: its documents score 0. */
+class Unscored extends Scorer {
+  readonly cost: number;
+  readonly #inner: Scorer;
+
+  constructor(inner: Scorer) {
+    super();
+    this.#inner = inner;
+    this.cost = inner.cost;
+  }
+
+  next(): number {
+    return (this.doc = this.#inner.next());
+  }
+
+  advance(target: number): number {
+    return (this.doc = this.#inner.advance(target));
+  }
+
+  score(): number {
+    return 0;
+  }
+
+  override fill(docs: Int32Array, scores: Float32Array | null): number {
+    const length = this.#inner.fill(docs, null);
+    this.doc = this.#inner.doc;
+    scores?.fill(0, 0, length);
+    return length;
+  }
+}

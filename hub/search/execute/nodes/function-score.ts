@@ -1,0 +1,192 @@
+/** A query whose scores are combined with functions of the documents. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { describeQuery, explainQuery, match, noMatch } from "#hub/search/explain/explanation.ts";
+import {
+  type DocumentPlace,
+  type Explanation,
+  type HighlightSink,
+  NO_MORE_DOCS,
+  type Query,
+  type QueryDescription,
+  type ScoreMode,
+  type Scorer,
+  type ShardContext,
+  type Weight,
+} from "#hub/search/query/query.ts";
+import type { ScoreFunction } from "#hub/search/scoring/score-function.ts";
+import { membership, RescoredScorer } from "./rescored.ts";
+
+export type ScoreJoin = "multiply" | "sum" | "avg" | "first" | "max" | "min";
+export type BoostJoin = "multiply" | "replace" | "sum" | "avg" | "max" | "min";
+
+/** A function with the documents it is for. */
+export interface WeightedFunction {
+  /** Undefined: all. */
+  readonly filter: Query | undefined;
+  /** Undefined: 1, so that only the weight counts. */
+  readonly score: ScoreFunction | undefined;
+  readonly weight: number;
+}
+
+export interface FunctionScoreOptions {
+  readonly functions: readonly WeightedFunction[];
+  readonly scoreMode: ScoreJoin;
+  readonly boostMode: BoostJoin;
+  /** Largest value of all functions together. */
+  readonly maxBoost: number;
+  /** Documents below it don't match. */
+  readonly minScore: number | undefined;
+}
+
+interface Term {
+  readonly applies: (doc: number) => boolean;
+  readonly score: (doc: number) => number;
+  readonly weight: number;
+}
+
+export class FunctionScoreNode implements Query {
+  readonly #inner: Query;
+  readonly #options: FunctionScoreOptions;
+
+  constructor(inner: Query, options: FunctionScoreOptions) {
+    this.#inner = inner;
+    this.#options = options;
+  }
+
+  weight(shard: ShardContext, mode: ScoreMode): Weight {
+    const { minScore } = this.#options;
+    const scores = mode.scores || minScore !== undefined;
+    const inner = this.#inner.weight(shard, { ...mode, scores });
+    const functions = this.#options.functions.map(({ filter, score, weight }) => ({
+      filter: filter?.weight(shard, { scores: false, boost: 1 }),
+      score: score?.bind(shard),
+      weight,
+    }));
+    if (!scores) return inner;
+    return {
+      scorer: (segment) => {
+        const scorer = inner.scorer(segment);
+        if (scorer === null) return null;
+        const terms = functions.map((each): Term => termOf(each, segment));
+        const rescored = new RescoredScorer(scorer, (doc, score) => this.#combine(terms, doc, score));
+        return minScore === undefined ? rescored : new MinScoreScorer(rescored, minScore);
+      },
+      count: (segment) => (minScore === undefined ? inner.count(segment) : -1),
+      prepare: async (segment, control) => inner.prepare?.(segment, control),
+    };
+  }
+
+  describe(shard: ShardContext): QueryDescription {
+    const { text } = describeQuery(this.#inner, shard);
+    return { type: "FunctionScoreQuery", text: `function score (${text})`, children: [this.#inner] };
+  }
+
+  explain(place: DocumentPlace): Explanation {
+    const inner = explainQuery(this.#inner, place);
+    const { shard, segment, doc, boost } = place;
+    const scorer = this.weight(shard, { scores: true, boost }).scorer(segment);
+    if (scorer === null || scorer.advance(doc) !== doc) return noMatch("no matching clause", [inner]);
+    const { boostMode, scoreMode, functions } = this.#options;
+    const how = `${functions.length} functions, [score_mode: ${scoreMode}] [boost_mode: ${boostMode}]`;
+    return match(scorer.score(), `function score, of the query's score and ${how}:`, [inner]);
+  }
+
+  highlight(sink: HighlightSink, shard: ShardContext): void {
+    this.#inner.highlight?.(sink, shard);
+  }
+
+  #combine(terms: readonly Term[], doc: number, score: number): number {
+    const factor = Math.min(this.#options.maxBoost, joinTerms(terms, doc, this.#options.scoreMode));
+    switch (this.#options.boostMode) {
+      case "multiply":
+        return score * factor;
+      case "replace":
+        return factor;
+      case "sum":
+        return score + factor;
+      case "avg":
+        return (score + factor) / 2;
+      case "max":
+        return Math.max(score, factor);
+      case "min":
+        return Math.min(score, factor);
+    }
+  }
+}
+
+function termOf(
+  {
+    filter,
+    score,
+    weight,
+  }: {
+    filter: Weight | undefined;
+    score: ReturnType<ScoreFunction["bind"]> | undefined;
+    weight: number;
+  },
+  segment: SegmentReader,
+): Term {
+  return {
+    applies: filter === undefined ? () => true : membership(filter.scorer(segment)),
+    score: score === undefined ? () => 1 : score(segment),
+    weight,
+  };
+}
+
+/** Joins the functions that apply; 1 where none does. */
+function joinTerms(terms: readonly Term[], doc: number, mode: ScoreJoin): number {
+  const values: number[] = [];
+  let weights = 0;
+  for (const { applies, score, weight } of terms) {
+    if (!applies(doc)) continue;
+    values.push(weight * score(doc));
+    weights += weight;
+    if (mode === "first") break;
+  }
+  if (values.length === 0) return 1;
+  switch (mode) {
+    case "first":
+      return values[0]!;
+    case "max":
+      return Math.max(...values);
+    case "min":
+      return Math.min(...values);
+    case "multiply":
+      return values.reduce((product, value) => product * value, 1);
+    case "sum":
+    case "avg": {
+      const sum = values.reduce((total, value) => total + value, 0);
+      return mode === "sum" ? sum : weights === 0 ? 0 : sum / weights;
+    }
+  }
+}
+
+/** Leaves out documents whose score is too low. */
+class MinScoreScorer extends RescoredScorer {
+  readonly #minimum: number;
+  #score = 0;
+
+  constructor(inner: Scorer, minimum: number) {
+    super(inner, (_, score) => score);
+    this.#minimum = minimum;
+  }
+
+  override next(): number {
+    return this.#settle(super.next());
+  }
+
+  override advance(target: number): number {
+    return this.#settle(super.advance(target));
+  }
+
+  override score(): number {
+    return this.#score;
+  }
+
+  #settle(first: number): number {
+    let doc = first;
+    while (doc !== NO_MORE_DOCS && (this.#score = super.score()) < this.#minimum) doc = super.next();
+    return doc;
+  }
+}

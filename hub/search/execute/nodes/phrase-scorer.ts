@@ -1,0 +1,191 @@
+/** Walks the documents of a phrase: those that have all its parts, in places that fit. */
+
+import type { PostingsCursor } from "#hub/engine/searcher/searcher.ts";
+import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
+import type { Bm25 } from "#hub/search/scoring/bm25.ts";
+import { exactFrequency, type PhrasePlace, sloppyFrequency } from "./phrase-frequency.ts";
+
+/** Documents without the phrase between two pauses. */
+const MAX_LOOKED = 8192;
+/** The same of a phrase whose words may be moved, which takes longer to look for. */
+const MAX_LOOKED_SLOPPY = 1024;
+
+/** The cursors of one part as one. */
+export class Place implements PhrasePlace {
+  readonly offset: number;
+  readonly cost: number;
+  doc = -1;
+  positions: Int32Array = new Int32Array(16);
+  length = 0;
+  impactEnd = -1;
+  impactMaxFreq = NO_MORE_DOCS;
+  impactMinNorm = 0;
+  readonly #cursors: readonly PostingsCursor[];
+
+  constructor(cursors: readonly PostingsCursor[], offset: number) {
+    this.#cursors = cursors;
+    this.offset = offset;
+    this.cost = cursors.reduce((total, cursor) => total + cursor.docFreq, 0);
+  }
+
+  advance(target: number): number {
+    let doc = NO_MORE_DOCS;
+    for (const cursor of this.#cursors) {
+      const found = cursor.doc < target ? cursor.advance(target) : cursor.doc;
+      if (found < doc) doc = found;
+    }
+    return (this.doc = doc);
+  }
+
+  /** Bounds of the documents from `target` to `impactEnd`; of several terms nothing is known. */
+  seekImpact(target: number): void {
+    const [cursor] = this.#cursors;
+    if (this.#cursors.length !== 1 || cursor === undefined || target >= NO_MORE_DOCS) {
+      this.impactEnd = NO_MORE_DOCS;
+      this.impactMaxFreq = NO_MORE_DOCS;
+      this.impactMinNorm = 0;
+      return;
+    }
+    cursor.seekImpact(target);
+    this.impactEnd = cursor.impactEnd;
+    this.impactMaxFreq = cursor.impactMaxFreq;
+    this.impactMinNorm = cursor.impactMinNorm;
+  }
+
+  /** Reads the positions in the current document. */
+  load(): void {
+    if (this.#cursors.length === 1) {
+      const cursor = this.#cursors[0]!;
+      this.positions = cursor.positions();
+      this.length = cursor.freq;
+      return;
+    }
+    const all: number[] = [];
+    for (const cursor of this.#cursors) {
+      if (cursor.doc !== this.doc) continue;
+      const positions = cursor.positions();
+      for (let at = 0; at < cursor.freq; at++) all.push(positions[at]!);
+    }
+    this.positions = Int32Array.from(all).sort();
+    this.length = all.length;
+  }
+}
+
+/** Finds documents that have all places, and in each how often the phrase stands there. */
+export class PhraseScorer extends Scorer {
+  readonly cost: number;
+  readonly #places: readonly Place[];
+  /** By rarity. */
+  readonly #order: readonly Place[];
+  readonly #slop: number;
+  readonly #similarity: Bm25 | null;
+  readonly #norms: Uint8Array | null;
+  #frequency = 0;
+  /** Documents without the phrase that were looked at. */
+  #looked = 0;
+  #minScore = 0;
+  /** Documents up to it may score above #minScore. */
+  #usefulUntil = -1;
+
+  constructor(places: readonly Place[], slop: number, similarity: Bm25 | null, norms: Uint8Array | null) {
+    super();
+    this.#places = places;
+    this.#order = [...places].sort((a, b) => a.cost - b.cost);
+    this.#slop = slop;
+    this.#similarity = similarity;
+    this.#norms = norms;
+    this.cost = this.#order[0]!.cost;
+  }
+
+  /** Occurrences in the current document, moved ones as a part of 1. */
+  get freq(): number {
+    return this.#frequency;
+  }
+
+  next(): number {
+    return this.doc === NO_MORE_DOCS ? NO_MORE_DOCS : this.advance(this.doc + 1);
+  }
+
+  advance(target: number): number {
+    return this.#search(target, Number.POSITIVE_INFINITY);
+  }
+
+  /** Moves to the next document with the phrase, or, where `last` documents have been looked at by then, to one without it. */
+  #search(target: number, last: number): number {
+    let doc = target;
+    this.#frequency = 0;
+    while ((doc = this.#align(this.#minScore > 0 ? this.#firstUseful(doc) : doc)) !== NO_MORE_DOCS) {
+      if (this.#minScore > 0 && doc > this.#usefulUntil) continue;
+      for (const place of this.#places) place.load();
+      this.#frequency =
+        this.#slop === 0 ? exactFrequency(this.#places) : sloppyFrequency(this.#places, this.#slop);
+      if (this.#frequency > 0 || ++this.#looked >= last) return (this.doc = doc);
+      doc++;
+    }
+    return (this.doc = NO_MORE_DOCS);
+  }
+
+  score(): number {
+    return this.#similarity?.score(this.#frequency, this.#norms?.[this.doc] ?? 0) ?? 0;
+  }
+
+  override fill(docs: Int32Array, scores: Float32Array | null): number {
+    const last = this.#looked + (this.#slop > 0 ? MAX_LOOKED_SLOPPY : MAX_LOOKED);
+    let length = 0;
+    while (length < docs.length && this.#looked < last && this.doc !== NO_MORE_DOCS) {
+      const doc = this.#search(this.doc + 1, last);
+      if (doc === NO_MORE_DOCS) break;
+      if (this.#frequency === 0) continue;
+      if (scores !== null) scores[length] = this.score();
+      docs[length++] = doc;
+    }
+    return length;
+  }
+
+  override setMinScore(score: number): void {
+    this.#minScore = score;
+  }
+
+  /** A phrase isn't more frequent than the rarest of its terms. */
+  override maxScoreFrom(target: number): number {
+    let end = NO_MORE_DOCS;
+    let freq = NO_MORE_DOCS;
+    let norm = 0;
+    for (const place of this.#places) {
+      place.seekImpact(target);
+      end = Math.min(end, place.impactEnd);
+      freq = Math.min(freq, place.impactMaxFreq);
+      norm = Math.max(norm, place.impactMinNorm);
+    }
+    this.impactEnd = end;
+    return this.#similarity?.score(freq, norm) ?? 0;
+  }
+
+  #firstUseful(from: number): number {
+    let target = from;
+    while (target > this.#usefulUntil && target < NO_MORE_DOCS) {
+      if (this.maxScoreFrom(target) > this.#minScore) {
+        this.#usefulUntil = this.impactEnd;
+        return target;
+      }
+      target = this.impactEnd >= NO_MORE_DOCS - 1 ? NO_MORE_DOCS : this.impactEnd + 1;
+    }
+    return target;
+  }
+
+  /** Returns the first document at or behind `target` that has all places. */
+  #align(target: number): number {
+    let doc = target;
+    search: while (doc !== NO_MORE_DOCS) {
+      for (const place of this.#order) {
+        const found = place.doc < doc ? place.advance(doc) : place.doc;
+        if (found !== doc) {
+          doc = found;
+          continue search;
+        }
+      }
+      return doc;
+    }
+    return NO_MORE_DOCS;
+  }
+}

@@ -1,0 +1,77 @@
+/** Documents that fit at least as many of several queries as the document itself asks for. */
+
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import {
+  NO_MORE_DOCS,
+  type Query,
+  type ScoreMode,
+  Scorer,
+  type ShardContext,
+  type Weight,
+} from "#hub/search/query/query.ts";
+
+/** Number of queries that a document has to fit; NaN: it can't. */
+export type Needed = (segment: SegmentReader) => (doc: number) => number;
+
+export class EnoughNode implements Query {
+  readonly #queries: readonly Query[];
+  readonly #needed: Needed;
+
+  constructor(queries: readonly Query[], needed: Needed) {
+    this.#queries = queries;
+    this.#needed = needed;
+  }
+
+  weight(shard: ShardContext, mode: ScoreMode): Weight {
+    const weights = this.#queries.map((query) => query.weight(shard, mode));
+    return {
+      scorer: (segment) => {
+        const scorers = weights.map((weight) => weight.scorer(segment)).filter((each) => each !== null);
+        return scorers.length === 0 ? null : new EnoughScorer(scorers, this.#needed(segment));
+      },
+      count: () => -1,
+    };
+  }
+}
+
+class EnoughScorer extends Scorer {
+  readonly cost: number;
+  readonly #scorers: readonly Scorer[];
+  readonly #needed: (doc: number) => number;
+
+  constructor(scorers: readonly Scorer[], needed: (doc: number) => number) {
+    super();
+    this.#scorers = scorers;
+    this.#needed = needed;
+    this.cost = scorers.reduce((total, scorer) => total + scorer.cost, 0);
+  }
+
+  next(): number {
+    return this.advance(this.doc + 1);
+  }
+
+  advance(target: number): number {
+    let doc = target;
+    for (;;) {
+      let nearest = NO_MORE_DOCS;
+      let matches = 0;
+      for (const scorer of this.#scorers) {
+        const found = scorer.doc < doc ? scorer.advance(doc) : scorer.doc;
+        if (found < nearest) {
+          nearest = found;
+          matches = 1;
+        } else if (found === nearest) matches++;
+      }
+      if (nearest === NO_MORE_DOCS) return (this.doc = NO_MORE_DOCS);
+      const needed = this.#needed(nearest);
+      if (needed > 0 && matches >= needed) return (this.doc = nearest);
+      doc = nearest + 1;
+    }
+  }
+
+  score(): number {
+    let total = 0;
+    for (const scorer of this.#scorers) if (scorer.doc === this.doc) total += scorer.score();
+    return Math.fround(total);
+  }
+}

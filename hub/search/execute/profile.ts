@@ -1,0 +1,156 @@
+/**
+ * Where a search's time goes (`profile`): each part of the query walked by itself, so that the slow one shows, with how many
+ * documents it met; the collection of the hits; each aggregation. What is measured is done once more for it.
+ */
+
+import type { AggregationTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import { Batch } from "#hub/search/execute/hits/batch.ts";
+import { describeQuery } from "#hub/search/explain/explanation.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/query.ts";
+import type { SearchControl } from "#hub/search/query/search-control.ts";
+import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import { type CollectOptions, collectShard } from "./collect-shard.ts";
+
+/** Parts of a query below each other that are told apart. */
+const MAX_DEPTH = 20;
+/** Parts of all that are measured. */
+const MAX_PARTS = 200;
+
+const NANOS = 1e6;
+
+/** Measures a search of a shard that took `searchMs`. Throws what searching it throws. */
+export async function profileShard(
+  request: SearchRequest,
+  shard: ShardContext,
+  how: CollectOptions,
+  control: SearchControl,
+  searchMs: number,
+): Promise<JsonObject> {
+  const budget = { left: MAX_PARTS };
+  const query = await profileQuery(request.query, shard, control, budget, 0);
+  const aggregations: JsonObject[] = [];
+  for (const [name, node] of request.aggregations) {
+    const tree: AggregationTree = new Map([[name, node]]);
+    const start = performance.now();
+    await collectShard(
+      { ...request, aggregations: tree, size: 0, from: 0 },
+      shard,
+      { ...how, limit: 0 },
+      control,
+    );
+    const type = `${node.aggregation.constructor.name}Aggregator`;
+    aggregations.push(aggregationBody(type, name, performance.now() - start));
+  }
+  return {
+    searches: [{ query: [query], rewrite_time: 0, collector: [collectorBody(request, how, searchMs)] }],
+    aggregations,
+  };
+}
+
+async function profileQuery(
+  query: Query,
+  shard: ShardContext,
+  control: SearchControl,
+  budget: { left: number },
+  depth: number,
+): Promise<JsonObject> {
+  const { type, text, children = [] } = describeQuery(query, shard);
+  const breakdown = await walk(query, shard, control);
+  const below: JsonObject[] = [];
+  for (const child of depth < MAX_DEPTH ? children : []) {
+    if (budget.left-- <= 0) break;
+    below.push(await profileQuery(child, shard, control, budget, depth + 1));
+  }
+  const { create_weight, build_scorer, next_doc } = breakdown;
+  return {
+    type,
+    description: text,
+    time_in_nanos: create_weight + build_scorer + next_doc,
+    breakdown,
+    ...(below.length > 0 && { children: below }),
+  };
+}
+
+interface Breakdown {
+  readonly create_weight: number;
+  readonly build_scorer: number;
+  readonly next_doc: number;
+  readonly [name: string]: number;
+}
+
+/** Walks the documents of a query; times in nanoseconds. */
+async function walk(query: Query, shard: ShardContext, control: SearchControl): Promise<Breakdown> {
+  const { docs, scores } = new Batch(true, shard.searcher.segments);
+  let start = performance.now();
+  const weight = query.weight(shard, { scores: true, boost: 1 });
+  const weightMs = performance.now() - start;
+  let [buildMs, walkMs, met] = [0, 0, 0];
+  for (const segment of shard.searcher.segments) {
+    start = performance.now();
+    const scorer = weight.scorer(segment);
+    buildMs += performance.now() - start;
+    while (scorer !== null && scorer.doc !== NO_MORE_DOCS) {
+      start = performance.now();
+      met += scorer.fill(docs, scores);
+      walkMs += performance.now() - start;
+      if (control.isDue) await control.pause();
+    }
+  }
+  const segments = shard.searcher.segments.length;
+  return {
+    score: 0,
+    build_scorer_count: segments,
+    match_count: 0,
+    create_weight: Math.round(weightMs * NANOS),
+    next_doc: Math.round(walkMs * NANOS),
+    match: 0,
+    create_weight_count: 1,
+    next_doc_count: met,
+    score_count: met,
+    build_scorer: Math.round(buildMs * NANOS),
+    advance: 0,
+    advance_count: 0,
+  };
+}
+
+/** What gathered the hits, under the names that 6.5 has for it. */
+function collectorBody(request: SearchRequest, { limit }: CollectOptions, searchMs: number): JsonObject {
+  const time = Math.round(searchMs * NANOS);
+  const isSorted = request.sort.length > 0;
+  const top = {
+    name:
+      limit === 0
+        ? "TotalHitCountCollector"
+        : isSorted
+          ? "SimpleFieldCollector"
+          : "SimpleTopScoreDocCollector",
+    reason: limit === 0 ? "search_count" : "search_top_hits",
+    time_in_nanos: time,
+  };
+  const names = [...request.aggregations.keys()].join(", ");
+  const children =
+    names === ""
+      ? [top]
+      : [top, { name: `BucketCollector: [${names}]`, reason: "aggregation", time_in_nanos: time }];
+  return { name: "CancellableCollector", reason: "search_cancelled", time_in_nanos: time, children };
+}
+
+function aggregationBody(type: string, name: string, tookMs: number): JsonObject {
+  const time = Math.round(tookMs * NANOS);
+  return {
+    type,
+    description: name,
+    time_in_nanos: time,
+    breakdown: {
+      reduce: 0,
+      build_aggregation: 0,
+      build_aggregation_count: 1,
+      initialize: 0,
+      initialize_count: 1,
+      reduce_count: 0,
+      collect: time,
+      collect_count: 1,
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** Patterns over the terms of a field. */
+
+import type { TermDictionary, TermIterator } from "#hub/engine/searcher/searcher.ts";
+import { TermsNode } from "#hub/search/execute/nodes/any-term.ts";
+import { ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { TermNode } from "#hub/search/execute/nodes/term.ts";
+import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { compileRegexp } from "#hub/search/patterns/automaton.ts";
+import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import type { Query } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { checkSearchable, fieldOf } from "./field-terms.ts";
+
+/** Returns a query on a field with terms, made by `make` from the field's path. */
+export function patternQuery(owner: string, name: string, make: (path: string) => Query): Query {
+  return new MappedNode((shard) => {
+    const field = fieldOf(shard, name);
+    if (field === undefined) return new NoneNode();
+    checkSearchable(field, shard);
+    if (field.type === "text" || field.type === "keyword") return make(field.path);
+    throw new AppError(
+      "query_shard",
+      `Can only use ${owner} queries on keyword and text fields - not on [${name}] which is of type [${field.type}]`,
+      { data: { index: shard.index, index_uuid: shard.indexUuid } },
+    );
+  });
+}
+
+/** Returns the documents with a term that fits `pattern`. */
+export function wildcardQuery(path: string, pattern: string): Query {
+  const compiled = compileWildcard(pattern);
+  if (compiled.literal) return new TermNode(path, compiled.prefix);
+  if (/^\*+$/.test(pattern)) return new ExistsNode(path);
+  return new TermsNode(path, {
+    key: `wildcard ${pattern}`,
+    terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
+    accepts: (text) => compiled.matches(text),
+  });
+}
+
+/** Returns the terms that may fit: those with the prefix, or with the longest text that all of them hold. */
+function candidates(terms: TermDictionary | null, prefix: string, longest: string): TermIterator | null {
+  if (terms === null) return null;
+  return prefix === "" && longest !== "" ? terms.containing(Buffer.from(longest)) : terms.prefix(prefix);
+}
+
+/** Throws request_invalid for an expression of more than `maxLength` characters. */
+export function checkRegexpLength(source: string, maxLength: number): void {
+  if (source.length > maxLength) {
+    throw new AppError(
+      "request_invalid",
+      `The length of regex [${source.length}] used in the Regexp Query request has exceeded the allowed maximum of [${maxLength}]. This maximum can be set by changing the [index.max_regex_length] index level setting.`,
+    );
+  }
+}
+
+/** Returns what makes a query of a field's path; the expression of at most `maxLength` characters is checked at once. Throws request_invalid. */
+export function regexpQuery(source: string, maxLength: number): (path: string) => Query {
+  checkRegexpLength(source, maxLength);
+  const compiled = compileRegexp(source);
+  return (path) =>
+    new TermsNode(path, {
+      key: `regexp ${source}`,
+      terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
+      accepts: (text) => compiled.matches(text),
+    });
+}

@@ -1,0 +1,192 @@
+/** Text of a query against a field: analysed for text fields, taken as a value for all others. */
+
+import type { Token } from "#hub/engine/analysis/analysis.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { TermsNode } from "#hub/search/execute/nodes/any-term.ts";
+import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { PhraseNode } from "#hub/search/execute/nodes/phrase.ts";
+import { TermNode } from "#hub/search/execute/nodes/term.ts";
+import { scalarText } from "#hub/search/options/json.ts";
+import { automaticEdits, withinEdits } from "#hub/search/patterns/edit-distance.ts";
+import type { Query, ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { checkSearchable, exactQuery, fieldOf } from "./field-terms.ts";
+import { minimumShouldMatch } from "./minimum-should-match.ts";
+
+export interface TextOptions {
+  readonly operator: "or" | "and";
+  readonly minimumShouldMatch?: string | undefined;
+  /** Analyzer instead of the field's. */
+  readonly analyzer?: string | undefined;
+  /** "AUTO", "0", "1", "2"; undefined: exact. */
+  readonly fuzziness?: string | undefined;
+  /** Leading characters that no edit may change. */
+  readonly prefixLength?: number;
+  /** Whether values that don't fit the field's type match nothing instead of failing. */
+  readonly lenient: boolean;
+  /** What text without tokens matches. */
+  readonly zeroTerms?: Query;
+}
+
+/** Returns the documents whose `name` holds the text's terms. */
+export function matchQuery(shard: ShardContext, name: string, value: unknown, options: TextOptions): Query {
+  return unlessLenient(options.lenient, () => {
+    const field = fieldOf(shard, name);
+    if (field === undefined || field.type !== "text") return plainQuery(shard, name, field, value, options);
+    checkSearchable(field, shard);
+    const places = tokenPlaces(analyze(shard, field, scalarText(value, name), options.analyzer));
+    if (places.length === 0) return options.zeroTerms ?? new NoneNode();
+    const clauses = places.map(({ terms }) =>
+      bestOf(terms.map((term) => termOrFuzzy(field.path, term, options))),
+    );
+    if (clauses.length === 1) return clauses[0]!;
+    if (options.operator === "and") return new BooleanNode({ must: clauses });
+    const minimum = minimumShouldMatch(options.minimumShouldMatch);
+    return new BooleanNode({
+      should: clauses,
+      ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
+    });
+  });
+}
+
+export interface PhraseOptions {
+  readonly slop: number;
+  readonly analyzer?: string | undefined;
+  readonly lenient: boolean;
+  /** Terms that the last word may be completed to; undefined: it stands as it is. */
+  readonly maxExpansions?: number;
+  readonly zeroTerms?: Query;
+}
+
+/** Returns the documents in which the text's terms follow one another. */
+export function phraseQuery(
+  shard: ShardContext,
+  name: string,
+  value: unknown,
+  options: PhraseOptions,
+): Query {
+  return unlessLenient(options.lenient, () => {
+    const field = fieldOf(shard, name);
+    const text = scalarText(value, name);
+    if (field === undefined || field.type !== "text") {
+      if (options.maxExpansions !== undefined && field?.type === "keyword")
+        return prefixQuery(field.path, text);
+      return field === undefined ? exactQuery(shard, name, value) : exactQuery(shard, field.path, value);
+    }
+    checkSearchable(field, shard);
+    const places = tokenPlaces(analyze(shard, field, text, options.analyzer));
+    const last = places.at(-1);
+    if (last === undefined) return options.zeroTerms ?? new NoneNode();
+    if (options.maxExpansions !== undefined) {
+      if (places.length === 1) return bestOf(last.terms.map((term) => prefixQuery(field.path, term)));
+      last.terms = last.terms.flatMap((term) => expand(shard, field.path, term, options.maxExpansions!));
+      if (last.terms.length === 0) return new NoneNode();
+    }
+    if (places.length === 1) return bestOf(last.terms.map((term) => new TermNode(field.path, term)));
+    if (!field.positions) {
+      throw new AppError(
+        "query_shard",
+        `field:[${field.path}] was indexed without position data; cannot run PhraseQuery`,
+      );
+    }
+    return new PhraseNode(field.path, places, options.slop);
+  });
+}
+
+/** Returns the documents with a term that begins with `prefix`. */
+export function prefixQuery(path: string, prefix: string): Query {
+  return new TermsNode(path, {
+    terms: (segment, field) => segment.terms(field)?.prefix(prefix) ?? null,
+    accepts: (text) => text.startsWith(prefix),
+  });
+}
+
+/** Returns the documents with a term at most `edits` edits away from `term`. */
+export function fuzzyQuery(path: string, term: string, edits: number, prefixLength: number): Query {
+  if (edits === 0) return new TermNode(path, term);
+  const prefix = Array.from(term).slice(0, prefixLength).join("");
+  return new TermsNode(path, {
+    terms: (segment, field) => segment.terms(field)?.prefix(prefix) ?? null,
+    accepts: withinEdits(term, edits),
+  });
+}
+
+/** Returns the edits that a fuzziness allows for a term. Throws parsing. */
+export function editsOf(fuzziness: string, term: string): number {
+  if (/^auto(?::\d+,\d+)?$/i.test(fuzziness)) return automaticEdits(term);
+  const edits = Number(fuzziness);
+  if (Number.isInteger(edits) && edits >= 0 && edits <= 2) return edits;
+  throw new AppError("parsing", `[fuzziness] must be AUTO, 0, 1 or 2, but is ${fuzziness}`);
+}
+
+/** Returns the tokens of `text`. Throws request_invalid for an unknown analyzer. */
+export function analyze(
+  shard: ShardContext,
+  field: Field,
+  text: string,
+  analyzer: string | undefined,
+): Token[] {
+  if (analyzer !== undefined && !shard.mapping.analysis.has(analyzer)) {
+    throw new AppError("query_shard", `[match] analyzer [${analyzer}] not found`);
+  }
+  return shard.mapping.analysis.analyzer(analyzer ?? field.searchAnalyzer).tokens(text);
+}
+
+/** Tokens as places of a phrase: those at one position are alternatives. */
+export function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset: number }[] {
+  const places: { terms: string[]; offset: number }[] = [];
+  const first = tokens[0]?.position ?? 0;
+  for (const { text, position } of tokens) {
+    const last = places.at(-1);
+    if (last !== undefined && last.offset === position - first) last.terms.push(text);
+    else places.push({ terms: [text], offset: position - first });
+  }
+  return places;
+}
+
+function plainQuery(
+  shard: ShardContext,
+  name: string,
+  field: Field | undefined,
+  value: unknown,
+  options: TextOptions,
+): Query {
+  if (field?.type === "keyword" && options.fuzziness !== undefined) {
+    return termOrFuzzy(field.path, scalarText(value, name), options);
+  }
+  return exactQuery(shard, name, value);
+}
+
+/** Returns the documents with a term, or with one that `options` let differ from it. */
+export function termOrFuzzy(
+  path: string,
+  term: string,
+  options: Pick<TextOptions, "fuzziness" | "prefixLength">,
+): Query {
+  if (options.fuzziness === undefined) return new TermNode(path, term);
+  return fuzzyQuery(path, term, editsOf(options.fuzziness, term), options.prefixLength ?? 0);
+}
+
+/** Returns the first terms of the shard that begin with `prefix`. */
+function expand(shard: ShardContext, path: string, prefix: string, limit: number): string[] {
+  const found = new Set<string>();
+  for (const segment of shard.searcher.segments) {
+    const terms = segment.terms(path)?.prefix(prefix);
+    for (let count = 0; terms !== undefined && count < limit && terms.next(); count++)
+      found.add(terms.text());
+  }
+  return [...found].sort().slice(0, limit);
+}
+
+/** Returns what `make` makes; where it fails and `lenient` is set, no documents. */
+export function unlessLenient(lenient: boolean, make: () => Query): Query {
+  if (!lenient) return make();
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return new NoneNode();
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+/** `function_score`: the documents of a query, their scores combined with functions of the documents. */
+
+import { AllNode } from "#hub/search/execute/nodes/documents.ts";
+import { FunctionScoreNode, type WeightedFunction } from "#hub/search/execute/nodes/function-score.ts";
+import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { anything, number, object, oneOf } from "#hub/search/options/options.ts";
+import { type QueryParser, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import { FUNCTION_NAMES, parseFunction, readWeight } from "#hub/search/scoring/score-function.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const SINGLE = Object.fromEntries(
+  FUNCTION_NAMES.map((name) => [name, object("the only function, instead of [functions]")]),
+);
+
+const OPTIONS = {
+  query: anything("the query; all documents without it"),
+  functions: anything("functions, each with the filter of the documents it is for"),
+  weight: number("factor of the only function", undefined),
+  score_mode: oneOf(
+    "how the functions are joined",
+    ["multiply", "sum", "avg", "first", "max", "min"],
+    "multiply",
+  ),
+  boost_mode: oneOf(
+    "how they are joined with the query's score",
+    ["multiply", "replace", "sum", "avg", "max", "min"],
+    "multiply",
+  ),
+  max_boost: number("largest value of the functions together", undefined),
+  min_score: number("documents below it don't match", undefined),
+  ...SINGLE,
+} as const;
+
+export const functionScore: QueryType = {
+  name: "function_score",
+  summary: "The documents of a query, their scores combined with functions of the documents.",
+  options: OPTIONS,
+  parse(body, parser) {
+    const options = readBody("function_score", body, OPTIONS);
+    const json = objectOf(body, "function_score");
+    const single = FUNCTION_NAMES.some((name) => json[name] !== undefined) || json["weight"] !== undefined;
+    if (single && options.functions !== undefined) {
+      throw new AppError(
+        "parsing",
+        "failed to parse [function_score] query. already found [functions] array, now encountering a function; give either",
+      );
+    }
+    const functions = single
+      ? [readFunction({ ...pickFunctions(json) }, parser)]
+      : readFunctions(options.functions, parser);
+    const inner = options.query === undefined ? new AllNode() : parser.parse(options.query);
+    return withBoost(
+      new FunctionScoreNode(inner, {
+        functions,
+        scoreMode: options.score_mode ?? "multiply",
+        boostMode: options.boost_mode ?? "multiply",
+        maxBoost: options.max_boost ?? Number.MAX_VALUE,
+        minScore: options.min_score,
+      }),
+      options,
+    );
+  },
+};
+
+function pickFunctions(json: JsonObject): JsonObject {
+  const names = [...FUNCTION_NAMES, "weight"];
+  return Object.fromEntries(Object.entries(json).filter(([name]) => names.includes(name)));
+}
+
+function readFunctions(given: unknown, parser: QueryParser): WeightedFunction[] {
+  if (given === undefined) return [];
+  if (!Array.isArray(given)) throw new AppError("parsing", "[function_score] [functions] must be a list");
+  parser.countClauses(given.length);
+  return given.map((each: unknown) => {
+    if (!isObject(each)) throw new AppError("parsing", "[function_score] [functions] must hold objects");
+    return readFunction(each, parser);
+  });
+}
+
+function readFunction({ filter, weight, ...rest }: JsonObject, parser: QueryParser): WeightedFunction {
+  const [entry, second] = Object.entries(rest);
+  if (second !== undefined)
+    throw new AppError(
+      "parsing",
+      `failed to parse function_score functions. already found [${entry![0]}], now encountering [${second[0]}].`,
+    );
+  if (entry !== undefined && !FUNCTION_NAMES.includes(entry[0]))
+    throw new AppError("parsing", `no [function_score] registered for [${entry[0]}]`);
+  if (entry === undefined && weight === undefined) {
+    throw new AppError(
+      "parsing",
+      "an entry in functions list is missing a function: give one of field_value_factor, gauss, exp, linear, random_score or weight",
+    );
+  }
+  return {
+    filter: filter === undefined ? undefined : parser.parse(filter),
+    score: entry === undefined ? undefined : parseFunction(entry[0], entry[1]),
+    weight: weight === undefined ? 1 : readWeight(weight),
+  };
+}

@@ -1,0 +1,95 @@
+/** `multi_match`: a text in several fields. */
+
+import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
+import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
+import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { boosted, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { boolPrefixQuery } from "#hub/search/fields/bool-prefix.ts";
+import { expandFields, readFieldNames } from "#hub/search/fields/field-names.ts";
+import { matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
+import { isObject } from "#hub/search/options/json.ts";
+import {
+  anything,
+  flag,
+  integer,
+  number,
+  oneOf,
+  required,
+  text,
+  texts,
+} from "#hub/search/options/options.ts";
+import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import type { Query, ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const OPTIONS = {
+  query: required(anything("the text")),
+  fields: texts("names of fields, with * and ^boost"),
+  type: oneOf(
+    "how fields are combined: the best one, all added up, or as phrases",
+    ["best_fields", "most_fields", "cross_fields", "phrase", "phrase_prefix", "bool_prefix"],
+    "best_fields",
+  ),
+  operator: oneOf("whether any or all words have to be found in a field", ["or", "and"], "or"),
+  minimum_should_match: text("how many words have to be found", undefined),
+  analyzer: text("analyzer instead of the fields'", undefined),
+  fuzziness: text("edits that words may differ by", undefined),
+  prefix_length: integer("leading characters without edits", 0),
+  max_expansions: integer("words that the last one of a phrase prefix is completed to", 50, 1),
+  slop: integer("places that words of a phrase may be moved", 0),
+  tie_breaker: number("share of the other fields' scores", undefined),
+  lenient: flag("whether values of the wrong kind match nothing instead of failing", undefined),
+  zero_terms_query: oneOf("accepted", ["none", "all"], "none"),
+  cutoff_frequency: number("accepted", undefined),
+  auto_generate_synonyms_phrase_query: flag("accepted", true),
+} as const;
+
+export const multiMatch: QueryType = {
+  name: "multi_match",
+  summary: "A text in several fields.",
+  options: OPTIONS,
+  parse(body) {
+    const options = readBody("multi_match", body, OPTIONS);
+    if (options.fields?.length === 0) {
+      throw new AppError("parsing", "[multi_match] [fields] is empty; name a field or leave it out for all");
+    }
+    if (options.type === "bool_prefix") refuseForPrefix(body);
+    const names = readFieldNames(options.fields ?? ["*"]);
+    const lenient = options.lenient ?? options.fields === undefined;
+    const one = (shard: ShardContext, field: string): Query => {
+      if (options.type === "phrase" || options.type === "phrase_prefix") {
+        const expansions = options.type === "phrase" ? {} : { maxExpansions: options.max_expansions ?? 50 };
+        return phraseQuery(shard, field, options.query, {
+          slop: options.slop ?? 0,
+          analyzer: options.analyzer,
+          lenient,
+          ...expansions,
+        });
+      }
+      const query = options.type === "bool_prefix" ? boolPrefixQuery : matchQuery;
+      return query(shard, field, options.query, {
+        operator: options.operator ?? "or",
+        minimumShouldMatch: options.minimum_should_match,
+        analyzer: options.analyzer,
+        fuzziness: options.fuzziness,
+        prefixLength: options.prefix_length ?? 0,
+        lenient,
+      });
+    };
+    const query = new MappedNode((shard) => {
+      const parts = expandFields(shard, names).map(({ name, boost }) => boosted(one(shard, name), boost));
+      if (parts.length === 0) return new NoneNode();
+      const adds = options.type === "most_fields" || options.type === "bool_prefix";
+      return adds ? anyOf(parts) : bestOf(parts, options.tie_breaker ?? 0);
+    });
+    return withBoost(query, options);
+  },
+};
+
+/** Throws request_invalid for what words with a beginning at their end don't know. */
+function refuseForPrefix(body: unknown): void {
+  for (const name of ["slop", "cutoff_frequency"]) {
+    if (isObject(body) && body[name] !== undefined)
+      throw new AppError("request_invalid", `[${name}] not allowed for type [bool_prefix]`);
+  }
+}

@@ -1,0 +1,80 @@
+/** `query_string`: a query written as text in Lucene's language. */
+
+import { timeZone } from "#hub/search/dates/time-zone.ts";
+import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { readFieldNames } from "#hub/search/fields/field-names.ts";
+import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
+import { flag, integer, number, oneOf, required, text, texts } from "#hub/search/options/options.ts";
+import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import { parseLucene } from "#hub/search/parse/query-string/lucene-syntax.ts";
+import { leafCount } from "#hub/search/parse/query-string/syntax.ts";
+import { stringQuery } from "#hub/search/parse/query-string/to-query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+const OPTIONS = {
+  query: required(text("the query", undefined)),
+  default_field: text("field of parts that name none", undefined),
+  fields: texts("fields of parts that name none, with * and ^boost"),
+  default_operator: oneOf("what joins parts without an operator", ["or", "and"], "or"),
+  analyzer: text("analyzer instead of the fields'", undefined),
+  quote_analyzer: text("accepted", undefined),
+  quote_field_suffix: text("accepted", undefined),
+  allow_leading_wildcard: flag("whether patterns may begin with * or ?", true),
+  analyze_wildcard: flag("accepted; patterns are lower-cased where the analyzer does so", false),
+  enable_position_increments: flag("accepted", true),
+  lenient: flag("whether values of the wrong kind match nothing instead of failing", undefined),
+  fuzziness: text("accepted; write term~1", undefined),
+  fuzzy_prefix_length: integer("accepted", 0),
+  fuzzy_max_expansions: integer("accepted", 50),
+  fuzzy_transpositions: flag("accepted", true),
+  fuzzy_rewrite: text("accepted", undefined),
+  phrase_slop: integer("places that words of phrases may be moved", 0),
+  minimum_should_match: text("how many optional parts have to match", undefined),
+  max_determinized_states: integer("accepted", 10_000),
+  auto_generate_synonyms_phrase_query: flag("accepted", true),
+  auto_generate_phrase_queries: flag("accepted", false),
+  split_on_whitespace: flag("accepted", true),
+  use_dis_max: flag("accepted", true),
+  use_all_fields: flag("accepted", undefined),
+  all_fields: flag("accepted", undefined),
+  lowercase_expanded_terms: flag("accepted", true),
+  locale: text("accepted", undefined),
+  escape: flag("accepted", false),
+  rewrite: text("accepted", undefined),
+  tie_breaker: number("share of the scores of other fields", 0),
+  type: text("accepted; the best field counts", undefined),
+  time_zone: text("zone of dates that name none", undefined),
+} as const;
+
+export const queryString: QueryType = {
+  name: "query_string",
+  summary: "A query written as text in Lucene's language.",
+  options: OPTIONS,
+  parse(body, parser) {
+    const options = readBody("query_string", body, OPTIONS);
+    if (options.default_field !== undefined && options.fields !== undefined) {
+      throw new AppError(
+        "parsing",
+        "[query_string] cannot use [fields] parameter in conjunction with [default_field]",
+      );
+    }
+    const names =
+      options.fields ?? (options.default_field === undefined ? undefined : [options.default_field]);
+    const operator = options.default_operator ?? "or";
+    const tree = parseLucene(options.query, operator);
+    parser.countClauses(leafCount(tree));
+    const settings = {
+      fields: readFieldNames(names ?? ["*"]),
+      defaultOperator: operator,
+      analyzer: options.analyzer,
+      lenient: options.lenient ?? false,
+      phraseSlop: options.phrase_slop ?? 0,
+      allowLeadingWildcard: options.allow_leading_wildcard ?? true,
+      minimumShouldMatch: minimumShouldMatch(options.minimum_should_match),
+      tieBreaker: options.tie_breaker ?? 0,
+      zone: timeZone(options.time_zone),
+      maxRegexLength: parser.maxRegexLength,
+    };
+    return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);
+  },
+};

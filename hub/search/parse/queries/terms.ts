@@ -1,0 +1,59 @@
+/** `terms`: documents with any of these values. */
+
+import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
+import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { ConstantNode, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { exactListQuery } from "#hub/search/fields/field-terms.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
+import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
+import { readOptions } from "#hub/search/options/options.ts";
+import { COMMON_OPTIONS, type QueryType, withBoost } from "#hub/search/parse/query-parser.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Values of one query whatever the settings; more are refused before they cost anything. */
+const MAX_TERMS = 1_000_000;
+
+export const terms: QueryType = {
+  name: "terms",
+  aliases: ["in"],
+  summary: "Documents with any of these values.",
+  options: {},
+  parse(body) {
+    const { boost, _name, ...fields } = objectOf(body, "terms");
+    const options = readOptions("terms", { boost, _name }, COMMON_OPTIONS);
+    const [field, values] = onlyEntry(fields, "terms");
+    if (!Array.isArray(values)) {
+      throw new AppError(
+        "parsing",
+        `[terms] query requires an array of values for [${field}]; a look-up needs [index], [id] and [path]`,
+      );
+    }
+    if (values.length > MAX_TERMS) {
+      throw new AppError(
+        "request_invalid",
+        `The number of terms [${values.length}] used in the Terms Query request has exceeded the allowed maximum of [${MAX_TERMS}]; split the request.`,
+      );
+    }
+    if (values.includes(null)) throw new AppError("request_invalid", "No value specified for terms query");
+    const query = new MappedNode((shard) => {
+      checkCount(values.length, shard.maxTermsCount);
+      const parts = exactListQuery(shard, field, values);
+      return parts.length === 0 ? new NoneNode() : anyOf(parts);
+    });
+    return withBoost(new ConstantNode(query), options);
+  },
+};
+
+/** Throws request_invalid from 7.0 on, where 6.x warns. */
+function checkCount(count: number, allowed: number): void {
+  if (count <= allowed) return;
+  if (answersAs(700)) {
+    throw new AppError(
+      "request_invalid",
+      `The number of terms [${count}] used in the Terms Query request has exceeded the allowed maximum of [${allowed}]. This maximum can be set by changing the [index.max_terms_count] index level setting.`,
+    );
+  }
+  warnDeprecated(
+    `Deprecated: the number of terms [${count}] used in the Terms Query request has exceeded the allowed maximum of [${allowed}]. This maximum can be set by changing the [index.max_terms_count] index level setting.`,
+  );
+}

@@ -1,0 +1,192 @@
+/** JSON of the query language to a query tree. The types of queries are plugins: see queries/all.ts. */
+
+import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { isObject, type JsonObject, objectOf, onlyEntry } from "#hub/search/options/json.ts";
+import { number, type Options, readOptions, text, type Values } from "#hub/search/options/options.ts";
+import type { Query, SearchLimits } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import { REFUSED_QUERIES } from "./refused-queries.ts";
+
+/** A type of query: documentation, options and meaning. */
+export interface QueryType {
+  /** Key in the request. */
+  readonly name: string;
+  /** Other keys with the same meaning. */
+  readonly aliases?: readonly string[];
+  /** One sentence for the reference. */
+  readonly summary: string;
+  readonly options: Options;
+  /** Throws parsing or request_invalid. */
+  parse(body: unknown, parser: QueryParser): Query;
+}
+
+/** Clauses of one request; beyond it the request is refused before it costs anything. */
+const MAX_CLAUSES = 1024;
+
+/** Characters of a regular expression unless a setting says otherwise. */
+const MAX_REGEX_LENGTH = 1_000;
+
+/** Queries within queries. */
+const MAX_DEPTH = 100;
+
+/** Options that every query takes. */
+export const COMMON_OPTIONS = {
+  boost: number("factor of the score", 1),
+  _name: text("name of the query in answers", undefined),
+} as const;
+
+/** Parses the queries of one request. */
+export class QueryParser {
+  readonly #types: ReadonlyMap<string, QueryType>;
+  readonly #named = new Map<string, Query>();
+  #clauses = 0;
+  #depth = 0;
+
+  /** Characters that a regular expression may have. */
+  readonly maxRegexLength: number;
+
+  /** `types`: by their names and aliases. */
+  constructor(types: ReadonlyMap<string, QueryType>, limits?: Pick<SearchLimits, "maxRegexLength">) {
+    this.maxRegexLength = limits?.maxRegexLength ?? MAX_REGEX_LENGTH;
+    this.#types = types;
+  }
+
+  /** Queries with a `_name`, of all that were parsed so far. */
+  get named(): ReadonlyMap<string, Query> {
+    return this.#named;
+  }
+
+  /** Parses `{"match": {…}}`. Throws parsing. */
+  parse(json: unknown): Query {
+    if (!isObject(json)) {
+      throw new AppError("parsing", "[_na] query malformed, must start with start_object", {
+        data: { type: "parsing_exception" },
+      });
+    }
+    const [entry, second] = Object.entries(json);
+    if (entry === undefined) throw new AppError("request_invalid", "query malformed, empty clause found");
+    if (second !== undefined) {
+      throw new AppError(
+        "parsing",
+        `[${entry[0]}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]`,
+      );
+    }
+    const [name, body] = entry;
+    const type = this.#types.get(name);
+    if (type === undefined) {
+      const reason = REFUSED_QUERIES.get(name);
+      if (reason !== undefined)
+        throw new AppError("request_invalid", `[${name}] query can't be used: ${reason}`);
+      const nearest = didYouMean(name, this.#types.keys());
+      throw new AppError("parsing", `no [query] registered for [${name}]${nearest}`);
+    }
+    return this.#parseAs(type, body);
+  }
+
+  /** Parses a list of queries; a single one stands for a list of one. */
+  parseList(json: unknown): Query[] {
+    if (json === undefined || json === null) return [];
+    return (Array.isArray(json) ? json : [json]).map((each) => this.parse(each));
+  }
+
+  /** Counts clauses that aren't objects of their own, e.g. the parts of a query string. Throws request_invalid. */
+  countClauses(clauses: number): void {
+    this.#clauses += clauses;
+    if (this.#clauses > MAX_CLAUSES) {
+      throw new AppError(
+        "request_invalid",
+        `too_many_clauses: a query may have at most ${MAX_CLAUSES} clauses`,
+        {
+          data: { type: "too_many_clauses" },
+        },
+      );
+    }
+  }
+
+  #parseAs(type: QueryType, body: unknown): Query {
+    this.countClauses(1);
+    if (++this.#depth > MAX_DEPTH) {
+      throw new AppError("request_invalid", `queries are nested deeper than ${MAX_DEPTH} levels`);
+    }
+    try {
+      const query = type.parse(body, this);
+      const name = nameOf(body);
+      if (name !== undefined) this.#named.set(name, query);
+      return query;
+    } finally {
+      this.#depth--;
+    }
+  }
+}
+
+/** `_name` of a query, which stands beside its options or, in queries on one field, below the field. */
+function nameOf(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined;
+  for (const each of [body, ...Object.values(body)]) {
+    if (isObject(each) && typeof each["_name"] === "string") return each["_name"];
+  }
+  return undefined;
+}
+
+/** A query on one field: `{"<field>": <value>}` or `{"<field>": {<valueKey>: <value>, <option>: …}}`. */
+export interface FieldBody<O extends Options> {
+  readonly field: string;
+  readonly value: unknown;
+  readonly options: Values<O>;
+}
+
+/** Reads the body of a query on one field. Throws parsing. */
+export function readFieldBody<O extends Options>(
+  owner: string,
+  body: unknown,
+  options: O,
+  valueKeys: readonly string[],
+): FieldBody<O & typeof COMMON_OPTIONS> {
+  if (!isObject(body)) {
+    throw new AppError("parsing", `[${owner}] query malformed, no start_object after query name`);
+  }
+  const { boost, _name, ...fields } = body;
+  const outer = {
+    ...(typeof boost === "number" ? { boost } : {}),
+    ...(typeof _name === "string" ? { _name } : {}),
+  };
+  const [field, given] = onlyEntry(
+    typeof boost === "number" || typeof _name === "string" ? fields : body,
+    owner,
+  );
+  if (Array.isArray(given)) {
+    throw new AppError(
+      "parsing",
+      `[${owner}] query does not support an array of values for [${field}]; use [terms]`,
+    );
+  }
+  const inner: JsonObject = isObject(given) ? given : { [valueKeys[0]!]: given };
+  const key = valueKeys.find((each) => Object.hasOwn(inner, each));
+  if (key === undefined || inner[key] === null) {
+    throw new AppError(
+      "request_invalid",
+      `No text specified for [${owner}] query on [${field}]; give [${valueKeys[0]}]`,
+    );
+  }
+  const { [key]: value, ...rest } = inner;
+  return {
+    field,
+    value,
+    options: readOptions(owner, { ...outer, ...rest }, { ...COMMON_OPTIONS, ...options }),
+  };
+}
+
+/** Reads the body of a query whose options stand side by side. Throws parsing. */
+export function readBody<O extends Options>(
+  owner: string,
+  body: unknown,
+  options: O,
+): Values<O & typeof COMMON_OPTIONS> {
+  return readOptions(owner, objectOf(body, owner), { ...COMMON_OPTIONS, ...options });
+}
+
+/** Returns `query` with the boost of its options. */
+export function withBoost(query: Query, options: { readonly boost: number | undefined }): Query {
+  return boosted(query, options.boost ?? 1);
+}

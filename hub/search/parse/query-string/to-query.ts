@@ -1,0 +1,146 @@
+/** The tree of a query string to queries on the fields of a shard. */
+
+import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { AllNode, ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { expandFields, type FieldName } from "#hub/search/fields/field-names.ts";
+import { fieldOf } from "#hub/search/fields/field-terms.ts";
+import { regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
+import { boundsQuery } from "#hub/search/fields/range-field.ts";
+import { matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
+import type { Query, ShardContext } from "#hub/search/query/query.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { TimeZone } from "#proto/kit/time-zone.ts";
+import type { StringClause, StringNode } from "./syntax.ts";
+
+export interface StringOptions {
+  /** Fields of parts that name none. */
+  readonly fields: readonly FieldName[];
+  readonly defaultOperator: "or" | "and";
+  readonly analyzer: string | undefined;
+  readonly lenient: boolean;
+  readonly phraseSlop: number;
+  readonly allowLeadingWildcard: boolean;
+  readonly minimumShouldMatch: ((clauses: number) => number) | undefined;
+  readonly tieBreaker: number;
+  readonly zone: TimeZone;
+  /** Characters of a regular expression. */
+  readonly maxRegexLength: number;
+}
+
+/** Returns the query of a tree. Throws query_shard or request_invalid. */
+export function stringQuery(shard: ShardContext, root: StringNode, options: StringOptions): Query {
+  const query = nodeQuery(shard, root, options);
+  const { minimumShouldMatch } = options;
+  if (root.kind !== "group" || minimumShouldMatch === undefined) return query;
+  return groupQuery(shard, root.clauses, options, minimumShouldMatch);
+}
+
+function nodeQuery(shard: ShardContext, node: StringNode, options: StringOptions): Query {
+  return boosted(unboosted(shard, node, options), node.boost ?? 1);
+}
+
+function unboosted(shard: ShardContext, node: StringNode, options: StringOptions): Query {
+  if (node.kind === "group") return groupQuery(shard, node.clauses, options, undefined);
+  if (node.kind === "all") return new AllNode();
+  if (node.kind === "exists") return new ExistsNode(node.field ?? "*");
+  if (node.kind === "wildcard" && node.field === undefined && node.pattern === "*") return new AllNode();
+  const names = node.field === undefined ? options.fields : [{ name: node.field, boost: 1 }];
+  const fields = expandFields(shard, names);
+  // A part that names no field looks in all of them, and not every value fits every one.
+  const lenient = options.lenient || names.some(({ name }) => name.includes("*"));
+  const parts = fields.map(({ name, boost }) =>
+    boosted(fieldQuery(shard, name, node, { ...options, lenient }), boost),
+  );
+  return parts.length === 0 ? new NoneNode() : bestOf(parts, options.tieBreaker);
+}
+
+function groupQuery(
+  shard: ShardContext,
+  clauses: readonly StringClause[],
+  options: StringOptions,
+  minimum: ((clauses: number) => number) | undefined,
+): Query {
+  if (clauses.length === 0) return new NoneNode();
+  const of = (occur: StringClause["occur"]): Query[] =>
+    clauses
+      .filter((clause) => clause.occur === occur)
+      .map((clause) => nodeQuery(shard, clause.node, options));
+  return new BooleanNode({
+    must: of("must"),
+    should: of("should"),
+    mustNot: of("mustNot"),
+    ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
+  });
+}
+
+function fieldQuery(shard: ShardContext, name: string, node: StringNode, options: StringOptions): Query {
+  switch (node.kind) {
+    case "text":
+      return matchQuery(shard, name, node.text, {
+        operator: options.defaultOperator,
+        analyzer: options.analyzer,
+        fuzziness: node.fuzziness,
+        lenient: options.lenient,
+      });
+    case "phrase":
+      return phraseQuery(shard, name, node.text, {
+        slop: node.slop || options.phraseSlop,
+        analyzer: options.analyzer,
+        lenient: options.lenient,
+      });
+    case "range":
+      return lenientRange(shard, name, node, options);
+    case "wildcard":
+      if (!options.allowLeadingWildcard && /^[*?]/.test(node.pattern)) {
+        throw new AppError("query_shard", `'*' or '?' not allowed as first character in [${node.pattern}]`);
+      }
+      return patternOf(shard, name, options, (path, text) => wildcardQuery(path, text(node.pattern)));
+    case "regexp":
+      return patternOf(shard, name, options, (path) =>
+        regexpQuery(node.source, options.maxRegexLength)(path),
+      );
+    default:
+      return new NoneNode();
+  }
+}
+
+function lenientRange(
+  shard: ShardContext,
+  name: string,
+  node: Extract<StringNode, { kind: "range" }>,
+  { lenient, zone }: StringOptions,
+): Query {
+  try {
+    return boundsQuery(shard, name, { from: node.from, to: node.to, zone });
+  } catch (error) {
+    if (lenient && error instanceof AppError && error.status < 500) return new NoneNode();
+    throw error;
+  }
+}
+
+/** Patterns on analysed text are lower-cased where its analyzer does so; other kinds of fields match nothing. */
+function patternOf(
+  shard: ShardContext,
+  name: string,
+  options: StringOptions,
+  make: (path: string, text: (pattern: string) => string) => Query,
+): Query {
+  const field = fieldOf(shard, name);
+  if (field === undefined) return new NoneNode();
+  if (field.type === "keyword") return make(field.path, (pattern) => normalized(pattern, field.normalizer));
+  if (field.type === "text") {
+    const lowers = shard.mapping.analysis.analyzer(field.searchAnalyzer).tokens("A")[0]?.text === "a";
+    return make(field.path, (pattern) => (lowers ? pattern.toLowerCase() : pattern));
+  }
+  if (options.lenient) return new NoneNode();
+  throw new AppError(
+    "query_shard",
+    `Can only use wildcard queries on keyword and text fields - not on [${name}] which is of type [${field.type}]`,
+  );
+}
+
+function normalized(pattern: string, normalizer: string | undefined): string {
+  return normalizer === "lowercase" ? pattern.toLowerCase() : pattern;
+}

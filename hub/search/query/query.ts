@@ -1,0 +1,229 @@
+/**
+ * The query tree and what it becomes: a Query knows no index; `weight` binds it to a shard (mapping, term
+ * statistics); `scorer` walks one segment.
+ */
+
+import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import type { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { NO_MORE_DOCS, type Searcher, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import type { SearchControl } from "./search-control.ts";
+
+export { NO_MORE_DOCS };
+
+/** A node of the query tree. Immutable; used for many shards. */
+export interface Query {
+  /** Binds to a shard. Throws query_shard or request_invalid where the mapping doesn't allow it. */
+  weight(shard: ShardContext, mode: ScoreMode): Weight;
+  /** Says what to mark in text; absent for queries that mark nothing. */
+  highlight?(sink: HighlightSink, shard: ShardContext): void;
+  /** Says what it is; absent: its class does. */
+  describe?(shard: ShardContext): QueryDescription;
+  /** Says why a document matches, or doesn't, with what its score is made of; absent: the score alone. */
+  explain?(place: DocumentPlace): Explanation;
+}
+
+/** What a query is on a shard, in Lucene's words. */
+export interface QueryDescription {
+  /** "TermQuery". */
+  readonly type: string;
+  /** "message:post". */
+  readonly text: string;
+  /** Queries that it is made of. */
+  readonly children?: readonly Query[];
+}
+
+/** A document with what is around a query. */
+export interface DocumentPlace {
+  readonly shard: ShardContext;
+  readonly segment: SegmentReader;
+  readonly doc: number;
+  /** Factor of all scores below. */
+  readonly boost: number;
+}
+
+/** Why a document matches or doesn't. */
+export interface Explanation {
+  readonly matches: boolean;
+  /** The score, or a part of it. */
+  readonly value: number;
+  readonly description: string;
+  readonly details: readonly Explanation[];
+}
+
+export interface ScoreMode {
+  /** False: `score` is never called. */
+  readonly scores: boolean;
+  /** Factor of all scores below. */
+  readonly boost: number;
+}
+
+/** A query bound to a shard. */
+export interface Weight {
+  /** Walks the documents of a segment, deleted ones included; null where none match. */
+  scorer(segment: SegmentReader): Scorer | null;
+  /** Number of matching live documents where that is known without walking; else -1. */
+  count(segment: SegmentReader): number;
+  /**
+   * Documents of a segment as a set, deleted ones included, null for none; undefined, or no method, where walking them is
+   * cheaper. Must not be changed.
+   */
+  set?(segment: SegmentReader): Bitset | null | undefined;
+  /**
+   * Does beforehand, with pauses, what would keep the thread for long in the other calls for a segment. Absent where nothing
+   * does. Where the time is over it ends early: the segment is of no use any more.
+   */
+  prepare?(segment: SegmentReader, control: SearchControl): Promise<void>;
+  /** Documents that a walk would meet, where that is known at once. */
+  cost?(segment: SegmentReader): number;
+  /** Names the set among those of a segment; undefined where it depends on more than the segment. */
+  readonly key?: string | undefined;
+}
+
+/** Walks matching documents in ascending order. */
+export abstract class Scorer {
+  /** Current document; -1 before the first, NO_MORE_DOCS behind the last. */
+  doc = -1;
+  /** Estimate of the documents to walk. */
+  abstract readonly cost: number;
+  /** Moves to the following document. */
+  abstract next(): number;
+  /** Moves to the first document at or behind `target`, which is above `doc`. */
+  abstract advance(target: number): number;
+  /** Score of the current document. */
+  abstract score(): number;
+
+  /**
+   * Copies the following documents (and their scores) and returns how many. Scorers that look long for the next one may give
+   * fewer than there is room for, or none; `doc` is NO_MORE_DOCS at the end.
+   */
+  fill(docs: Int32Array, scores: Float32Array | null): number {
+    let length = 0;
+    while (length < docs.length) {
+      const doc = this.next();
+      if (doc === NO_MORE_DOCS) break;
+      if (scores !== null) scores[length] = this.score();
+      docs[length++] = doc;
+    }
+    return length;
+  }
+
+  /** Tells that documents that don't score above `score` are of no use any more; scorers may skip them. */
+  setMinScore(_score: number): void {}
+
+  /**
+   * Largest score that a document in [target, `impactEnd`] with a norm byte of at least `norm` may have; sets `impactEnd`,
+   * which is at or behind `target`, and `impactNorm`. Targets ascend.
+   */
+  maxScoreFrom(_target: number, _norm?: number): number {
+    this.impactEnd = NO_MORE_DOCS;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** See `maxScoreFrom`. */
+  impactEnd = -1;
+  /** Lower bound of the norm bytes in the window, of `norms`. */
+  impactNorm = 0;
+  /** Norm bytes that scores depend on; null where they depend on others, or none. */
+  readonly norms: Uint8Array | null = null;
+}
+
+/** A text part to mark, by field. */
+export interface HighlightSink {
+  /** `text`: the analysed term. */
+  term(field: string, text: string): void;
+  /** Terms that a pattern matches. */
+  pattern(field: string, matches: (text: string) => boolean): void;
+  /** Terms that count only where they follow one another; `terms[i]` alternatives at position i. */
+  phrase(field: string, terms: readonly (readonly string[])[], slop: number): void;
+}
+
+/** Statistics of a field over the shard. */
+export interface ShardFieldStats {
+  readonly docCount: number;
+  readonly sumTotalTermFreq: number;
+}
+
+/** What a request may cost. */
+export interface SearchLimits {
+  /** Buckets of an answer's aggregations. */
+  readonly maxBuckets: number;
+  /** from + size. */
+  readonly maxResultWindow: number;
+  /** Best hits of a shard that are scored again. */
+  readonly maxRescoreWindow: number;
+  /** Fields whose values are returned from columns. */
+  readonly maxColumnFields: number;
+  /** Fields that scripts make of a hit; none are offered, but too many are a mistake of their own. */
+  readonly maxScriptFields: number;
+  /** Characters of a regular expression. */
+  readonly maxRegexLength: number;
+}
+
+/** An index as a search names it. */
+export interface SearchedIndex {
+  readonly name: string;
+  readonly uuid: string;
+  /** Printed as `_type`. */
+  readonly typeName: string;
+  /** index.max_terms_count; 65,536 without it. */
+  readonly maxTermsCount?: number;
+  /** index.highlight.max_analyzed_offset, where it is set: texts without offsets that are longer aren't highlighted. */
+  readonly maxAnalyzedOffset?: number;
+}
+
+/** index.max_terms_count unless an index says otherwise. */
+export const DEFAULT_MAX_TERMS_COUNT = 65_536;
+
+/** A shard as a search sees it. */
+export class ShardContext {
+  readonly index: string;
+  readonly indexUuid: string;
+  /** From 0. */
+  readonly shard: number;
+  readonly searcher: Searcher;
+  readonly mapping: Mapping;
+  /** The request's time, ms. */
+  readonly nowMs: number;
+  /** Type name that documents are printed with. */
+  readonly typeName: string;
+  /** Values of a `terms` query above which a warning is given. */
+  readonly maxTermsCount: number;
+  /** Characters of a text from which on highlighting it fails; undefined: it is cut. */
+  readonly maxAnalyzedOffset: number | undefined;
+  readonly #fieldStats = new Map<string, ShardFieldStats>();
+
+  constructor(index: SearchedIndex, shard: number, searcher: Searcher, nowMs: number) {
+    this.index = index.name;
+    this.indexUuid = index.uuid;
+    this.typeName = index.typeName;
+    this.maxTermsCount = index.maxTermsCount ?? DEFAULT_MAX_TERMS_COUNT;
+    this.maxAnalyzedOffset = index.maxAnalyzedOffset;
+    this.shard = shard;
+    this.searcher = searcher;
+    this.mapping = searcher.mapping;
+    this.nowMs = nowMs;
+  }
+
+  /** Returns the statistics of an indexed field over all segments. */
+  fieldStats(field: string): ShardFieldStats {
+    const known = this.#fieldStats.get(field);
+    if (known !== undefined) return known;
+    let docCount = 0;
+    let sumTotalTermFreq = 0;
+    for (const segment of this.searcher.segments) {
+      const stats = segment.fieldStats(field);
+      docCount += stats?.docCount ?? 0;
+      sumTotalTermFreq += stats?.sumTotalTermFreq ?? 0;
+    }
+    const stats = { docCount, sumTotalTermFreq };
+    this.#fieldStats.set(field, stats);
+    return stats;
+  }
+
+  /** Returns the number of documents with a term over all segments, deleted ones included. */
+  docFreq(field: string, term: string | Uint8Array): number {
+    let total = 0;
+    for (const segment of this.searcher.segments) total += segment.terms(field)?.find(term)?.docFreq ?? 0;
+    return total;
+  }
+}

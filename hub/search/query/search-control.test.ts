@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Clock } from "#proto/kit/clock.ts";
+import { SearchControl } from "./search-control.ts";
+
+/** A clock that a test moves. */
+class HandClock implements Clock {
+  ms = 0;
+  now(): number {
+    return this.ms;
+  }
+  monotonic(): number {
+    return this.ms;
+  }
+  sleep(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+test("a search whose time is over says so after its slice", async () => {
+  const clock = new HandClock();
+  const control = new SearchControl(clock, NEVER, 20, () => 0);
+  assert.equal(control.isDue, false);
+  clock.ms = 10;
+  assert.equal(control.isDue, true);
+  await control.pause();
+  assert.equal(control.timedOut, false);
+  clock.ms = 25;
+  await control.pause();
+  assert.equal(control.timedOut, true);
+});
+
+test("a search ends when its client goes away", async () => {
+  const client = new AbortController();
+  const control = new SearchControl(new HandClock(), client.signal, undefined, () => 0);
+  await control.pause();
+  client.abort();
+  await assert.rejects(control.pause(), { code: "cancelled" });
+});
+
+test("a search is refused, or ended, where the heap is nearly full", async () => {
+  assert.throws(() => new SearchControl(new HandClock(), NEVER, undefined, () => 0.95), {
+    code: "memory_limit",
+    message: /95 % of the hub's memory/,
+  });
+  let share = 0.5;
+  const control = new SearchControl(new HandClock(), NEVER, undefined, () => share);
+  const run = async (): Promise<void> => {
+    for (let slice = 0; slice < 20; slice++) await control.pause();
+  };
+  await run();
+  share = 0.91;
+  await assert.rejects(run(), { code: "memory_limit" });
+});

@@ -1,0 +1,125 @@
+/** Which parts of a document are returned: `_source` as true, false, patterns, or {includes, excludes}. */
+
+import { describe, isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { RawJson } from "#hub/search/options/raw-json.ts";
+import { AppError } from "#proto/kit/errors.ts";
+
+/** Patterns of paths with `*`; empty includes mean all. */
+export interface SourceFilter {
+  readonly includes: readonly string[];
+  readonly excludes: readonly string[];
+}
+
+export const ALL_SOURCE: SourceFilter = { includes: [], excludes: [] };
+
+/** Parses the option; false: nothing is returned. Throws parsing. */
+export function parseSourceFilter(value: unknown): SourceFilter | false {
+  if (value === true || value === "true") return ALL_SOURCE;
+  if (value === false || value === "false") return false;
+  if (typeof value === "string" || Array.isArray(value)) return { includes: names(value), excludes: [] };
+  if (isObject(value)) {
+    for (const key of Object.keys(value)) {
+      if (["include", "includes", "exclude", "excludes"].includes(key)) continue;
+      throw new AppError(
+        "parsing",
+        `Unknown key for a ${Array.isArray(value[key]) ? "START_ARRAY" : "VALUE_STRING"} in [${key}].`,
+      );
+    }
+    return {
+      includes: names(value["includes"] ?? value["include"]),
+      excludes: names(value["excludes"] ?? value["exclude"]),
+    };
+  }
+  throw new AppError(
+    "parsing",
+    `[_source] must be true, false, patterns or an object, but is ${describe(value)}`,
+  );
+}
+
+/** Returns the parts of a document that are wanted; the document itself where all are. */
+export function filterSource(source: Uint8Array, filter: SourceFilter): RawJson | JsonObject {
+  const raw = new RawJson(source);
+  if (filter.includes.length === 0 && filter.excludes.length === 0) return raw;
+  return keepParts(raw.parse() as JsonObject, filter);
+}
+
+/** Returns a copy of `value` with the parts that the filter keeps. */
+export function keepParts(value: JsonObject, { includes, excludes }: SourceFilter): JsonObject {
+  const wanted = includes.map(compile);
+  const unwanted = excludes.map(compile);
+  return prune(value, "", wanted, unwanted, includes.length === 0) as JsonObject;
+}
+
+/** A pattern as tests of whole paths and of the paths above one that fits. */
+interface PathPattern {
+  /** The path, or one above it, fits. */
+  covers(path: string): boolean;
+  /** A path below may fit. */
+  leadsTo(path: string): boolean;
+}
+
+function compile(pattern: string): PathPattern {
+  const quote = (text: string): string =>
+    text
+      .split("*")
+      .map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"))
+      .join(".*");
+  const whole = new RegExp(`^${quote(pattern)}(?:\\..*)?$`, "s");
+  const steps = pattern.split(".");
+  const starAt = steps.findIndex((step) => step.includes("*"));
+  const heads = steps.map((_, at) => new RegExp(`^${quote(steps.slice(0, at + 1).join("."))}$`, "s"));
+  return {
+    covers: (path) => whole.test(path),
+    leadsTo(path) {
+      const depth = path.split(".").length;
+      // A star stands for any number of steps, so below it everything may fit.
+      if (starAt >= 0 && depth > starAt)
+        return heads.slice(0, depth).some((head) => head.test(path)) || heads[starAt]!.test(path);
+      return depth < steps.length && heads[depth - 1]!.test(path);
+    },
+  };
+}
+
+function prune(
+  value: unknown,
+  path: string,
+  wanted: readonly PathPattern[],
+  unwanted: readonly PathPattern[],
+  kept: boolean,
+): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) =>
+      isContainer(item) ? prune(item, path, wanted, unwanted, kept) : kept ? item : undefined,
+    );
+    return items.filter((item) => item !== undefined);
+  }
+  if (!isObject(value)) return kept ? value : undefined;
+  const result: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    const at = path === "" ? key : `${path}.${key}`;
+    if (unwanted.some((pattern) => pattern.covers(at))) continue;
+    const keeps = kept || wanted.some((pattern) => pattern.covers(at));
+    if (!keeps && !wanted.some((pattern) => pattern.leadsTo(at))) continue;
+    const inner = isContainer(item) ? prune(item, at, wanted, unwanted, keeps) : keeps ? item : undefined;
+    if (inner === undefined || (!keeps && isEmpty(inner))) continue;
+    result[key] = inner;
+  }
+  return result;
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
+
+function names(value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  const list = Array.isArray(value) ? value : scalarText(value, "_source").split(",");
+  return list.map((each: unknown) => {
+    if (typeof each === "string") return each;
+    throw new AppError("parsing", `[_source] patterns must be texts, but one is ${describe(each)}`);
+  });
+}

@@ -1,0 +1,38 @@
+/** Values of a document by the path of a field. */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import type { ShardContext } from "#hub/search/query/query.ts";
+
+/** Returns the path of a field's value in a document: that of the field a multi-field belongs to. */
+export function sourcePath(field: Field, shard: ShardContext): string {
+  for (let path = field.path; path.includes("."); ) {
+    path = path.slice(0, path.lastIndexOf("."));
+    const parent = shard.mapping.field(path);
+    if (parent !== undefined) return parent.path;
+  }
+  return field.path;
+}
+
+/** Returns the leaf values at a dotted path, arrays flattened; keys may hold dots themselves. */
+export function valuesAt(source: JsonObject, path: string): unknown[] {
+  const found: unknown[] = [];
+  gather(source, path, found);
+  return found;
+}
+
+function gather(value: unknown, path: string, found: unknown[]): void {
+  if (Array.isArray(value)) {
+    for (const item of value) gather(item, path, found);
+    return;
+  }
+  if (path === "") {
+    if (value !== null && value !== undefined && !isObject(value)) found.push(value);
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const [key, item] of Object.entries(value)) {
+    if (key === path) gather(item, "", found);
+    else if (path.startsWith(`${key}.`)) gather(item, path.slice(key.length + 1), found);
+  }
+}

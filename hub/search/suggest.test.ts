@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
+import { QueryParser } from "#hub/search/parse/query-parser.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
+import { parseSuggest, suggest } from "./suggest.ts";
+
+const fixture = new IndexFixture({
+  mapping: {
+    properties: {
+      name: { type: "completion" },
+      title: { type: "text", fields: { complete: { type: "completion", max_input_length: 8 } } },
+      body: { type: "text" },
+      host: { type: "keyword" },
+    },
+  },
+  docs: {
+    a: { name: "Nevermind", title: "Ten  Songs", body: "amsterdam meetup", host: "a" },
+    b: { name: { input: ["Nirvana", "Never  more"], weight: 34 }, body: "amsterdam", host: "b" },
+    c: { name: [{ input: "Nirvana", weight: 3 }, { input: "Tenth" }], body: "amsterdum", host: "a" },
+    d: { name: "nevada", title: ["Tent", "Tenor"], host: "b" },
+    e: { name: "nirvana", host: "a" },
+  },
+  deleted: ["e"],
+  shards: 3,
+  segmentDocs: 2,
+});
+after(() => fixture.close());
+
+const parser = new QueryParser(QUERIES_BY_NAME);
+
+async function ask(body: JsonObject, shards = fixture.shards, typedKeys = false): Promise<JsonObject> {
+  const options = { signal: new AbortController().signal, typedKeys };
+  return (await suggest(parseSuggest(body, { maxRegexLength: 20 }), shards, options)).suggest;
+}
+
+/** Texts of the options with their scores, for each word. */
+async function found(body: JsonObject, shards = fixture.shards): Promise<string[]> {
+  const { s } = await ask({ s: body }, shards);
+  return (s as { options: { text: string; score?: number; _score?: number }[] }[]).map(({ options }) =>
+    options.map(({ text, score, _score }) => `${text} ${(_score ?? score ?? 0).toFixed(2)}`).join(", "),
+  );
+}
+
+const CASES: readonly (readonly [body: JsonObject, expected: readonly string[]])[] = [
+  [
+    { prefix: "n", completion: { field: "name" } },
+    ["Never  more 34.00, Nirvana 3.00, Nevermind 1.00, nevada 1.00"],
+  ],
+  [{ prefix: "NEVER ", completion: { field: "name" } }, ["Never  more 34.00, Nevermind 1.00"]],
+  [{ text: "never m", completion: { field: "name" } }, ["Never  more 34.00"]],
+  [{ prefix: "nirv", completion: { field: "name" } }, ["Nirvana 34.00, Nirvana 3.00"]],
+  [{ prefix: "nirv", completion: { field: "name", skip_duplicates: true } }, ["Nirvana 34.00"]],
+  [{ prefix: "n", completion: { field: "name", size: 1 } }, ["Never  more 34.00"]],
+  [{ prefix: "ten", completion: { field: "title.complete" } }, ["Ten  Songs 1.00, Tenor 1.00"]],
+  [{ prefix: "ten song", completion: { field: "title.complete" } }, [""]],
+  [{ prefix: "narv", completion: { field: "name" } }, [""]],
+  [{ prefix: "narv", completion: { field: "name", fuzzy: true } }, ["Nirvana 34.00, Nirvana 3.00"]],
+  [
+    { prefix: "xirv", completion: { field: "name", fuzzy: { prefix_length: 0 } } },
+    ["Nirvana 34.00, Nirvana 3.00"],
+  ],
+  [{ regex: "n[ae]v.*a", completion: { field: "name" } }, ["nevada 1.00"]],
+  [
+    { text: "The amsterdma meetpu", term: { field: "body" } },
+    ["", "amsterdam 0.89, amsterdum 0.78", "meetup 0.83"],
+  ],
+  [{ text: "amsterdam", term: { field: "body" } }, [""]],
+  [{ text: "amsterdum", term: { field: "body", suggest_mode: "popular" } }, ["amsterdam 0.89"]],
+  [{ text: "amsterdam", term: { field: "body", suggest_mode: "popular" } }, [""]],
+  [{ text: "amsterdam", term: { field: "body", suggest_mode: "always", max_edits: 1 } }, ["amsterdum 0.89"]],
+  [{ text: "met", term: { field: "body" } }, [""]],
+  [{ text: "amsterdma meetup", phrase: { field: "body" } }, ["amsterdam meetup 0.89"]],
+  [{ text: "amsterdam meetup", phrase: { field: "body" } }, [""]],
+];
+
+suite("suggestions", () => {
+  for (const [body, expected] of CASES) {
+    test(`${JSON.stringify(body)} gives ${expected.join(" | ") || "nothing"}`, async () => {
+      assert.deepEqual(await found(body), expected);
+    });
+  }
+
+  test("say where the words stand, and of which document an input is", async () => {
+    const { s } = await ask({ text: "a meetpu", s: { term: { field: "body" } } });
+    assert.deepEqual(
+      (s as JsonObject[]).map(({ text, offset, length }) => [text, offset, length]),
+      [
+        ["a", 0, 1],
+        ["meetpu", 2, 6],
+      ],
+    );
+    const { c } = await ask({ c: { prefix: "nevad", completion: { field: "name" } } });
+    const [{ options }] = c as [{ options: JsonObject[] }];
+    assert.equal(
+      JSON.stringify(options[0]!["_source"]),
+      '{"name":"nevada","title":["Tent","Tenor"],"host":"b"}',
+    );
+    assert.deepEqual(
+      [options[0]!["_index"], options[0]!["_type"], options[0]!["_id"]],
+      ["logs", "_doc", "d"],
+    );
+  });
+
+  test("mark words that were replaced, and have their kind before their names where that is wanted", async () => {
+    const phrase = { field: "body", highlight: { pre_tag: "<b>", post_tag: "</b>" } };
+    const answer = await ask({ p: { text: "amsterdma meetup", phrase } }, fixture.shards, true);
+    const [{ options }] = answer["phrase#p"] as [{ options: JsonObject[] }];
+    assert.equal(options[0]!["highlighted"], "<b>amsterdam</b> meetup");
+  });
+
+  test("come only of documents that exist for the request", async () => {
+    const filter = parser.parse({ term: { host: "a" } });
+    const shards = fixture.shards.map((shard) => ({ ...shard, filter }));
+    const body = { prefix: "n", completion: { field: "name" } };
+    assert.deepEqual(await found(body, shards), ["Nirvana 3.00, Nevermind 1.00"]);
+  });
+
+  const REFUSED: readonly (readonly [body: JsonObject, message: RegExp])[] = [
+    [{ s: { prefix: "a", completion: { field: "none" } } }, /no mapping found for field \[none\]/],
+    [{ s: { prefix: "a", completion: { field: "body" } } }, /all shards failed/],
+    [{ s: { completion: { field: "name" } } }, /required text option is missing/],
+    [{ s: { text: "a", trem: { field: "name" } } }, /no \[trem\]; did you mean "term"/],
+    [{ s: { text: "a", term: { field: "none" } } }, /no mapping found for field \[none\]/],
+    [
+      { s: { prefix: "a", completion: { field: "name", contexts: { c: "x" } } } },
+      /doesn't expect any context/,
+    ],
+    [{ s: { regex: "n.*".repeat(7), completion: { field: "name" } } }, /length of regex \[21\]/],
+    [{ s: "text" }, /must be an object/],
+  ];
+  for (const [body, message] of REFUSED) {
+    test(`${JSON.stringify(body)} is refused`, async () => {
+      await assert.rejects(
+        async () => ask(body),
+        (error) => error instanceof AppError && error.status < 502 && message.test(error.message),
+      );
+    });
+  }
+});
+
+test("suggestions whose time is over say so, and are what was found until then", async () => {
+  let nowMs = 0;
+  const clock = { ...systemClock, now: () => 0, monotonic: () => (nowMs += 20) };
+  const body = { s: { prefix: "n", completion: { field: "name" } } };
+  const suggesters = parseSuggest(body, { maxRegexLength: 20 });
+  const options = { signal: new AbortController().signal, clock };
+  const { suggest: found, timedOut } = await suggest(suggesters, fixture.shards, options, 10);
+  assert.equal(timedOut, true);
+  assert.ok(Array.isArray(found["s"]));
+  assert.equal((await suggest(suggesters, fixture.shards, options)).timedOut, false);
+});
+
+test("a value of a completion field that is none is refused with what it may be", () => {
+  const make = (name: unknown): unknown =>
+    new IndexFixture({
+      mapping: { properties: { name: { type: "completion" } } },
+      docs: [{ name } as JsonObject],
+    });
+  assert.throws(
+    () => make({ input: "a", wieght: 1 }),
+    /failed to parse field \[name\] of type \[completion\]/,
+  );
+  assert.throws(() => make({ input: "a", weight: 1.5 }), /failed to parse/);
+  assert.throws(() => make({ input: [{}] }), /failed to parse/);
+  assert.throws(() => make(" "), /failed to parse/);
+});

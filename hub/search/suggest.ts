@@ -1,0 +1,128 @@
+/** `suggest` of a search: by name what each suggester finds. */
+
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
+import { SearchControl } from "#hub/search/query/search-control.ts";
+import { completionSuggester } from "#hub/search/suggest/completion.ts";
+import type { Suggester, SuggestNotes, SuggestShard } from "#hub/search/suggest/suggester.ts";
+import { phraseSuggester, termSuggester } from "#hub/search/suggest/words.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { didYouMean } from "#proto/kit/nearest.ts";
+import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } from "./search.ts";
+
+/** Suggestions of one request. */
+const MAX_SUGGESTIONS = 100;
+
+const KINDS = ["term", "phrase", "completion"] as const;
+
+/** A suggestion with its name in the answer. */
+export interface NamedSuggester {
+  readonly name: string;
+  readonly suggester: Suggester;
+}
+
+/** What suggesters found, by name. */
+export interface Suggestions {
+  readonly suggest: JsonObject;
+  /** The time was over; it is what was found until then. */
+  readonly timedOut: boolean;
+  /** There was more than is looked at. */
+  readonly isCut: boolean;
+  /** Shards that could not be asked. */
+  readonly failures: readonly ShardFailure[];
+}
+
+/** Reads `suggest`. Throws parsing, request_invalid, not_offered. */
+export function parseSuggest(
+  body: unknown,
+  { maxRegexLength }: Pick<SearchLimits, "maxRegexLength">,
+): NamedSuggester[] {
+  if (!isObject(body)) throw new AppError("parsing", "[suggest] must be an object of suggestions by name");
+  const { text: shared, ...named } = body;
+  const entries = Object.entries(named);
+  if (entries.length > MAX_SUGGESTIONS)
+    throw new AppError(
+      "request_invalid",
+      `[suggest] has ${entries.length} suggestions, more than ${MAX_SUGGESTIONS}`,
+    );
+  return entries.map(([name, one]) => ({ name, suggester: parseOne(name, one, { shared, maxRegexLength }) }));
+}
+
+/** Runs suggestions over all shards that can be asked. Throws the error of one where none can, what a suggester throws, cancelled. */
+export async function suggest(
+  suggesters: readonly NamedSuggester[],
+  shards: readonly SearchShard[],
+  options: Pick<SearchOptions, "signal" | "clock" | "typedKeys">,
+  timeoutMs?: number,
+): Promise<Suggestions> {
+  const clock = options.clock ?? systemClock;
+  const control = new SearchControl(clock, options.signal, timeoutMs);
+  const failures: ShardFailure[] = [];
+  const usable = shards.flatMap((shard) => {
+    const made = suggestShard(shard, clock.now());
+    const error = faultOf(made, suggesters);
+    if (error === undefined) return [made];
+    failures.push({ index: shard.index.name, indexUuid: shard.index.uuid, shard: shard.shard, error });
+    return [];
+  });
+  if (usable.length === 0 && failures.length > 0) throw allFailed(failures);
+  const notes: SuggestNotes = { isCut: false };
+  const answer: JsonObject = {};
+  for (const { name, suggester } of suggesters) {
+    const key = options.typedKeys === true ? `${suggester.kind}#${name}` : name;
+    answer[key] = await suggester.run(usable, control, notes);
+  }
+  return { suggest: answer, timedOut: control.timedOut, isCut: notes.isCut, failures };
+}
+
+/** Why a shard can't be asked; undefined where it can. */
+function faultOf(shard: SuggestShard, suggesters: readonly NamedSuggester[]): AppError | undefined {
+  try {
+    for (const { suggester } of suggesters) suggester.check?.(shard);
+    return undefined;
+  } catch (error) {
+    return toAppError(error);
+  }
+}
+
+function parseOne(
+  name: string,
+  body: unknown,
+  { shared, maxRegexLength }: { readonly shared: unknown; readonly maxRegexLength: number },
+): Suggester {
+  if (!isObject(body)) throw new AppError("parsing", `suggestion [${name}] must be an object`);
+  const { text = shared, prefix, regex, ...rest } = body;
+  const [kind, ...others] = Object.keys(rest);
+  const options = rest[kind ?? ""];
+  if (kind === undefined || others.length > 0 || !isObject(options))
+    throw new AppError("parsing", `suggestion [${name}] needs one of ${KINDS.join(", ")}, an object`);
+  const given = prefix ?? regex ?? text;
+  if (given === undefined || given === null)
+    throw new AppError("request_invalid", `The required text option is missing: suggestion [${name}]`);
+  const wanted = scalarText(given, "text");
+  if (kind === "completion") {
+    const isRegexp = prefix === undefined && regex !== undefined;
+    return completionSuggester({ text: wanted, isRegexp, maxRegexLength }, options);
+  }
+  if (kind === "term") return termSuggester(wanted, options);
+  if (kind === "phrase") return phraseSuggester(wanted, options);
+  throw new AppError("parsing", `suggestion [${name}]: there is no [${kind}]${didYouMean(kind, KINDS)}`);
+}
+
+function suggestShard({ index, shard, searcher, filter }: SearchShard, nowMs: number): SuggestShard {
+  const context = new ShardContext(index, shard, searcher, nowMs);
+  const weight = filter?.weight(context, { scores: false, boost: 1 });
+  return {
+    context,
+    visible(segment: SegmentReader): Bitset | null {
+      if (weight === undefined) return null;
+      const set = new Bitset(segment.docCount);
+      const scorer = weight.scorer(segment);
+      for (let doc = scorer?.next() ?? NO_MORE_DOCS; doc !== NO_MORE_DOCS; doc = scorer!.next()) set.add(doc);
+      return set;
+    },
+  };
+}

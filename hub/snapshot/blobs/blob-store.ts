@@ -1,0 +1,71 @@
+/** Where large, unchanging pieces are kept by name outside of the log: a directory here, a bucket of S3 in `s3-blobs.ts`. */
+
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
+
+/** Keys: 1..512 characters of [-/_.a-zA-Z0-9], no empty part and none of dots alone. Blobs: at most 64 MiB. */
+export interface BlobStore {
+  /** Shown to people. */
+  readonly address: string;
+  has(key: string): Promise<boolean>;
+  /** Stores durably, over what is there. */
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Throws not_found. */
+  get(key: string): Promise<Uint8Array>;
+  /** Returns the keys that start with `prefix`, sorted. */
+  list(prefix: string): Promise<string[]>;
+}
+
+/** Only the hub's user may read what it stores. */
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** Blobs as files below a folder. */
+export class DirectoryBlobs implements BlobStore {
+  readonly address: string;
+
+  /** `folder`: made at the first write. */
+  constructor(folder: string) {
+    this.address = folder;
+  }
+
+  async has(key: string): Promise<boolean> {
+    return statSync(this.#path(key), { throwIfNoEntry: false })?.isFile() ?? false;
+  }
+
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    const path = this.#path(key);
+    mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    writeFileAtomic(path, bytes, FILE_MODE);
+  }
+
+  async get(key: string): Promise<Uint8Array> {
+    try {
+      return readFileSync(this.#path(key));
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+      throw new AppError("not_found", `${this.#path(key)} isn't there`, { cause: error });
+    }
+  }
+
+  async list(prefix: string): Promise<string[]> {
+    try {
+      return readdirSync(this.address, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(this.address, join(entry.parentPath, entry.name)).split(sep).join("/"))
+        .filter((key) => key.startsWith(prefix))
+        .sort();
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+      return [];
+    }
+  }
+
+  #path(key: string): string {
+    if (!/^[\w.-]+(\/[\w.-]+)*$/.test(key) || /(^|\/)\.+(\/|$)/.test(key))
+      throw new AppError("request_invalid", `"${key}" can't be the name of a blob`);
+    return join(this.address, key);
+  }
+}

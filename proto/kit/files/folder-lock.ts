@@ -1,0 +1,85 @@
+/** One process per data folder. */
+
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+
+/** Who holds a folder: the pid and when that process started, so that a pid used again is not mistaken for it. */
+interface Holder {
+  readonly pid: number;
+  readonly startTicks: string;
+}
+
+/** A lock on a folder, held by a file in it until `release`. A dead holder's lock is taken over. */
+export class FolderLock {
+  readonly #path: string;
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Locks `folder` for this process as `name`. Throws data_locked naming the holder's pid. */
+  static acquire(folder: string, name: string): FolderLock {
+    const path = join(folder, `${name}.lock`);
+    const me: Holder = { pid: process.pid, startTicks: startTicks(process.pid) };
+    for (;;) {
+      try {
+        writeFileSync(path, JSON.stringify(me), { flag: "wx", mode: 0o640 });
+        return new FolderLock(path);
+      } catch (error) {
+        if (systemCode(error) !== "EEXIST") throw error;
+      }
+      const holder = readHolder(path);
+      if (holder !== undefined && holder.pid !== process.pid && isRunning(holder)) {
+        throw new AppError(
+          "data_locked",
+          `${folder} is in use by process ${holder.pid}; end that process or choose another path.data`,
+        );
+      }
+      rmSync(path, { force: true });
+    }
+  }
+
+  /** Returns whether a process that runs, this one or another, holds the lock `name` of `folder`. */
+  static isHeld(folder: string, name: string): boolean {
+    const holder = readHolder(join(folder, `${name}.lock`));
+    return holder !== undefined && isRunning(holder);
+  }
+
+  release(): void {
+    rmSync(this.#path, { force: true });
+  }
+}
+
+function readHolder(path: string): Holder | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Holder;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A zombie doesn't count: in a container without an init process nobody may ever reap a killed holder. */
+function isRunning(holder: Holder): boolean {
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if (systemCode(error) !== "EPERM") return false;
+  }
+  return statFields(holder.pid)[0] !== "Z" && startTicks(holder.pid) === holder.startTicks;
+}
+
+/** Start time of a process in clock ticks since boot (proc(5), stat field 22); empty where the system doesn't say. */
+function startTicks(pid: number): string {
+  return statFields(pid)[19] ?? "";
+}
+
+/** Fields of /proc/<pid>/stat behind the name, which itself may hold blanks and brackets. */
+function statFields(pid: number): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return [];
+  }
+}

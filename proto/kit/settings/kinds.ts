@@ -1,0 +1,39 @@
+/** Settings that are written with a unit: durations and sizes. What can't be read is found while settings are checked. */
+
+import { type Static, type TSchema, Type } from "typebox";
+import { parseDuration, parseSize } from "#proto/kit/units.ts";
+
+/** What the schema of a setting may say of it. */
+interface Notes<Default> {
+  readonly description: string;
+  readonly default?: Default;
+}
+
+const DURATION = Type.Union([Type.String(), Type.Number()]);
+const SIZE = Type.Union([Type.String(), Type.Integer()]);
+
+/** Returns the schema of a duration: "5s", or a number of seconds. */
+export function durationSetting(notes: Notes<Static<typeof DURATION>>): typeof DURATION {
+  return Type.Union([Type.String(), Type.Number()], { ...notes, unit: "duration" });
+}
+
+/** Returns the schema of a size: "10mb", or a number of bytes. */
+export function sizeSetting(notes: Notes<Static<typeof SIZE>>): typeof SIZE {
+  return Type.Union([Type.String(), Type.Integer()], { ...notes, unit: "size" });
+}
+
+/**
+ * Returns what is wrong with a value that has a unit; undefined for a right one, for an empty one where
+ * that is the default, and for settings without a unit.
+ */
+export function unitFault(schema: TSchema, value: unknown): string | undefined {
+  const { unit, default: usual } = schema as { unit?: "duration" | "size"; default?: unknown };
+  if (value === "" && usual === "") return undefined;
+  if (unit === undefined || (typeof value !== "string" && typeof value !== "number")) return undefined;
+  try {
+    const amount = unit === "duration" ? parseDuration(value) : parseSize(value);
+    return amount < 0 ? `${value} is negative` : undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,0 +1,172 @@
+/** Runs an input by itself: what it sends is gathered, what it remembers is kept in memory. */
+
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import type { FedRecord, InputContext, InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
+import { compilePipeline } from "#hub/pipeline/program/compile.ts";
+import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
+import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import type { JsonObject } from "#proto/codec/json.ts";
+import type { Event } from "#proto/event.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+
+await loadAllPlugins();
+
+export interface SentEvent {
+  readonly event: Event;
+  readonly offset: number | undefined;
+  readonly length: number | undefined;
+  readonly key: string;
+  readonly generation: number;
+}
+
+export class InputWorld {
+  readonly sent: SentEvent[] = [];
+  readonly failures: (string | null)[] = [];
+  readonly state = new Map<string, unknown>();
+  readonly handlers = new Map<string, (records: readonly FedRecord[]) => Promise<void>>();
+  readonly letters: InputDeadLetter[] = [];
+  /** Set: sends fail with it, as while the input is stopped. */
+  refusal: AppError | undefined;
+  #waiting: (() => void)[] = [];
+  #room = Number.POSITIVE_INFINITY;
+
+  /** Returns the messages sent, or the whole events as JSON where there is no message. */
+  get messages(): unknown[] {
+    return this.sent.map(({ event }) => event.fields["message"] ?? plain(event));
+  }
+
+  /** Resolves when so many events were sent. */
+  until(count: number): Promise<void> {
+    return this.#until(
+      () => this.sent.length >= count,
+      () => `only ${this.sent.length} of ${count} events came`,
+    );
+  }
+
+  /** Resolves when the input said last that it works. */
+  untilWorking(): Promise<void> {
+    return this.#until(
+      () => this.failures.at(-1) === null,
+      () => "it doesn't work",
+    );
+  }
+
+  /** Resolves when the input said a failure of this kind. */
+  untilFailing(kind: RegExp): Promise<void> {
+    return this.#until(
+      () => this.failures.some((failure) => failure !== null && kind.test(failure)),
+      () => `it didn't fail by ${kind}`,
+    );
+  }
+
+  /** The log takes so many events more and then no longer answers, as while it is full; undefined: it takes all. */
+  refuseAfter(count: number | undefined): void {
+    this.#room = count ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Resolves when a send found no room. */
+  untilRefused(): Promise<void> {
+    return this.#until(
+      () => this.#room < 0,
+      () => "no send was refused",
+    );
+  }
+
+  async #until(isTrue: () => boolean, complaint: () => string): Promise<void> {
+    const deadline = AbortSignal.timeout(15_000);
+    while (!isTrue()) {
+      if (deadline.aborted) throw new Error(`${complaint()}: ${JSON.stringify(this.failures)}`);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.push(resolve);
+      const timer = setTimeout(resolve, 15_000);
+      await promise;
+      clearTimeout(timer);
+    }
+  }
+
+  #changed(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Makes the input of a pipeline's text `name { … }`; throws where it has faults. */
+  make(text: string, folder = "/"): Component {
+    const source = new SourceText(`${folder}/input.conf`, `input { ${text} }`);
+    const compiled = compilePipeline([source], {
+      variables: {},
+      clock: systemClock,
+      random: Math.random,
+      guard: new RegexpGuard(),
+    });
+    const [fault] = compiled.diagnostics;
+    if (fault !== undefined) throw new Error(`${fault.message}; ${fault.hint}`);
+    return compiled.inputs[0]!.make(this.context());
+  }
+
+  context(): InputContext {
+    return {
+      id: "test",
+      log: silentLogger(),
+      clock: systemClock,
+      hubName: "hub-1",
+      state: {
+        get: async (key) => this.state.get(key),
+        put: async (key, value) => void this.state.set(key, JSON.parse(JSON.stringify(value))),
+        delete: async (key) => void this.state.delete(key),
+        entries: async function* (this: void) {},
+      },
+      open: ({ key, generation = 0 }) => ({
+        send: async (events) => {
+          if (this.refusal !== undefined) throw this.refusal;
+          this.#room -= events.length;
+          if (this.#room < 0) {
+            this.#changed();
+            throw new AppError("cancelled", "the input is stopped");
+          }
+          for (const { event, offset, length } of events)
+            this.sent.push({ event, offset, length, key, generation });
+          this.#changed();
+        },
+        close: () => undefined,
+      }),
+      receive: (address, handler) => void this.handlers.set(address, handler),
+      failing: (message) => {
+        this.failures.push(message);
+        this.#changed();
+      },
+      bearer: async (connection, _host, rejected) =>
+        rejected === undefined ? `token-of-${connection}` : `renewed-${rejected}`,
+      checkTarget: (host) => {
+        if (host === "forbidden.example") throw new AppError("forbidden", "no");
+      },
+      deadLetters: (after) => this.#letters(after),
+    };
+  }
+
+  async *#letters(after: number): AsyncIterable<InputDeadLetter> {
+    for (const letter of this.letters) if (letter.sequence > after) yield letter;
+  }
+}
+
+/** Returns an event's fields as JSON, without its time. */
+export function plain(event: Event): JsonObject {
+  const fields = JSON.parse(event.toJson()) as JsonObject;
+  delete fields["@timestamp"];
+  return fields;
+}
+
+/** Returns a port that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

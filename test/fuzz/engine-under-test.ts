@@ -1,0 +1,162 @@
+/** An index under test: what is done to it, and what must be in it. */
+
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Analysis } from "#hub/engine/analysis/analysis.ts";
+import { Mapping } from "#hub/engine/mapping/mapping.ts";
+import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import { Shard, type ShardOptions } from "#hub/engine/shard.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { DEFAULT_LIMITS, type SearchResponse, searchShards } from "#hub/search/search.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { DocOperation, type tailrace } from "#proto/messages.ts";
+import type { Random } from "#test/support/engine/random.ts";
+import { type Json, PROPERTIES, randomDocument } from "./engine-model.ts";
+import { randomQuestion } from "./engine-queries.ts";
+
+export type Documents = Map<string, Json>;
+
+/** An index under test, and what must be in it. */
+export class Subject {
+  readonly documents: Documents = new Map();
+  readonly folder = mkdtempSync(join(tmpdir(), "tailrace-fuzz-"));
+  /** Everything since the last commit: what a restart applies again. */
+  #log: { readonly batch: tailrace.IDocBatch; readonly sequence: number }[] = [];
+  #sequence = 0;
+  readonly #options: ShardOptions;
+  shard: Shard;
+
+  constructor(random: Random) {
+    const mapping = Mapping.parse(
+      { dynamic: false, properties: PROPERTIES },
+      { index: "fuzz", analysis: new Analysis() },
+    );
+    this.#options = {
+      index: "fuzz",
+      mapping,
+      log: silentLogger(),
+      bufferDocs: random.pick([7, 300, 100_000]),
+      ...(random.oneIn(4) ? { kernel: null } : {}),
+    };
+    this.shard = Shard.open(this.folder, this.#options);
+  }
+
+  /** Applies a message of random changes of at most `most` documents with ids below `ids`. */
+  change(random: Random, most: number, ids: number): void {
+    const operations = Array.from({ length: 1 + random.below(most) }, () => this.#operation(random, ids));
+    this.#send({ operations, timeMs: 1, lenient: true });
+  }
+
+  #operation(random: Random, ids: number): tailrace.IDocOperation {
+    const id = `d${random.below(ids)}`;
+    const source = randomDocument(random);
+    if (random.oneIn(8)) {
+      this.documents.delete(id);
+      return { kind: DocOperation.Kind.DELETE, id };
+    }
+    const isUpdate = random.oneIn(6);
+    // An update merges objects, as `_update` does.
+    this.documents.set(id, isUpdate ? merged(this.documents.get(id) ?? {}, source) : source);
+    return {
+      kind: isUpdate ? DocOperation.Kind.UPDATE : DocOperation.Kind.INDEX,
+      id,
+      source: Buffer.from(JSON.stringify(source)),
+      ...(isUpdate ? { docAsUpsert: true } : {}),
+    };
+  }
+
+  #send(batch: tailrace.IDocBatch): void {
+    const sequence = ++this.#sequence;
+    this.#log.push({ batch, sequence });
+    this.shard.apply(batch, { incarnation: 1, sequence });
+  }
+
+  commit(): void {
+    this.shard.commit();
+    this.#log = [];
+  }
+
+  async merge(random: Random): Promise<void> {
+    if (random.oneIn(2)) await this.shard.forceMerge(1 + random.below(3));
+    else for (let steps = 20; steps > 0 && this.shard.mergeStep(); steps--);
+  }
+
+  /** Ends as a kill would: what wasn't committed is applied again. */
+  reopen(): void {
+    this.shard.close();
+    this.shard = Shard.open(this.folder, this.#options);
+    for (const { batch, sequence } of this.#log) this.shard.apply(batch, { incarnation: 1, sequence });
+  }
+
+  /** Opens a copy of what was committed with a file cut or a byte changed: an error is fine, a crash isn't. */
+  async damage(random: Random): Promise<void> {
+    const copy = mkdtempSync(join(tmpdir(), "tailrace-fuzz-"));
+    cpSync(this.folder, copy, { recursive: true });
+    rmSync(join(copy, "lock"), { force: true });
+    const files = readdirSync(copy).filter((name) => name !== "lock" && name !== "damaged");
+    if (files.length > 0) spoil(join(copy, random.pick(files)), random);
+    try {
+      const shard = Shard.open(copy, this.#options);
+      try {
+        for (let round = 0; round < 5; round++) await ask(shard, { query: randomQuestion(random).query });
+      } finally {
+        shard.close();
+      }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
+  }
+
+  end(): void {
+    this.shard.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function merged(into: Json, from: Json): Json {
+  const result: Json = { ...into };
+  for (const [name, value] of Object.entries(from)) {
+    const old = result[name];
+    result[name] = isPlain(old) && isPlain(value) ? merged(old, value) : value;
+  }
+  return result;
+}
+
+function isPlain(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function spoil(path: string, random: Random): void {
+  const bytes = readFileSync(path);
+  if (bytes.length === 0) return;
+  const at = random.below(bytes.length);
+  if (random.oneIn(3)) truncateSync(path, at);
+  else {
+    bytes[at]! ^= 1 << random.below(8);
+    writeFileSync(path, bytes);
+  }
+}
+
+/** Asks a shard as it is now. */
+export async function ask(shard: Shard, body: Json): Promise<SearchResponse> {
+  const searcher = shard.searcher();
+  try {
+    return await askSnapshot(searcher, body);
+  } finally {
+    searcher.close();
+  }
+}
+
+/** Asks a snapshot. */
+export async function askSnapshot(searcher: Searcher, body: Json): Promise<SearchResponse> {
+  const request = parseSearchRequest({ ...body }, DEFAULT_LIMITS);
+  const shards = [{ index: { name: "fuzz", uuid: "fuzz", typeName: "_doc" }, shard: 0, searcher }];
+  return await searchShards(request, shards, {
+    signal: new AbortController().signal,
+    limits: DEFAULT_LIMITS,
+  });
+}

@@ -1,0 +1,176 @@
+/** Routes that search over real shards, without a listener. */
+
+import assert from "node:assert/strict";
+import type { ApiParts } from "#hub/api/context/api-context.ts";
+import { IndexCounters } from "#hub/api/context/index-counters.ts";
+import { SlowQueries } from "#hub/api/context/slow-queries.ts";
+import { Tasks } from "#hub/api/context/tasks.ts";
+import { errorBody } from "#hub/api/http/error-body.ts";
+import { writeJson } from "#hub/api/http/json-writer.ts";
+import { checkParameters, parseQuery } from "#hub/api/http/query-string.ts";
+import { ApiRequest } from "#hub/api/http/request.ts";
+import type { ApiResponse, Method } from "#hub/api/http/route.ts";
+import { Router } from "#hub/api/http/router.ts";
+import type { AliasInfo, IndexInfo } from "#hub/api/ports/indices.ts";
+import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
+import { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
+import { resolveIndices } from "#hub/cluster/catalog/index-names.ts";
+import { ResultCache } from "#hub/search/execute/result-cache.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
+
+/** Documents of the index logs. */
+export const DOCS = [
+  { message: "GET /a", status: 200, host: "web-1" },
+  { message: "GET /b", status: 404, host: "web-2" },
+  { message: "POST /c", status: 500, host: "web-1" },
+];
+const MAPPING = {
+  properties: { message: { type: "text" }, status: { type: "long" }, host: { type: "keyword" } },
+};
+const ERRORS = { nodeId: "node" };
+
+/** An answer as a client sees it. */
+export interface Answer {
+  readonly status: number;
+  // Answers are looked into at any depth, as a client does.
+  readonly body: Json;
+}
+/** JSON that is looked into at any depth. */
+export type Json = { readonly [key: string]: Json } & {
+  readonly [at: number]: Json;
+  readonly length: number;
+};
+
+/** Two indices: logs with two shards and aliases, other of another type. */
+export class SearchRoutesFixture {
+  readonly logs = new IndexFixture({ docs: DOCS, mapping: MAPPING, shards: 2 });
+  readonly other = new IndexFixture({ docs: [{ message: "x", status: "text" }], index: "other" });
+  readonly scrolls = new ScrollContexts(new Metrics());
+  /** Of the cluster. */
+  settings: JsonObject = {};
+  /** Searchers that aren't closed yet. */
+  #open = 0;
+
+  /** Sends a request to the routes and returns the answer as a client sees it. */
+  async send(method: Method, uri: string, body?: unknown, version = "6.5.4"): Promise<Answer> {
+    const [path = "", query = ""] = uri.split("?");
+    const found = new Router(allSearchRoutes(this.#partsOf(version), this.scrolls)).find(method, path);
+    assert.equal(found.kind, "route", `${method} ${path}`);
+    if (found.kind !== "route") throw new Error("no route");
+    const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
+    let response: ApiResponse;
+    try {
+      const parameters = parseQuery(query);
+      checkParameters(path, parameters, found.route.params);
+      response = await found.route.handle(
+        new ApiRequest({
+          method,
+          uri,
+          path: found.path,
+          query: parameters,
+          headers: {},
+          body: Buffer.from(text),
+          principal: { name: "test", roles: ["admin"] },
+          signal: new AbortController().signal,
+        }),
+      );
+    } catch (error) {
+      const failure = toAppError(error);
+      if (failure.code === "internal") throw error;
+      response = { status: failure.status, json: errorBody(failure, ERRORS) };
+    }
+    return { status: response.status, body: JSON.parse(writeJson(response.json)) as Json };
+  }
+
+  /** Throws where a searcher was left open. */
+  close(): void {
+    this.scrolls.stop();
+    assert.equal(this.#open, 0, "searchers that were opened are closed");
+    this.logs.close();
+    this.other.close();
+  }
+
+  #partsOf(compatVersion: string): ApiParts {
+    const indices = new Map([
+      [
+        "logs",
+        infoOf("logs", this.logs, { bad: { filter: { range: { status: { gte: 400 } } } }, all: {} }, {}),
+      ],
+      ["other", infoOf("other", this.other, {}, { "mapping.type_name": "line" })],
+    ]);
+    const fixtures = new Map([
+      ["logs", this.logs],
+      ["other", this.other],
+    ]);
+    return {
+      indices: {
+        resolve: (expression: string | undefined, options: object) =>
+          resolveIndices(indices, expression, options),
+      } as unknown as ApiParts["indices"],
+      documents: {} as ApiParts["documents"],
+      counters: new IndexCounters(systemClock),
+      results: new ResultCache(),
+      shards: {
+        searchers: (wanted: readonly IndexInfo[]) => {
+          return wanted.flatMap((index) =>
+            fixtures.get(index.name)!.shards.map(({ shard, searcher }) => {
+              this.#open++;
+              return {
+                index,
+                shard,
+                searcher: {
+                  ...searcher,
+                  close: () => {
+                    this.#open--;
+                  },
+                },
+              };
+            }),
+          );
+        },
+      } as unknown as ApiParts["shards"],
+      cluster: {
+        nodes: () => [
+          {
+            id: "node",
+            name: "hub-1",
+            host: "127.0.0.1",
+            httpAddress: "",
+            transportAddress: "127.0.0.1:9300",
+            attributes: {},
+            master: true,
+          },
+        ],
+        settings: () => ({ persistent: this.settings, transient: {} }),
+      } as unknown as ApiParts["cluster"],
+      dataFolder: ".",
+      clock: systemClock,
+      compatVersion,
+      errors: ERRORS,
+      remoteHosts: [],
+      tasks: new Tasks(systemClock),
+      slowQueries: new SlowQueries(systemClock, silentLogger(), Number.POSITIVE_INFINITY),
+    };
+  }
+}
+
+function infoOf(
+  name: string,
+  fixture: IndexFixture,
+  aliases: Record<string, AliasInfo>,
+  raw: JsonObject,
+): IndexInfo {
+  return {
+    name,
+    uuid: `uuid-${name}`,
+    settings: { numberOfShards: fixture.shards.length, numberOfReplicas: 0, creationDate: 0, raw },
+    mapping: fixture.shards[0]!.searcher.mapping,
+    aliases,
+    state: "open",
+  };
+}

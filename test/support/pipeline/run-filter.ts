@@ -1,0 +1,39 @@
+/** Filters as a pipeline has them, for their tests. */
+
+import assert from "node:assert/strict";
+import { SourceText } from "#hub/pipeline/language/source-text.ts";
+import { compilePipeline, runEvents } from "#hub/pipeline/program/compile.ts";
+import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
+import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { Event } from "#proto/event.ts";
+
+await loadAllPlugins();
+
+/** The time of all events, and of the clock. */
+const NOW = Date.UTC(2024, 0, 5);
+const clock = { now: () => NOW, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
+
+/** Returns what `filter` makes of an event with these fields, without the time that it had before. */
+export function run(
+  filter: string,
+  fields: Record<string, unknown>,
+  guard = new RegexpGuard(),
+): Record<string, unknown>[] {
+  const source = new SourceText("test.conf", `filter { ${filter} }`);
+  const { program, diagnostics } = compilePipeline([source], {
+    variables: {},
+    clock,
+    random: () => 0.5,
+    guard,
+  });
+  assert.deepEqual(
+    diagnostics.map(({ message }) => message),
+    [],
+  );
+  const { finished, refused } = runEvents(program, [new Event(structuredClone(fields), NOW)]);
+  assert.deepEqual(refused, []);
+  return finished.map((event) => {
+    const { "@timestamp": time, ...rest } = JSON.parse(event.toJson()) as Record<string, unknown>;
+    return time === new Date(NOW).toISOString() ? rest : { "@timestamp": time, ...rest };
+  });
+}

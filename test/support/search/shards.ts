@@ -1,0 +1,117 @@
+/** Real shards with documents, for tests of queries and aggregations. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Analysis } from "#hub/engine/analysis/analysis.ts";
+import { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { Shard } from "#hub/engine/shard.ts";
+import type { JsonObject } from "#hub/search/options/json.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import {
+  DEFAULT_LIMITS,
+  type SearchOptions,
+  type SearchResponse,
+  type SearchShard,
+  searchShards,
+} from "#hub/search/search.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { DocOperation, type tailrace } from "#proto/messages.ts";
+
+export interface FixtureOptions {
+  /** Mapping below the type; fields that aren't named are mapped dynamically. */
+  readonly mapping?: JsonObject;
+  /** Documents by id, or a list whose ids are "0", "1" … */
+  readonly docs: Readonly<Record<string, JsonObject | string>> | readonly (JsonObject | string)[];
+  /** Documents after which a segment begins; default: all in one. */
+  readonly segmentDocs?: number;
+  /** Ids deleted in the end. */
+  readonly deleted?: readonly string[];
+  readonly shards?: number;
+  readonly index?: string;
+}
+
+/** As many as a message of the log that is not small. */
+const MESSAGE_OPERATIONS = 500;
+
+/** An index in a temporary folder; documents go to its shards in turn. */
+export class IndexFixture {
+  readonly shards: readonly SearchShard[];
+  readonly #folder = mkdtempSync(join(tmpdir(), "tailrace-search-"));
+  readonly #opened: Shard[] = [];
+  readonly #waiting = new Map<Shard, tailrace.IDocOperation[]>();
+  #sequence = 0;
+
+  constructor(options: FixtureOptions) {
+    const count = options.shards ?? 1;
+    const index = options.index ?? "logs";
+    let mapping = Mapping.parse(options.mapping ?? {}, { index, analysis: new Analysis() });
+    for (let shard = 0; shard < count; shard++) {
+      this.#opened.push(
+        Shard.open(join(this.#folder, String(shard)), { index, mapping, log: silentLogger() }),
+      );
+    }
+    Object.entries(options.docs).forEach(([id, doc], at) => {
+      const source = Buffer.from(typeof doc === "string" ? doc : JSON.stringify(doc));
+      const update = mapping.dynamicUpdate(source);
+      if (update !== null) {
+        this.#apply();
+        mapping = mapping.merge(update);
+        for (const shard of this.#opened) shard.setMapping(mapping);
+      }
+      const shard = this.#opened[at % count]!;
+      this.#put(shard, { kind: DocOperation.Kind.INDEX, id, source });
+      if (options.segmentDocs === undefined || (at + 1) % options.segmentDocs !== 0) return;
+      this.#apply();
+      shard.refresh();
+    });
+    for (const id of options.deleted ?? []) {
+      for (const shard of this.#opened) this.#put(shard, { kind: DocOperation.Kind.DELETE, id });
+    }
+    this.#apply();
+    for (const shard of this.#opened) shard.refresh();
+    this.shards = this.#opened.map((shard, number) => ({
+      index: { name: index, uuid: `uuid-${index}`, typeName: "_doc" },
+      shard: number,
+      searcher: shard.searcher(),
+    }));
+  }
+
+  /** Searches all shards. */
+  async search(body: JsonObject, options: Partial<SearchOptions> = {}): Promise<SearchResponse> {
+    return await searchShards(parseSearchRequest(body, DEFAULT_LIMITS), this.shards, {
+      signal: new AbortController().signal,
+      limits: DEFAULT_LIMITS,
+      ...options,
+    });
+  }
+
+  /** Ids of the hits, in their order. */
+  async ids(body: JsonObject): Promise<string[]> {
+    const { hits } = await this.search({ size: 100, ...body });
+    return hits.map((hit) => String(hit["_id"]));
+  }
+
+  close(): void {
+    for (const { searcher } of this.shards) searcher.close();
+    for (const shard of this.#opened) shard.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Notes an operation; those of a shard that follow one another are one message of the log. */
+  #put(shard: Shard, operation: tailrace.IDocOperation): void {
+    const operations = this.#waiting.get(shard) ?? [];
+    this.#waiting.set(shard, operations);
+    operations.push(operation);
+    if (operations.length === MESSAGE_OPERATIONS) this.#apply();
+  }
+
+  #apply(): void {
+    for (const [shard, operations] of this.#waiting) {
+      const results = shard.apply({ operations }, { incarnation: 1, sequence: ++this.#sequence });
+      const error = results?.find(({ errorReason }) => errorReason)?.errorReason;
+      if (error) throw new Error(error);
+    }
+    this.#waiting.clear();
+  }
+}

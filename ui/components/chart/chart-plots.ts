@@ -1,0 +1,213 @@
+/** Drawing of charts as SVG: lines, areas and bars over groups, bars beside names. */
+
+import { nothing, type SVGTemplateResult, svg } from "lit";
+import { formatShort, formatTick } from "#ui/services/text/format.ts";
+import { labelledGroups, niceTicks, shorten } from "#ui/services/visualise/scale.ts";
+import type { ChartData } from "#ui/services/visualise/series.ts";
+
+/** Colours there are (`--series-1` …); further series use them again. */
+export const SERIES_COLOURS = 10;
+
+export interface PlotSize {
+  /** px */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Where the groups are, for the cursor. */
+export interface Frame extends PlotSize {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** Width of a letter of the labels, about. */
+export const LETTER_PX = 6.6;
+/** Room of a label below the axis. */
+export const LABEL_PX = 92;
+const ROW_PX = 28;
+
+/** Returns the part of a plot that holds the groups. */
+export function frameOf({ width, height }: PlotSize): Frame {
+  return { width, height, left: 52, right: width - 12, top: 10, bottom: height - 26 };
+}
+
+/** Returns the number of the group at `x`, px. */
+export function groupAt({ left, right }: Frame, groups: number, x: number): number {
+  return Math.max(0, Math.min(groups - 1, Math.floor(((x - left) / (right - left)) * groups)));
+}
+
+/** Returns the class that gives a series its colour. */
+export function colourClass(series: number): string {
+  return `s${(series % SERIES_COLOURS) + 1}`;
+}
+
+/** Lines, stacked areas or stacked bars; `cursor` is the marked group. */
+export function plotGroups(
+  kind: "line" | "area" | "bar",
+  data: ChartData,
+  size: PlotSize,
+  cursor: number | undefined,
+): SVGTemplateResult {
+  const frame = frameOf(size);
+  const isStacked = kind !== "line";
+  const layers = isStacked
+    ? stack(data)
+    : data.series.map(({ values }) => values.map((to) => ({ from: 0, to })));
+  const ends = layers.flatMap((layer) => layer.map(({ to }) => to ?? 0));
+  const ticks = niceTicks(
+    Math.min(0, ...ends),
+    Math.max(0, ...ends),
+    Math.max(2, Math.floor(size.height / 48)),
+    ends.every(Number.isInteger) ? 1 : 0,
+  );
+  const low = ticks[0]!;
+  const y = (value: number): number =>
+    frame.bottom - ((value - low) / (ticks.at(-1)! - low)) * (frame.bottom - frame.top);
+  const band = (frame.right - frame.left) / Math.max(1, data.groups.length);
+  const x = (group: number): number => frame.left + (group + 0.5) * band;
+  const shapes = layers.map((layer, series) =>
+    kind === "bar" ? barsOf(layer, series, x, y, band) : pathsOf(kind, layer, series, x, y),
+  );
+  return svg`${axesOf(data, frame, ticks, x, y)}
+    ${cursor === undefined ? nothing : svg`<rect class="cursor" x=${x(cursor) - band / 2} y=${frame.top} width=${Math.max(1, band)} height=${frame.bottom - frame.top} />`}
+    ${isStacked ? shapes.toReversed() : shapes}`;
+}
+
+interface Piece {
+  readonly from: number;
+  readonly to: number | undefined;
+}
+
+/** Each series on top of those before it. */
+function stack({ groups, series }: ChartData): Piece[][] {
+  const heights = groups.map(() => 0);
+  return series.map(({ values }) =>
+    values.map((value, at) => {
+      const from = heights[at]!;
+      heights[at] = from + (value ?? 0);
+      return { from, to: heights[at] };
+    }),
+  );
+}
+
+function barsOf(
+  layer: readonly Piece[],
+  series: number,
+  x: (group: number) => number,
+  y: (value: number) => number,
+  band: number,
+): SVGTemplateResult {
+  const width = Math.max(1, Math.min(64, band * 0.86));
+  const path = layer
+    .map(({ from, to }, at) => {
+      if (to === undefined || to === from) return "";
+      const height = Math.max(1, y(from) - y(to));
+      return `M${round(x(at) - width / 2)} ${round(y(from))}v${round(-height)}h${round(width)}v${round(height)}z`;
+    })
+    .join("");
+  return svg`<path class="fill ${colourClass(series)}" d=${path} />`;
+}
+
+function pathsOf(
+  kind: "line" | "area",
+  layer: readonly Piece[],
+  series: number,
+  x: (group: number) => number,
+  y: (value: number) => number,
+): SVGTemplateResult {
+  let line = "";
+  let isPen = false;
+  for (const [at, { to }] of layer.entries()) {
+    if (to !== undefined) line += `${isPen ? "L" : "M"}${round(x(at))} ${round(y(to))}`;
+    isPen = to !== undefined;
+  }
+  const alone = layer.flatMap(({ to }, at) =>
+    to !== undefined && layer[at - 1]?.to === undefined && layer[at + 1]?.to === undefined
+      ? [svg`<circle class="fill ${colourClass(series)}" cx=${round(x(at))} cy=${round(y(to))} r="2.5" />`]
+      : [],
+  );
+  const stroke = svg`<path class="stroke ${colourClass(series)}" d=${line} />`;
+  if (kind === "line" || layer.length === 0) return svg`${stroke}${alone}`;
+  const back = layer
+    .map(({ from }, at) => `L${round(x(at))} ${round(y(from))}`)
+    .toReversed()
+    .join("");
+  return svg`<path class="area ${colourClass(series)}" d=${`${line}${back}z`} />${stroke}${alone}`;
+}
+
+function axesOf(
+  data: ChartData,
+  frame: Frame,
+  ticks: readonly number[],
+  x: (group: number) => number,
+  y: (value: number) => number,
+): SVGTemplateResult {
+  const { groups } = data;
+  const labels = labelledGroups(
+    groups.length,
+    frame.right - frame.left,
+    data.isTime ? LABEL_PX * 0.8 : LABEL_PX,
+  );
+  return svg`${ticks.map(
+    (
+      tick,
+    ) => svg`<line class="grid" x1=${frame.left} x2=${frame.right} y1=${round(y(tick))} y2=${round(y(tick))} />
+      <text class="tick" x=${frame.left - 8} y=${round(y(tick)) + 4} text-anchor="end">${formatShort(tick)}</text>`,
+  )}
+  ${labels.map(
+    (at) =>
+      svg`<text class="tick" x=${round(x(at))} y=${frame.bottom + 17} text-anchor="middle">${axisLabel(data, at)}</text>`,
+  )}`;
+}
+
+/** Returns a group's label for the axis: of a time only what tells it from its neighbours. */
+export function axisLabel({ isTime, isUtc, groups }: ChartData, at: number): string {
+  const { label, key } = groups[at]!;
+  if (!isTime) return shorten(label, Math.floor(LABEL_PX / LETTER_PX));
+  const next = groups[at + 1] ?? groups[at - 1];
+  const stepMs = next === undefined ? 0 : Math.abs(Number(next.key) - Number(key));
+  return formatTick(Number(key), stepMs, isUtc);
+}
+
+/** Returns the height rows of bars take, px. */
+export function rowsHeight(groups: number): number {
+  return groups * ROW_PX + 12;
+}
+
+/** Bars that lie: for groups with names. */
+export function plotRows(
+  data: ChartData,
+  { width }: PlotSize,
+  cursor: number | undefined,
+): SVGTemplateResult {
+  const sums = stack(data);
+  const totals = data.groups.map((_, at) => sums.at(-1)?.[at]?.to ?? 0);
+  const largest = Math.max(Number.EPSILON, ...totals);
+  const longest = Math.max(...data.groups.map(({ label }) => label.length), 4);
+  const left = Math.min(width * 0.42, longest * LETTER_PX + 16);
+  const letters = Math.max(4, Math.floor((left - 16) / LETTER_PX));
+  const scale = (value: number): number => (value / largest) * (width - left - 64);
+  return svg`${data.groups.map((group, at) => {
+    const y = 6 + at * ROW_PX;
+    return svg`${cursor === at ? svg`<rect class="cursor" x="0" y=${y - 3} width=${width} height=${ROW_PX} />` : nothing}
+      <text class="label" x=${left - 10} y=${y + 15} text-anchor="end">${shorten(group.label, letters)}</text>
+      ${sums.map((layer, series) => {
+        const { from, to } = layer[at]!;
+        if (to === undefined || to <= from) return nothing;
+        return svg`<rect class="fill ${colourClass(series)}" x=${round(left + scale(from))} y=${y} width=${round(Math.max(1, scale(to) - scale(from)))} height=${ROW_PX - 8} rx="2" />`;
+      })}
+      <text class="tick" x=${round(left + scale(totals[at]!) + 8)} y=${y + 14}>${formatShort(totals[at]!)}</text>`;
+  })}`;
+}
+
+/** Returns the group of a row at `y`, px. */
+export function rowAt(groups: number, y: number): number {
+  return Math.max(0, Math.min(groups - 1, Math.floor((y - 3) / ROW_PX)));
+}
+
+/** Returns a length with as much of it as a screen shows. */
+export function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

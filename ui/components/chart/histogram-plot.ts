@@ -1,0 +1,105 @@
+/** How the histogram is drawn: axes, bars stacked by level, colours of the theme. */
+
+import { unsafeCSS } from "lit";
+import uPlot from "uplot";
+import plotText from "uplot/dist/uPlot.min.css";
+import { colourReader } from "#ui/components/style/theme-colour.ts";
+import type { Histogram } from "#ui/services/search/histogram.ts";
+import { formatShort, formatTick } from "#ui/services/text/format.ts";
+
+export const PLOT_HEIGHT_PX = 104;
+
+/** From the bottom of a stack to its top. */
+const STACK = [0, 1, 2, 3, 4, 5, 6] as const;
+/** By level: calm where nothing is wrong, so that warnings and errors stand out. */
+const COLOURS = [
+  "--bar",
+  "--bar-soft",
+  "--bar-soft",
+  "--bar",
+  "--level-warn",
+  "--level-error",
+  "--level-fatal",
+];
+
+export interface PlotOptions {
+  /** Where the plot goes; its theme gives the colours. */
+  readonly target: HTMLElement;
+  readonly widthPx: number;
+  readonly histogram: Histogram;
+  readonly isUtc: boolean;
+  readonly onCursor: (plot: uPlot) => void;
+  readonly onSelect: (plot: uPlot) => void;
+}
+
+const plotStyles = unsafeCSS(plotText).styleSheet!;
+
+/** Puts the plot's own looks under those of the component it is drawn in. */
+export function adoptPlotStyles(root: ShadowRoot): void {
+  root.adoptedStyleSheets = [plotStyles, ...root.adoptedStyleSheets.filter((one) => one !== plotStyles)];
+}
+
+/** Draws a histogram. */
+export function drawHistogram(options: PlotOptions): uPlot {
+  const { target, widthPx, histogram, isUtc, onCursor, onSelect } = options;
+  const colour = colourReader(target);
+  const bars = uPlot.paths.bars!({ size: [0.86, 64], align: 1, gap: 0 });
+  // The whole stack is drawn first, what lies below over it.
+  const series = STACK.toReversed().map((level) => ({
+    paths: bars,
+    fill: colour(COLOURS[level]!),
+    width: 0,
+    points: { show: false },
+  }));
+  const plotOptions: uPlot.Options = {
+    width: widthPx,
+    height: PLOT_HEIGHT_PX,
+    ms: 1,
+    padding: [8, 4, 0, 4],
+    legend: { show: false },
+    cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
+    tzDate: (atMs) => (isUtc ? uPlot.tzDate(new Date(atMs), "Etc/UTC") : new Date(atMs)),
+    scales: scales(histogram),
+    axes: axes(colour, isUtc),
+    series: [{}, ...series],
+    hooks: { setCursor: [onCursor], setSelect: [onSelect] },
+  };
+  return new uPlot(plotOptions, stackedData(histogram), target);
+}
+
+function scales({ range, intervalMs, buckets }: Histogram): uPlot.Scales {
+  const fromMs = Math.min(range.fromMs, buckets[0]?.startMs ?? range.fromMs);
+  const toMs = Math.max(range.toMs, range.fromMs + intervalMs);
+  return {
+    x: { time: true, range: () => [fromMs, toMs] },
+    y: { range: (_, __, max) => [0, Math.max(1, max)] },
+  };
+}
+
+function axes(colour: (property: string) => string, isUtc: boolean): uPlot.Axis[] {
+  const axis = { stroke: colour("--ink-faint"), font: "11px system-ui, sans-serif", ticks: { show: false } };
+  return [
+    {
+      ...axis,
+      size: 22,
+      space: 76,
+      grid: { show: false },
+      values: (_, ticks, __, ___, stepMs) => ticks.map((tick) => formatTick(tick, stepMs, isUtc)),
+    },
+    {
+      ...axis,
+      size: 44,
+      space: 30,
+      grid: { stroke: colour("--line"), width: 1 },
+      values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? formatShort(tick) : "")),
+    },
+  ];
+}
+
+/** Returns times and, from the whole stack down, the sums of the levels below and with each. */
+function stackedData({ buckets }: Histogram): uPlot.AlignedData {
+  const series = STACK.toReversed().map((top) =>
+    buckets.map(({ levels }) => levels.slice(0, top + 1).reduce((sum, count) => sum + count, 0)),
+  );
+  return [buckets.map(({ startMs }) => startMs), ...series];
+}

@@ -1,0 +1,225 @@
+/**
+ * Lines over time, stacked by level. Drag to zoom, or choose buckets with the arrow keys and Shift and press Enter:
+ * fires `tr-zoom` with a range in ms.
+ */
+
+import { msg, str } from "@lit/localize";
+import { css, html, LitElement, type PropertyValues, type TemplateResult } from "lit";
+import type uPlot from "uplot";
+import { LEVEL_NAMES } from "#proto/live.ts";
+import { controls } from "#ui/components/style/styles.ts";
+import { THEME_EVENT } from "#ui/services/browser/theme.ts";
+import { bucketEndMs, type Histogram } from "#ui/services/search/histogram.ts";
+import type { ResolvedRange } from "#ui/services/search/time-range.ts";
+import { formatCount, formatTime } from "#ui/services/text/format.ts";
+
+export class HistogramChart extends LitElement {
+  static override properties = {
+    histogram: { attribute: false },
+    isUtc: { type: Boolean },
+    _readout: { state: true },
+  };
+
+  declare histogram: Histogram | undefined;
+  declare isUtc: boolean;
+  declare _readout: string;
+
+  static override styles = [
+    controls,
+    css`
+      :host {
+        display: block;
+        position: relative;
+        min-height: 104px;
+      }
+      .plot {
+        height: 104px;
+        border-radius: var(--radius);
+      }
+      .readout {
+        position: absolute;
+        top: 0;
+        right: 8px;
+        padding: 0 6px;
+        border-radius: 3px;
+        background: var(--surface);
+        color: var(--ink-muted);
+        font: var(--text-small) / 20px var(--font-mono);
+        pointer-events: none;
+      }
+      .u-select {
+        background: var(--accent);
+        opacity: 0.2;
+      }
+      .u-cursor-x {
+        border-right: 1px solid var(--ink-faint);
+      }
+    `,
+  ];
+
+  /** Loaded with the first histogram: lines are there before. */
+  #plotting: typeof import("./histogram-plot.ts") | undefined;
+  #plot: uPlot | undefined;
+  #resize: ResizeObserver | undefined;
+  /** Buckets chosen by keys: where the choice began and its moving end. */
+  #chosen: { anchor: number; end: number } | undefined;
+  readonly #redraw = (): void => this.#draw();
+
+  constructor() {
+    super();
+    this.histogram = undefined;
+    this.isUtc = false;
+    this._readout = "";
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener(THEME_EVENT, this.#redraw);
+    this.#resize = new ResizeObserver(([entry]) => {
+      if (entry !== undefined && this.#plotting !== undefined)
+        this.#plot?.setSize({
+          width: Math.floor(entry.contentRect.width),
+          height: this.#plotting.PLOT_HEIGHT_PX,
+        });
+    });
+    this.#resize.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener(THEME_EVENT, this.#redraw);
+    this.#resize?.disconnect();
+    this.#plot?.destroy();
+    this.#plot = undefined;
+  }
+
+  override render(): TemplateResult {
+    return html`
+      <div class="plot" tabindex="0" role="img" aria-label=${this.#summary()} @keydown=${this.#onKey}></div>
+      <output class="readout" ?hidden=${this._readout === ""}>${this._readout}</output>
+    `;
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (!changed.has("histogram") && !changed.has("isUtc")) return;
+    this.#chosen = undefined;
+    this.#draw();
+  }
+
+  #summary(): string {
+    if (this.histogram === undefined) return msg("Lines over time");
+    const { buckets } = this.histogram;
+    const top = buckets.reduce((best, bucket) => (bucket.total > best.total ? bucket : best), buckets[0]!);
+    const peak =
+      top === undefined ? "" : `, most at ${formatTime(top.startMs, this.isUtc)}: ${formatCount(top.total)}`;
+    return msg(
+      str`Lines over time in ${buckets.length} steps${peak}. Arrow keys choose steps, Shift extends, Enter zooms.`,
+    );
+  }
+
+  #draw(): void {
+    this.#plot?.destroy();
+    this.#plot = undefined;
+    const target = this.renderRoot.querySelector<HTMLElement>(".plot");
+    if (this.histogram === undefined || target === null) return;
+    if (this.#plotting === undefined) {
+      void this.#loadPlotting();
+      return;
+    }
+    this.#plot = this.#plotting.drawHistogram({
+      target,
+      widthPx: Math.floor(this.clientWidth),
+      histogram: this.histogram,
+      isUtc: this.isUtc,
+      onCursor: (plot) => this.#read(plot),
+      onSelect: (plot) => this.#zoomSelected(plot),
+    });
+  }
+
+  async #loadPlotting(): Promise<void> {
+    try {
+      this.#plotting = await import("./histogram-plot.ts");
+    } catch {
+      // The hub is away: tried again with the next histogram.
+      return;
+    }
+    this.#plotting.adoptPlotStyles(this.renderRoot as ShadowRoot);
+    if (this.isConnected) this.#draw();
+  }
+
+  #read(plot: uPlot): void {
+    const { left, idx } = plot.cursor;
+    if (left === undefined || left < 0 || idx === null || idx === undefined || this.histogram === undefined) {
+      this._readout = "";
+      return;
+    }
+    const atMs = plot.posToVal(left, "x");
+    const index = this.histogram.buckets.findLastIndex(({ startMs }) => startMs <= atMs);
+    this.#show(index < 0 ? idx : index);
+  }
+
+  #show(index: number): void {
+    const bucket = this.histogram?.buckets[index];
+    if (bucket === undefined) return;
+    const levels = bucket.levels
+      .map((count, level) =>
+        count > 0 && level > 3 ? `  ${formatCount(count)} ${LEVEL_NAMES[level as 4]}` : "",
+      )
+      .join("");
+    this._readout = `${formatTime(bucket.startMs, this.isUtc).slice(0, 19)}  ${formatCount(bucket.total)} lines${levels}`;
+  }
+
+  #zoomSelected(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    const fromMs = Math.round(plot.posToVal(left, "x"));
+    const toMs = Math.round(plot.posToVal(left + width, "x"));
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.#zoom({ fromMs, toMs });
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const { histogram } = this;
+    if (histogram === undefined || histogram.buckets.length === 0) return;
+    const last = histogram.buckets.length - 1;
+    if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      const end = Math.max(
+        0,
+        Math.min(last, (this.#chosen?.end ?? last + 1) + (event.key === "ArrowLeft" ? -1 : 1)),
+      );
+      this.#chosen = { anchor: event.shiftKey ? (this.#chosen?.anchor ?? end) : end, end };
+      this.#mark();
+    } else if (event.key === "Enter" && this.#chosen !== undefined) {
+      const first = Math.min(this.#chosen.anchor, this.#chosen.end);
+      const final = Math.max(this.#chosen.anchor, this.#chosen.end);
+      const fromMs = histogram.buckets[first]!.startMs;
+      this.#zoom({ fromMs, toMs: bucketEndMs(histogram, final) });
+    } else return;
+    event.preventDefault();
+  }
+
+  #mark(): void {
+    if (this.#plot === undefined || this.#chosen === undefined || this.histogram === undefined) return;
+    const { buckets } = this.histogram;
+    const first = buckets[Math.min(this.#chosen.anchor, this.#chosen.end)]!.startMs;
+    const end = bucketEndMs(this.histogram, Math.max(this.#chosen.anchor, this.#chosen.end));
+    const left = this.#plot.valToPos(first, "x");
+    this.#plot.setSelect(
+      { left, top: 0, width: this.#plot.valToPos(end, "x") - left, height: this.#plot.over.clientHeight },
+      false,
+    );
+    this.#show(this.#chosen.end);
+  }
+
+  #zoom(detail: ResolvedRange): void {
+    this.dispatchEvent(new CustomEvent<ResolvedRange>("tr-zoom", { detail }));
+  }
+}
+
+customElements.define("tr-histogram", HistogramChart);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-histogram": HistogramChart;
+  }
+}

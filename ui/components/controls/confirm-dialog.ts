@@ -1,0 +1,150 @@
+/** Asks before something is destroyed, if need be until its name is typed. */
+
+import { msg } from "@lit/localize";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { controls } from "#ui/components/style/styles.ts";
+
+export interface Question {
+  readonly title: string;
+  /** What will happen, and whether it can be undone. */
+  readonly text: string;
+  /** Further lines, shown as code. */
+  readonly items?: readonly string[];
+  /** The button's words: what it does. */
+  readonly action: string;
+  /** Must be typed before. */
+  readonly typed?: string;
+}
+
+export class ConfirmDialog extends LitElement {
+  static override properties = { _question: { state: true }, _typed: { state: true } };
+
+  declare _question: Question | undefined;
+  declare _typed: string;
+
+  static override styles = [
+    controls,
+    css`
+      dialog {
+        width: min(30rem, calc(100vw - 24px));
+        padding: 0;
+        border: 1px solid var(--line-strong);
+        border-top: 3px solid var(--level-error);
+        border-radius: 10px;
+        background: var(--surface);
+        color: var(--ink);
+        box-shadow: 0 24px 60px var(--shadow);
+      }
+      dialog::backdrop {
+        background: #0007;
+      }
+      form {
+        padding: 18px 20px;
+      }
+      h2 {
+        margin: 0 0 8px;
+        font-size: var(--text-large);
+        font-weight: 600;
+      }
+      p {
+        margin: 0 0 12px;
+        color: var(--ink-muted);
+      }
+      ul {
+        max-height: 10rem;
+        margin: 0 0 12px;
+        padding: 8px 12px;
+        overflow: auto;
+        border-radius: var(--radius);
+        background: var(--surface-sunken);
+        font: var(--text-small) / 20px var(--font-mono);
+        list-style: none;
+        overflow-wrap: anywhere;
+      }
+      label {
+        display: grid;
+        gap: 5px;
+        margin-bottom: 14px;
+      }
+      label strong {
+        font-family: var(--font-mono);
+        overflow-wrap: anywhere;
+      }
+      .buttons {
+        display: flex;
+        justify-content: flex-end;
+        gap: 8px;
+      }
+    `,
+  ];
+
+  #settle: ((isConfirmed: boolean) => void) | undefined;
+
+  constructor() {
+    super();
+    this._question = undefined;
+    this._typed = "";
+  }
+
+  /** Asks; resolves with true where it was confirmed. */
+  async ask(question: Question): Promise<boolean> {
+    this.#settle?.(false);
+    this._question = question;
+    this._typed = "";
+    await this.updateComplete;
+    const dialog = this.renderRoot.querySelector("dialog")!;
+    dialog.returnValue = "";
+    dialog.showModal();
+    this.renderRoot.querySelector<HTMLElement>(question.typed === undefined ? ".cancel" : "input")?.focus();
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#settle = resolve;
+    return promise;
+  }
+
+  override render(): TemplateResult {
+    const { title = "", text = "", items = [], action = "", typed } = this._question ?? {};
+    return html`<dialog aria-labelledby="title" aria-describedby="text" @close=${this.#close}>
+      <form @submit=${this.#submit}>
+        <h2 id="title">${title}</h2>
+        <p id="text">${text}</p>
+        ${items.length === 0 ? nothing : html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`}
+        ${
+          typed === undefined
+            ? nothing
+            : html`<label><span>${msg("Type")} <strong>${typed}</strong> ${msg("to confirm")}</span>
+                <input autocomplete="off" spellcheck="false" .value=${this._typed} @input=${this.#onInput} /></label>`
+        }
+        <div class="buttons">
+          <button type="button" class="cancel" @click=${() => this.#end("")}>${msg("Cancel")}</button>
+          <button class="destructive" ?disabled=${typed !== undefined && this._typed !== typed}>${action}</button>
+        </div>
+      </form>
+    </dialog>`;
+  }
+
+  #onInput(event: Event): void {
+    this._typed = (event.currentTarget as HTMLInputElement).value;
+  }
+
+  #submit(event: Event): void {
+    event.preventDefault();
+    this.#end("yes");
+  }
+
+  #end(value: string): void {
+    this.renderRoot.querySelector("dialog")?.close(value);
+  }
+
+  #close(event: Event): void {
+    this.#settle?.((event.currentTarget as HTMLDialogElement).returnValue === "yes");
+    this.#settle = undefined;
+  }
+}
+
+customElements.define("tr-confirm-dialog", ConfirmDialog);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-confirm-dialog": ConfirmDialog;
+  }
+}

@@ -1,0 +1,16 @@
+/** What went wrong, in words and with what to do. */
+
+import { html, type TemplateResult } from "lit";
+import type { SearchError } from "#ui/services/search/search-client.ts";
+
+/** Returns the box of a failed call; its styles are `notices`. */
+export function faultView(fault: SearchError): TemplateResult {
+  return html`<div class="notice fault" role="alert">
+    <p><strong>${sentence(fault.message)}</strong> ${fault.hint}</p>
+  </div>`;
+}
+
+function sentence(text: string): string {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}

@@ -1,0 +1,42 @@
+/** Single-letter shortcuts of a page; off while somebody types, with a modifier, or behind a dialog. */
+
+import type { ReactiveController, ReactiveControllerHost } from "lit";
+import { hasLetterKeys } from "#ui/services/browser/preferences.ts";
+
+export type Hotkeys = Readonly<Record<string, () => void>>;
+
+const TYPING = "input, textarea, select, [contenteditable]";
+/** What Enter and the space bar press: those keys belong to it. */
+const PRESSED = "button, a, summary, [role=option]";
+const PRESSING: ReadonlySet<string> = new Set(["Enter", " "]);
+
+export class HotkeyController implements ReactiveController {
+  readonly #keys: Hotkeys;
+  readonly #listen = (event: KeyboardEvent): void => this.#press(event);
+
+  /** `keys` by KeyboardEvent.key. */
+  constructor(host: ReactiveControllerHost, keys: Hotkeys) {
+    this.#keys = keys;
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    document.addEventListener("keydown", this.#listen);
+  }
+
+  hostDisconnected(): void {
+    document.removeEventListener("keydown", this.#listen);
+  }
+
+  #press(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const action = Object.hasOwn(this.#keys, event.key) ? this.#keys[event.key] : undefined;
+    if (action === undefined || (event.key.length === 1 && !hasLetterKeys())) return;
+    const path = event.composedPath().filter((target) => target instanceof Element);
+    const isOver = path.some((element) => element.matches("dialog, [popover]"));
+    if (PRESSING.has(event.key) && path[0]?.matches(PRESSED)) return;
+    if (isOver || (event.key !== "Escape" && path[0]?.matches(TYPING))) return;
+    event.preventDefault();
+    action();
+  }
+}

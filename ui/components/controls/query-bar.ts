@@ -1,0 +1,237 @@
+/** The query and the index it goes to. Fires `tr-search` with both when its reader is done. */
+
+import { msg } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { icon } from "#ui/components/style/icons.ts";
+import { controls } from "#ui/components/style/styles.ts";
+import type { FieldCatalogue, TopValue } from "#ui/services/search/fields.ts";
+import { checkFields, checkQuery, type QueryFault } from "#ui/services/search/query-check.ts";
+import {
+  type QueryWord,
+  type Suggestion,
+  suggestNames,
+  suggestValues,
+  wordAt,
+} from "#ui/services/search/query-suggest.ts";
+import { recentQueries, rememberQuery } from "#ui/services/search/recent-queries.ts";
+import { queryBarStyles } from "./query-bar-styles.ts";
+
+export interface SearchDetail {
+  readonly query: string;
+  readonly index: string;
+}
+
+/** After so long without a key the query is looked at. */
+const CHECK_DELAY_MS = 700;
+/** Shown of the query before and behind a fault. */
+const CONTEXT_CHARACTERS = 40;
+
+export class QueryBar extends LitElement {
+  static override properties = {
+    query: {},
+    index: {},
+    indices: { attribute: false },
+    isBusy: { type: Boolean },
+    action: {},
+    fields: { attribute: false },
+    loadValues: { attribute: false },
+    _suggestions: { state: true },
+    fault: { attribute: false },
+    _chosen: { state: true },
+    _fault: { state: true },
+  };
+
+  declare query: string;
+  declare index: string;
+  /** Names and patterns to choose from. */
+  declare indices: readonly string[];
+  declare isBusy: boolean;
+  /** The button's word. */
+  declare action: string;
+  /** Known fields; undefined: nothing is suggested. */
+  declare fields: FieldCatalogue | undefined;
+  /** Returns the most frequent values of a field. */
+  declare loadValues: ((field: string) => Promise<readonly TopValue[]>) | undefined;
+  /** What the hub says is wrong with the query. */
+  declare fault: QueryFault | undefined;
+  /** What is wrong with what stands in the field. */
+  declare _fault:
+    | (QueryFault & { readonly isAdvice: boolean; readonly isHubs: boolean; readonly query: string })
+    | undefined;
+  declare _suggestions: readonly Suggestion[];
+  /** Number of the chosen suggestion; -1: none, so that Enter searches. */
+  declare _chosen: number;
+
+  #word: QueryWord | undefined;
+  #checkTimer: ReturnType<typeof setTimeout> | undefined;
+
+  static override styles = [controls, queryBarStyles];
+
+  constructor() {
+    super();
+    this.query = "";
+    this.index = "";
+    this.indices = [];
+    this.isBusy = false;
+    this.action = msg("Search");
+    this.fields = undefined;
+    this.loadValues = undefined;
+    this.fault = undefined;
+    this._fault = undefined;
+    this._suggestions = [];
+    this._chosen = -1;
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#checkTimer);
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    // The page's own words for the same query stay.
+    const isSaid = this._fault?.isAdvice === false && this._fault.query === this.query;
+    if (changed.has("fault") && !isSaid)
+      this._fault = this.fault && { ...this.fault, isAdvice: false, isHubs: true, query: this.query };
+  }
+
+  /** Puts the cursor into the query. */
+  focusQuery(): void {
+    this.#input("query")?.select();
+  }
+
+  override render(): TemplateResult {
+    return html`<form role="search" @submit=${this.#submit}>
+      <input class="index" name="index" aria-label=${msg("Index or pattern")} list="indices" autocomplete="off" spellcheck="false"
+        .value=${this.index} @change=${this.#submit} />
+      <datalist id="indices">${this.indices.map((name) => html`<option value=${name}></option>`)}</datalist>
+      <div class="query">
+        ${icon("search")}
+        <input name="query" aria-label=${msg("Query")} placeholder=${msg("Search: error AND host.name:web-1")} autocomplete="off"
+          autocapitalize="off" spellcheck="false" enterkeyhint="search" role="combobox" aria-autocomplete="list" aria-controls="suggestions"
+          aria-expanded=${this._suggestions.length > 0} aria-activedescendant=${this._chosen < 0 ? nothing : `s${this._chosen}`}
+          .value=${this.query} aria-invalid=${this._fault?.isAdvice === false} @keydown=${this.#onKey} @input=${this.#onInput} @blur=${this.#close} />
+        <ul id="suggestions" role="listbox" aria-label=${msg("Suggestions")} ?hidden=${this._suggestions.length === 0}>
+          ${this._suggestions.map(
+            ({ text, detail }, number) =>
+              html`<li id="s${number}" role="option" aria-selected=${number === this._chosen} @pointerdown=${(event: Event) => this.#accept(number, event)}>${text}<span>${detail}</span></li>`,
+          )}
+        </ul>
+        ${this.#faultView()}
+      </div>
+      <button class="primary" aria-busy=${this.isBusy}>${icon("search")}<span>${this.action}</span></button>
+    </form>`;
+  }
+
+  #faultView(): TemplateResult | typeof nothing {
+    const fault = this._fault;
+    if (fault === undefined || this._suggestions.length > 0) return nothing;
+    const { query, from, to, message, hint, isAdvice, isHubs } = fault;
+    const start = Math.max(0, from - CONTEXT_CHARACTERS);
+    const shown = query.slice(start, to + CONTEXT_CHARACTERS);
+    const carets = "^".repeat(Math.max(1, Math.min(to, query.length) - from));
+    // What the hub says is said by the page, too.
+    const role = isHubs ? nothing : "alert";
+    return html`<div class="fault ${isAdvice ? "advice" : ""}" role=${role}><pre aria-hidden="true">${shown}\n${" ".repeat(from - start)}<b>${carets}</b></pre>
+      <p><strong>${message}</strong> ${hint}</p></div>`;
+  }
+
+  #onInput(): void {
+    clearTimeout(this.#checkTimer);
+    this._fault = undefined;
+    this.#checkTimer = setTimeout(() => this.#check(), CHECK_DELAY_MS);
+    void this.#suggest();
+  }
+
+  /** Says what is wrong with the query, or with its fields; returns true where nothing is. */
+  #check(): boolean {
+    clearTimeout(this.#checkTimer);
+    const query = this.#input("query")?.value ?? "";
+    const fault = checkQuery(query);
+    const advice =
+      fault === undefined && this.fields !== undefined ? checkFields(query, this.fields) : undefined;
+    const found = fault ?? advice;
+    this._fault = found && { ...found, isAdvice: fault === undefined, isHubs: false, query };
+    return found === undefined;
+  }
+
+  #input(name: string): HTMLInputElement | null {
+    return this.renderRoot.querySelector<HTMLInputElement>(`input[name=${name}]`);
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const count = this._suggestions.length;
+    const input = event.currentTarget as HTMLInputElement;
+    if (event.key === "Escape") {
+      if (count > 0 || this._fault !== undefined) this.#close();
+      else input.blur();
+    } else if (count === 0 && event.key === "ArrowDown" && input.value === "") {
+      this.#suggestRecent();
+    } else if (count > 0 && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      this._chosen = (this._chosen + step + count + (this._chosen < 0 && step < 0 ? 1 : 0)) % count;
+    } else if (count > 0 && event.key === "Tab" && !event.shiftKey)
+      this.#accept(Math.max(0, this._chosen), event);
+    else if (event.key === "Enter" && this._chosen >= 0) this.#accept(this._chosen, event);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Suggests for the word at the cursor; an answer that comes when another word is written is left. */
+  async #suggest(): Promise<void> {
+    const input = this.#input("query");
+    this._chosen = -1;
+    if (input === null || this.fields === undefined) return;
+    const word = wordAt(input.value, input.selectionStart ?? input.value.length);
+    this.#word = word;
+    if (word.field === undefined) {
+      this._suggestions = word.begun === "" ? [] : suggestNames(input.value, word, this.fields);
+      return;
+    }
+    const values = (await this.loadValues?.(word.field)) ?? [];
+    if (this.#word === word) this._suggestions = suggestValues(word, values);
+  }
+
+  #suggestRecent(): void {
+    this.#word = { from: 0, to: 0, field: undefined, begun: "" };
+    this._suggestions = recentQueries().map((text) => ({ text, detail: msg("recent") }));
+  }
+
+  #accept(number: number, event: Event): void {
+    event.preventDefault();
+    const input = this.#input("query");
+    const suggestion = this._suggestions[number];
+    if (input === null || suggestion === undefined || this.#word === undefined) return;
+    const { from, to } = this.#word;
+    input.setRangeText(suggestion.text, from, to, "end");
+    input.focus();
+    this.#close();
+    if (suggestion.text.endsWith(":")) void this.#suggest();
+  }
+
+  #close(): void {
+    this.#word = undefined;
+    clearTimeout(this.#checkTimer);
+    this._fault = undefined;
+    this._suggestions = [];
+    this._chosen = -1;
+  }
+
+  #submit(event: Event): void {
+    event.preventDefault();
+    this.#close();
+    const query = this.#input("query")?.value.trim() ?? "";
+    const index = this.#input("index")?.value.trim() || "*";
+    this.#check();
+    rememberQuery(query);
+    this.dispatchEvent(new CustomEvent<SearchDetail>("tr-search", { detail: { query, index } }));
+  }
+}
+
+customElements.define("tr-query-bar", QueryBar);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-query-bar": QueryBar;
+  }
+}

@@ -1,0 +1,179 @@
+/** The time range, its steps, the automatic refresh and the zone. Fires `tr-range`, `tr-refresh` and `tr-zone`. */
+
+import { msg, str } from "@lit/localize";
+import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { icon } from "#ui/components/style/icons.ts";
+import { controls } from "#ui/components/style/styles.ts";
+import { describeRange, QUICK_RANGES, rangeFault } from "#ui/services/search/range-labels.ts";
+import { DEFAULT_RANGE, moveRange, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import { formatTime, formatZone } from "#ui/services/text/format.ts";
+import { timeRangePickerStyles } from "./time-range-picker-styles.ts";
+
+const REFRESH_SECONDS = [0, 5, 10, 30, 60, 300] as const;
+
+export class TimeRangePicker extends LitElement {
+  static override properties = {
+    range: { attribute: false },
+    refreshSeconds: { type: Number },
+    isUtc: { type: Boolean },
+    _isOpen: { state: true },
+    _fault: { state: true },
+  };
+
+  declare range: TimeRange;
+  declare refreshSeconds: number;
+  declare isUtc: boolean;
+  declare _isOpen: boolean;
+  declare _fault: string | undefined;
+
+  static override styles = [controls, timeRangePickerStyles];
+
+  readonly #closeOutside = (event: Event): void => {
+    if (!event.composedPath().includes(this)) this._isOpen = false;
+  };
+
+  constructor() {
+    super();
+    this.range = DEFAULT_RANGE;
+    this.refreshSeconds = 0;
+    this.isUtc = false;
+    this._isOpen = false;
+    this._fault = undefined;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    document.addEventListener("pointerdown", this.#closeOutside);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    document.removeEventListener("pointerdown", this.#closeOutside);
+  }
+
+  /** Opens the panel with the cursor in it. */
+  async open(): Promise<void> {
+    this._isOpen = true;
+    await this.updateComplete;
+    this.renderRoot.querySelector<HTMLElement>(".quick button")?.focus();
+  }
+
+  override render(): TemplateResult {
+    const nowMs = Date.now();
+    const text = describeRange(this.range, (atMs) => formatTime(atMs, this.isUtc).slice(0, 19), nowMs);
+    return html`
+      <button class="icon back" title=${msg("One range back")} aria-label=${msg("One range back")} @click=${() => this.#move(-1)}>
+        ${icon("chevronLeft")}
+      </button>
+      <button class="ends" aria-haspopup="dialog" aria-expanded=${this._isOpen} title=${msg("Time range (t)")} @click=${this.#toggle}>
+        ${icon("calendar")}<span>${text}</span><span class="zone">${formatZone(nowMs, this.isUtc)}</span>
+        ${this.refreshSeconds === 0 ? nothing : html`<span class="every" title=${msg("Refresh")}>${icon("refresh")}${refreshText(this.refreshSeconds)}</span>`}
+      </button>
+      <button class="icon ahead" title=${msg("One range ahead")} aria-label=${msg("One range ahead")} @click=${() => this.#move(1)}>
+        ${icon("chevronRight")}
+      </button>
+      ${this._isOpen ? this.#panel(nowMs) : nothing}
+    `;
+  }
+
+  #panel(nowMs: number): TemplateResult {
+    return html`<div class="panel" role="dialog" aria-label=${msg("Time range")} @keydown=${this.#onKey}>
+      <div class="quick">
+        ${QUICK_RANGES.map(
+          (quick) =>
+            html`<button class="plain" aria-pressed=${quick.from === this.range.from && quick.to === this.range.to}
+              @click=${() => this.#choose(quick)}>${quick.label}</button>`,
+        )}
+      </div>
+      <form @submit=${this.#apply}>
+        <label>${msg("From")}<input name="from" .value=${this.#written(this.range.from)} autocomplete="off" /></label>
+        <label>${msg("To")}<input name="to" .value=${this.#written(this.range.to)} autocomplete="off" /></label>
+        ${this._fault === undefined ? nothing : html`<p class="fault" role="alert">${this._fault}</p>`}
+        <button class="primary">${msg("Apply range")}</button>
+        <p>${msg(str`2026-01-31 14:00, now-15m, now/d … in ${formatZone(nowMs, this.isUtc)}`)}</p>
+        <div class="line">
+          <label>${msg("Refresh")}
+            <select @change=${this.#onRefresh}>
+              ${REFRESH_SECONDS.map(
+                (seconds) =>
+                  html`<option value=${seconds} ?selected=${seconds === this.refreshSeconds}>
+                    ${refreshText(seconds)}
+                  </option>`,
+              )}
+            </select>
+          </label>
+          <button type="button" aria-pressed=${this.isUtc} @click=${this.#onZone}>UTC</button>
+        </div>
+      </form>
+    </div>`;
+  }
+
+  #toggle(): void {
+    if (this._isOpen) this._isOpen = false;
+    else void this.open();
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    this._isOpen = false;
+    this.renderRoot.querySelector<HTMLElement>(".ends")?.focus();
+  }
+
+  /** Times are shown and read in the chosen zone, date maths as it is. */
+  #written(text: string): string {
+    const atMs = Date.parse(text);
+    return text.startsWith("now") || Number.isNaN(atMs) ? text : formatTime(atMs, this.isUtc).slice(0, 19);
+  }
+
+  #read(text: string): string {
+    const trimmed = text.trim();
+    if (trimmed.startsWith("now")) return trimmed;
+    const isPlain = /^\d{4}-\d\d-\d\d( \d\d:\d\d(:\d\d(\.\d+)?)?)?$/.test(trimmed);
+    const iso = isPlain ? `${trimmed.replace(" ", "T")}${trimmed.includes(" ") ? "" : "T00:00"}` : trimmed;
+    const atMs = Date.parse(isPlain && this.isUtc ? `${iso}Z` : iso);
+    return Number.isNaN(atMs) ? trimmed : new Date(atMs).toISOString();
+  }
+
+  #apply(event: SubmitEvent): void {
+    event.preventDefault();
+    const text = (name: string): string =>
+      this.renderRoot.querySelector<HTMLInputElement>(`input[name=${name}]`)?.value ?? "";
+    const range = { from: this.#read(text("from")), to: this.#read(text("to")) };
+    this._fault = rangeFault(range, Date.now());
+    if (this._fault === undefined) this.#choose(range);
+  }
+
+  #move(direction: -1 | 1): void {
+    const range = resolveRange(this.range, Date.now());
+    if (range !== undefined) this.#choose(moveRange(range, direction));
+  }
+
+  #choose({ from, to }: TimeRange): void {
+    this._isOpen = false;
+    this._fault = undefined;
+    this.dispatchEvent(new CustomEvent<TimeRange>("tr-range", { detail: { from, to } }));
+  }
+
+  #onRefresh(event: Event): void {
+    const detail = Number((event.currentTarget as HTMLSelectElement).value);
+    this.dispatchEvent(new CustomEvent<number>("tr-refresh", { detail }));
+  }
+
+  #onZone(): void {
+    this.dispatchEvent(new CustomEvent<boolean>("tr-zone", { detail: !this.isUtc }));
+  }
+}
+
+function refreshText(seconds: number): string {
+  if (seconds === 0) return msg("Off");
+  return seconds < 60 ? msg(str`Every ${seconds} s`) : msg(str`Every ${seconds / 60} min`);
+}
+
+customElements.define("tr-time-range-picker", TimeRangePicker);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-time-range-picker": TimeRangePicker;
+  }
+}

@@ -1,0 +1,237 @@
+/** One document: its fields, its JSON, the lines around it. Fires `tr-filter`, `tr-column`, `tr-step` and `tr-close`. */
+
+import { msg, str } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { fireColumn, fireFilter } from "#ui/components/controls/field-events.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { controls } from "#ui/components/style/styles.ts";
+import type { SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
+import { filterValues, type LogDocument, valueText } from "#ui/services/search/log-document.ts";
+import { formatField, type LinkPart, splitLinks } from "#ui/services/text/field-format.ts";
+import { formatCount, formatTime } from "#ui/services/text/format.ts";
+import { eventDetailsStyles } from "./event-details-styles.ts";
+import "./surrounding-lines-view.ts";
+
+/** Fields that tie lines together over services. */
+const PIVOT_FIELDS = [
+  "trace.id",
+  "trace_id",
+  "traceId",
+  "request.id",
+  "request_id",
+  "http.request.id",
+  "transaction.id",
+  "session.id",
+];
+
+/** Fields drawn at once, about a screen; a document of a thousand must open as quickly as others. */
+const FIRST_FIELDS = 50;
+const MORE_FIELDS = 50;
+
+type View = "table" | "json" | "around";
+/** What was copied last. */
+type Copied = string | undefined;
+
+/** Characters of a value that are shown at once. */
+const LONG_VALUE = 400;
+const COPIED_MS = 1_500;
+
+export class EventDetails extends LitElement {
+  static override properties = {
+    document: { attribute: false },
+    columns: { attribute: false },
+    isUtc: { type: Boolean },
+    surroundings: {},
+    around: { attribute: false },
+    _view: { state: true },
+    _copied: { state: true },
+    _shown: { state: true },
+  };
+
+  declare document: LogDocument | undefined;
+  /** Fields shown as columns; undefined where the page has none. */
+  declare columns: readonly string[] | undefined;
+  declare isUtc: boolean;
+  /** Address of the lines around; "" where there is none. */
+  declare surroundings: string;
+  /** Returns the lines around one, none of them loaded yet; undefined where the page can't. */
+  declare around: ((line: LogDocument) => SurroundingLines) | undefined;
+  declare _view: View;
+  /** The field, or what of the whole. */
+  declare _copied: Copied;
+  /** Fields that are drawn; the others follow, some each frame. */
+  declare _shown: number;
+
+  #frame = 0;
+
+  static override styles = [controls, eventDetailsStyles];
+
+  constructor() {
+    super();
+    this.document = undefined;
+    this.columns = undefined;
+    this.isUtc = false;
+    this.surroundings = "";
+    this.around = undefined;
+    this._view = "table";
+    this._copied = undefined;
+    this._shown = FIRST_FIELDS;
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    cancelAnimationFrame(this.#frame);
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("document")) this._shown = FIRST_FIELDS;
+  }
+
+  protected override updated(): void {
+    cancelAnimationFrame(this.#frame);
+    if (this._shown >= (this.document?.fields.size ?? 0)) return;
+    this.#frame = requestAnimationFrame(() => {
+      this._shown += MORE_FIELDS;
+    });
+  }
+
+  override render(): TemplateResult | typeof nothing {
+    const { document } = this;
+    if (document === undefined) return nothing;
+    return html`
+      <header>
+        <h2>${formatTime(document.timestampMs, this.isUtc)}</h2>
+        <button class="plain icon" aria-label=${msg("Newer line")} title=${msg("Newer line (k)")} @click=${() => this.#step(-1)}>${icon("chevronLeft")}</button>
+        <button class="plain icon" aria-label=${msg("Older line")} title=${msg("Older line (j)")} @click=${() => this.#step(1)}>${icon("chevronRight")}</button>
+        <button class="plain icon" aria-label=${msg("Close")} title=${msg("Close (Esc)")} @click=${this.#close}>${icon("close")}</button>
+      </header>
+      <pre class="message" tabindex="0" aria-label=${msg("Message")}>${splitLinks(document.message).map(linkView)}</pre>
+      <div class="tools">
+        <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.around === undefined ? nothing : this.#viewButton("around", msg("Around"))}</span>
+        <span role="group" aria-label=${msg("Copy")}>
+          ${this.#copyButton("line", msg("Copy line"), () => document.message)}${this.#copyButton("json", msg("Copy JSON"), () => this.#json(document))}
+        </span>
+        ${this.#pivots(document)}
+        ${this.surroundings === "" ? nothing : html`<a class="button small" href=${this.surroundings}>${msg("Open in Discover")}</a>`}
+      </div>
+      <div class="content">${this.#content(document)}</div>
+    `;
+  }
+
+  #content(document: LogDocument): TemplateResult {
+    if (this._view === "json") return html`<pre>${this.#json(document)}</pre>`;
+    if (this._view === "table") return this.#table(document);
+    return html`<tr-surrounding-lines .document=${document} .around=${this.around} .isUtc=${this.isUtc}></tr-surrounding-lines>`;
+  }
+
+  #copyButton(what: string, text: string, source: () => string): TemplateResult {
+    const isCopied = this._copied === what;
+    return html`<button class="small" @click=${() => this.#copy(what, source())}>${icon(isCopied ? "check" : "copy")}${isCopied ? msg("Copied") : text}</button>`;
+  }
+
+  #viewButton(view: View, text: string): TemplateResult {
+    return html`<button class="small" aria-pressed=${this._view === view} @click=${() => {
+      this._view = view;
+    }}>${text}</button>`;
+  }
+
+  /** Addresses of all lines of the same trace, request … */
+  #pivots(document: LogDocument): TemplateResult[] {
+    return PIVOT_FIELDS.flatMap((name) => {
+      const value = filterValues(document.fields.get(name))[0];
+      if (value === undefined) return [];
+      const parameters = new URLSearchParams({ f: `${name}:${value}`, from: "now-24h" });
+      return [
+        html`<a class="button small" href=${`#/discover?${parameters}`}>${msg(str`All of this ${name}`)}</a>`,
+      ];
+    });
+  }
+
+  #table(document: LogDocument): TemplateResult {
+    return html`<table>
+      <caption class="hidden-text">${msg("Fields of the line")}</caption>
+      <tbody>
+        ${[...document.fields].slice(0, this._shown).map(([name, value]) => (value === document.message ? nothing : this.#field(name, value)))}
+        ${this.#field("_index", document.index)}
+        <tr><th scope="row">_id</th><td>${document.id}</td><td></td></tr>
+      </tbody>
+    </table>`;
+  }
+
+  #field(name: string, value: unknown): TemplateResult {
+    const values = filterValues(value);
+    const only = values[0];
+    return html`<tr>
+      <th scope="row">${name}</th>
+      <td>${valueView(name, value)}</td>
+      <td class="actions">
+        <button class="plain small icon" aria-label=${msg(str`Copy ${name}`)} title=${this._copied === name ? msg("Copied") : msg("Copy the value")}
+          @click=${() => this.#copy(name, valueText(value))}>${icon(this._copied === name ? "check" : "copy")}</button>
+        ${
+          only === undefined || values.length > 1 || name === "@timestamp"
+            ? nothing
+            : html`<button class="plain small icon" aria-label=${msg(str`Only this ${name}`)} title=${msg("Only this value")}
+                  @click=${() => fireFilter(this, { field: name, value: only, exclude: false })}>${icon("plus")}</button>
+                <button class="plain small icon" aria-label=${msg(str`Without this ${name}`)} title=${msg("Without this value")}
+                  @click=${() => fireFilter(this, { field: name, value: only, exclude: true })}>${icon("minus")}</button>`
+        }
+        ${
+          this.columns === undefined
+            ? nothing
+            : html`<button class="plain small icon" aria-label=${msg(str`Column ${name}`)} title=${msg("Show as column")}
+                aria-pressed=${this.columns.includes(name)} @click=${() => fireColumn(this, name)}>${icon("columns")}</button>`
+        }
+      </td>
+    </tr>`;
+  }
+
+  #json({ index, id, source }: LogDocument): string {
+    return JSON.stringify({ _index: index, _id: id, _source: source }, undefined, 2);
+  }
+
+  #copy(what: string, text: string): void {
+    void navigator.clipboard.writeText(text).then(() => {
+      this._copied = what;
+      setTimeout(() => {
+        if (this._copied === what) this._copied = undefined;
+      }, COPIED_MS);
+    });
+  }
+
+  #step(detail: -1 | 1): void {
+    this.dispatchEvent(new CustomEvent<-1 | 1>("tr-step", { detail }));
+  }
+
+  #close(): void {
+    this.dispatchEvent(new CustomEvent("tr-close"));
+  }
+}
+
+/** A number with its unit, and as it stands behind it; an address as a link. */
+function valueView(name: string, value: unknown): TemplateResult | string {
+  const formatted = formatField(name, value);
+  if (formatted === undefined) return textView(valueText(value));
+  if (formatted.href !== undefined) return linkView(formatted);
+  return html`${formatted.text} <span class="raw">${valueText(value)}</span>`;
+}
+
+/** A long text is folded behind its begin, so that the fields below it are in reach. */
+function textView(text: string): TemplateResult | string {
+  if (text.length <= LONG_VALUE) return text;
+  const rest = text.slice(LONG_VALUE);
+  return html`${text.slice(0, LONG_VALUE)}<details><summary>${msg(str`${formatCount(rest.length)} more characters`)}</summary>${rest}</details>`;
+}
+
+function linkView({ text, href }: LinkPart): TemplateResult {
+  return href === undefined
+    ? html`${text}`
+    : html`<a href=${href} target="_blank" rel="noopener noreferrer">${text}</a>`;
+}
+
+customElements.define("tr-event-details", EventDetails);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-event-details": EventDetails;
+  }
+}

@@ -1,0 +1,152 @@
+/** One row of the table of lines: its elements are made once and patched when another line moves in. */
+
+import { msg } from "@lit/localize";
+import { LEVEL_NAMES } from "#proto/live.ts";
+import { patchText } from "#ui/components/controls/patch-text.ts";
+import type { LogDocument } from "#ui/services/search/log-document.ts";
+import { formatTime } from "#ui/services/text/format.ts";
+import { pieceAround, splitMatches } from "#ui/services/text/highlight.ts";
+
+/** What rows of a table have in common; another object makes rows show themselves anew. */
+export interface RowLook {
+  readonly columns: readonly string[];
+  /** Words of the query, and what is looked for in the lines. */
+  readonly highlight: RegExp | undefined;
+  readonly find: RegExp | undefined;
+  readonly isUtc: boolean;
+  /** True where long texts go on in further lines. */
+  readonly isWrapped: boolean;
+  /** Letters that cells show, by column; none until that is known. */
+  readonly letters: readonly number[];
+}
+
+export class EventRow {
+  readonly element = document.createElement("div");
+  /** Number of its line. */
+  number = -1;
+  readonly #time: HTMLElement;
+  readonly #timeButton = document.createElement("button");
+  readonly #level: HTMLElement;
+  #cells: HTMLElement[] = [];
+  #document: LogDocument | undefined;
+  #look: RowLook | undefined;
+  #topPx: number | undefined;
+
+  constructor() {
+    this.#time = cell("time");
+    this.#level = cell("level");
+    this.#timeButton.className = "plain";
+    this.#timeButton.tabIndex = -1;
+    this.#timeButton.title = msg("Open this line");
+    this.#time.append(this.#timeButton);
+    this.element.className = "row";
+    this.element.setAttribute("role", "row");
+    this.element.append(this.#time, this.#level);
+  }
+
+  /** Shows a line as the one with this number; nothing is touched where it is shown already. */
+  show(number: number, document: LogDocument, look: RowLook, isSelected: boolean): void {
+    const { element } = this;
+    if (this.number !== number) {
+      this.number = number;
+      element.id = `row-${number}`;
+      element.dataset["row"] = String(number);
+      element.ariaRowIndex = String(number + 2);
+    }
+    element.ariaSelected = String(isSelected);
+    if (this.#document === document && this.#look === look) return;
+    if (this.#look?.columns !== look.columns) this.#makeCells(look.columns);
+    this.#document = document;
+    this.#look = look;
+    const { level } = document;
+    element.dataset["level"] = String(level);
+    patchText(this.#timeButton, formatTime(document.timestampMs, look.isUtc));
+    patchText(this.#level, LEVEL_NAMES[level].slice(0, 5));
+    this.#level.title = LEVEL_NAMES[level];
+    for (const at of look.columns.keys()) this.#fill(at, document, look);
+  }
+
+  /** Returns how many letters the cells show, by column. A cell without a box of its own goes on as far as the row. */
+  visibleLetters(): number[] {
+    return this.#cells.map((shown) =>
+      Math.floor((shown.clientWidth || this.element.clientWidth) / letterWidthPx(shown)),
+    );
+  }
+
+  /** Puts the row at a place below the first one. */
+  place(topPx: number): void {
+    if (topPx === this.#topPx) return;
+    this.#topPx = topPx;
+    this.element.style.transform = `translateY(${topPx}px)`;
+  }
+
+  #makeCells(columns: readonly string[]): void {
+    for (const old of this.#cells) old.remove();
+    this.#cells = columns.map(() => cell(""));
+    this.element.append(...this.#cells);
+  }
+
+  #fill(at: number, document: LogDocument, look: RowLook): void {
+    const into = this.#cells[at]!;
+    const column = look.columns[at]!;
+    const text = look.isWrapped
+      ? document.fullText(column)
+      : textOf(document, column, look, look.letters[at]);
+    if (look.highlight === undefined && look.find === undefined && look.columns.length === 1) {
+      patchText(into, text);
+      return;
+    }
+    const parts: (string | HTMLElement)[] = [];
+    if (look.columns.length > 1) parts.push(labelOf(column));
+    for (const { text: piece, isMatch } of splitMatches(text, look.find))
+      if (isMatch) parts.push(marked(piece, "find"));
+      else
+        for (const part of splitMatches(piece, look.highlight))
+          parts.push(part.isMatch ? marked(part.text, "") : part.text);
+    into.replaceChildren(...parts);
+  }
+}
+
+/** A row's text; where a hit stands behind what its cell shows, from a little before the hit on. */
+function textOf(document: LogDocument, column: string, look: RowLook, letters: number | undefined): string {
+  const hits = [look.find, look.highlight].filter((each) => each !== undefined);
+  if (hits.length === 0 || letters === undefined) return document.rowText(column);
+  return pieceAround(document.lineText(column), hits, letters);
+}
+
+/** Rows are written in letters of one width. */
+let measured: { readonly font: string; readonly px: number } | undefined;
+
+function letterWidthPx(element: HTMLElement): number {
+  const { fontSize, fontFamily } = getComputedStyle(element);
+  const font = `${fontSize} ${fontFamily}`;
+  if (measured?.font !== font) {
+    const canvas = document.createElement("canvas").getContext("2d");
+    if (canvas === null) return 8;
+    canvas.font = font;
+    measured = { font, px: canvas.measureText("0").width };
+  }
+  return measured.px;
+}
+
+function cell(name: string): HTMLElement {
+  const element = document.createElement("span");
+  element.className = name === "" ? "cell" : `cell ${name}`;
+  element.setAttribute("role", "gridcell");
+  return element;
+}
+
+/** Shown where the screen is too narrow for a head of columns. */
+function labelOf(column: string): HTMLElement {
+  const label = document.createElement("span");
+  label.className = "label";
+  label.textContent = `${column} `;
+  return label;
+}
+
+function marked(text: string, name: string): HTMLElement {
+  const mark = document.createElement("mark");
+  mark.className = name;
+  mark.textContent = text;
+  return mark;
+}

@@ -1,0 +1,233 @@
+/**
+ * Lines in rows, of which only those in sight are in the document and are patched in place. Fires `tr-open` and
+ * `tr-select` with a row's number, `tr-end` when its reader comes near the last row, and what its head asks for:
+ * `tr-sort`, `tr-columns`, `tr-width`.
+ */
+
+import { msg } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { controls, logRows } from "#ui/components/style/styles.ts";
+import type { Sort } from "#ui/services/search/discover-state.ts";
+import type { FieldCatalogue } from "#ui/services/search/fields.ts";
+import { isContinued, type LogDocument } from "#ui/services/search/log-document.ts";
+import { scrollToPlace } from "#ui/services/table/row-window.ts";
+import { hasOtherWords } from "#ui/services/text/highlight.ts";
+import { columnTracks, tableWidth } from "./column-tracks.ts";
+import { eventTableStyles } from "./event-table-styles.ts";
+import { type BodyView, TableBody } from "./table-body.ts";
+import "./table-head.ts";
+
+/** The next page is asked for when so few rows are left below. */
+const ROWS_BEFORE_END = 40;
+const MESSAGE_ONLY: readonly string[] = ["message"];
+
+export class EventTable extends LitElement {
+  static override properties = {
+    rows: { attribute: false },
+    columns: { attribute: false },
+    widths: { attribute: false },
+    fields: { attribute: false },
+    sort: { attribute: false },
+    words: { attribute: false, hasChanged: hasOtherWords },
+    find: {},
+    selected: { type: Number },
+    isUtc: { type: Boolean },
+    isWrapped: { type: Boolean, reflect: true },
+    isLoadingMore: { type: Boolean },
+    footer: {},
+  };
+
+  declare rows: readonly LogDocument[];
+  declare columns: readonly string[];
+  /** Chosen widths of columns, px. */
+  declare widths: Readonly<Record<string, number>>;
+  /** Known fields; undefined: nothing but the time can be sorted by. */
+  declare fields: FieldCatalogue | undefined;
+  declare sort: Sort | undefined;
+  /** Words to mark. */
+  declare words: readonly string[];
+  /** Text that is looked for in the lines; "": none. */
+  declare find: string;
+  /** Number of the chosen row; -1: none. */
+  declare selected: number;
+  declare isUtc: boolean;
+  /** True where long texts go on in further lines. */
+  declare isWrapped: boolean;
+  declare isLoadingMore: boolean;
+  /** What is said below the last row. */
+  declare footer: string;
+
+  static override styles = [controls, logRows, eventTableStyles];
+
+  readonly #body = new TableBody();
+  #resize: ResizeObserver | undefined;
+  #frame = 0;
+
+  constructor() {
+    super();
+    this.rows = [];
+    this.columns = [];
+    this.widths = {};
+    this.fields = undefined;
+    this.sort = undefined;
+    this.words = [];
+    this.find = "";
+    this.selected = -1;
+    this.isUtc = false;
+    this.isWrapped = false;
+    this.isLoadingMore = false;
+    this.footer = "";
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#resize = new ResizeObserver(([entry]) => {
+      this.#body.resized(entry!.contentRect, this.rows.length);
+      this.#drawAnew();
+    });
+    this.#resize.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#resize?.disconnect();
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+  }
+
+  /** Puts the keyboard on the rows. */
+  focusRows(): void {
+    this.#scroller?.focus({ preventScroll: true });
+  }
+
+  /** Goes to the first row. */
+  scrollToTop(): void {
+    this.#scroller?.scrollTo(0, 0);
+  }
+
+  override render(): TemplateResult {
+    const isSelectedShown = this.rows[this.selected] !== undefined;
+    return html`<div class="scroll" role="grid" tabindex="0" aria-label=${msg("Lines")} aria-rowcount=${this.rows.length + 1}
+        aria-activedescendant=${isSelectedShown ? `row-${this.selected}` : nothing}
+        @scroll=${this.#onScroll} @keydown=${this.#onKey}>
+      <tr-table-head role="row" aria-rowindex="1" .columns=${this.#shownColumns} .canRemove=${this.columns.length > 0}
+        .fields=${this.fields} .sort=${this.sort} .widths=${this.widths}></tr-table-head>
+      <div class="body" role="presentation" @click=${this.#onClick}></div>
+      <div class="foot" role="row"><span role="gridcell">${this.isLoadingMore ? msg("Loading more …") : this.footer}</span></div>
+    </div>`;
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    const rowsGrew = changed.has("rows") && isContinued(changed.get("rows"), this.rows);
+    const hasOtherHeights = changed.has("isWrapped") || changed.has("columns") || changed.has("widths");
+    if (rowsGrew && !hasOtherHeights) this.#body.grow(this.rows.length);
+    else if (changed.has("rows") || hasOtherHeights) this.#body.forgetHeights(this.rows.length);
+    const looks = ["columns", "words", "find", "isUtc", "isWrapped"] as const;
+    if (looks.some((name) => changed.has(name))) this.#setLook();
+    if (changed.has("columns") || changed.has("widths")) this.#setTracks();
+    this.#drawAnew();
+    // Other rows may come while the reader is at the end already, where nothing scrolls any more.
+    if (changed.has("rows") && this.rows.length > 0) this.#onScroll();
+  }
+
+  #setLook(): void {
+    const { words, find, isUtc, isWrapped } = this;
+    this.#body.setLook({ columns: this.#shownColumns, words, find, isUtc, isWrapped });
+  }
+
+  #drawAnew(): void {
+    const view = this.#view;
+    if (view !== undefined) this.#body.drawAnew(view);
+  }
+
+  #setTracks(): void {
+    this.style.setProperty("--columns", columnTracks(this.columns, this.widths));
+    this.style.setProperty("--table-width", tableWidth(this.columns, this.widths));
+  }
+
+  /** Chooses the row `step` further, as far as there are rows; shows it. */
+  move(step: number): void {
+    if (this.rows.length === 0) return;
+    this.choose(Math.max(0, Math.min(this.rows.length - 1, this.selected + step)));
+  }
+
+  /** Chooses a row and brings it in sight. */
+  choose(row: number): void {
+    this.selected = row;
+    this.dispatchEvent(new CustomEvent<number>("tr-select", { detail: row }));
+    const scroller = this.#scroller;
+    if (scroller === null) return;
+    const headHeight = this.renderRoot.querySelector("tr-table-head")?.offsetHeight ?? 0;
+    scroller.scrollTop = scrollToPlace(
+      this.#body.placeOf(row),
+      scroller.scrollTop,
+      scroller.clientHeight - headHeight,
+    );
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    if (event.target !== event.currentTarget) return;
+    const page = Math.max(1, Math.floor((this.#scroller?.clientHeight ?? 0) / this.#body.rowHeight) - 2);
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -this.rows.length,
+      End: this.rows.length,
+    };
+    const step = steps[event.key];
+    if (step !== undefined) this.move(step);
+    else if (event.key === "Enter" && this.selected >= 0) this.#open(this.selected);
+    else return;
+    event.preventDefault();
+  }
+
+  /** A click opens a line, unless it ended a selection of text. */
+  #onClick(event: MouseEvent): void {
+    const row = (event.target as Element).closest<HTMLElement>(".row");
+    if (row === null || getSelection()?.isCollapsed === false) return;
+    this.#open(Number(row.dataset["row"]));
+  }
+
+  #open(row: number): void {
+    this.selected = row;
+    this.dispatchEvent(new CustomEvent<number>("tr-open", { detail: row }));
+  }
+
+  #onScroll(): void {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      const view = this.#view;
+      if (view === undefined) return;
+      this.#body.draw(view);
+      const last = this.#body.lastInSight(view.scroller);
+      if (last > this.rows.length - ROWS_BEFORE_END) this.dispatchEvent(new CustomEvent("tr-end"));
+    });
+  }
+
+  get #shownColumns(): readonly string[] {
+    return this.columns.length === 0 ? MESSAGE_ONLY : this.columns;
+  }
+
+  get #scroller(): HTMLElement | null {
+    return this.renderRoot.querySelector<HTMLElement>(".scroll");
+  }
+
+  /** Undefined until the table is drawn. */
+  get #view(): BodyView | undefined {
+    const scroller = this.#scroller;
+    const body = this.renderRoot.querySelector<HTMLElement>(".body");
+    if (scroller === null || body === null) return undefined;
+    return { rows: this.rows, selected: this.selected, scroller, body };
+  }
+}
+
+customElements.define("tr-event-table", EventTable);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-event-table": EventTable;
+  }
+}

@@ -1,0 +1,180 @@
+/** The fields of the index: search, types, columns, and each field's most frequent values. */
+
+import { msg, str } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { fireColumn, fireFilter } from "#ui/components/controls/field-events.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { controls } from "#ui/components/style/styles.ts";
+import type { Field, FieldCatalogue, TopValue } from "#ui/services/search/fields.ts";
+import { formatCount } from "#ui/services/text/format.ts";
+import { fieldListStyles } from "./field-list-styles.ts";
+
+/** What is known of an opened field. */
+export interface TopValues {
+  readonly values: readonly TopValue[];
+  /** Lines the shares are of. */
+  readonly total: number;
+  /** True where only loaded lines were counted. */
+  readonly isSample: boolean;
+}
+
+/** Drawn at once; more are a click away. */
+const PAGE_FIELDS = 200;
+
+const TYPE_SIGNS: Readonly<Record<string, string>> = {
+  text: "t",
+  keyword: "k",
+  date: "d",
+  boolean: "b",
+  ip: "ip",
+  geo_point: "g",
+  conflict: "!",
+  long: "#",
+  integer: "#",
+  short: "#",
+  byte: "#",
+  double: "#",
+  float: "#",
+  half_float: "#",
+  scaled_float: "#",
+};
+
+export class FieldList extends LitElement {
+  static override properties = {
+    fields: { attribute: false },
+    columns: { attribute: false },
+    present: { attribute: false },
+    loadValues: { attribute: false },
+    _search: { state: true },
+    _limit: { state: true },
+    _open: { state: true },
+    _values: { state: true },
+  };
+
+  /** Undefined until they are known. */
+  declare fields: FieldCatalogue | undefined;
+  declare columns: readonly string[];
+  /** Names of the fields that lines in sight have; they come first. */
+  declare present: ReadonlySet<string>;
+  /** Counts a field's values; undefined where it failed. */
+  declare loadValues: (field: Field) => Promise<TopValues | undefined>;
+  declare _search: string;
+  declare _limit: number;
+  declare _open: string | undefined;
+  declare _values: TopValues | undefined;
+
+  static override styles = [controls, fieldListStyles];
+
+  constructor() {
+    super();
+    this.fields = undefined;
+    this.columns = [];
+    this.present = new Set();
+    this.loadValues = () => Promise.resolve(undefined);
+    this._search = "";
+    this._limit = PAGE_FIELDS;
+    this._open = undefined;
+    this._values = undefined;
+  }
+
+  /** Puts the cursor into the search. */
+  focusSearch(): void {
+    this.renderRoot.querySelector("input")?.select();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("fields") && this.fields?.has(this._open ?? "") !== true) this._open = undefined;
+  }
+
+  override render(): TemplateResult {
+    const wanted = this._search.toLowerCase();
+    const found = [...(this.fields?.values() ?? [])].filter(({ name }) =>
+      name.toLowerCase().includes(wanted),
+    );
+    const chosen = found.filter(({ name }) => this.columns.includes(name));
+    const rest = found.filter(({ name }) => !this.columns.includes(name));
+    const near = rest.filter(({ name }) => this.present.has(name));
+    const others = near.length === 0 ? rest : rest.filter(({ name }) => !this.present.has(name));
+    const more = others.length === 1 ? msg("1 other") : msg(str`${formatCount(others.length)} others`);
+    return html`
+      <input type="search" aria-label=${msg("Find a field")} placeholder=${msg("Find a field (f)")} autocomplete="off" @input=${this.#onSearch} />
+      <div class="list">
+        ${chosen.length === 0 ? nothing : html`<h3>${msg("Columns")}</h3>${chosen.map((field) => this.#field(field))}`}
+        ${near.length === 0 ? nothing : html`<h3>${msg(str`${formatCount(near.length)} in these lines`)}</h3>${near.slice(0, this._limit).map((field) => this.#field(field))}`}
+        ${this.fields === undefined || (near.length > 0 && others.length === 0) ? nothing : html`<h3>${near.length === 0 ? msg(str`${formatCount(others.length)} fields`) : more}</h3>`}
+        ${others.slice(0, this._limit).map((field) => this.#field(field))}
+        ${Math.max(near.length, others.length) > this._limit ? html`<button class="plain small" @click=${this.#more}>${msg("Show more")}</button>` : nothing}
+      </div>
+    `;
+  }
+
+  #field(field: Field): TemplateResult {
+    const isOpen = this._open === field.name;
+    const isColumn = this.columns.includes(field.name);
+    return html`<div class="field ${isOpen ? "open" : ""}">
+        <button class="name plain" aria-expanded=${isOpen} title="${field.name} (${field.type})" @click=${() => this.#toggle(field)}>
+          <span class="type" aria-hidden="true">${TYPE_SIGNS[field.type] ?? "?"}</span><span>${field.name}</span>
+        </button>
+        <button class="column plain small icon" aria-pressed=${isColumn} aria-label=${msg(str`Column ${field.name}`)} title=${msg("Show as column")}
+          @click=${() => fireColumn(this, field.name)}>${icon("columns")}</button>
+      </div>
+      ${isOpen ? this.#values(field) : nothing}`;
+  }
+
+  #values({ name }: Field): TemplateResult {
+    if (this._values === undefined)
+      return html`<div class="values"><p class="note">${msg("Counting …")}</p></div>`;
+    const { values, total, isSample } = this._values;
+    return html`<ul class="values">
+      <li class="note">${values.length === 0 ? msg("No values here") : isSample ? msg(str`In ${formatCount(total)} loaded lines`) : msg(str`In ${formatCount(total)} lines`)}</li>
+      ${values.map(
+        ({ value, count }) => html`<li class="value">
+          <span class="text" title=${value}>${value === "" ? msg("(empty)") : value}</span>
+          <span class="muted">${share(count, total)}</span>
+          <progress max=${total} value=${count} aria-label=${msg(str`Share of ${value}`)}></progress>
+          <button class="plain small icon" title=${msg(str`Only ${value}`)} aria-label=${msg(str`Only ${name} ${value}`)}
+            @click=${() => fireFilter(this, { field: name, value, exclude: false })}>${icon("plus")}</button>
+          <button class="plain small icon" title=${msg(str`Without ${value}`)} aria-label=${msg(str`Without ${name} ${value}`)}
+            @click=${() => fireFilter(this, { field: name, value, exclude: true })}>${icon("minus")}</button>
+        </li>`,
+      )}
+    </ul>`;
+  }
+
+  #onSearch(event: Event): void {
+    this._search = (event.currentTarget as HTMLInputElement).value.trim();
+    this._limit = PAGE_FIELDS;
+  }
+
+  #more(): void {
+    this._limit += PAGE_FIELDS;
+  }
+
+  #toggle(field: Field): void {
+    if (this._open === field.name) {
+      this._open = undefined;
+      return;
+    }
+    this._open = field.name;
+    this._values = undefined;
+    void this.#load(field);
+  }
+
+  async #load(field: Field): Promise<void> {
+    const values = (await this.loadValues(field)) ?? { values: [], total: 0, isSample: false };
+    if (this._open === field.name) this._values = values;
+  }
+}
+
+function share(count: number, total: number): string {
+  const percent = total === 0 ? 0 : (count / total) * 100;
+  return percent > 0 && percent < 1 ? "< 1 %" : `${Math.round(percent)} %`;
+}
+
+customElements.define("tr-field-list", FieldList);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-field-list": FieldList;
+  }
+}

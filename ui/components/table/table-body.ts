@@ -1,0 +1,147 @@
+/** The rows of the table of lines: those in sight are drawn within its scroller, where the heights of all put them. */
+
+import { rowHeightPx } from "#ui/services/browser/theme.ts";
+import type { LogDocument } from "#ui/services/search/log-document.ts";
+import { RowHeights } from "#ui/services/table/row-heights.ts";
+import { compileHighlight } from "#ui/services/text/highlight.ts";
+import type { EventRow, RowLook } from "./event-row.ts";
+import { RowPool } from "./row-pool.ts";
+
+/** Two lines a row where the screen is narrow: time and level over the text. */
+const NARROW_ROW_HEIGHT_PX = 44;
+const NARROW = "(width < 700px)";
+/** Rows drawn beyond each edge, so that a scroll shows no blank. */
+const OVERSCAN_ROWS = 6;
+/** Share of the window that lines take where nothing else is known. */
+const GUESSED_SHARE = 0.7;
+
+/** How rows are to look. */
+export interface BodyLook {
+  readonly columns: readonly string[];
+  /** Words to mark. */
+  readonly words: readonly string[];
+  /** Text that is looked for in the lines; "": none. */
+  readonly find: string;
+  readonly isUtc: boolean;
+  readonly isWrapped: boolean;
+}
+
+/** What is drawn, and where. */
+export interface BodyView {
+  readonly rows: readonly LogDocument[];
+  /** Number of the chosen row; -1: none. */
+  readonly selected: number;
+  readonly scroller: HTMLElement;
+  /** Within the scroller, as high as all rows. */
+  readonly body: HTMLElement;
+}
+
+/** A part of what can be scrolled, px. */
+interface Sight {
+  readonly topPx: number;
+  readonly heightPx: number;
+}
+
+export class TableBody {
+  readonly #pool = new RowPool();
+  readonly #narrow = globalThis.matchMedia?.(NARROW);
+  #heights = new RowHeights(0, rowHeightPx());
+  #look: RowLook | undefined;
+  /** Letters that cells show, by column. */
+  #letters: readonly number[] = [];
+  #widthPx = 0;
+  /** 0 until the table was laid out. */
+  #heightPx = 0;
+
+  /** Height of a row whose text isn't wrapped, px. */
+  get rowHeight(): number {
+    return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
+  }
+
+  /** Takes further rows behind those there are. */
+  grow(count: number): void {
+    this.#heights.grow(count);
+  }
+
+  /** Takes other rows, or the same ones with other heights. */
+  forgetHeights(count: number): void {
+    this.#heights = new RowHeights(count, this.rowHeight);
+  }
+
+  /** Takes another look: every row is written anew with the next drawing. */
+  setLook({ columns, words, find, isUtc, isWrapped }: BodyLook): void {
+    const highlight = compileHighlight(words);
+    const sought = compileHighlight(find === "" ? [] : [find]);
+    this.#look = { columns, highlight, find: sought, isUtc, isWrapped, letters: this.#letters };
+  }
+
+  /** Takes the table's size as it was laid out. */
+  resized({ width, height }: DOMRectReadOnly, count: number): void {
+    if (width !== this.#widthPx) this.forgetHeights(count);
+    this.#widthPx = width;
+    this.#heightPx = height;
+  }
+
+  /** Returns where a row is. */
+  placeOf(row: number): Sight {
+    return { topPx: this.#heights.topOf(row), heightPx: this.#heights.heightOf(row) };
+  }
+
+  /** Returns the number of the last row in sight. */
+  lastInSight(scroller: HTMLElement): number {
+    const { topPx, heightPx } = this.#sight(scroller);
+    return this.#heights.rowAt(topPx + heightPx);
+  }
+
+  /** Draws, and once more where cells show more or less than before: hits behind that are drawn with what is around them. */
+  drawAnew(view: BodyView): void {
+    this.draw(view);
+    if (this.#look?.highlight === undefined && this.#look?.find === undefined) return;
+    const letters = this.#pool.visibleLetters();
+    if (letters.join() === this.#letters.join()) return;
+    this.#letters = letters;
+    this.#look = { ...this.#look, letters };
+    this.draw(view);
+  }
+
+  /** Draws the rows in sight; wrapped ones are measured, and those above the reader's place don't move it. */
+  draw({ rows, selected, scroller, body }: BodyView): void {
+    const look = this.#look;
+    if (look === undefined) return;
+    const sight = this.#sight(scroller);
+    const { first, end } = this.#rowsIn(sight, rows.length);
+    const shown = this.#pool.show({ rows, first, end, selected }, look, body);
+    const movedPx = look.isWrapped ? this.#measure(shown, sight.topPx) : 0;
+    body.style.height = `${this.#heights.totalPx}px`;
+    for (const row of shown) row.place(this.#heights.topOf(row.number));
+    if (movedPx !== 0) scroller.scrollTop = sight.topPx + movedPx;
+  }
+
+  /**
+   * Returns which part is in sight. To ask before the first layout would have the page laid out without its rows, then
+   * with them: it is guessed, and what is missing is drawn when the size is known, before anything is painted.
+   */
+  #sight(scroller: HTMLElement): Sight {
+    if (this.#heightPx === 0) return { topPx: 0, heightPx: innerHeight * GUESSED_SHARE };
+    return { topPx: scroller.scrollTop, heightPx: scroller.clientHeight };
+  }
+
+  #rowsIn({ topPx, heightPx }: Sight, count: number): { readonly first: number; readonly end: number } {
+    const first = Math.max(0, this.#heights.rowAt(topPx) - OVERSCAN_ROWS);
+    const end = Math.min(count, this.#heights.rowAt(topPx + heightPx) + 1 + OVERSCAN_ROWS);
+    return { first: Math.min(first, end), end };
+  }
+
+  /** Takes the drawn heights; returns by how much the rows above the reader's place grew, px. */
+  #measure(shown: readonly EventRow[], scrollTop: number): number {
+    let movedPx = 0;
+    const heights = shown.map(({ element }) => element.offsetHeight);
+    for (const [at, heightPx] of heights.entries()) {
+      const row = shown[at]!.number;
+      const isAbove = this.#heights.topOf(row) + this.#heights.heightOf(row) <= scrollTop;
+      const change = this.#heights.set(row, heightPx);
+      if (isAbove) movedPx += change;
+    }
+    return movedPx;
+  }
+}

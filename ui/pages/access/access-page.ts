@@ -1,0 +1,197 @@
+/** What the pages of access share: loading, changes with a confirmation, a secret that is shown once. */
+
+import { msg, str } from "@lit/localize";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import "#ui/components/controls/confirm-dialog.ts";
+import type { Question } from "#ui/components/controls/confirm-dialog.ts";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import { toSearchError } from "#ui/services/hub/hub-client.ts";
+import type { SearchError } from "#ui/services/search/search-client.ts";
+
+/** Something the hub says once and never again. */
+export interface Secret {
+  /** What it is and where it goes. */
+  readonly text: string;
+  readonly values: readonly (readonly [label: string, value: string])[];
+}
+
+export abstract class AccessPage extends LitElement {
+  static override properties = {
+    _fault: { state: true },
+    _said: { state: true },
+    _secret: { state: true },
+  };
+
+  declare _fault: SearchError | undefined;
+  declare _said: string;
+  declare _secret: Secret | undefined;
+
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      .secret {
+        margin-bottom: 16px;
+        border-color: var(--accent);
+      }
+      .values {
+        display: grid;
+        grid-template-columns: auto 1fr auto;
+        align-items: center;
+        gap: 6px 12px;
+        margin: 10px 0 0;
+      }
+      .values code {
+        overflow-wrap: anywhere;
+        font-family: var(--font-mono);
+      }
+      td.long {
+        white-space: normal;
+        overflow-wrap: anywhere;
+      }
+      .form label.wide {
+        flex: 1 1 18rem;
+      }
+      .form input:not([type="checkbox"]) {
+        width: 100%;
+      }
+      .choices {
+        flex: 1 1 100%;
+        display: flex;
+        flex-wrap: wrap;
+        gap: 4px 18px;
+        min-width: 0;
+        margin: 0;
+        padding: 0;
+        border: 0;
+      }
+      .choices legend {
+        padding: 0 0 4px;
+        color: var(--ink-muted);
+        font-size: var(--text-small);
+      }
+      .form .choices label {
+        display: flex;
+        align-items: center;
+        gap: 7px;
+        min-height: 24px;
+        color: var(--ink);
+        font-size: var(--text);
+      }
+    `,
+  ];
+
+  #abort = new AbortController();
+
+  constructor() {
+    super();
+    this._fault = undefined;
+    this._said = "";
+    this._secret = undefined;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#abort = new AbortController();
+    void this.attempt((signal) => this.load(signal));
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#abort.abort();
+    this._secret = undefined;
+  }
+
+  override render(): TemplateResult {
+    return html`<div class="page">
+      <div class="title"><h1>${this.heading}</h1></div>
+      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      <p role="status" class="muted">${this._said}</p>
+      ${this._secret === undefined ? nothing : this.#secretView(this._secret)}
+      ${this.content()}
+      <tr-confirm-dialog></tr-confirm-dialog>
+    </div>`;
+  }
+
+  protected abstract get heading(): string;
+
+  protected abstract content(): TemplateResult | typeof nothing;
+
+  protected abstract load(signal: AbortSignal): Promise<void>;
+
+  /** Does `work`, then asks the hub anew; what goes wrong is shown. `said` is read out when it is done. */
+  protected change(work: () => Promise<unknown>, said = ""): Promise<void> {
+    return this.attempt(async (signal) => {
+      await work();
+      this._said = said;
+      await this.load(signal);
+    });
+  }
+
+  /** As `change`, once the reader is sure. */
+  protected async changeIfSure(question: Question, work: () => Promise<unknown>, said = ""): Promise<void> {
+    const dialog = this.renderRoot.querySelector("tr-confirm-dialog");
+    if (dialog !== null && (await dialog.ask(question))) await this.change(work, said);
+  }
+
+  protected async attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.#abort;
+    try {
+      this._fault = undefined;
+      await work(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this._said = "";
+      this._fault = toSearchError(error);
+    }
+  }
+
+  #secretView({ text, values }: Secret): TemplateResult {
+    return html`<section class="card secret" aria-label=${msg("Shown once")}>
+      <strong>${text} ${msg("It is shown this once.")}</strong>
+      <div class="values">${values.map(
+        ([label, value]) => html`<span>${label}</span><code>${value}</code>
+          <button aria-label=${msg(str`Copy ${label}`)} @click=${() => void this.#copy(label, value)}>${icon("copy")}${msg("Copy")}</button>`,
+      )}</div>
+      <p><button @click=${this.#forget}>${msg("I have kept it")}</button></p>
+    </section>`;
+  }
+
+  readonly #forget = (): void => {
+    this._secret = undefined;
+  };
+
+  async #copy(label: string, value: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(value);
+      this._said = msg(str`${label} is copied.`);
+    } catch {
+      this._said = msg(
+        str`The browser lets nothing be copied here: select the ${label} and copy it by hand.`,
+      );
+    }
+  }
+}
+
+/** Returns a table in a box that scrolls by itself; `head` ends with the column of buttons. */
+export function tableView(
+  label: string,
+  head: readonly string[],
+  rows: readonly TemplateResult[],
+  empty: string,
+): TemplateResult {
+  if (rows.length === 0) return html`<p class="muted">${empty}</p>`;
+  return html`<div class="table" tabindex="0" role="region" aria-label=${label}><table>
+    <thead><tr>${head.map((each) => html`<th scope="col">${each}</th>`)}<th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+    <tbody>${rows}</tbody></table></div>`;
+}
+
+/** Returns index patterns as a form's field has them. */
+export function patternsOf(text: string): string[] {
+  const patterns = text.split(/[\s,]+/).filter((each) => each !== "");
+  return patterns.length === 0 ? ["*"] : patterns;
+}

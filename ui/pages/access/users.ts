@@ -1,0 +1,210 @@
+/** Users: accounts with their roles, API keys, and the sessions of who looks. */
+
+import { msg, str } from "@lit/localize";
+import { html, nothing, type TemplateResult } from "lit";
+import { formText } from "#ui/components/controls/form-text.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import {
+  type Account,
+  type ApiKey,
+  changeAccess,
+  getAccess,
+  ROLES,
+  type Session,
+} from "#ui/services/administration/access-client.ts";
+import { fetchViewer } from "#ui/services/hub/session-client.ts";
+import { formatAgo, formatMoment } from "#ui/services/text/format.ts";
+import { AccessPage, patternsOf, tableView } from "./access-page.ts";
+
+export class UsersPage extends AccessPage {
+  static override properties = {
+    ...AccessPage.properties,
+    _accounts: { state: true },
+    _keys: { state: true },
+    _sessions: { state: true },
+  };
+
+  declare _accounts: readonly Account[] | undefined;
+  declare _keys: readonly ApiKey[];
+  declare _sessions: readonly Session[];
+
+  constructor() {
+    super();
+    this._accounts = undefined;
+    this._keys = [];
+    this._sessions = [];
+  }
+
+  protected override get heading(): string {
+    return msg("Users and keys");
+  }
+
+  protected override async load(signal: AbortSignal): Promise<void> {
+    const [{ accounts }, { keys }, sessions] = await Promise.all([
+      getAccess<{ accounts: Account[] }>("auth/accounts", signal),
+      getAccess<{ keys: ApiKey[] }>("auth/keys", signal),
+      loadSessions(signal),
+    ]);
+    this._accounts = accounts;
+    this._keys = keys;
+    this._sessions = sessions;
+  }
+
+  protected override content(): TemplateResult | typeof nothing {
+    if (this._accounts === undefined) return nothing;
+    return html`
+      ${tableView(
+        msg("Accounts"),
+        [msg("Name"), msg("Role"), msg("Indices"), msg("Since")],
+        this._accounts.map((each) => this.#account(each)),
+        msg("There is no account yet. Accounts are asked for where the hub's setting auth.mode is required."),
+      )}
+      <h2>${msg("Add an account")}</h2>
+      <form class="card form" @submit=${this.#addAccount}>
+        <label>${msg("Name")}<input name="name" required autocomplete="off" /></label>
+        <label>${msg("Password")}<input name="password" type="password" required autocomplete="new-password" /></label>
+        ${roleField()}${indicesField()}<button class="primary">${msg("Add account")}</button>
+      </form>
+      <h2>${msg("API keys")}</h2>
+      ${tableView(
+        msg("API keys"),
+        [msg("Name"), msg("Role"), msg("Indices"), msg("Made by"), msg("First used"), msg("Ends")],
+        this._keys.map((each) => this.#key(each)),
+        msg("There is no API key. Programs that write or read logs need one each."),
+      )}
+      <h2>${msg("Make an API key")}</h2>
+      <form class="card form" @submit=${this.#addKey}>
+        <label>${msg("Name")}<input name="name" required autocomplete="off" placeholder="billing import" /></label>
+        ${roleField("ingest")}${indicesField()}
+        <label>${msg("Ends on, empty: never")}<input name="expires" type="date" /></label><button class="primary">${msg("Make key")}</button>
+      </form>
+      <h2>${msg("My sessions")}</h2>
+      ${tableView(
+        msg("My sessions"),
+        [msg("Browser"), msg("Address"), msg("Last used")],
+        this._sessions.map((each) => this.#session(each)),
+        msg("Sign-in is off (auth.mode): nobody has a session."),
+      )}
+    `;
+  }
+
+  #account(account: Account): TemplateResult {
+    const { name, role, indices, createdAt } = account;
+    return html`<tr><td class="name">${name}</td>
+      <td><select aria-label=${msg(str`Role of ${name}`)} @change=${(event: Event) => this.#setRole(account, (event.currentTarget as HTMLSelectElement).value)}>
+        ${ROLES.map((each) => html`<option value=${each} ?selected=${each === role}>${each}</option>`)}</select></td>
+      <td class="long">${indices.join(", ")}</td><td>${formatMoment(createdAt)}</td>
+      <td class="number"><button class="plain small icon" aria-label=${msg(str`Remove ${name}`)} title=${msg("Remove")} @click=${() => void this.#removeAccount(name)}>${icon("trash")}</button></td></tr>`;
+  }
+
+  #key({ id, name, role, indices, createdBy, firstUsedAt, expiresAt }: ApiKey): TemplateResult {
+    return html`<tr><td class="name">${name}</td><td>${role}</td><td class="long">${indices.join(", ")}</td><td>${createdBy}</td>
+      <td>${firstUsedAt === null ? msg("never") : formatAgo(firstUsedAt, Date.now())}</td>
+      <td>${expiresAt === null ? msg("never") : formatMoment(expiresAt)}</td>
+      <td class="number"><button class="plain small icon" aria-label=${msg(str`Revoke ${name}`)} title=${msg("Revoke")} @click=${() => void this.#revoke(id, name)}>${icon("trash")}</button></td></tr>`;
+  }
+
+  #session({ key, current, seen_at, ip, user_agent }: Session): TemplateResult {
+    return html`<tr><td class="long">${user_agent || msg("unknown")}${current ? html` <strong>${msg("(this one)")}</strong>` : nothing}</td><td>${ip}</td>
+      <td>${formatAgo(Date.parse(seen_at), Date.now())}</td>
+      <td class="number">${current ? nothing : html`<button class="small" @click=${() => void this.change(() => changeAccess("DELETE", `auth/sessions/${encodeURIComponent(key)}`), msg("The session is over."))}>${msg("End session")}</button>`}</td></tr>`;
+  }
+
+  readonly #addAccount = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
+    const name = formText(data, "name");
+    const body = {
+      name,
+      // Not trimmed: blanks may belong to it.
+      password: data.get("password"),
+      role: formText(data, "role"),
+      indices: patternsOf(formText(data, "indices")),
+    };
+    void this.change(
+      async () => {
+        await changeAccess("POST", "auth/accounts", body);
+        form.reset();
+      },
+      msg(str`${name} can sign in now.`),
+    );
+  };
+
+  readonly #addKey = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
+    const expires = formText(data, "expires");
+    const body = {
+      name: formText(data, "name"),
+      role: formText(data, "role"),
+      indices: patternsOf(formText(data, "indices")),
+      ...(expires !== "" && { expires_at: `${expires}T23:59:59Z` }),
+    };
+    void this.change(async () => {
+      const { key } = await changeAccess<{ key: string }>("POST", "auth/keys", body);
+      this._secret = {
+        text: msg("Send this key as “Authorization: Bearer KEY”."),
+        values: [[msg("API key"), key]],
+      };
+      form.reset();
+    });
+  };
+
+  #setRole({ name }: Account, role: string): void {
+    void this.change(
+      () => changeAccess("PATCH", `auth/accounts/${encodeURIComponent(name)}`, { role }),
+      msg(str`${name} is ${role} now; open sessions of that account are over.`),
+    );
+  }
+
+  #removeAccount(name: string): Promise<void> {
+    const question = {
+      title: msg(str`Remove ${name}?`),
+      text: msg("Its sessions end at once, and so do tokens that were given in its name."),
+      action: msg("Remove account"),
+    };
+    return this.changeIfSure(
+      question,
+      () => changeAccess("DELETE", `auth/accounts/${encodeURIComponent(name)}`),
+      msg(str`${name} is removed.`),
+    );
+  }
+
+  #revoke(id: string, name: string): Promise<void> {
+    const question = {
+      title: msg(str`Revoke ${name}?`),
+      text: msg("Programs that use this key are refused from now on."),
+      action: msg("Revoke key"),
+    };
+    return this.changeIfSure(
+      question,
+      () => changeAccess("DELETE", `auth/keys/${id}`),
+      msg(str`${name} is revoked.`),
+    );
+  }
+}
+
+/** Where nobody has to sign in there are no sessions, and the hub refuses the question. */
+async function loadSessions(signal: AbortSignal): Promise<readonly Session[]> {
+  const viewer = await fetchViewer();
+  if (viewer?.canSignOut !== true) return [];
+  return (await getAccess<{ sessions: Session[] }>("auth/sessions", signal)).sessions;
+}
+
+function roleField(chosen = "viewer"): TemplateResult {
+  return html`<label>${msg("Role")}<select name="role">${ROLES.map((each) => html`<option value=${each} ?selected=${each === chosen}>${each}</option>`)}</select></label>`;
+}
+
+function indicesField(): TemplateResult {
+  return html`<label>${msg("Indices")}<input name="indices" class="mono" autocomplete="off" placeholder="logs-*, metrics-*" /></label>`;
+}
+
+customElements.define("tr-page-users", UsersPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-users": UsersPage;
+  }
+}

@@ -1,0 +1,173 @@
+/** One agent: how it is, its inputs, and the files that somebody should look at first. */
+
+import { msg, str } from "@lit/localize";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { Refreshing } from "#ui/components/controls/polling-controller.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import {
+  AgentRates,
+  type FleetAgent,
+  type FleetFile,
+  type FleetInput,
+  fileState,
+  healthLook,
+  healthText,
+  readAgent,
+} from "#ui/services/administration/fleet.ts";
+import { fetchAgent } from "#ui/services/hub/hub-client.ts";
+import { formatAgo, formatBytes, formatCount, formatMoment, formatShort } from "#ui/services/text/format.ts";
+
+const REFRESH_MS = 3_000;
+
+const PLACES: Readonly<Record<string, string>> = {
+  open: msg("open"),
+  closed: msg("closed"),
+  moved: msg("rotated away, still open"),
+  deleted: msg("deleted, held open"),
+};
+
+export class AgentDetails extends LitElement {
+  static override properties = { agent: {}, _search: { state: true } };
+
+  /** Id of the agent; another one needs another element. */
+  declare agent: string;
+  declare _search: string;
+
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      .path {
+        display: inline-block;
+        min-width: 11rem;
+        overflow-wrap: anywhere;
+      }
+    `,
+  ];
+
+  readonly #rates = new AgentRates();
+  readonly #found = new Refreshing(
+    this,
+    async (signal) => {
+      const facts = await fetchAgent(this.agent, signal);
+      if (facts === undefined) return null;
+      const agent = readAgent(facts);
+      this.#rates.take([agent], Date.now());
+      return agent;
+    },
+    REFRESH_MS,
+  );
+
+  constructor() {
+    super();
+    this.agent = "";
+    this._search = "";
+    new HotkeyController(this, {
+      "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
+      r: () => void this.#found.refresh(),
+    });
+  }
+
+  override render(): TemplateResult {
+    const { value: agent, fault } = this.#found;
+    return html`<div class="page">
+      <div class="title">
+        <a class="button icon" href="#/agents" aria-label=${msg("All agents")} title=${msg("All agents")}>${icon("arrowLeft")}</a>
+        <h1>${agent?.name ?? this.agent}</h1><span class="space"></span>
+        <button @click=${() => void this.#found.refresh()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button>
+      </div>
+      ${fault === undefined ? nothing : faultView(fault)}
+      ${agent === null ? html`<div class="notice"><p>${msg("The hub hasn't heard of this agent in the last week.")}</p></div>` : nothing}
+      ${agent == null ? nothing : html`${this.#state(agent)}${inputsView(agent.inputs)}${this.#files(agent)}`}
+    </div>`;
+  }
+
+  #state(agent: FleetAgent): TemplateResult {
+    const lines = new URLSearchParams({ f: `shipper.name:${agent.name}` });
+    const facts: readonly (readonly [string, string | TemplateResult])[] = [
+      [
+        msg("Health"),
+        html`<span class="badge ${healthLook(agent.health)}">${healthText(agent.health)}</span>`,
+      ],
+      [msg("Last heard of"), formatAgo(agent.lastSeenMs, Date.now())],
+      [msg("Lines per second"), formatShort(this.#rates.linesPerSecond(agent.id))],
+      [msg("Lines read"), formatCount(agent.linesRead)],
+      [msg("Bytes read"), formatBytes(agent.bytesRead)],
+      [msg("Bytes stored by the hub"), formatBytes(agent.bytesAcked)],
+      [msg("Behind"), formatBytes(agent.lagBytes)],
+      [msg("Memory"), formatBytes(agent.rssBytes)],
+      [msg("Version"), agent.version],
+      [msg("Host"), agent.host],
+      [msg("Started"), formatMoment(agent.startedMs)],
+      [msg("Open files"), formatCount(agent.openFiles)],
+    ];
+    return html`${agent.reason === "" ? nothing : html`<div class="notice warning"><p>${agent.reason}</p></div>`}
+      ${agent.openDeletedBytes > 0 ? html`<div class="notice fault" role="alert"><p>${msg(str`Files with ${formatBytes(agent.openDeletedBytes)} not yet stored were deleted on this server. The agent keeps them open: don't stop it before the hub is back.`)}</p></div>` : nothing}
+      <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+      <p><a class="button" href="#/discover?${lines}">${icon("search")}${msg("Its lines")}</a>
+        <a class="button" href="#/live?${new URLSearchParams({ q: `shipper.name:${quoted(agent.name)}` })}">${icon("play")}${msg("Its lines live")}</a></p>`;
+  }
+
+  #files({ files, filesMore }: FleetAgent): TemplateResult | typeof nothing {
+    if (files.length === 0) return nothing;
+    const word = this._search.toLowerCase();
+    const shown = files.filter(({ path }) => path.toLowerCase().includes(word));
+    return html`<h2>${msg("Files")}</h2>
+      <div class="tools"><input type="search" aria-label=${msg("Search files")} placeholder=${msg("Search: a part of the path")} .value=${this._search}
+        @input=${(event: Event) => {
+          this._search = (event.currentTarget as HTMLInputElement).value;
+        }} />
+        <span class="muted" role="status">${filesMore === 0 ? msg(str`${formatCount(shown.length)} files`) : msg(str`${formatCount(shown.length)} files; ${formatCount(filesMore)} more, of which none is further behind`)}</span></div>
+      ${shown.length === 0 ? html`<p class="muted">${msg("No file's path holds this.")}</p>` : fileTable(shown)}`;
+  }
+}
+
+function inputsView(inputs: readonly FleetInput[]): TemplateResult {
+  return html`<h2>${msg("Inputs")}</h2>
+    <div class="table" tabindex="0" role="region" aria-label=${msg("Inputs")}><table>
+      <thead><tr><th scope="col">${msg("Input")}</th><th scope="col">${msg("Type")}</th><th scope="col" class="number">${msg("Files")}</th>
+        <th scope="col" class="number">${msg("Behind")}</th><th scope="col" class="number">${msg("Errors")}</th><th scope="col">${msg("Last error")}</th></tr></thead>
+      <tbody>${inputs.map(
+        ({ id, type, files, lagBytes, errors, lastError }) =>
+          html`<tr><td class="name">${id}</td><td>${type}</td><td class="number">${formatCount(files)}</td>
+            <td class="number">${formatBytes(lagBytes)}</td><td class="number">${formatCount(errors)}</td><td>${lastError || "–"}</td></tr>`,
+      )}</tbody></table></div>`;
+}
+
+function fileTable(files: readonly FleetFile[]): TemplateResult {
+  return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Files")}><table>
+    <thead><tr><th scope="col">${msg("Path")}</th><th scope="col">${msg("Lines")}</th><th scope="col">${msg("File")}</th>
+      <th scope="col" class="number">${msg("Sent")}</th><th scope="col" class="number">${msg("Size")}</th><th scope="col" class="number">${msg("Behind")}</th></tr></thead>
+    <tbody>${files.map(fileRow)}</tbody></table></div>`;
+}
+
+function fileRow(file: FleetFile): TemplateResult {
+  const [word, look] = fileState(file);
+  const lines = new URLSearchParams({ f: `log.file.path:${file.path}` });
+  return html`<tr>
+    <td><a class="name path" href="#/discover?${lines}" title=${msg("Its lines")}>${file.path}</a>${file.lastError === "" ? nothing : html`<div class="muted">${file.lastError}</div>`}</td>
+    <td><span class="badge ${look}">${word}</span></td>
+    <td>${PLACES[file.place] ?? file.place}</td>
+    <td class="number" title=${formatCount(file.sentBytes)}>${formatBytes(file.sentBytes)}</td>
+    <td class="number" title=${formatCount(file.sizeBytes)}>${formatBytes(file.sizeBytes)}</td>
+    <td class="number">${formatBytes(Math.max(0, file.sizeBytes - file.sentBytes))}</td>
+  </tr>`;
+}
+
+/** A name as the query language takes it. */
+function quoted(name: string): string {
+  return `"${name.replaceAll(/["\\]/g, "\\$&")}"`;
+}
+
+customElements.define("tr-agent-details", AgentDetails);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-agent-details": AgentDetails;
+  }
+}

@@ -1,0 +1,220 @@
+/** Alerts: rules, what they found, and a form with a preview. Which of them is shown is in the address. */
+
+import { msg, str } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import "./alert-form.ts";
+import "#ui/components/controls/confirm-dialog.ts";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import "./preview-bars.ts";
+import { Refreshing } from "#ui/components/controls/polling-controller.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import {
+  type Alert,
+  type AlertRule,
+  type Channel,
+  deleteAlert,
+  listAlerts,
+  type PreviewPoint,
+  previewAlert,
+  saveAlert,
+  testChannel,
+} from "#ui/services/administration/alert-client.ts";
+import { navigate } from "#ui/services/browser/router.ts";
+import { toSearchError } from "#ui/services/hub/hub-client.ts";
+import type { SearchError } from "#ui/services/search/search-client.ts";
+import { emptyAlertsView, eventsView, stateBadge } from "./alert-views.ts";
+
+const REFRESH_MS = 5_000;
+const PREVIEW_SPAN = "24h";
+const MUTE_MS = 60 * 60_000;
+
+export class AlertsPage extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _previewFault: { state: true },
+    _said: { state: true },
+    _points: { state: true },
+    _draft: { state: true },
+  };
+
+  /** Of the address: `id` of a rule, `new` with the `q` and `index` of a search. */
+  declare parameters: URLSearchParams;
+  /** Why the rule in the form can't be previewed. */
+  declare _previewFault: SearchError | undefined;
+  declare _said: string;
+  declare _points: readonly PreviewPoint[];
+  /** What the form began with. */
+  declare _draft: AlertRule | undefined;
+
+  static override styles = [controls, notices, pageStyles];
+
+  readonly #alerts = new Refreshing(this, listAlerts, REFRESH_MS);
+  #preview = new AbortController();
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._previewFault = undefined;
+    this._said = "";
+    this._points = [];
+    this._draft = undefined;
+    new HotkeyController(this, {
+      n: () => navigate({ page: "alerts", parameters: new URLSearchParams("new=1") }),
+    });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#preview.abort();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("parameters")) {
+      this._draft = undefined;
+      this._previewFault = undefined;
+      this.#alerts.forget();
+    }
+    this.#begin();
+  }
+
+  override render(): TemplateResult {
+    const alert = this.#chosen;
+    const fault = this.#alerts.fault ?? this._previewFault;
+    const isList = !this.parameters.has("new") && !this.parameters.has("id");
+    return html`<div class="page">
+      <div class="title">
+        ${isList ? nothing : html`<a class="button icon" href="#/alerts" aria-label=${msg("All alerts")} title=${msg("All alerts")}>${icon("arrowLeft")}</a>`}
+        <h1>${isList ? msg("Alerts") : (alert?.rule.title ?? msg("New alert"))}</h1>
+        ${alert === undefined ? nothing : stateBadge(alert)}<span class="space"></span>
+        ${isList ? html`<a class="button" href="#/alerts?new=1">${icon("plus")}${msg("New alert")}</a>` : nothing}
+      </div>
+      ${fault === undefined ? nothing : faultView(fault)}
+      <p role="status" class="muted">${this._said}</p>
+      ${isList ? this.#list() : this.#rule(alert)}
+      <tr-confirm-dialog></tr-confirm-dialog>
+    </div>`;
+  }
+
+  #list(): TemplateResult | typeof nothing {
+    const alerts = this.#alerts.value;
+    if (alerts === undefined) return nothing;
+    if (alerts.length === 0) return emptyAlertsView();
+    return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Alerts")}><table>
+      <thead><tr><th scope="col">${msg("Alert")}</th><th scope="col">${msg("State")}</th><th scope="col" class="number">${msg("Lines")}</th>
+        <th scope="col">${msg("Fires when")}</th><th scope="col">${msg("Tells")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+      <tbody>${alerts.map((alert) => this.#row(alert))}</tbody></table></div>`;
+  }
+
+  #row(alert: Alert): TemplateResult {
+    const { id, rule, state } = alert;
+    const isMuted = rule.muted_until !== null && Date.parse(rule.muted_until) > Date.now();
+    const mute = isMuted ? msg(str`Unmute ${rule.title}`) : msg(str`Mute ${rule.title} for an hour`);
+    const turn = rule.enabled ? msg(str`Turn off ${rule.title}`) : msg(str`Turn on ${rule.title}`);
+    const change = (part: Partial<AlertRule>): void => void this.#change(alert, part);
+    return html`<tr>
+      <td><a class="name" href="#/alerts?id=${id}">${rule.title}</a></td>
+      <td>${stateBadge(alert)}</td>
+      <td class="number">${state.evaluated === "" ? "–" : state.count}</td>
+      <td>${rule.condition === "above" ? ">" : "<"} ${rule.threshold} / ${rule.window}</td>
+      <td>${rule.channels.map(({ type }) => (type === "webhook" ? msg("Webhook") : msg("E-mail"))).join(", ") || "–"}</td>
+      <td>
+        <button class="plain small icon" aria-label=${mute} title=${mute} aria-pressed=${isMuted}
+          @click=${() => change({ muted_until: isMuted ? null : new Date(Date.now() + MUTE_MS).toISOString() })}>${icon(isMuted ? "bellOff" : "bell")}</button>
+        <button class="plain small icon" aria-label=${turn} title=${turn} @click=${() => change({ enabled: !rule.enabled })}>${icon(rule.enabled ? "pause" : "play")}</button>
+        <button class="plain small icon" aria-label=${msg(str`Delete ${rule.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(alert)}>${icon("trash")}</button>
+      </td>
+    </tr>`;
+  }
+
+  #rule(alert: Alert | undefined): TemplateResult | typeof nothing {
+    const draft = this._draft;
+    if (draft === undefined) return nothing;
+    return html`<div class="card">
+        <tr-alert-form .rule=${draft} .isNew=${alert === undefined} @tr-save=${this.#onSave} @tr-edit=${this.#onEdit} @tr-test=${this.#onTest}></tr-alert-form>
+      </div>
+      <h2>${msg("The last 24 hours with this rule")}</h2>
+      <div class="card"><tr-preview-bars .points=${this._points} .threshold=${draft.threshold}></tr-preview-bars></div>
+      ${alert === undefined ? nothing : eventsView(alert.state.events)}`;
+  }
+
+  get #chosen(): Alert | undefined {
+    const id = this.parameters.get("id");
+    return this.#alerts.value?.find((alert) => alert.id === id);
+  }
+
+  /** Fills the form once it is known with what. */
+  #begin(): void {
+    if (this._draft !== undefined) return;
+    const chosen = this.#chosen;
+    if (this.parameters.has("new"))
+      this._draft = {
+        title: "",
+        enabled: true,
+        index: this.parameters.get("index") ?? "logs-*",
+        query: this.parameters.get("q") ?? "",
+        condition: "above",
+        threshold: 10,
+        window: "5m",
+        every: "1m",
+        channels: [],
+        muted_until: null,
+      };
+    else if (chosen !== undefined) this._draft = chosen.rule;
+    if (this._draft !== undefined) void this.#show(this._draft);
+  }
+
+  async #show(rule: AlertRule): Promise<void> {
+    this.#preview.abort();
+    this.#preview = new AbortController();
+    const { signal } = this.#preview;
+    try {
+      const titled = { ...rule, title: rule.title || "preview", channels: [] };
+      const points = await previewAlert(titled, PREVIEW_SPAN, signal);
+      if (signal.aborted) return;
+      this._points = points;
+      this._previewFault = undefined;
+    } catch (error) {
+      if (!signal.aborted) this._previewFault = toSearchError(error);
+    }
+  }
+
+  #onEdit({ detail }: CustomEvent<AlertRule>): void {
+    this._draft = detail;
+    void this.#show(detail);
+  }
+
+  async #onSave({ detail }: CustomEvent<AlertRule>): Promise<void> {
+    if (!(await this.#alerts.attempt(() => saveAlert(detail, this.#chosen)))) return;
+    this._said = msg(str`“${detail.title}” is saved.`);
+    navigate({ page: "alerts", parameters: new URLSearchParams() });
+  }
+
+  async #onTest({ detail }: CustomEvent<Channel>): Promise<void> {
+    this._said = msg("Sending …");
+    this._said = (await this.#alerts.attempt(() => testChannel(detail))) ? msg("The test was taken.") : "";
+  }
+
+  #change(alert: Alert, part: Partial<AlertRule>): Promise<boolean> {
+    return this.#alerts.attempt(() => saveAlert({ ...alert.rule, ...part }, alert));
+  }
+
+  async #delete(alert: Alert): Promise<void> {
+    const isSure = await this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
+      title: msg(str`Delete “${alert.rule.title}”?`),
+      text: msg("Its history goes with it."),
+      action: msg("Delete alert"),
+    });
+    if (isSure) await this.#alerts.attempt(() => deleteAlert(alert));
+  }
+}
+
+customElements.define("tr-page-alerts", AlertsPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-alerts": AlertsPage;
+  }
+}

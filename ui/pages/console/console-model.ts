@@ -1,0 +1,207 @@
+/** The console's state: what is known of the hub, what was sent, what came back. */
+
+import { msg, str } from "@lit/localize";
+import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
+import { type AnswerTable, answerTable } from "#ui/services/console/answer-table.ts";
+import type { ConsoleFacts } from "#ui/services/console/completion.ts";
+import type { ConsoleAnswer, ConsoleClient } from "#ui/services/console/console-client.ts";
+import { type Description, type Endpoint, readEndpoints } from "#ui/services/console/endpoints.ts";
+import { addToHistory, type PastRequest, readHistory, writeHistory } from "#ui/services/console/history.ts";
+import { type ConsoleRequest, formatRequest, indexOf, toCall } from "#ui/services/console/requests.ts";
+import { type FieldCapabilities, readFields } from "#ui/services/search/fields.ts";
+import { formatCount } from "#ui/services/text/format.ts";
+
+export interface Result {
+  readonly request: ConsoleRequest;
+  /** Undefined while it is on its way. */
+  readonly answer: ConsoleAnswer | undefined;
+  /** Its rows, where it has some. */
+  readonly table: AnswerTable | undefined;
+}
+
+/** Longer answers aren't read for rows: that would stall the page. */
+const MAX_TABLE_BYTES = 3_000_000;
+const TEXT_KEY = "console.text";
+/** What a new console shows: the first questions anybody asks. */
+export const FIRST_TEXT = `# Ctrl+Enter runs the request at the cursor, or all that are selected.
+
+GET logs-*/_search
+{
+  "query": { "match_all": {} }
+}
+
+GET _cat/indices?v
+
+GET logs-*/_search
+{
+  "size": 0,
+  "aggs": {
+    "per_hour": {
+      "date_histogram": { "field": "@timestamp", "interval": "hour" }
+    }
+  }
+}
+
+GET _analyze
+{
+  "tokenizer": "standard",
+  "filter": ["lowercase", "unique"],
+  "text": "Connection refused, connection lost"
+}
+`;
+
+export class ConsoleModel implements ConsoleFacts {
+  endpoints: readonly Endpoint[] = [];
+  indices: readonly string[] = [];
+  results: readonly Result[] = [];
+  history: readonly PastRequest[] = readHistory();
+  isRunning = false;
+
+  readonly #client: ConsoleClient;
+  readonly #onChange: () => void;
+  readonly #onFacts: () => void;
+  readonly #fields = new Map<string, readonly { name: string; type: string }[]>();
+  #abort = new AbortController();
+
+  /** `onFacts`: more is known to suggest. */
+  constructor(client: ConsoleClient, onChange: () => void, onFacts: () => void) {
+    this.#client = client;
+    this.#onChange = onChange;
+    this.#onFacts = onFacts;
+  }
+
+  /** Learns what can be asked. What can't be learnt isn't suggested. */
+  async loadFacts(): Promise<void> {
+    const description = fetch("/api/openapi.json").then(
+      (response) => response.json() as Promise<Description>,
+    );
+    await Promise.allSettled([
+      description.then((found) => {
+        this.endpoints = readEndpoints(found);
+      }),
+      this.#loadIndices(),
+    ]);
+    this.#onFacts();
+  }
+
+  fieldsOf(index: string): readonly { readonly name: string; readonly type: string }[] {
+    const known = this.#fields.get(index);
+    if (known !== undefined) return known;
+    this.#fields.set(index, []);
+    void this.#loadFields(index);
+    return [];
+  }
+
+  /** Runs requests one after another; an answer with an error ends the row. */
+  async run(requests: readonly ConsoleRequest[]): Promise<void> {
+    this.stop();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    this.isRunning = true;
+    this.results = [];
+    for (const request of requests) {
+      const before = this.results;
+      this.results = [...before, { request, answer: undefined, table: undefined }];
+      this.#onChange();
+      let answer: ConsoleAnswer;
+      try {
+        answer = await this.#client.send(toCall(request), signal);
+      } catch {
+        return;
+      }
+      this.results = [...before, { request, answer, table: tableIn(answer) }];
+      this.#remember(request, answer.status);
+      if (answer.status === 0 || answer.status >= 500) break;
+    }
+    this.isRunning = false;
+    this.#onChange();
+    this.#forgetFacts(requests);
+  }
+
+  /** Gives up what runs. */
+  stop(): void {
+    this.#abort.abort();
+    this.isRunning = false;
+    this.results = this.results.filter(({ answer }) => answer !== undefined);
+    this.#onChange();
+  }
+
+  forgetHistory(): void {
+    this.history = [];
+    writeHistory([]);
+    this.#onChange();
+  }
+
+  /** Returns the indices an expression means with their number of documents, as `name  1,234 documents`; [] where it can't be told. */
+  async concerned(expression: string): Promise<string[]> {
+    const answer = await this.#ask(`/_cat/indices/${expression}?format=json&h=index,docs.count`);
+    if (!Array.isArray(answer)) return [];
+    return (answer as { index: string; "docs.count": string }[]).map((row) =>
+      msg(str`${row.index}  ${formatCount(Number(row["docs.count"]))} documents`),
+    );
+  }
+
+  readText(): string {
+    return readPreference(TEXT_KEY) ?? FIRST_TEXT;
+  }
+
+  writeText(text: string): void {
+    writePreference(TEXT_KEY, text === FIRST_TEXT ? undefined : text);
+  }
+
+  #remember(request: ConsoleRequest, status: number): void {
+    const entry = { atMs: Date.now(), text: formatRequest(request), status };
+    this.history = addToHistory(readHistory(), entry);
+    writeHistory(this.history);
+  }
+
+  /** What was changed is asked for anew when it is needed. */
+  #forgetFacts(requests: readonly ConsoleRequest[]): void {
+    if (requests.every(({ method }) => method === "GET" || method === "HEAD")) return;
+    this.#fields.clear();
+    void this.#loadIndices();
+  }
+
+  async #loadIndices(): Promise<void> {
+    const [indices, aliases] = await Promise.all([
+      this.#ask("/_cat/indices?format=json&h=index"),
+      this.#ask("/_cat/aliases?format=json&h=alias"),
+    ]);
+    const names = [
+      ...((indices ?? []) as { index: string }[]).map(({ index }) => index),
+      ...((aliases ?? []) as { alias: string }[]).map(({ alias }) => alias),
+    ];
+    this.indices = [...new Set(names)].toSorted();
+  }
+
+  async #loadFields(index: string): Promise<void> {
+    const answer = await this.#ask(`/${index}/_field_caps?fields=*&ignore_unavailable=true`);
+    const catalogue = readFields((answer ?? {}) as FieldCapabilities);
+    const fields = [...catalogue.values()].flatMap(({ name, type, aggregatableName }) =>
+      aggregatableName === undefined || aggregatableName === name
+        ? [{ name, type }]
+        : [
+            { name, type },
+            { name: aggregatableName, type: "keyword" },
+          ],
+    );
+    this.#fields.set(index, fields);
+    this.#onFacts();
+  }
+
+  async #ask(path: string): Promise<unknown> {
+    const call = { method: "GET", path, body: undefined, contentType: undefined };
+    const { status, text } = await this.#client.send(call, new AbortController().signal);
+    return status === 200 ? (JSON.parse(text) as unknown) : undefined;
+  }
+}
+
+function tableIn({ status, contentType, text, sizeBytes }: ConsoleAnswer): AnswerTable | undefined {
+  if (status !== 200 || !contentType.includes("json") || sizeBytes > MAX_TABLE_BYTES) return undefined;
+  return answerTable(text);
+}
+
+/** Returns the index expression a request destroys something of, or undefined. */
+export function destroyedIndex({ path }: ConsoleRequest): string | undefined {
+  return indexOf(path);
+}

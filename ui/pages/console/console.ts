@@ -1,0 +1,269 @@
+/** The console: requests to the search interface, written, completed, run and answered on one page. */
+
+import { msg, str } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import type { CaretDetail, CodeEditor } from "#ui/components/editor/code-editor.ts";
+import "#ui/components/editor/code-editor.ts";
+import "#ui/components/controls/confirm-dialog.ts";
+import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { controls } from "#ui/components/style/styles.ts";
+import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
+import { navigate } from "#ui/services/browser/router.ts";
+import { saveFile } from "#ui/services/browser/save-file.ts";
+import { complete } from "#ui/services/console/completion.ts";
+import { type ConsoleAnswer, ConsoleClient } from "#ui/services/console/console-client.ts";
+import { fromCurl, toCurl } from "#ui/services/console/curl.ts";
+import type { PastRequest } from "#ui/services/console/history.ts";
+import {
+  type ConsoleRequest,
+  formatRequest,
+  isDestructive,
+  parseRequests,
+  requestsAt,
+  toCall,
+} from "#ui/services/console/requests.ts";
+import { ConsoleModel, destroyedIndex, type Result } from "./console-model.ts";
+import { consoleStyles } from "./console-styles.ts";
+import { historyView, introductionView, resultView } from "./console-views.ts";
+
+const COPIED_MS = 1_500;
+const TABLE_KEY = "console.table";
+
+export class ConsolePage extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _chosen: { state: true },
+    _hasHistory: { state: true },
+    _search: { state: true },
+    _said: { state: true },
+    _isTable: { state: true },
+  };
+
+  /** Of the address: `request` is written behind what is there. */
+  declare parameters: URLSearchParams;
+  declare _chosen: readonly ConsoleRequest[];
+  declare _hasHistory: boolean;
+  declare _search: string;
+  declare _said: string;
+  /** Answers that hold rows are shown as tables. */
+  declare _isTable: boolean;
+
+  static override styles = [controls, consoleStyles];
+
+  readonly #client = new ConsoleClient();
+  readonly #model = new ConsoleModel(
+    this.#client,
+    () => this.requestUpdate(),
+    () => this.#editor?.refreshSuggestions(),
+  );
+  #saidTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._chosen = [];
+    this._hasHistory = false;
+    this._search = "";
+    this._said = "";
+    this._isTable = readPreference(TABLE_KEY) === "on";
+    new HotkeyController(this, {
+      "/": () => this.#editor?.focus(),
+      h: () => this.#toggleHistory(),
+      Escape: () => this.#closeHistory(),
+    });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void this.#model.loadFacts();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#saidTimer);
+    this.#model.stop();
+  }
+
+  override render(): TemplateResult {
+    const { results, isRunning } = this.#model;
+    const first = this._chosen[0];
+    const last = this._chosen.at(-1);
+    const active = first === undefined ? undefined : { firstLine: first.firstLine, lastLine: last!.lastLine };
+    return html`
+      <h1 class="hidden-text">${msg("Console")}</h1>
+      <div class="bar" role="toolbar" aria-label=${msg("Console")}>
+        ${
+          isRunning
+            ? html`<button @click=${() => this.#model.stop()}>${icon("close")}${msg("Stop")}</button>`
+            : html`<button class="primary" ?disabled=${first === undefined} @click=${() => void this.#run()}>${icon("play")}${msg("Run")}<kbd>${msg("Ctrl ⏎")}</kbd></button>`
+        }
+        <button ?disabled=${first === undefined} @click=${this.#format} title=${msg("Indent the request's body")}>${icon("braces")}<span>${msg("Format")}</span></button>
+        <button ?disabled=${first === undefined} @click=${() => void this.#copyCurl()} title=${msg("Copy the request as a curl command")}>${icon("copy")}<span>${msg("Copy as curl")}</span></button>
+        <span role="status" class="muted">${this._said}</span>
+        <span class="space"></span>
+        <button aria-pressed=${this._hasHistory} @click=${this.#toggleHistory} title=${msg("History (h)")}>${icon("clock")}<span>${msg("History")}</span></button>
+      </div>
+      <div class="panes ${this._hasHistory ? "with-history" : ""}">
+        <tr-code-editor label=${msg("Requests")} .active=${active} .complete=${(text: string, caret: number) => complete(text, caret, this.#model)}
+          .convertPaste=${fromCurl} @tr-edit=${this.#onEdit} @tr-caret=${this.#onCaret} @tr-run=${() => void this.#run()}>
+          <div slot="actions" class="actions">
+            <button class="small primary icon" aria-label=${this._chosen.length > 1 ? msg(str`Run ${this._chosen.length} requests`) : msg("Run this request")} title=${msg("Run (Ctrl+Enter)")} @click=${() => void this.#run()}>${icon("play")}</button>
+          </div>
+        </tr-code-editor>
+        <section class="answers" aria-label=${msg("Answers")}>
+          ${results.length === 0 ? introductionView() : results.map((result) => this.#result(result))}
+        </section>
+        ${this._hasHistory ? this.#history() : nothing}
+      </div>
+      <tr-confirm-dialog></tr-confirm-dialog>
+    `;
+  }
+
+  protected override firstUpdated(): void {
+    this.#editor!.value = this.#model.readText();
+    this._chosen = parseRequests(this.#editor!.value).slice(0, 1);
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has("parameters")) void this.#begin();
+  }
+
+  get #editor(): CodeEditor | null {
+    return this.renderRoot?.querySelector?.("tr-code-editor") ?? null;
+  }
+
+  #result(result: Result): TemplateResult {
+    return resultView(result, this._isTable, {
+      onCopy: (text) => void this.#copy(text),
+      onSave: saveAnswer,
+      onTable: () => {
+        this._isTable = !this._isTable;
+        writePreference(TABLE_KEY, this._isTable ? "on" : undefined);
+      },
+    });
+  }
+
+  #history(): TemplateResult {
+    return html`<aside aria-label=${msg("History")}>
+      <header>
+        <input type="search" aria-label=${msg("Search the history")} placeholder=${msg("Search the history")} .value=${this._search} @input=${this.#onSearch} />
+        <button class="small" ?disabled=${this.#model.history.length === 0} @click=${() => this.#model.forgetHistory()}>${msg("Forget all")}</button>
+        <button class="plain small icon" aria-label=${msg("Close the history")} @click=${this.#closeHistory}>${icon("close")}</button>
+      </header>
+      ${historyView(this.#model.history, this._search, (entry) => this.#reuse(entry))}
+    </aside>`;
+  }
+
+  async #begin(): Promise<void> {
+    await this.#editor!.updateComplete;
+    const request = this.parameters.get("request");
+    if (request !== null) {
+      this.#append(request);
+      navigate({ page: "console", parameters: new URLSearchParams() }, true);
+    } else if (matchMedia("(width >= 900px)").matches) this.#editor!.focus();
+  }
+
+  async #run(): Promise<void> {
+    const requests = this._chosen;
+    if (requests.length === 0 || this.#model.isRunning) return;
+    if (await this.#isMeant(requests.filter(isDestructive))) {
+      await this.#model.run(requests);
+      this.renderRoot.querySelector(".answers")?.scrollTo(0, 0);
+    }
+    this.#editor?.focus();
+  }
+
+  /** Asks before anything is destroyed, and says what that would be. */
+  async #isMeant(requests: readonly ConsoleRequest[]): Promise<boolean> {
+    if (requests.length === 0) return true;
+    const found = await Promise.all(
+      requests.map(async (request) => {
+        const index = destroyedIndex(request);
+        const concerned = index === undefined ? [] : await this.#model.concerned(index);
+        return [`${request.method} ${request.path}`, ...concerned.map((line) => `    ${line}`)];
+      }),
+    );
+    return this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
+      title: requests.length === 1 ? msg("This request destroys data") : msg("These requests destroy data"),
+      text: msg("What is removed can't be brought back."),
+      items: found.flat(),
+      action: msg("Run it all the same"),
+    });
+  }
+
+  #format(): void {
+    const [first] = this._chosen;
+    const last = this._chosen.at(-1);
+    if (first === undefined || last === undefined) return;
+    const text = this._chosen.map(formatRequest).join("\n\n");
+    this.#editor?.replaceLines(first.firstLine, last.lastLine, text);
+  }
+
+  async #copyCurl(): Promise<void> {
+    const address = await this.#client.address(location.origin);
+    await this.#copy(this._chosen.map((request) => toCurl(toCall(request), address)).join("\n"));
+  }
+
+  async #copy(text: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.#say(msg("Copied"));
+    } catch {
+      this.#say(msg("The browser allows no copying here"));
+    }
+  }
+
+  #say(text: string): void {
+    this._said = text;
+    clearTimeout(this.#saidTimer);
+    this.#saidTimer = setTimeout(() => {
+      this._said = "";
+    }, COPIED_MS);
+  }
+
+  #append(text: string): void {
+    const editor = this.#editor!;
+    const before = editor.value.trimEnd();
+    editor.focus();
+    editor.replace(before.length, editor.value.length, `${before === "" ? "" : "\n\n"}${text}\n`);
+  }
+
+  #reuse(entry: PastRequest): void {
+    this.#append(entry.text);
+    if (!matchMedia("(width >= 900px)").matches) this._hasHistory = false;
+  }
+
+  #onEdit({ detail }: CustomEvent<string>): void {
+    this.#model.writeText(detail);
+  }
+
+  #onCaret({ detail }: CustomEvent<CaretDetail>): void {
+    const requests = parseRequests(this.#editor!.value);
+    this._chosen = requestsAt(requests, detail.firstLine, detail.lastLine);
+  }
+
+  #onSearch(event: Event): void {
+    this._search = (event.currentTarget as HTMLInputElement).value;
+  }
+
+  #toggleHistory(): void {
+    this._hasHistory = !this._hasHistory;
+  }
+
+  #closeHistory(): void {
+    this._hasHistory = false;
+  }
+}
+
+function saveAnswer({ text, contentType }: ConsoleAnswer): void {
+  saveFile(contentType.includes("json") ? "answer.json" : "answer.txt", contentType, [text]);
+}
+
+customElements.define("tr-page-console", ConsolePage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-console": ConsolePage;
+  }
+}

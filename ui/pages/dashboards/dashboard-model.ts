@@ -1,0 +1,156 @@
+/** One dashboard's state: what is saved, how it is arranged now, what its variables may be. */
+
+import {
+  type Dashboard,
+  EMPTY_DASHBOARD,
+  type Panel,
+  readDashboard,
+  type Variable,
+} from "#ui/services/dashboards/dashboard.ts";
+import { toSearchError } from "#ui/services/hub/hub-client.ts";
+import { parametersOf, SavedClient, type SavedObject } from "#ui/services/hub/saved-client.ts";
+import { type Field, readFields } from "#ui/services/search/fields.ts";
+import { SearchClient, type SearchError } from "#ui/services/search/search-client.ts";
+import { buildQuery } from "#ui/services/search/search-request.ts";
+import { resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import { readVisualisation, type Visualisation } from "#ui/services/visualise/visualisation.ts";
+
+/** Values a variable offers: the most frequent ones. */
+const MAX_VALUES = 100;
+
+export class DashboardModel {
+  saved: SavedObject | undefined;
+  /** As it is arranged now, saved or not. */
+  dashboard: Dashboard = EMPTY_DASHBOARD;
+  visualisations: ReadonlyMap<string, SavedObject> = new Map();
+  /** What variables may be, by field; what can't be learnt is missing. */
+  values: ReadonlyMap<string, readonly string[]> = new Map();
+  /** Fields a variable may have. */
+  fields: readonly Field[] = [];
+  fault: SearchError | undefined;
+  isSaving = false;
+
+  readonly #store = new SavedClient();
+  readonly #client = new SearchClient();
+  readonly #onChange: () => void;
+  /** Read once: another object would be taken for another visualisation. */
+  readonly #shown = new Map<string, Visualisation>();
+  #abort = new AbortController();
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  async load(id: string): Promise<void> {
+    try {
+      const [saved, visualisations] = await Promise.all([
+        this.#store.get("dashboard", id),
+        this.#store.list("visualisation"),
+      ]);
+      this.saved = saved;
+      this.dashboard = readDashboard(saved.attributes);
+      this.visualisations = new Map(visualisations.map((one) => [one.id, one]));
+      this.fault = undefined;
+    } catch (error) {
+      this.fault = toSearchError(error);
+    }
+    this.#onChange();
+  }
+
+  /** Saves `dashboard`; returns false where that failed. */
+  async save(dashboard: Dashboard): Promise<boolean> {
+    const { saved } = this;
+    if (saved === undefined) return false;
+    this.isSaving = true;
+    this.#onChange();
+    try {
+      this.dashboard = dashboard;
+      this.saved = await this.#store.put("dashboard", saved.id, saved.title, dashboard, saved.revision);
+      this.fault = undefined;
+    } catch (error) {
+      this.fault = toSearchError(error);
+    }
+    this.isSaving = false;
+    this.#onChange();
+    return this.fault === undefined;
+  }
+
+  arrange(panels: readonly Panel[]): void {
+    if (panels === this.dashboard.panels) return;
+    this.dashboard = { ...this.dashboard, panels };
+    this.#onChange();
+  }
+
+  setVariables(variables: readonly Variable[]): void {
+    this.dashboard = { ...this.dashboard, variables };
+    this.#onChange();
+  }
+
+  /** Returns what a saved visualisation shows. */
+  visualisation(saved: SavedObject): Visualisation {
+    const key = `${saved.id}/${saved.revision}`;
+    let shown = this.#shown.get(key);
+    if (shown === undefined) {
+      shown = readVisualisation(new URLSearchParams(parametersOf(saved)));
+      this.#shown.set(key, shown);
+    }
+    return shown;
+  }
+
+  /** Learns which values the variables have in a time range. */
+  async loadValues(range: TimeRange): Promise<void> {
+    this.stop();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const { variables } = this.dashboard;
+    const resolved = resolveRange(range, Date.now());
+    if (variables.length === 0 || resolved === undefined) return;
+    const aggs = Object.fromEntries(
+      variables.map(({ field }, at) => [
+        `v${at}`,
+        { terms: { field, size: MAX_VALUES, order: { _key: "asc" } } },
+      ]),
+    );
+    const body = { size: 0, query: buildQuery({ query: "", filters: [] }, resolved), aggs };
+    try {
+      const { aggregations } = (await this.#client.search(this.#index, body, signal)) as {
+        readonly aggregations?: Readonly<Record<string, unknown>>;
+      };
+      this.values = new Map(variables.map(({ field }, at) => [field, keysOf(aggregations?.[`v${at}`])]));
+    } catch {
+      // A value can be typed all the same.
+      return;
+    }
+    this.#onChange();
+  }
+
+  /** Learns the fields of the panels' indices. */
+  async loadFields(): Promise<void> {
+    try {
+      this.fields = [...readFields(await this.#client.fieldCapabilities(this.#index)).values()];
+    } catch {
+      return;
+    }
+    this.#onChange();
+  }
+
+  /** Gives up what is asked. */
+  stop(): void {
+    this.#abort.abort();
+  }
+
+  get #index(): string {
+    const indices = this.dashboard.panels.flatMap(({ id }) => {
+      const saved = this.visualisations.get(id);
+      return saved === undefined ? [] : [this.visualisation(saved).index];
+    });
+    return [...new Set(indices)].join(",") || "logs-*";
+  }
+}
+
+function keysOf(answer: unknown): string[] {
+  const { buckets = [] } = (answer ?? {}) as {
+    buckets?: readonly { readonly key: string | number; readonly key_as_string?: string }[];
+  };
+  return buckets.map(({ key, key_as_string: text }) => text ?? String(key));
+}

@@ -1,0 +1,65 @@
+/** A panel of a dashboard: its title, its tools, its visualisation. */
+
+import { msg, str } from "@lit/localize";
+import { html, nothing, type TemplateResult } from "lit";
+import { icon } from "#ui/components/style/icons.ts";
+import { formatRoute } from "#ui/services/browser/router.ts";
+import type { Panel } from "#ui/services/dashboards/dashboard.ts";
+import type { SavedObject } from "#ui/services/hub/saved-client.ts";
+import type { TimeRange } from "#ui/services/search/time-range.ts";
+import type { Visualisation } from "#ui/services/visualise/visualisation.ts";
+import "#ui/pages/visualise/visualisation-panel.ts";
+
+export interface PanelState {
+  readonly panel: Panel;
+  /** Undefined where the visualisation isn't there any more. */
+  readonly saved: SavedObject | undefined;
+  readonly shown: Visualisation | undefined;
+  readonly range: TimeRange;
+  readonly filter: string;
+  readonly round: number;
+  readonly isUtc: boolean;
+  /** The numbers instead of the chart. */
+  readonly isTable: boolean;
+  /** A pointer holds it. */
+  readonly isHeld: boolean;
+  readonly onTable: () => void;
+  /** Returns the buttons that arrange it; undefined where nothing is arranged. */
+  readonly tools: ((title: string) => readonly TemplateResult[]) | undefined;
+  readonly onTake: (kind: "move" | "resize", event: PointerEvent) => void;
+}
+
+/** Returns a panel. */
+export function panelView(state: PanelState): TemplateResult {
+  const { panel, saved, shown, tools, isHeld, onTake } = state;
+  const title = saved?.title ?? msg("A deleted visualisation");
+  const isArranged = tools !== undefined;
+  const held = isHeld ? "held" : "";
+  return html`<section class="panel w${panel.width} ${panel.height} ${held}" data-panel aria-label=${title}>
+    <header class=${isArranged ? "movable" : ""} @pointerdown=${(event: PointerEvent) => isArranged && onTake("move", event)}>
+      <h2>${saved === undefined || isArranged ? title : titleLink(saved, state)}</h2>
+      ${isArranged ? tools(title) : shown === undefined ? nothing : readingTools(title, shown, state)}</header>
+    ${shown === undefined ? html`<p class="muted">${msg("It isn't there any more.")}</p>` : html`<tr-visualisation-panel .shown=${shown} .range=${state.range} .filter=${state.filter} .round=${state.round} .isUtc=${state.isUtc} .isTable=${state.isTable}></tr-visualisation-panel>`}
+    ${isArranged ? html`<span class="corner" aria-hidden="true" @pointerdown=${(event: PointerEvent) => onTake("resize", event)}></span>` : nothing}
+  </section>`;
+}
+
+function titleLink({ id, title }: SavedObject, { range }: PanelState): TemplateResult {
+  const link = new URLSearchParams({ id, from: range.from, to: range.to });
+  return html`<a href="#/visualise?${link}" title=${msg("Open in Visualise")}>${title}</a>`;
+}
+
+function readingTools(
+  title: string,
+  shown: Visualisation,
+  { filter, range, isTable, onTable }: PanelState,
+): TemplateResult {
+  const query = [shown.query.trim(), filter].filter((one) => one !== "" && one !== "*");
+  const parameters = new URLSearchParams({ ...range, index: shown.index });
+  parameters.set("q", query.length > 1 ? query.map((one) => `(${one})`).join(" AND ") : (query[0] ?? ""));
+  const lines = msg(str`Lines of ${title} in Discover`);
+  const numbers = msg(str`Numbers of ${title}`);
+  return html`<span class="reading">
+    <button class="plain small icon" aria-pressed=${isTable} aria-label=${numbers} title=${msg("Numbers")} @click=${onTable}>${icon("list")}</button>
+    <a class="button plain small icon" href=${formatRoute({ page: "discover", parameters })} aria-label=${lines} title=${msg("Open in Discover")}>${icon("search")}</a></span>`;
+}

@@ -1,0 +1,302 @@
+/**
+ * One dashboard. Its address may say another time range, query, refresh or value of a variable than was saved; `edit=1`
+ * shows the tools to arrange its panels: drag a header or a corner, or press a button.
+ */
+
+import { msg, str } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { type IconName, icon } from "#ui/components/style/icons.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import { PanelDrag } from "./panel-drag.ts";
+import "#ui/components/controls/time-range-picker.ts";
+import "./variable-bar.ts";
+import { type FoundDetail, NewestLines, newestView } from "#ui/pages/visualise/newest-lines.ts";
+import { isUtcPreferred } from "#ui/services/browser/preferences.ts";
+import { navigate } from "#ui/services/browser/router.ts";
+import { saveFile } from "#ui/services/browser/save-file.ts";
+import {
+  type Dashboard,
+  dashboardFilter,
+  EMPTY_DASHBOARD,
+  exportDashboard,
+  heightenPanel,
+  MAX_PANELS,
+  movePanel,
+  type Panel,
+  placePanel,
+  resizePanel,
+  type Variable,
+  widenPanel,
+} from "#ui/services/dashboards/dashboard.ts";
+import {
+  changeLook,
+  type DashboardLook,
+  type LookChange,
+  readLook,
+} from "#ui/services/dashboards/dashboard-address.ts";
+import type { TimeRange } from "#ui/services/search/time-range.ts";
+import { DashboardModel } from "./dashboard-model.ts";
+import { panelView } from "./dashboard-panels.ts";
+import { dashboardStyles } from "./dashboard-styles.ts";
+
+export class DashboardView extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _round: { state: true },
+    _tables: { state: true },
+    _said: { state: true },
+  };
+
+  /** Of the address. */
+  declare parameters: URLSearchParams;
+  declare _round: number;
+  /** Keys of the panels that show numbers in their chart's place. */
+  declare _tables: ReadonlySet<string>;
+  /** What was done with a panel, for those who don't see it. */
+  declare _said: string;
+
+  static override styles = [controls, notices, dashboardStyles];
+
+  readonly #model = new DashboardModel(() => this.requestUpdate());
+  readonly #drag = new PanelDrag(this, {
+    grid: () => this.renderRoot.querySelector<HTMLElement>(".grid"),
+    move: (from, to) => this.#model.arrange(placePanel(this.#model.dashboard.panels, from, to)),
+    resize: (at, size) => this.#model.arrange(resizePanel(this.#model.dashboard.panels, at, size)),
+  });
+  #look: DashboardLook = readLook(new URLSearchParams(), EMPTY_DASHBOARD, false);
+  #range: TimeRange = EMPTY_DASHBOARD.range;
+  #refresh: ReturnType<typeof setInterval> | undefined;
+  #refreshSeconds = 0;
+  readonly #newest = new NewestLines();
+  /** What the variables' values were asked for. */
+  #valuesOf = "";
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._round = 0;
+    this._tables = new Set();
+    this._said = "";
+    new HotkeyController(this, {
+      "/": () => this.renderRoot.querySelector<HTMLElement>("input[name=query]")?.focus(),
+      t: () => void this.renderRoot.querySelector("tr-time-range-picker")?.open(),
+      r: () => this.#again(),
+      e: () => this.#edit(!this.#look.isEditing),
+    });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearInterval(this.#refresh);
+    this.#refreshSeconds = 0;
+    this.#model.stop();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const id = this.parameters.get("id") ?? "";
+    if (changed.has("parameters") && id !== this.#model.saved?.id) void this.#model.load(id);
+    this.#look = readLook(this.parameters, this.#model.dashboard, isUtcPreferred());
+    const { range, variables, refreshSeconds, isEditing } = this.#look;
+    // Another object of the same range would make all panels ask anew.
+    if (range.from !== this.#range.from || range.to !== this.#range.to) this.#range = range;
+    this.#keepRefreshing(refreshSeconds);
+    const asked = JSON.stringify([range, variables.map(({ field }) => field), isEditing]);
+    if (asked === this.#valuesOf || this.#model.saved === undefined) return;
+    this.#valuesOf = asked;
+    void this.#model.loadValues(range);
+    if (isEditing) void this.#model.loadFields();
+  }
+
+  #keepRefreshing(seconds: number): void {
+    if (seconds === this.#refreshSeconds) return;
+    this.#refreshSeconds = seconds;
+    clearInterval(this.#refresh);
+    if (seconds > 0) this.#refresh = setInterval(() => document.hidden || this.#again(), seconds * 1_000);
+  }
+
+  override render(): TemplateResult {
+    const { saved, fault, dashboard, values, fields } = this.#model;
+    const { panels } = dashboard;
+    const keys = panelKeys(panels);
+    return html`${this.#bar(saved?.title ?? "")}
+      ${this.#look.isEditing ? this.#editor() : nothing}
+      ${this.#look.isEditing || dashboard.variables.length > 0 ? html`<tr-variable-bar .variables=${this.#look.variables} .values=${values} .fields=${fields} .isEditing=${this.#look.isEditing} @tr-choose=${({ detail }: CustomEvent<Variable>) => this.#go({ variable: detail })} @tr-variables=${({ detail }: CustomEvent<readonly Variable[]>) => this.#model.setVariables(detail)}></tr-variable-bar>` : nothing}
+      ${newestView(this.#newest.outside(this.#range), this.#range, (range) => this.#go({ range }))}
+      <div class="grid" @tr-found=${this.#onFound}>
+        ${fault === undefined ? nothing : faultView(fault)}
+        ${repeat(
+          panels,
+          (_, at) => keys[at]!,
+          (panel, at) => this.#panel(panel, at, keys[at]!),
+        )}
+        ${saved !== undefined && panels.length === 0 ? emptyView(this.#look.isEditing) : nothing}
+      </div>
+      <p class="hidden-text" role="status">${this._said}</p>`;
+  }
+
+  #bar(title: string): TemplateResult {
+    return html`<div class="bar">
+      <a class="button icon" href="#/dashboards" aria-label=${msg("All dashboards")} title=${msg("All dashboards")}>${icon("arrowLeft")}</a>
+      <h1>${title}</h1>
+      <form role="search" @submit=${this.#onQuery}><input name="query" type="search" aria-label=${msg("Query for all panels")} placeholder=${msg("Search in all panels")}
+        autocomplete="off" spellcheck="false" .value=${this.#look.query} @change=${this.#onQuery} /></form>
+      <tr-time-range-picker .range=${this.#range} .refreshSeconds=${this.#refreshSeconds} .isUtc=${this.#look.isUtc}
+        @tr-range=${({ detail }: CustomEvent<TimeRange>) => this.#go({ range: detail })}
+        @tr-refresh=${({ detail }: CustomEvent<number>) => this.#go({ refreshSeconds: detail })}
+        @tr-zone=${({ detail }: CustomEvent<boolean>) => this.#go({ isUtc: detail })}></tr-time-range-picker>
+      <button class="icon" aria-label=${msg("Ask again")} title=${msg("Ask again (r)")} @click=${this.#again}>${icon("refresh")}</button>
+      <button class="icon" aria-label=${msg("Export")} title=${msg("Export as a file")} @click=${this.#export}>${icon("download")}</button>
+      <button class="icon" aria-label=${msg("Print")} title=${msg("Print")} @click=${() => print()}>${icon("print")}</button>
+      <button class="icon" aria-label=${msg("Full screen")} title=${msg("Full screen")} @click=${() => void this.#fill()}>${icon("expand")}</button>
+      <button aria-pressed=${this.#look.isEditing} title=${msg("Edit (e)")} @click=${() => this.#edit(!this.#look.isEditing)}>${icon("edit")}${msg("Edit")}</button>
+    </div>`;
+  }
+
+  #editor(): TemplateResult {
+    const { dashboard, visualisations, isSaving } = this.#model;
+    const isFull = dashboard.panels.length >= MAX_PANELS;
+    return html`<div class="editor" role="toolbar" aria-label=${msg("Edit")}>
+      <select aria-label=${msg("Add a visualisation")} ?disabled=${isFull} @change=${this.#add}>
+        <option value="">${isFull ? msg("No further panel fits") : msg("Add a visualisation …")}</option>
+        ${[...visualisations.values()].map(({ id, title }) => html`<option value=${id}>${title}</option>`)}
+      </select>
+      <a class="button" href="#/visualise">${icon("chart")}${msg("Make one")}</a>
+      <button class="primary" ?disabled=${isSaving} @click=${() => void this.#save()}>${icon("save")}${msg("Save dashboard")}</button>
+      <span class="muted">${msg("Time range, query, variables and refresh are saved along.")}</span>
+    </div>`;
+  }
+
+  #onFound({ detail }: CustomEvent<FoundDetail>): void {
+    this.#newest.take(detail, this.#range);
+    this.requestUpdate();
+  }
+
+  #panel(panel: Panel, at: number, key: string): TemplateResult {
+    const saved = this.#model.visualisations.get(panel.id);
+    return panelView({
+      panel,
+      saved,
+      shown: saved && this.#model.visualisation(saved),
+      range: this.#range,
+      filter: dashboardFilter(this.#look.query, this.#look.variables),
+      round: this._round,
+      isUtc: this.#look.isUtc,
+      isTable: this._tables.has(key),
+      isHeld: this.#drag.heldPanel === at,
+      onTable: () => {
+        const tables = new Set(this._tables);
+        if (!tables.delete(key)) tables.add(key);
+        this._tables = tables;
+      },
+      tools: this.#look.isEditing ? (title) => this.#tools(title, at) : undefined,
+      onTake: (kind, event) => this.#drag.take(kind, at, event),
+    });
+  }
+
+  #tools(title: string, at: number): TemplateResult[] {
+    const { panels } = this.#model.dashboard;
+    const tools: readonly (readonly [string, IconName, () => readonly Panel[]])[] = [
+      [msg("Move to the front"), "arrowLeft", () => movePanel(panels, at, -1)],
+      [msg("Move to the back"), "arrowRight", () => movePanel(panels, at, 1)],
+      [msg("Narrower"), "narrower", () => widenPanel(panels, at, -1)],
+      [msg("Wider"), "wider", () => widenPanel(panels, at, 1)],
+      [msg("Lower"), "lower", () => heightenPanel(panels, at, -1)],
+      [msg("Higher"), "higher", () => heightenPanel(panels, at, 1)],
+      [msg("Remove"), "close", () => panels.filter((_, index) => index !== at)],
+    ];
+    return tools.map(
+      ([name, sign, change]) =>
+        html`<button class="plain small icon" aria-label="${name}: ${title}" title=${name} @click=${(event: Event) => void this.#apply(change(), at, event.currentTarget as HTMLElement)}>${icon(sign)}</button>`,
+    );
+  }
+
+  /** Arranges, says what came of it, and leaves the focus on the button, wherever its panel went. */
+  async #apply(panels: readonly Panel[], at: number, button: HTMLElement): Promise<void> {
+    const before = this.#model.dashboard.panels;
+    const panel = before[at]!;
+    this.#model.arrange(panels);
+    const moved = panels.indexOf(panel);
+    const now = moved < 0 && panels.length === before.length ? at : moved;
+    this._said =
+      now < 0
+        ? msg("Removed")
+        : msg(str`Place ${now + 1} of ${panels.length}, ${panels[now]!.width} of 12 columns wide`);
+    await this.updateComplete;
+    button.focus();
+  }
+
+  #add(event: Event): void {
+    const select = event.currentTarget as HTMLSelectElement;
+    const { panels } = this.#model.dashboard;
+    if (select.value !== "")
+      this.#model.arrange([...panels, { id: select.value, width: 6, height: "middle" }]);
+    select.value = "";
+  }
+
+  #again(): void {
+    this._round++;
+  }
+
+  /** Fills the screen with the dashboard, or ends that. */
+  async #fill(): Promise<void> {
+    if (document.fullscreenElement === null) await this.requestFullscreen();
+    else await document.exitFullscreen();
+  }
+
+  #edit(isEditing: boolean): void {
+    this.#go({ isEditing });
+  }
+
+  #onQuery(event: Event): void {
+    event.preventDefault();
+    const query = this.renderRoot.querySelector<HTMLInputElement>("input[name=query]")!.value.trim();
+    if (query !== this.#look.query) this.#go({ query });
+  }
+
+  #go(change: LookChange): void {
+    navigate({ page: "dashboards", parameters: changeLook(this.parameters, change) });
+  }
+
+  #export(): void {
+    const title = this.#model.saved?.title ?? "dashboard";
+    const text = exportDashboard(title, this.#current(), [...this.#model.visualisations.values()]);
+    saveFile(`${title.replaceAll(/[^\w-]+/g, "-").toLowerCase()}.json`, "application/json", [text]);
+  }
+
+  /** As it is shown now. */
+  #current(): Dashboard {
+    const { range, query, variables, refreshSeconds } = this.#look;
+    return { panels: this.#model.dashboard.panels, range, query, variables, refreshSeconds };
+  }
+
+  async #save(): Promise<void> {
+    if (!(await this.#model.save(this.#current()))) return;
+    navigate({ page: "dashboards", parameters: new URLSearchParams({ id: this.#model.saved!.id }) });
+  }
+}
+
+/** A visualisation may be on a dashboard twice. */
+function panelKeys(panels: readonly Panel[]): string[] {
+  const seen = new Map<string, number>();
+  return panels.map(({ id }) => {
+    const times = (seen.get(id) ?? 0) + 1;
+    seen.set(id, times);
+    return `${id}/${times}`;
+  });
+}
+
+function emptyView(isEditing: boolean): TemplateResult {
+  return html`<div class="empty"><h2>${msg("Nothing on this dashboard yet")}</h2>
+    <p>${isEditing ? msg("Add a saved visualisation above.") : msg("Press Edit and add a saved visualisation.")}</p></div>`;
+}
+
+customElements.define("tr-dashboard-view", DashboardView);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-dashboard-view": DashboardView;
+  }
+}

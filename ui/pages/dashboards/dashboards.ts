@@ -1,0 +1,223 @@
+/** Dashboards: what is saved, and one dashboard where the address names it. */
+
+import { msg, str } from "@lit/localize";
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import "#ui/components/controls/confirm-dialog.ts";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import "#ui/components/controls/title-dialog.ts";
+import { formatRoute, navigate } from "#ui/services/browser/router.ts";
+import {
+  EMPTY_DASHBOARD,
+  importDashboard,
+  readDashboard,
+  withIds,
+} from "#ui/services/dashboards/dashboard.ts";
+import { toSearchError } from "#ui/services/hub/hub-client.ts";
+import {
+  parametersOf,
+  SavedClient,
+  type SavedObject,
+  type SavedType,
+} from "#ui/services/hub/saved-client.ts";
+import type { SearchError } from "#ui/services/search/search-client.ts";
+import { formatAgo } from "#ui/services/text/format.ts";
+import "./dashboard-view.ts";
+
+/** Larger files are no dashboards. */
+const MAX_FILE_BYTES = 1_000_000;
+const TYPES: readonly SavedType[] = ["dashboard", "visualisation", "search"];
+const HEADINGS: Readonly<Record<SavedType, string>> = {
+  dashboard: msg("Dashboards"),
+  visualisation: msg("Visualisations"),
+  search: msg("Searches"),
+};
+
+export class DashboardsPage extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _saved: { state: true },
+    _fault: { state: true },
+  };
+
+  /** Of the address: `id` shows one. */
+  declare parameters: URLSearchParams;
+  declare _saved: Readonly<Record<SavedType, readonly SavedObject[]>> | undefined;
+  declare _fault: SearchError | undefined;
+
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      input[type="file"] {
+        display: none;
+      }
+      td:first-child {
+        width: 60%;
+        white-space: normal;
+        overflow-wrap: anywhere;
+      }
+    `,
+  ];
+
+  readonly #store = new SavedClient();
+  #abort = new AbortController();
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._saved = undefined;
+    this._fault = undefined;
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#abort.abort();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("parameters") && !this.parameters.has("id")) void this.#load();
+  }
+
+  override render(): TemplateResult {
+    if (this.parameters.has("id"))
+      return html`<tr-dashboard-view .parameters=${this.parameters}></tr-dashboard-view>`;
+    return html`<div class="page">
+      <div class="title"><h1>${msg("Dashboards")}</h1><span class="space"></span>
+        <input type="file" accept=".json,application/json" @change=${this.#importFile} />
+        <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}${msg("Import")}</button>
+        <button class="primary" @click=${() => void this.#create()}>${icon("plus")}${msg("New dashboard")}</button></div>
+      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._saved === undefined ? nothing : TYPES.map((type) => this.#list(type, this._saved![type]))}
+      <tr-title-dialog></tr-title-dialog><tr-confirm-dialog></tr-confirm-dialog>
+    </div>`;
+  }
+
+  #list(type: SavedType, objects: readonly SavedObject[]): TemplateResult {
+    const heading = type === "dashboard" ? nothing : html`<h2>${HEADINGS[type]}</h2>`;
+    if (objects.length === 0)
+      return html`${heading}${type === "dashboard" ? this.#beginning() : emptyView(type)}`;
+    const nowMs = Date.now();
+    return html`${heading}<div class="table" tabindex="0" role="region" aria-label=${HEADINGS[type]}><table>
+      <thead><tr><th scope="col">${msg("Title")}</th><th scope="col">${msg("Changed")}</th><th scope="col"><span class="hidden-text">${msg("Delete")}</span></th></tr></thead>
+      <tbody>${objects.map(
+        (object) => html`<tr><td><a href=${addressOf(object)}>${object.title}</a></td>
+          <td>${formatAgo(Date.parse(object.updated), nowMs)}</td>
+          <td class="number"><button class="plain small icon" aria-label=${msg(str`Delete ${object.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(object)}>${icon("trash")}</button></td></tr>`,
+      )}</tbody></table></div>`;
+  }
+
+  #beginning(): TemplateResult {
+    return html`<div class="empty"><h2>${msg("No dashboard yet")}</h2>
+      <p>${msg("A dashboard shows saved visualisations side by side. Make one of your own, import a file, or begin with samples: access logs, and the health of shipping.")}</p>
+      <button @click=${() => void this.#loadSamples()}>${icon("download")}${msg("Load samples")}</button></div>`;
+  }
+
+  async #loadSamples(): Promise<void> {
+    try {
+      await this.#store.loadSamples();
+      await this.#load();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #load(): Promise<void> {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    try {
+      const [dashboard, visualisation, search] = await Promise.all(
+        TYPES.map((type) => this.#store.list(type, signal)),
+      );
+      this._saved = { dashboard: dashboard!, visualisation: visualisation!, search: search! };
+      this._fault = undefined;
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+    }
+  }
+
+  async #create(): Promise<void> {
+    const answer = await this.renderRoot
+      .querySelector("tr-title-dialog")!
+      .ask({ heading: msg("New dashboard"), title: "", isSaved: false });
+    if (answer === undefined) return;
+    try {
+      const { id } = await this.#store.create("dashboard", answer.title, EMPTY_DASHBOARD);
+      navigate({ page: "dashboards", parameters: new URLSearchParams({ id, edit: "1" }) });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #delete(object: SavedObject): Promise<void> {
+    const users = (this._saved?.dashboard ?? []).filter(({ attributes }) =>
+      readDashboard(attributes).panels.some(({ id }) => id === object.id),
+    );
+    const isMeant = await this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
+      title: msg(str`Delete “${object.title}”?`),
+      text:
+        users.length === 0
+          ? msg("It can't be brought back.")
+          : msg("It can't be brought back, and these dashboards show it:"),
+      items: users.map(({ title }) => title),
+      action: msg("Delete"),
+    });
+    if (!isMeant) return;
+    try {
+      await this.#store.remove(object);
+      await this.#load();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Everything in the file is saved anew, so that nothing that is here is replaced. */
+  async #importFile(event: Event): Promise<void> {
+    const input = event.currentTarget as HTMLInputElement;
+    const [file] = input.files ?? [];
+    if (file === undefined) return;
+    try {
+      if (file.size > MAX_FILE_BYTES) throw new Error(msg("The file is too large to be a dashboard."));
+      const { title, dashboard, visualisations } = importDashboard(await file.text());
+      const ids = new Map<string, string>();
+      for (const one of visualisations) {
+        const made = await this.#store.create("visualisation", one.title, { parameters: one.parameters });
+        ids.set(one.id, made.id);
+      }
+      const { id } = await this.#store.create("dashboard", title, withIds(dashboard, ids));
+      navigate({ page: "dashboards", parameters: new URLSearchParams({ id }) });
+    } catch (error) {
+      this.#fail(error);
+    }
+    input.value = "";
+  }
+
+  #fail(error: unknown): void {
+    this._fault = toSearchError(error);
+  }
+}
+
+function addressOf(object: SavedObject): string {
+  const { type, id } = object;
+  if (type === "search")
+    return formatRoute({ page: "discover", parameters: new URLSearchParams(parametersOf(object)) });
+  return `#/${type === "dashboard" ? "dashboards" : "visualise"}?id=${id}`;
+}
+
+function emptyView(type: SavedType): TemplateResult {
+  return type === "visualisation"
+    ? html`<p class="muted">${msg("Make one under")} <a href="#/visualise">${msg("Visualise")}</a> ${msg("and save it.")}</p>`
+    : html`<p class="muted">${msg("Searches are saved in")} <a href="#/discover">${msg("Discover")}</a>.</p>`;
+}
+
+customElements.define("tr-page-dashboards", DashboardsPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-dashboards": DashboardsPage;
+  }
+}

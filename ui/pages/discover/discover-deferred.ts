@@ -1,0 +1,8 @@
+/** Parts of Discover that nobody can see before its first lines: loaded behind them. */
+
+import "#ui/components/table/event-details.ts";
+import "./find-bar.ts";
+import "./search-cost.ts";
+import "#ui/components/controls/title-dialog.ts";
+
+export { exportLines } from "#ui/services/discover/export.ts";

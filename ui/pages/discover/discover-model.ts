@@ -1,0 +1,272 @@
+/** Discover's data: one search at a time, rows and histogram apart so that the rows don't wait for it. */
+
+import { msg } from "@lit/localize";
+import { nextFrame } from "#ui/components/controls/next-frame.ts";
+import type { TopValues } from "#ui/components/table/field-list.ts";
+import type { DiscoverState } from "#ui/services/search/discover-state.ts";
+import { countValues, type Field, type FieldCatalogue, readFields } from "#ui/services/search/fields.ts";
+import { type Histogram, readHistogram } from "#ui/services/search/histogram.ts";
+import { chooseInterval } from "#ui/services/search/interval.ts";
+import { filterValues, LogDocument } from "#ui/services/search/log-document.ts";
+import type { QueryFault } from "#ui/services/search/query-check.ts";
+import {
+  type SearchClient,
+  SearchError,
+  type SearchResponse,
+  shardFailureOf,
+  totalOf,
+} from "#ui/services/search/search-client.ts";
+import {
+  histogramRequest,
+  levelFieldOf,
+  newestRequest,
+  PAGE_ROWS,
+  rowsRequest,
+  topValuesRequest,
+} from "#ui/services/search/search-request.ts";
+import { type ResolvedRange, resolveRange } from "#ui/services/search/time-range.ts";
+import type { SearchCost } from "./search-cost.ts";
+
+/** Loaded rows end here: more than anybody reads, less than a browser holds. */
+const MAX_ROWS = 100_000;
+const MAX_BUCKETS = 120;
+/** New fields come with new lines. */
+const FIELDS_FRESH_MS = 60_000;
+const TOP_VALUES = 10;
+
+export class DiscoverModel {
+  rows: readonly LogDocument[] = [];
+  total = 0;
+  tookMs = 0;
+  /** Undefined until the first answer. */
+  range: ResolvedRange | undefined;
+  histogram: Histogram | undefined;
+  fields: FieldCatalogue | undefined;
+  indexNames: readonly string[] = [];
+  fault: SearchError | undefined;
+  /** Where in the query the fault is, as far as the hub says. */
+  queryFault: QueryFault | undefined;
+  warning: string | undefined;
+  /** Where the range is empty: ms of the newest line that matches outside of it. */
+  newestMs: number | undefined;
+  /** Of the rows that are shown first. */
+  cost: SearchCost | undefined;
+  isLoading = false;
+  isLoadingMore = false;
+  hasMore = false;
+
+  readonly #client: SearchClient;
+  readonly #onChange: () => void;
+  #abort = new AbortController();
+  #state: DiscoverState | undefined;
+  #fieldsIndex: string | undefined;
+  #fieldsAtMs = 0;
+  #keys = new Set<string>();
+  /** Settles when the running search's first rows are there: a field can be opened before them. */
+  #firstRows: Promise<void> = Promise.resolve();
+
+  constructor(client: SearchClient, onChange: () => void) {
+    this.#client = client;
+    this.#onChange = onChange;
+  }
+
+  /** Searches; a search that still runs is given up. */
+  async run(state: DiscoverState, nowMs = Date.now()): Promise<void> {
+    this.stop();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const range = resolveRange(state.range, nowMs);
+    this.#state = state;
+    this.fault = undefined;
+    this.queryFault = undefined;
+    if (range === undefined) {
+      this.fault = new SearchError(
+        400,
+        "range",
+        msg("The time range can't be read."),
+        msg("Choose another one."),
+      );
+      this.#onChange();
+      return;
+    }
+    this.isLoading = true;
+    this.#onChange();
+    const fields = this.#loadFields(state.index, signal);
+    this.#firstRows = this.#settle(this.#loadRows(state, range, signal), signal);
+    await Promise.all([
+      this.#firstRows,
+      this.#settle(this.#loadHistogram(state, range, fields, signal), signal),
+    ]);
+    if (signal.aborted) return;
+    this.isLoading = false;
+    this.#onChange();
+  }
+
+  /** Loads the next rows, where there are any and none are on their way. */
+  async more(): Promise<void> {
+    if (!this.hasMore || this.isLoadingMore || this.isLoading || this.#state === undefined) return;
+    const last = this.rows.at(-1);
+    if (last === undefined || this.range === undefined) return;
+    const { signal } = this.#abort;
+    this.isLoadingMore = true;
+    this.#onChange();
+    const body = rowsRequest(this.#state, this.range, { after: last.sort, rowsAtLast: this.#rowsLike(last) });
+    await this.#settle(
+      this.#client.search(this.#state.index, body, signal).then((response) => this.#append(response)),
+      signal,
+    );
+    if (signal.aborted) return;
+    this.isLoadingMore = false;
+    this.#onChange();
+  }
+
+  /** Counts the last rows that were sorted by the same values. */
+  #rowsLike(last: LogDocument): number {
+    const key = JSON.stringify(last.sort);
+    let count = 0;
+    for (let at = this.rows.length - 1; at >= 0 && JSON.stringify(this.rows[at]!.sort) === key; at--)
+      count += 1;
+    return count;
+  }
+
+  /** Counts a field's values in all matching lines, or in the loaded ones where the index can't. */
+  async topValues(field: Field): Promise<TopValues | undefined> {
+    await this.#firstRows;
+    if (this.#state === undefined || this.range === undefined) return undefined;
+    const name = field.aggregatableName;
+    if (name === undefined) {
+      const texts = this.rows.map((row) => filterValues(row.fields.get(field.name)));
+      return { values: countValues(texts, TOP_VALUES), total: this.rows.length, isSample: true };
+    }
+    try {
+      const body = topValuesRequest(this.#state, this.range, name);
+      const { aggregations } = await this.#client.search(this.#state.index, body, this.#abort.signal);
+      const values = (aggregations?.values?.buckets ?? []).map((bucket) => ({
+        value: bucket.key_as_string ?? String(bucket.key),
+        count: bucket.doc_count,
+      }));
+      return { values, total: aggregations?.existing?.doc_count ?? this.total, isSample: false };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Returns the most frequent values of a field, for suggestions. */
+  async valuesOf(name: string): Promise<TopValues["values"]> {
+    const field = this.fields?.get(name);
+    return field === undefined ? [] : ((await this.topValues(field))?.values ?? []);
+  }
+
+  /** Learns the names of indices, for the choice of one, behind the first lines. */
+  async loadIndexNames(): Promise<void> {
+    await nextFrame();
+    try {
+      this.indexNames = await this.#client.indexNames();
+      this.#onChange();
+    } catch {
+      // The choice stays empty; patterns can be written all the same.
+    }
+  }
+
+  /** Gives up what runs. */
+  stop(): void {
+    this.#abort.abort();
+    this.isLoading = false;
+    this.isLoadingMore = false;
+  }
+
+  async #loadRows(state: DiscoverState, range: ResolvedRange, signal: AbortSignal): Promise<void> {
+    const body = rowsRequest(state, range);
+    const askedMs = performance.now();
+    const response = await this.#client.search(state.index, body, signal);
+    const totalMs = performance.now() - askedMs;
+    this.range = range;
+    this.rows = [];
+    this.#keys = new Set();
+    this.total = totalOf(response);
+    this.tookMs = response.took;
+    this.warning = shardFailureOf(response);
+    this.newestMs = undefined;
+    this.#append(response);
+    this.cost = undefined;
+    this.#onChange();
+    await nextFrame();
+    signal.throwIfAborted();
+    const { index } = state;
+    const [shards, hubMs] = [response._shards?.total ?? 0, response.took];
+    this.cost = {
+      hubMs,
+      totalMs,
+      drawnMs: performance.now() - askedMs,
+      shards,
+      total: this.total,
+      body,
+      index,
+    };
+    this.#onChange();
+    if (this.total > 0) return;
+    const newest = await this.#client.search(state.index, newestRequest(state), signal);
+    const value = newest.aggregations?.newest?.value;
+    this.newestMs = typeof value === "number" && totalOf(newest) > 0 ? value : undefined;
+    this.#onChange();
+  }
+
+  async #loadHistogram(
+    state: DiscoverState,
+    range: ResolvedRange,
+    fields: Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await fields;
+    const interval = chooseInterval(range, MAX_BUCKETS);
+    const zone = state.isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const body = histogramRequest(state, range, interval, levelFieldOf(this.fields), zone);
+    const response = await this.#client.search(state.index, body, signal);
+    this.histogram = readHistogram(response, range, interval);
+    this.#onChange();
+  }
+
+  async #loadFields(index: string, signal: AbortSignal): Promise<void> {
+    const isFresh = Date.now() - this.#fieldsAtMs < FIELDS_FRESH_MS;
+    if (this.#fieldsIndex === index && isFresh && (this.fields?.size ?? 0) > 0) return;
+    try {
+      this.fields = readFields(await this.#client.fieldCapabilities(index, signal));
+      this.#fieldsIndex = index;
+      this.#fieldsAtMs = Date.now();
+      this.#onChange();
+    } catch {
+      // Rows and histogram say what is wrong; without fields there is just no split by level.
+    }
+  }
+
+  #append(response: SearchResponse): void {
+    const added = response.hits.hits
+      .map((hit) => new LogDocument(hit))
+      .filter(({ key }) => !this.#keys.has(key) && this.#keys.add(key));
+    this.rows = [...this.rows, ...added];
+    this.hasMore = response.hits.hits.length >= PAGE_ROWS && added.length > 0 && this.rows.length < MAX_ROWS;
+  }
+
+  /** Takes a failure as this search's, unless it was given up. */
+  async #settle(work: Promise<void>, signal: AbortSignal): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      if (signal.aborted) return;
+      this.fault ??=
+        error instanceof SearchError
+          ? error
+          : new SearchError(0, "internal", String(error), msg("Load the page anew."), error);
+      this.queryFault ??= queryFaultOf(this.fault, this.#state?.query ?? "");
+    }
+  }
+}
+
+/** Returns the place of a query's fault where the hub names one: `… at character 15`. */
+function queryFaultOf({ message, hint }: SearchError, query: string): QueryFault | undefined {
+  const found = /^Failed to parse query \[.*\]: (.*) at character (\d+)/s.exec(message);
+  if (found === null) return undefined;
+  const from = Math.min(query.length, Number(found[2]) - 1);
+  const said = found[1]!;
+  return { message: `${said.charAt(0).toUpperCase()}${said.slice(1)}.`, hint, from, to: from + 1 };
+}

@@ -1,0 +1,295 @@
+/**
+ * Discover's results: fields, histogram, lines and the chosen line. Fires `tr-go` with what is to change in the
+ * page's state, and `tr-again` to search anew.
+ */
+
+import { msg } from "@lit/localize";
+import { html, LitElement, nothing, type TemplateResult } from "lit";
+import "#ui/components/table/event-table.ts";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import type { TopValues } from "#ui/components/table/field-list.ts";
+import "#ui/components/table/field-list.ts";
+import type { FilterDetail } from "#ui/components/controls/field-events.ts";
+import "#ui/components/chart/histogram.ts";
+import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { nextFrame } from "#ui/components/controls/next-frame.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import type { WidthDetail } from "#ui/components/table/table-head.ts";
+import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
+import { SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
+import {
+  addFilter,
+  DEFAULT_STATE,
+  type DiscoverState,
+  type Sort,
+  toggleColumn,
+} from "#ui/services/search/discover-state.ts";
+import { type Field, namesIn } from "#ui/services/search/fields.ts";
+import { type LogDocument, nextError } from "#ui/services/search/log-document.ts";
+import type { SearchClient } from "#ui/services/search/search-client.ts";
+import { absoluteRange, moveRange, type ResolvedRange } from "#ui/services/search/time-range.ts";
+import { highlightWords } from "#ui/services/text/highlight.ts";
+import type { DiscoverModel } from "./discover-model.ts";
+import { resultsStyles } from "./discover-styles.ts";
+import "./discover-tools.ts";
+import { surroundingsOf } from "#ui/services/discover/surroundings.ts";
+import { emptyView, footerText, statusView } from "./discover-views.ts";
+
+export class DiscoverResults extends LitElement {
+  static override properties = {
+    state: { attribute: false },
+    model: { attribute: false },
+    client: { attribute: false },
+    _selected: { state: true },
+    _isOpen: { state: true },
+    _hasFields: { state: true },
+    _isWrapped: { state: true },
+    _isFinding: { state: true },
+    _find: { state: true },
+  };
+
+  declare state: DiscoverState;
+  /** Its owner calls `requestUpdate` when it has changed. */
+  declare model: DiscoverModel;
+  declare client: SearchClient;
+  declare _selected: number;
+  declare _isOpen: boolean;
+  declare _hasFields: boolean;
+  declare _isWrapped: boolean;
+  declare _isFinding: boolean;
+  /** Text that is looked for in the lines. */
+  declare _find: string;
+
+  static override styles = [controls, notices, resultsStyles];
+
+  // Kept, as the list of fields draws itself anew where it gets another one than before.
+  #presentIn: readonly LogDocument[] = [];
+  #present: ReadonlySet<string> = new Set();
+  /** Fields are listed behind the first lines. */
+  #listsFields = false;
+  readonly #loadValues = (field: Field): Promise<TopValues | undefined> => this.model.topValues(field);
+  readonly #around = (line: LogDocument): SurroundingLines =>
+    new SurroundingLines(line, this.client, this.state.index);
+
+  constructor() {
+    super();
+    this.state = DEFAULT_STATE;
+    this._selected = -1;
+    this._isOpen = false;
+    this._hasFields = matchMedia("(width >= 900px)").matches;
+    this._isWrapped = readPreference("wrap") === "on";
+    this._isFinding = false;
+    this._find = "";
+    new HotkeyController(this, {
+      f: () => this.#focusFields(),
+      j: () => this.#step(1),
+      k: () => this.#step(-1),
+      Enter: () => this.#open(this._selected),
+      Escape: () => this.#close(),
+      s: () => this.#setFinding(true),
+      w: () => this.#toggleWrap(),
+      e: () => this.#goToError(1),
+      E: () => this.#goToError(-1),
+      y: () => void this.renderRoot.querySelector("tr-discover-tools")?.copyLink(),
+    });
+  }
+
+  /** True while a line is open. */
+  get isReading(): boolean {
+    return this._isOpen;
+  }
+
+  /** Begins at the first row again, for other lines. */
+  reset(): void {
+    this._selected = -1;
+    this._isOpen = false;
+    this.#table?.scrollToTop();
+  }
+
+  override render(): TemplateResult {
+    const places = `${this._isOpen ? "with-details" : ""} ${this._hasFields ? "with-fields" : ""}`;
+    return html`<div class="work ${places}" @tr-filter=${this.#onFilter} @tr-column=${this.#onColumn}>
+      ${this._hasFields ? this.#fieldList() : nothing}
+      <div class="main">${this.#main()}</div>
+      ${this._isOpen ? this.#details() : nothing}
+    </div>`;
+  }
+
+  protected override updated(): void {
+    void this.#afterRows();
+  }
+
+  /** What nobody misses before the lines are seen. */
+  async #afterRows(): Promise<void> {
+    await nextFrame();
+    const { rows } = this.model;
+    // Tried again with the next change where the hub is away.
+    if (rows.length > 0) loadLater().catch(() => undefined);
+    if (rows === this.#presentIn && this.#listsFields) return;
+    this.#listsFields = true;
+    this.#presentIn = rows;
+    this.#present = namesIn(rows);
+    this.requestUpdate();
+  }
+
+  #fieldList(): TemplateResult {
+    return html`<aside aria-label=${msg("Fields")}>
+      <tr-field-list .fields=${this.#listsFields ? this.model.fields : undefined} .columns=${this.state.columns} .present=${this.#present}
+        .loadValues=${this.#loadValues}></tr-field-list>
+    </aside>`;
+  }
+
+  #main(): TemplateResult {
+    const { model } = this;
+    const isEmpty =
+      model.total === 0 && model.range !== undefined && !model.isLoading && model.fault === undefined;
+    return html`
+      <div class="progress" ?hidden=${!model.isLoading} role="presentation"></div>
+      ${model.fault === undefined ? nothing : faultView(model.fault)}
+      ${model.warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${model.warning}</p></div>`}
+      <div class="chart">
+        <tr-histogram .histogram=${model.histogram} .isUtc=${this.state.isUtc} @tr-zoom=${this.#onZoom}></tr-histogram>
+      </div>
+      ${this.#status()}${this._isFinding ? this.#findBar() : nothing}
+      ${isEmpty ? emptyView(model, this.state, (change) => this.#go(change)) : nothing}
+      ${this.#tableView()}
+    `;
+  }
+
+  #status(): TemplateResult {
+    const { model, state, client } = this;
+    return statusView({
+      model,
+      hasFields: this._hasFields,
+      isFinding: this._isFinding,
+      isWrapped: this._isWrapped,
+      tools: html`<tr-discover-tools .state=${state} .range=${model.range} .client=${client}></tr-discover-tools>`,
+      onFields: () => this.#toggleFields(),
+      onFind: () => this.#setFinding(!this._isFinding),
+      onWrap: () => this.#toggleWrap(),
+      onError: (step) => this.#goToError(step),
+      onZoomOut: () => this.#zoomOut(),
+      onAgain: () => this.dispatchEvent(new CustomEvent("tr-again")),
+    });
+  }
+
+  #findBar(): TemplateResult {
+    return html`<tr-find-bar .rows=${this.model.rows} .columns=${this.state.columns} .selected=${this._selected}
+      @tr-find=${this.#onFind} @tr-select=${(event: CustomEvent<number>) => this.#table?.choose(event.detail)}
+      @tr-close=${() => this.#setFinding(false)}></tr-find-bar>`;
+  }
+
+  #tableView(): TemplateResult {
+    const { model } = this;
+    const { columns, widths, sort, query, isUtc } = this.state;
+    return html`<tr-event-table .rows=${model.rows} .columns=${columns} .widths=${widths} .sort=${sort} .fields=${model.fields}
+      .isWrapped=${this._isWrapped} .find=${this._find} .words=${highlightWords(query)} .selected=${this._selected} .isUtc=${isUtc}
+      .isLoadingMore=${model.isLoadingMore} .footer=${footerText(model)} ?hidden=${model.rows.length === 0}
+      @tr-sort=${(event: CustomEvent<Sort>) => this.#go({ sort: event.detail })}
+      @tr-columns=${(event: CustomEvent<string[]>) => this.#go({ columns: event.detail })} @tr-width=${this.#onWidth}
+      @tr-select=${(event: CustomEvent<number>) => this.#select(event.detail)}
+      @tr-open=${(event: CustomEvent<number>) => this.#open(event.detail)} @tr-end=${() => void model.more()}></tr-event-table>`;
+  }
+
+  #details(): TemplateResult | typeof nothing {
+    const document = this.model.rows[this._selected];
+    if (document === undefined) return nothing;
+    return html`<tr-event-details role="complementary" aria-label=${msg("The chosen line")} .document=${document} .columns=${this.state.columns}
+      .isUtc=${this.state.isUtc} .around=${this.#around} .surroundings=${surroundingsOf(document, this.state)}
+      @tr-close=${this.#close} @tr-step=${(event: CustomEvent<number>) => this.#step(event.detail)}></tr-event-details>`;
+  }
+
+  #go(change: Partial<DiscoverState>): void {
+    this.dispatchEvent(new CustomEvent<Partial<DiscoverState>>("tr-go", { detail: change }));
+  }
+
+  #onFilter({ detail }: CustomEvent<FilterDetail>): void {
+    this.#go({ filters: addFilter(this.state.filters, { ...detail, disabled: false }) });
+  }
+
+  #onColumn({ detail }: CustomEvent<string>): void {
+    this.#go({ columns: toggleColumn(this.state.columns, detail) });
+  }
+
+  #onWidth({ detail: { column, width } }: CustomEvent<WidthDetail>): void {
+    this.#go({ widths: { ...this.state.widths, [column]: width } });
+  }
+
+  #onZoom({ detail }: CustomEvent<ResolvedRange>): void {
+    this.#go({ range: absoluteRange(detail.fromMs, detail.toMs) });
+  }
+
+  #onFind({ detail }: CustomEvent<string>): void {
+    this._find = detail;
+  }
+
+  #zoomOut(): void {
+    const { range } = this.model;
+    if (range !== undefined) this.#go({ range: moveRange(range, 0, 2) });
+  }
+
+  #toggleFields(): void {
+    this._hasFields = !this._hasFields;
+  }
+
+  #focusFields(): void {
+    this._hasFields = true;
+    void this.updateComplete.then(() => this.renderRoot.querySelector("tr-field-list")?.focusSearch());
+  }
+
+  #toggleWrap(): void {
+    this._isWrapped = !this._isWrapped;
+    writePreference("wrap", this._isWrapped ? "on" : undefined);
+  }
+
+  #setFinding(isFinding: boolean): void {
+    if (isFinding && this._isFinding)
+      void loadLater().then(() => this.renderRoot.querySelector("tr-find-bar")?.focusText());
+    if (!isFinding) {
+      this._find = "";
+      this.#table?.focusRows();
+    }
+    this._isFinding = isFinding;
+  }
+
+  #goToError(step: 1 | -1): void {
+    const next = nextError(this.model.rows, this._selected, step);
+    if (next !== undefined) this.#table?.choose(next);
+  }
+
+  #step(step: number): void {
+    this.#table?.move(step);
+  }
+
+  #select(row: number): void {
+    this._selected = row;
+  }
+
+  #open(row: number): void {
+    if (this.model.rows[row] === undefined) return;
+    this._selected = row;
+    this._isOpen = true;
+  }
+
+  #close(): void {
+    this._isOpen = false;
+    this.#table?.focusRows();
+  }
+
+  get #table(): HTMLElementTagNameMap["tr-event-table"] | null {
+    return this.renderRoot?.querySelector?.("tr-event-table") ?? null;
+  }
+}
+
+/** Loads what nobody can see before there are lines. */
+function loadLater(): Promise<unknown> {
+  return import("./discover-deferred.ts");
+}
+
+customElements.define("tr-discover-results", DiscoverResults);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-discover-results": DiscoverResults;
+  }
+}

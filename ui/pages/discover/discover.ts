@@ -1,0 +1,191 @@
+/** Discover: search the lines of a time range. Everything it shows follows from its address. */
+
+import { msg } from "@lit/localize";
+import { html, LitElement, type PropertyValues, type TemplateResult } from "lit";
+import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import "#ui/components/controls/query-bar.ts";
+import type { SearchDetail } from "#ui/components/controls/query-bar.ts";
+import { controls } from "#ui/components/style/styles.ts";
+import "#ui/components/controls/time-range-picker.ts";
+import { navigate } from "#ui/services/browser/router.ts";
+import { takeFirstSearch } from "#ui/services/discover/first-search.ts";
+import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/hub-events.ts";
+import {
+  DEFAULT_INDEX,
+  type DiscoverState,
+  type FieldFilter,
+  isSameSearch,
+  readState,
+  toQueryText,
+  writeState,
+} from "#ui/services/search/discover-state.ts";
+import { SearchClient } from "#ui/services/search/search-client.ts";
+import { isRelative, type TimeRange } from "#ui/services/search/time-range.ts";
+import { DiscoverModel } from "./discover-model.ts";
+import "./discover-results.ts";
+import { discoverStyles } from "./discover-styles.ts";
+import { pillsView } from "./discover-views.ts";
+
+/** Statuses of failures that pass when the hub is back. */
+const UNREACHED = 0;
+const UNAVAILABLE = 503;
+
+export class DiscoverPage extends LitElement {
+  static override properties = { parameters: { attribute: false } };
+
+  /** Of the address. */
+  declare parameters: URLSearchParams;
+
+  static override styles = [controls, discoverStyles];
+
+  #state: DiscoverState = readState(new URLSearchParams());
+  #refresh: ReturnType<typeof setInterval> | undefined;
+  /** Of the first page only: its requests were sent before this was loaded. */
+  #first = takeFirstSearch();
+  readonly #client = new SearchClient(this.#first?.fetch);
+  readonly #model = new DiscoverModel(this.#client, () => {
+    this.requestUpdate();
+    this.#results?.requestUpdate();
+    if (this.#model.fault?.status === UNREACHED) dispatchEvent(new Event(HUB_MISSED_EVENT));
+  });
+  readonly #onHubBack = (): void => {
+    const status = this.#model.fault?.status;
+    if (status === UNREACHED || status === UNAVAILABLE) this.#run();
+  };
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    new HotkeyController(this, {
+      "/": () => this.renderRoot.querySelector("tr-query-bar")?.focusQuery(),
+      t: () => void this.renderRoot.querySelector("tr-time-range-picker")?.open(),
+      r: () => this.#run(),
+      l: () => this.#goLive(),
+    });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener(HUB_BACK_EVENT, this.#onHubBack);
+    void this.#model.loadIndexNames();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener(HUB_BACK_EVENT, this.#onHubBack);
+    clearInterval(this.#refresh);
+    this.#model.stop();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has("parameters")) return;
+    const before = this.#state;
+    this.#state = readState(this.parameters);
+    clearInterval(this.#refresh);
+    if (this.#state.refreshSeconds > 0)
+      this.#refresh = setInterval(() => this.#refreshNow(), this.#state.refreshSeconds * 1_000);
+    if (this.#model.range === undefined || !isSameSearch(before, this.#state)) this.#run();
+  }
+
+  override render(): TemplateResult {
+    const { query, index, range, refreshSeconds, isUtc } = this.#state;
+    const model = this.#model;
+    return html`
+      <div class="bar">
+        <tr-query-bar .query=${query} .index=${index} .indices=${choices(model.indexNames)} .isBusy=${model.isLoading} .fault=${model.queryFault}
+          .fields=${model.fields} .loadValues=${model.valuesOf.bind(model)} @tr-search=${this.#onSearch}></tr-query-bar>
+        <tr-time-range-picker .range=${range} .refreshSeconds=${refreshSeconds} .isUtc=${isUtc}
+          @tr-range=${this.#onRange} @tr-refresh=${this.#onRefresh} @tr-zone=${this.#onZone}></tr-time-range-picker>
+        <button @click=${this.#goLive} title=${msg("Watch new lines (l)")}>${icon("play")}${msg("Live")}</button>
+      </div>
+      ${pillsView(
+        this.#state.filters,
+        (filter) => this.#toggleFilter(filter),
+        (filter) => this.#removeFilter(filter),
+      )}
+      <tr-discover-results .state=${this.#state} .model=${model} .client=${this.#client}
+        @tr-go=${(event: CustomEvent<Partial<DiscoverState>>) => this.#go(event.detail)} @tr-again=${this.#run}></tr-discover-results>
+    `;
+  }
+
+  #run(): void {
+    this.#results?.reset();
+    void this.#model.run(this.#state, this.#first?.nowMs);
+    this.#first = undefined;
+  }
+
+  /** A refresh under a reader's eyes would take the line away. */
+  #refreshNow(): void {
+    if (
+      this.#results?.isReading !== true &&
+      !document.hidden &&
+      isRelative(this.#state.range) &&
+      !this.#model.isLoading
+    )
+      this.#run();
+  }
+
+  #go(change: Partial<DiscoverState>): void {
+    navigate({ page: "discover", parameters: writeState({ ...this.#state, ...change }) });
+  }
+
+  #onSearch({ detail }: CustomEvent<SearchDetail>): void {
+    const { query, index } = this.#state;
+    if (detail.query === query && detail.index === index) this.#run();
+    else this.#go(detail);
+  }
+
+  #onRange({ detail }: CustomEvent<TimeRange>): void {
+    if (detail.from === this.#state.range.from && detail.to === this.#state.range.to) this.#run();
+    else this.#go({ range: detail });
+  }
+
+  #onRefresh({ detail }: CustomEvent<number>): void {
+    this.#go({ refreshSeconds: detail });
+  }
+
+  #onZone({ detail }: CustomEvent<boolean>): void {
+    this.#go({ isUtc: detail });
+  }
+
+  #toggleFilter(filter: FieldFilter): void {
+    const { filters } = this.#state;
+    this.#go({ filters: filters.map((one) => (one === filter ? { ...one, disabled: !one.disabled } : one)) });
+  }
+
+  #removeFilter(filter: FieldFilter): void {
+    this.#go({ filters: this.#state.filters.filter((one) => one !== filter) });
+  }
+
+  #goLive(): void {
+    const parameters = new URLSearchParams();
+    const { query, filters, index } = this.#state;
+    const text = toQueryText(query, filters);
+    if (text !== "") parameters.set("q", text);
+    if (index !== DEFAULT_INDEX) parameters.set("index", index);
+    navigate({ page: "live", parameters });
+  }
+
+  get #results(): HTMLElementTagNameMap["tr-discover-results"] | null {
+    return this.renderRoot?.querySelector?.("tr-discover-results") ?? null;
+  }
+}
+
+/** Patterns of the names' beginnings, then the names. */
+function choices(names: readonly string[]): string[] {
+  const patterns = new Set<string>([DEFAULT_INDEX, "*"]);
+  for (const name of names) {
+    const stem = /^([a-z_]+-)(?=.*\d)/.exec(name)?.[1];
+    if (stem !== undefined) patterns.add(`${stem}*`);
+  }
+  return [...patterns, ...names];
+}
+
+customElements.define("tr-page-discover", DiscoverPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-discover": DiscoverPage;
+  }
+}

@@ -1,0 +1,292 @@
+/** One index: its fields, settings, aliases, a test of its analysers, and what can be done with it. Fires `tr-changed`. */
+
+import { msg, str } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import "./analyse-form.ts";
+import "#ui/components/controls/confirm-dialog.ts";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { formText } from "#ui/components/controls/form-text.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import "./mapping-tree.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import type { FieldNode, IndexAdmin, IndexAlias, IndexRow } from "#ui/services/administration/index-admin.ts";
+import { navigate } from "#ui/services/browser/router.ts";
+import { SearchError } from "#ui/services/search/search-client.ts";
+import { formatBytes, formatCount, formatMoment } from "#ui/services/text/format.ts";
+import { aliasesView, settingsView } from "./index-views.ts";
+
+type Tab = "mapping" | "settings" | "aliases" | "analyse";
+
+const TABS: readonly (readonly [Tab, string])[] = [
+  ["mapping", msg("Fields")],
+  ["settings", msg("Settings")],
+  ["aliases", msg("Aliases")],
+  ["analyse", msg("Analyse")],
+];
+
+export class IndexDetails extends LitElement {
+  static override properties = {
+    name: {},
+    tab: {},
+    admin: { attribute: false },
+    row: { attribute: false },
+    isKnown: { type: Boolean },
+    _fields: { state: true },
+    _settings: { state: true },
+    _aliases: { state: true },
+    _fault: { state: true },
+    _doing: { state: true },
+    _done: { state: true },
+  };
+
+  declare name: string;
+  /** Of the address. */
+  declare tab: string;
+  declare admin: IndexAdmin;
+  /** Undefined where the table doesn't have it (yet). */
+  declare row: IndexRow | undefined;
+  /** True once the table is there. */
+  declare isKnown: boolean;
+  declare _fields: readonly FieldNode[];
+  declare _settings: ReadonlyMap<string, string>;
+  declare _aliases: readonly IndexAlias[];
+  declare _fault: SearchError | undefined;
+  /** What is being done now. */
+  declare _doing: string;
+  declare _done: string;
+
+  static override styles = [controls, notices, pageStyles];
+
+  #abort = new AbortController();
+
+  constructor() {
+    super();
+    this.name = "";
+    this.tab = "";
+    this.row = undefined;
+    this.isKnown = false;
+    this._fields = [];
+    this._settings = new Map();
+    this._aliases = [];
+    this._fault = undefined;
+    this._doing = "";
+    this._done = "";
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#abort.abort();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("name")) void this.#load();
+  }
+
+  override render(): TemplateResult {
+    const { row } = this;
+    return html`<div class="page">
+      <div class="title">
+        <a class="button icon" href="#/indices" aria-label=${msg("All indices")} title=${msg("All indices")}>${icon("arrowLeft")}</a>
+        <h1 class="mono">${this.name}</h1>
+        ${row === undefined ? nothing : html`<span class="badge ${row.isOpen ? row.health : ""}">${row.isOpen ? row.health : msg("closed")}</span>`}
+        <span class="space"></span>
+        <a class="button" href="#/discover?${new URLSearchParams({ index: this.name, from: "now-1y" })}">${icon("search")}${msg("Discover")}</a>
+        <a class="button" href="#/console?${new URLSearchParams({ request: `GET ${this.name}/_search` })}">${icon("terminal")}${msg("Console")}</a>
+      </div>
+      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${row === undefined ? this.#missing() : this.#content(row)}
+      <tr-confirm-dialog></tr-confirm-dialog>
+    </div>`;
+  }
+
+  #missing(): TemplateResult {
+    return this.isKnown
+      ? html`<div class="empty"><h2>${msg("There is no such index")}</h2><p>${msg("It may have been deleted.")} <a href="#/indices">${msg("See all indices")}</a></p></div>`
+      : html``;
+  }
+
+  #content(row: IndexRow): TemplateResult {
+    const tab = TABS.find(([key]) => key === this.tab)?.[0] ?? "mapping";
+    return html`
+      <dl class="facts">
+        ${fact(msg("Documents"), formatCount(row.docs))}${fact(msg("Deleted"), formatCount(row.deleted))}
+        ${fact(msg("Size"), formatBytes(row.sizeBytes))}${fact(msg("Segments"), formatCount(row.segments))}
+        ${fact(msg("Shards"), `${row.shards}${row.replicas > 0 ? ` × ${row.replicas + 1}` : ""}`)}
+        ${fact(msg("Created"), formatMoment(row.createdMs))}
+      </dl>
+      <div class="tools">
+        <button ?disabled=${!row.isOpen} @click=${() => void this.#do(msg("Refreshing …"), msg("Refreshed: everything written so far is found."), () => this.admin.refresh(this.name))}>${icon("refresh")}${msg("Refresh")}</button>
+        <button ?disabled=${!row.isOpen} @click=${() => void this.#merge(row)}>${msg("Merge segments")}</button>
+        <button @click=${() => void this.#toggleOpen(row)}>${row.isOpen ? msg("Close") : msg("Open")}</button>
+        <button class="destructive outline" @click=${() => void this.#delete(row)}>${icon("trash")}${msg("Delete")}</button>
+        <span role="status" class="muted">${this._doing === "" ? this._done : this._doing}</span>
+      </div>
+      <div class="tabs" role="tablist" aria-label=${msg("About the index")} @keydown=${this.#onTabKey}>
+        ${TABS.map(
+          ([key, title]) =>
+            html`<button role="tab" id="tab-${key}" aria-controls="panel" aria-selected=${key === tab} tabindex=${key === tab ? 0 : -1}
+              @click=${() => this.#choose(key)}>${title}</button>`,
+        )}
+      </div>
+      <div role="tabpanel" id="panel" aria-labelledby="tab-${tab}">${this.#panel(tab)}</div>`;
+  }
+
+  #panel(tab: Tab): TemplateResult {
+    if (tab === "settings") return settingsView(this._settings, this.#putSetting.bind(this));
+    if (tab === "aliases")
+      return aliasesView(this._aliases, this.#addAlias.bind(this), (name) => void this.#removeAlias(name));
+    if (tab === "analyse")
+      return html`<tr-analyse-form .index=${this.name} .admin=${this.admin} .fieldNames=${analysedFields(this._fields)}></tr-analyse-form>`;
+    return html`<tr-mapping-tree .fields=${this._fields}></tr-mapping-tree>`;
+  }
+
+  async #load(): Promise<void> {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const { name, admin } = this;
+    try {
+      const [fields, settings, aliases] = await Promise.all([
+        admin.mapping(name, signal),
+        admin.settings(name, signal),
+        admin.aliases(name, signal),
+      ]);
+      this._fields = fields;
+      this._settings = settings;
+      this._aliases = aliases;
+      this._fault = undefined;
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof SearchError && error.status === 404)) this.#fail(error);
+    }
+  }
+
+  /** Does something, says so, and shows what has become of the index if it is still there. Returns true where it succeeded. */
+  async #do(doing: string, done: string, work: () => Promise<void>, isThere = true): Promise<boolean> {
+    this._doing = doing;
+    this._done = "";
+    this._fault = undefined;
+    try {
+      await work();
+      this._done = done;
+      return true;
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    } finally {
+      this._doing = "";
+      this.dispatchEvent(new CustomEvent("tr-changed"));
+      if (isThere) void this.#load();
+    }
+  }
+
+  #fail(error: unknown): void {
+    this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+  }
+
+  async #merge({ segments, shards }: IndexRow): Promise<void> {
+    const done = msg(
+      str`Merged: ${formatCount(segments)} segments before, one for each of ${shards} shards now.`,
+    );
+    await this.#do(msg("Merging …"), done, () => this.admin.forceMerge(this.name, 1));
+  }
+
+  async #toggleOpen({ isOpen }: IndexRow): Promise<void> {
+    const isMeant =
+      !isOpen ||
+      (await this.#ask().ask({
+        title: msg(str`Close ${this.name}?`),
+        text: msg(
+          "A closed index keeps its data but can be neither searched nor written to, until it is opened again.",
+        ),
+        action: msg("Close it"),
+      }));
+    if (isMeant)
+      await this.#do(
+        isOpen ? msg("Closing …") : msg("Opening …"),
+        isOpen ? msg("Closed.") : msg("Opened."),
+        () => this.admin.setOpen(this.name, !isOpen),
+      );
+  }
+
+  async #delete({ docs, sizeBytes }: IndexRow): Promise<void> {
+    const isMeant = await this.#ask().ask({
+      title: msg("Delete this index?"),
+      text: msg(
+        str`Its ${formatCount(docs)} documents (${formatBytes(sizeBytes)}) are removed and can't be brought back.`,
+      ),
+      action: msg("Delete index"),
+      typed: this.name,
+    });
+    if (
+      isMeant &&
+      (await this.#do(msg("Deleting …"), msg("Deleted."), () => this.admin.remove(this.name), false))
+    )
+      navigate({ page: "indices", parameters: new URLSearchParams() });
+  }
+
+  #ask() {
+    return this.renderRoot.querySelector("tr-confirm-dialog")!;
+  }
+
+  #putSetting(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
+    const key = formText(data, "key");
+    const value = formText(data, "value");
+    void this.#do(msg("Setting …"), msg(str`${key} is set.`), () =>
+      this.admin.putSettings(this.name, { [key]: value === "" ? null : value }),
+    ).then((isDone) => isDone && form.reset());
+  }
+
+  #addAlias(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const alias = formText(new FormData(form), "alias");
+    void this.#do(msg("Adding …"), msg(str`Alias ${alias} added.`), () =>
+      this.admin.changeAlias(this.name, alias, "add"),
+    ).then((isDone) => isDone && form.reset());
+  }
+
+  async #removeAlias(alias: string): Promise<void> {
+    await this.#do(msg("Removing …"), msg(str`Alias ${alias} removed.`), () =>
+      this.admin.changeAlias(this.name, alias, "remove"),
+    );
+  }
+
+  #choose(tab: Tab): void {
+    const parameters = new URLSearchParams({ index: this.name });
+    if (tab !== "mapping") parameters.set("tab", tab);
+    navigate({ page: "indices", parameters }, true);
+  }
+
+  #onTabKey(event: KeyboardEvent): void {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const now = TABS.findIndex(([key]) => key === this.tab);
+    const step = event.key === "ArrowRight" ? 1 : -1;
+    const [next] = TABS[(Math.max(0, now) + step + TABS.length) % TABS.length]!;
+    this.#choose(next);
+    this.renderRoot.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
+  }
+}
+
+function fact(name: string, value: string): TemplateResult {
+  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+}
+
+/** Names of the text fields: their analysers are of interest. */
+function analysedFields(nodes: readonly FieldNode[]): string[] {
+  return nodes.flatMap(({ path, type, children }) => [
+    ...(type === "text" ? [path] : []),
+    ...analysedFields(children),
+  ]);
+}
+
+customElements.define("tr-index-details", IndexDetails);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-index-details": IndexDetails;
+  }
+}

@@ -1,0 +1,211 @@
+/** Indices: all of them in a table; one of them where the address names it. */
+
+import { msg, str } from "@lit/localize";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import { cardTableStyles } from "#ui/components/table/card-table.ts";
+import {
+  IndexAdmin,
+  type IndexRow,
+  type SortKey,
+  selectRows,
+} from "#ui/services/administration/index-admin.ts";
+import { SearchClient, SearchError } from "#ui/services/search/search-client.ts";
+import { formatBytes, formatCount, formatMoment } from "#ui/services/text/format.ts";
+import "./index-details.ts";
+import "./retention.ts";
+
+interface Column {
+  readonly key: SortKey;
+  readonly title: string;
+  readonly isNumber: boolean;
+}
+
+const COLUMNS: readonly Column[] = [
+  { key: "name", title: msg("Index"), isNumber: false },
+  { key: "health", title: msg("Health"), isNumber: false },
+  { key: "docs", title: msg("Documents"), isNumber: true },
+  { key: "sizeBytes", title: msg("Size"), isNumber: true },
+  { key: "shards", title: msg("Shards"), isNumber: true },
+  { key: "createdMs", title: msg("Created"), isNumber: false },
+];
+
+export class IndicesPage extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _rows: { state: true },
+    _fault: { state: true },
+    _search: { state: true },
+    _sort: { state: true },
+    _isDescending: { state: true },
+    _hasHidden: { state: true },
+  };
+
+  /** Of the address: `index` shows one, `view=retention` what is kept. */
+  declare parameters: URLSearchParams;
+  declare _rows: readonly IndexRow[] | undefined;
+  declare _fault: SearchError | undefined;
+  declare _search: string;
+  declare _sort: SortKey;
+  declare _isDescending: boolean;
+  declare _hasHidden: boolean;
+
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      td .size {
+        display: block;
+        height: 3px;
+        margin-top: 3px;
+        border-radius: 2px;
+        background: var(--bar-soft);
+        margin-left: auto;
+      }
+      td .muted {
+        font-weight: 400;
+      }
+    `,
+    cardTableStyles,
+  ];
+
+  readonly #admin = new IndexAdmin(new SearchClient());
+  #abort = new AbortController();
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._rows = undefined;
+    this._fault = undefined;
+    this._search = "";
+    this._sort = "name";
+    this._isDescending = false;
+    this._hasHidden = false;
+    new HotkeyController(this, {
+      "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
+      r: () => void this.#load(),
+    });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#abort = new AbortController();
+    void this.#load();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#abort.abort();
+  }
+
+  override render(): TemplateResult {
+    const name = this.parameters.get("index");
+    if (name !== null)
+      return html`<tr-index-details .name=${name} .tab=${this.parameters.get("tab") ?? ""} .admin=${this.#admin}
+        .row=${this._rows?.find((row) => row.name === name)} .isKnown=${this._rows !== undefined} @tr-changed=${() => void this.#load()}></tr-index-details>`;
+    if (this.parameters.get("view") === "retention") return html`<tr-retention></tr-retention>`;
+    return html`<div class="page">
+      <div class="title"><h1>${msg("Indices")}</h1><span class="space"></span>
+        <a class="button" href="#/indices?view=retention">${icon("clock")}${msg("What is kept")}</a>
+        <button @click=${() => void this.#load()} title=${msg("Ask again (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
+      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${this._rows === undefined ? nothing : this.#list(this._rows)}
+    </div>`;
+  }
+
+  protected override updated(): void {
+    for (const bar of this.renderRoot.querySelectorAll<HTMLElement>(".size"))
+      bar.style.width = `${bar.dataset["share"]}%`;
+  }
+
+  #list(all: readonly IndexRow[]): TemplateResult {
+    const rows = selectRows(all, {
+      search: this._search,
+      sort: this._sort,
+      isDescending: this._isDescending,
+      hasHidden: this._hasHidden,
+    });
+    const sum = (key: "docs" | "sizeBytes"): number => rows.reduce((total, row) => total + row[key], 0);
+    const [docs, size] = [formatCount(sum("docs")), formatBytes(sum("sizeBytes"))];
+    const found =
+      rows.length === 1
+        ? msg(str`1 index, ${docs} documents, ${size}`)
+        : msg(str`${formatCount(rows.length)} indices, ${docs} documents, ${size}`);
+    return html`<div class="tools">
+        <input type="search" aria-label=${msg("Search indices")} placeholder=${msg("Search: logs-*")} .value=${this._search} @input=${this.#onSearch} />
+        <label><input type="checkbox" .checked=${this._hasHidden} @change=${this.#onHidden} />${msg("Hidden ones too")}</label>
+        <span class="muted" role="status">${found}</span>
+      </div>
+      ${rows.length === 0 ? emptyView(all.length) : this.#table(rows)}`;
+  }
+
+  #table(rows: readonly IndexRow[]): TemplateResult {
+    const largest = Math.max(1, ...rows.map(({ sizeBytes }) => sizeBytes));
+    return html`<div class="table cards" tabindex="0" role="region" aria-label=${msg("Indices")}><table role="table">
+      <thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => this.#header(column))}</tr></thead>
+      <tbody role="rowgroup">${rows.map((row) => rowView(row, largest))}</tbody>
+    </table></div>`;
+  }
+
+  #header({ key, title, isNumber }: Column): TemplateResult {
+    const order = this._isDescending ? "descending" : "ascending";
+    return html`<th scope="col" role="columnheader" class=${isNumber ? "number" : ""} aria-sort=${this._sort === key ? order : "none"}>
+      <button @click=${() => this.#sortBy(key)}>${title}</button></th>`;
+  }
+
+  #sortBy(key: SortKey): void {
+    this._isDescending = this._sort === key ? !this._isDescending : key !== "name" && key !== "health";
+    this._sort = key;
+  }
+
+  #onSearch(event: Event): void {
+    this._search = (event.currentTarget as HTMLInputElement).value;
+  }
+
+  #onHidden(event: Event): void {
+    this._hasHidden = (event.currentTarget as HTMLInputElement).checked;
+  }
+
+  async #load(): Promise<void> {
+    const { signal } = this.#abort;
+    try {
+      this._rows = await this.#admin.list(signal);
+      this._fault = undefined;
+    } catch (error) {
+      if (signal.aborted) return;
+      this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+    }
+  }
+}
+
+function rowView(row: IndexRow, largest: number): TemplateResult {
+  const { name, health, isOpen, docs, deleted, sizeBytes, shards, replicas, createdMs } = row;
+  const [, healthTitle, docsTitle, sizeTitle, shardsTitle, createdTitle] = COLUMNS.map(({ title }) => title);
+  return html`<tr role="row">
+    <td role="cell"><a class="name" href="#/indices?${new URLSearchParams({ index: name })}">${name}</a></td>
+    <td role="cell" data-label=${healthTitle}><span class="badge ${isOpen ? health : ""}">${isOpen ? health : msg("closed")}</span></td>
+    <td role="cell" data-label=${docsTitle} class="number">${formatCount(docs)}${deleted > 0 ? html` <span class="muted">− ${formatCount(deleted)}</span>` : nothing}</td>
+    <td role="cell" data-label=${sizeTitle} class="number">${formatBytes(sizeBytes)}<span class="size" data-share=${Math.round((sizeBytes / largest) * 100)}></span></td>
+    <td role="cell" data-label=${shardsTitle} class="number">${shards}${replicas > 0 ? ` × ${replicas + 1}` : ""}</td>
+    <td role="cell" data-label=${createdTitle}>${createdMs === 0 ? "–" : formatMoment(createdMs)}</td>
+  </tr>`;
+}
+
+function emptyView(known: number): TemplateResult {
+  return known === 0
+    ? html`<div class="empty"><h2>${msg("There is no index yet")}</h2><p>${msg("An index comes with the first line or document.")}</p></div>`
+    : html`<div class="empty"><h2>${msg("No index fits")}</h2><p>${msg(str`${formatCount(known)} are left out by the search.`)}</p></div>`;
+}
+
+customElements.define("tr-page-indices", IndicesPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-indices": IndicesPage;
+  }
+}

@@ -1,0 +1,179 @@
+/** Live's data: one tail, the lines it brought, what was skipped, and whether it goes on. */
+
+import { msg, str } from "@lit/localize";
+import type { LiveError, TailGap, TailStats } from "#proto/live.ts";
+import { TailClient, type TailLine, type TailState } from "#ui/services/live/tail-client.ts";
+import { RING_ENTRIES, TailLog } from "#ui/services/live/tail-log.ts";
+import { LogDocument, valueText } from "#ui/services/search/log-document.ts";
+import type { SearchClient } from "#ui/services/search/search-client.ts";
+import { rowsRequest } from "#ui/services/search/search-request.ts";
+import { formatCount } from "#ui/services/text/format.ts";
+import { stateText } from "./live-views.ts";
+
+/** Screen readers hear the counts no oftener. */
+const ANNOUNCE_INTERVAL_MS = 10_000;
+/** Lines of the past shown to begin with are at most so old. */
+const PREFILL_MS = 24 * 3_600_000;
+
+export interface LiveRequest {
+  readonly query: string;
+  readonly index: string;
+  /** Lines a second at most; undefined: the hub's default. */
+  readonly maxRate: number | undefined;
+}
+
+export interface LiveListener {
+  /** Lines have come: the window is to be drawn. */
+  onLines(): void;
+  /** Something else has changed. */
+  onChange(): void;
+}
+
+export class LiveModel {
+  readonly log = new TailLog();
+  state: TailState = { name: "connecting" };
+  /** Why the hub doesn't take the filter. */
+  refused: LiveError | undefined;
+  isPaused = false;
+  isFollowing = true;
+  /** The counts, as a screen reader hears them now and then. */
+  announcement = "";
+  readonly #search: SearchClient;
+  readonly #listener: LiveListener;
+  readonly #client: TailClient;
+  #abort = new AbortController();
+  #announcedMs = 0;
+
+  constructor(search: SearchClient, listener: LiveListener) {
+    this.#search = search;
+    this.#listener = listener;
+    this.#client = new TailClient({
+      onLines: (lines) => this.#onLines(lines),
+      onGap: (gap) => this.#onGap(gap),
+      onStats: (stats) => this.#onStats(stats),
+      onState: (state) => {
+        this.state = state;
+        listener.onChange();
+      },
+      onRefused: (error) => {
+        this.refused = error;
+        listener.onChange();
+      },
+    });
+  }
+
+  /** Begins, or begins anew with another filter. */
+  start(request: LiveRequest): void {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    this.log.reset();
+    this.refused = undefined;
+    this.isPaused = false;
+    const { query, index, maxRate } = request;
+    this.#client.start({ query, index: index.split(","), maxRate });
+    void this.#prefill(request, this.#abort.signal);
+  }
+
+  stop(): void {
+    this.#abort.abort();
+    this.#client.stop();
+  }
+
+  pause(): void {
+    this.isPaused = true;
+    this.#client.pause();
+    this.#listener.onChange();
+  }
+
+  /** Goes on with the newest line. */
+  resume(): void {
+    this.isPaused = false;
+    this.log.unseen = 0;
+    this.#client.resume();
+    this.#listener.onChange();
+  }
+
+  /** Takes note of whether the reader follows the newest line or holds a place. */
+  follow(isFollowing: boolean): void {
+    this.isFollowing = isFollowing;
+    if (isFollowing) {
+      this.log.unseen = 0;
+      if (!this.isPaused) this.#client.resume();
+    }
+    this.#listener.onChange();
+  }
+
+  retryNow(): void {
+    this.#client.retryNow();
+  }
+
+  clear(): void {
+    this.log.clear();
+    this.#listener.onLines();
+    this.#listener.onChange();
+  }
+
+  /** Begins with the newest lines that are stored, as long as no live ones have come. */
+  async #prefill({ query, index }: LiveRequest, signal: AbortSignal): Promise<void> {
+    const nowMs = Date.now();
+    const body = rowsRequest({ query, filters: [] }, { fromMs: nowMs - PREFILL_MS, toMs: nowMs + 60_000 });
+    try {
+      const { hits } = await this.#search.search(index, body, signal);
+      if (signal.aborted || this.log.ring.size > 0) return;
+      const documents = hits.hits.map((hit) => new LogDocument(hit)).toReversed();
+      this.#show(this.#client.remember(documents.map(toLine)));
+    } catch {
+      // Live lines come all the same; a filter that isn't right is refused there, with its place.
+    }
+  }
+
+  #onLines(lines: readonly TailLine[]): void {
+    this.log.countRates(lines, Date.now());
+    this.#show(lines);
+  }
+
+  #show(lines: readonly TailLine[]): void {
+    const wasEmpty = this.log.ring.size === 0;
+    this.log.addLines(lines, this.isFollowing);
+    this.#listener.onLines();
+    if (wasEmpty || !this.isFollowing) this.#listener.onChange();
+    // A reader's lines must not be written over: the hub holds the others, counted.
+    if (!this.isFollowing && this.log.unseen > RING_ENTRIES / 2) this.#client.pause();
+  }
+
+  #onGap(gap: TailGap): void {
+    this.log.addGap(gap);
+    this.#listener.onLines();
+    this.#listener.onChange();
+  }
+
+  #onStats(stats: TailStats): void {
+    const nowMs = Date.now();
+    this.log.addStats(stats, nowMs);
+    if (nowMs - this.#announcedMs >= ANNOUNCE_INTERVAL_MS) {
+      this.#announcedMs = nowMs;
+      const { matchedRate, skipped } = this.log;
+      this.announcement = msg(
+        str`${stateText(this)}, ${formatCount(Math.round(matchedRate))} lines per second, ${formatCount(skipped)} skipped`,
+      );
+    }
+    this.#listener.onChange();
+  }
+}
+
+function toLine(document: LogDocument): TailLine {
+  const text = (field: string): string => valueText(document.fields.get(field));
+  return {
+    row: [document.id, document.timestampMs, document.level, 0, document.message, null, 0],
+    source: [document.index, text("host.name"), text("log.file.path")],
+  };
+}
+
+/** Returns a document of what the line itself holds. */
+export function toDocument({ row, source }: TailLine): LogDocument {
+  const [id, atMs, , , message] = row;
+  const [index, host, path] = source;
+  const time = new Date(atMs).toISOString();
+  const known = { message, host: { name: host }, log: { file: { path } }, "@timestamp": time };
+  return new LogDocument({ _index: index, _id: id, _source: known, sort: [atMs, 0] });
+}

@@ -1,0 +1,92 @@
+/** Parts of the live page: its toolbar and what it has to say. */
+
+import { msg, str } from "@lit/localize";
+import { html, nothing, type TemplateResult } from "lit";
+import { DEFAULT_LIMITS, type LiveError } from "#proto/live.ts";
+import "./colour-rules-panel.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import "./rate-strip.ts";
+import type { ColourRule } from "#ui/services/live/colour-rules.ts";
+import type { TailState } from "#ui/services/live/tail-client.ts";
+import { RING_ENTRIES, type TailLog } from "#ui/services/live/tail-log.ts";
+import { formatCount, formatSeconds, formatShort } from "#ui/services/text/format.ts";
+
+/** Lines a second to choose from, the usual first: nobody reads more. */
+export const RATES: readonly number[] = [DEFAULT_LIMITS.defaultRate, 10_000, DEFAULT_LIMITS.maxRate];
+
+export interface ToolbarOptions {
+  readonly log: TailLog;
+  readonly state: TailState;
+  readonly isPaused: boolean;
+  readonly isFollowing: boolean;
+  /** One of RATES. */
+  readonly rate: number;
+  readonly onPause: () => void;
+  readonly onClear: () => void;
+  readonly onRate: (rate: number) => void;
+  readonly rules: readonly ColourRule[];
+  readonly onRules: (rules: readonly ColourRule[]) => void;
+  /** Keeps the filter as a search. */
+  readonly onSave: () => void;
+  /** Writes the lines into a file. */
+  readonly onFile: () => void;
+  /** The same filter in Discover. */
+  readonly discoverAddress: string;
+}
+
+/** Returns the toolbar: pause, state, rates, what was skipped, the most lines a second. */
+export function toolbarView(options: ToolbarOptions): TemplateResult {
+  const { log, state, isPaused, rate, onPause, onClear, onRate } = options;
+  const { matchedRate, shownRate, skipped, lagMs, ring } = log;
+  const choose = (event: Event): void => onRate(Number((event.currentTarget as HTMLSelectElement).value));
+  return html`<div class="tools">
+    <button class="small" aria-pressed=${isPaused} title=${msg("Pause or go on (p)")} @click=${onPause}>
+      ${isPaused ? html`${icon("play")}${msg("Resume")}` : html`${icon("pause")}${msg("Pause")}`}
+    </button>
+    <span class="signal ${state.name}">${stateText(options)}</span>
+    <span><b>${formatShort(matchedRate)}</b>${msg("/s match,")} <b>${formatShort(shownRate)}</b>${msg("/s shown")}</span>
+    ${skipped > 0 ? html`<span class="skipped"><b>${formatCount(skipped)}</b> ${msg("skipped")}</span>` : nothing}
+    ${lagMs > 1_000 ? html`<span>${msg(str`${formatSeconds(lagMs)} behind`)}</span>` : nothing}
+    <tr-rate-strip .history=${log.history}></tr-rate-strip>
+    <span class="space"></span>
+    <tr-colour-rules .rules=${options.rules} @tr-rules=${(event: CustomEvent<readonly ColourRule[]>) => options.onRules(event.detail)}></tr-colour-rules>
+    <button class="plain small" aria-label=${msg("Save this filter as a search")} title=${msg("Save this filter as a search")} @click=${options.onSave}>${icon("save")}<span class="word">${msg("Save")}</span></button>
+    <button class="plain small" aria-label=${msg("The lines kept here, as a text file")} title=${msg("The lines kept here, as a text file")} ?disabled=${ring.size === 0} @click=${options.onFile}>${icon("download")}<span class="word">${msg("File")}</span></button>
+    <a class="button plain small" aria-label=${msg("Discover: stored lines with this filter")} title=${msg("Discover: stored lines with this filter")} href=${options.discoverAddress}>${icon("search")}<span class="word">${msg("Discover")}</span></a>
+    <label>${msg("Up to")}
+      <select @change=${choose}>
+        ${RATES.map((one) => html`<option value=${one} ?selected=${one === rate}>${formatCount(one)}/s</option>`)}
+      </select>
+    </label>
+    <span class="word">${msg(str`${formatCount(ring.size)} of ${formatShort(RING_ENTRIES)} lines kept`)}</span>
+    <button class="plain small" aria-label=${msg("Clear")} title=${msg("Clear (c)")} @click=${onClear}>${icon("trash")}<span class="word">${msg("Clear")}</span></button>
+  </div>`;
+}
+
+/** Returns the state in a word. */
+export function stateText({
+  state,
+  isPaused,
+  isFollowing,
+}: Pick<ToolbarOptions, "state" | "isPaused" | "isFollowing">): string {
+  if (state.name === "open")
+    return isPaused ? msg("Paused") : isFollowing ? msg("Following") : msg("Holding");
+  if (state.name === "connecting") return msg("Connecting");
+  return state.name === "waiting" ? msg("Connecting again") : msg("Ended");
+}
+
+/** Returns what keeps lines away: a refused filter, an ended or a broken connection. */
+export function noticeView(
+  refused: LiveError | undefined,
+  state: TailState,
+  onRetry: () => void,
+): TemplateResult | typeof nothing {
+  if (refused !== undefined)
+    return html`<div class="notice fault" role="alert"><p><strong>${refused.message}.</strong> ${refused.hint ?? ""}</p></div>`;
+  if (state.name === "ended")
+    return html`<div class="notice fault" role="alert"><p><strong>${state.reason}.</strong></p>
+      <button class="small" @click=${onRetry}>${msg("Connect again")}</button></div>`;
+  if (state.name !== "waiting") return nothing;
+  return html`<div class="notice warning" role="status"><p>${msg(str`${state.reason}; trying again.`)}</p>
+    <button class="small" @click=${onRetry}>${msg("Now")}</button></div>`;
+}

@@ -1,0 +1,118 @@
+/** One row of the live window: its elements are made once and patched when another line moves in. */
+
+import { msg, str } from "@lit/localize";
+import { LEVEL_NAMES, ROW_TRUNCATED } from "#proto/live.ts";
+import { patchText } from "#ui/components/controls/patch-text.ts";
+import type { TailLine } from "#ui/services/live/tail-client.ts";
+import type { GapEntry, TailEntry } from "#ui/services/live/tail-log.ts";
+import { formatCount, formatTime } from "#ui/services/text/format.ts";
+import { splitMatches } from "#ui/services/text/highlight.ts";
+
+/** Rows show the beginning of long messages; the details show all. */
+const MAX_ROW_TEXT = 2_000;
+
+/** What rows have in common. */
+export interface TailLook {
+  readonly highlight: RegExp | undefined;
+  /** Tells a line's colour; 0: none. */
+  readonly colourOf: (line: string) => number;
+  readonly isUtc: boolean;
+}
+
+export class TailRow {
+  readonly element = document.createElement("div");
+  /** Number of its entry in the ring. */
+  number = -1;
+  readonly #time = span("time");
+  readonly #level = span("level");
+  readonly #source = span("source");
+  readonly #message = span("message");
+  #shown: TailEntry | undefined;
+
+  constructor() {
+    this.element.append(this.#time, this.#level, this.#source, this.#message);
+  }
+
+  /** Puts the row at `topPx` as the entry with this number. */
+  place(number: number, topPx: number, isChosen: boolean): void {
+    this.number = number;
+    this.element.style.transform = `translateY(${topPx}px)`;
+    this.element.classList.toggle("chosen", isChosen);
+  }
+
+  /** Shows an entry; nothing is touched where it is shown already. */
+  show(entry: TailEntry, look: TailLook): void {
+    if (this.#shown === entry) return;
+    this.#shown = entry;
+    if ("gap" in entry) this.#showGap(entry);
+    else this.#showLine(entry, look);
+  }
+
+  /** Makes the next `show` patch the row whatever it shows. */
+  forget(): void {
+    this.#shown = undefined;
+  }
+
+  #showGap(entry: GapEntry): void {
+    this.element.className = "row gap";
+    this.element.dataset["level"] = "4";
+    this.element.dataset["colour"] = "0";
+    this.#time.textContent = this.#level.textContent = this.#source.textContent = "";
+    this.#message.textContent = gapText(entry);
+  }
+
+  #showLine({ row, source }: TailLine, { highlight, colourOf, isUtc }: TailLook): void {
+    const [, atMs, level, , text, , flags] = row;
+    const [, host, path] = source;
+    this.element.className = "row";
+    this.element.dataset["level"] = String(level);
+    this.element.dataset["colour"] = String(colourOf(text));
+    patchText(this.#time, formatTime(atMs, isUtc).slice(11));
+    patchText(this.#level, LEVEL_NAMES[level].slice(0, 5));
+    const file = path.slice(path.lastIndexOf("/") + 1);
+    patchText(this.#source, [host, file].filter((part) => part !== "").join(" · "));
+    this.#source.title = `${host} ${path}`;
+    const shown = text.slice(0, MAX_ROW_TEXT).replaceAll(/[\r\n\t]+/g, " ");
+    const isCut = text.length > MAX_ROW_TEXT || (flags & ROW_TRUNCATED) !== 0;
+    this.#showMessage(isCut ? `${shown} …` : shown, highlight);
+  }
+
+  #showMessage(text: string, highlight: RegExp | undefined): void {
+    if (highlight === undefined) {
+      patchText(this.#message, text);
+      return;
+    }
+    this.#message.replaceChildren(
+      ...splitMatches(text, highlight).map((part) => {
+        if (!part.isMatch) return part.text;
+        const mark = document.createElement("mark");
+        mark.textContent = part.text;
+        return mark;
+      }),
+    );
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  slow_client: msg("this page couldn't take them in time"),
+  rate_cap: msg("more lines a second than are shown"),
+  paused: msg("while paused"),
+  reconnect: msg("while the connection was away"),
+  hub_restart: msg("the hub has restarted"),
+};
+
+function gapText({ gap }: GapEntry): string {
+  const count =
+    gap.n === 0
+      ? msg("Lines may be missing here")
+      : gap.n === 1
+        ? msg("1 line skipped")
+        : msg(str`${formatCount(gap.n)} lines skipped`);
+  return msg(str`${count}: ${REASONS[gap.why] ?? gap.why}. Show in Discover`);
+}
+
+function span(name: string): HTMLElement {
+  const element = document.createElement("span");
+  element.className = name;
+  return element;
+}

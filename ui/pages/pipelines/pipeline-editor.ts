@@ -1,0 +1,258 @@
+/** A pipeline's text, checked and tried on sample lines as it is written. */
+
+import { msg, str } from "@lit/localize";
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { formText } from "#ui/components/controls/form-text.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import {
+  getPipeline,
+  type PipelineText,
+  putPipeline,
+  type Trial,
+  tryPipeline,
+} from "#ui/services/administration/pipeline-client.ts";
+import { navigate } from "#ui/services/browser/router.ts";
+import { toSearchError } from "#ui/services/hub/hub-client.ts";
+import { LogDocument } from "#ui/services/search/log-document.ts";
+import { SearchClient, SearchError } from "#ui/services/search/search-client.ts";
+import { rowsRequest } from "#ui/services/search/search-request.ts";
+import { trialStyles, trialView } from "./trial-view.ts";
+
+/** After the last key. */
+const TRY_AFTER_MS = 350;
+const NEWEST_LINES = 5;
+const DAY_MS = 86_400_000;
+
+const FIRST_TEXT = `input { shipper {} }
+
+filter {
+  grok {
+    match => { message => "%{COMBINEDAPACHELOG}" }
+  }
+  date {
+    match => [timestamp, "dd/MMM/yyyy:HH:mm:ss Z"]
+  }
+}
+
+output { elasticsearch { index => "logs-%{+yyyy.MM.dd}" } }
+`;
+const FIRST_LINE =
+  '198.51.100.7 - - [31/Jan/2026:14:05:09 +0000] "GET /cart HTTP/1.1" 200 5123 "-" "curl/8.9.1"';
+
+export class PipelineEditor extends LitElement {
+  static override properties = {
+    name: {},
+    sample: {},
+    _stored: { state: true },
+    _text: { state: true },
+    _lines: { state: true },
+    _trials: { state: true },
+    _problem: { state: true },
+    _fault: { state: true },
+    _said: { state: true },
+  };
+
+  /** "": a new one. */
+  declare name: string;
+  declare sample: string;
+  declare _stored: PipelineText | undefined;
+  declare _text: string;
+  declare _lines: string;
+  declare _trials: readonly Trial[];
+  /** What is wrong with the text, with its place. */
+  declare _problem: string;
+  declare _fault: SearchError | undefined;
+  declare _said: string;
+
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    trialStyles,
+    css`
+      .page {
+        max-width: 96rem;
+      }
+      .halves {
+        display: grid;
+        grid-template-columns: repeat(auto-fit, minmax(min(28rem, 100%), 1fr));
+        gap: 16px;
+      }
+      textarea.text {
+        min-height: 26rem;
+        tab-size: 2;
+      }
+      label.block {
+        display: grid;
+        gap: 5px;
+        margin-bottom: 12px;
+        font-weight: 600;
+      }
+      pre {
+        margin: 0 0 12px;
+        padding: 10px 12px;
+        border-left: 3px solid var(--level-error);
+        border-radius: var(--radius);
+        background: var(--surface);
+        font: var(--text-small) / 1.5 var(--font-mono);
+        overflow-x: auto;
+      }
+      .valid {
+        color: var(--accent);
+        font-weight: 600;
+      }
+    `,
+  ];
+
+  #abort = new AbortController();
+  #trial = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    super();
+    this.name = "";
+    this.sample = "";
+    this._stored = undefined;
+    this._text = FIRST_TEXT;
+    this._lines = FIRST_LINE;
+    this._trials = [];
+    this._problem = "";
+    this._fault = undefined;
+    this._said = "";
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#timer);
+    this.#abort.abort();
+    this.#trial.abort();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("sample") && this.sample !== "") this._lines = this.sample;
+    if (changed.has("name")) void this.#load();
+  }
+
+  override render(): TemplateResult {
+    const isFile = this._stored !== undefined && this._stored.origin !== "page";
+    return html`<div class="page">
+      <div class="title"><a class="button icon" href="#/pipelines" aria-label=${msg("All pipelines")} title=${msg("All pipelines")}>${icon("arrowLeft")}</a>
+        <h1>${this.name === "" ? msg("New pipeline") : this.name}</h1><span class="space"></span>
+        <form class="form" @submit=${this.#save}>
+          ${this.name === "" ? html`<label>${msg("Name")}<input name="name" required pattern="[A-Za-z0-9_\\-]{1,64}" autocomplete="off" /></label>` : nothing}
+          <label>${msg("Description")}<input name="description" maxlength="300" autocomplete="off" .value=${this._stored?.description ?? ""} /></label>
+          <button class="primary" ?disabled=${isFile || this._problem !== ""}>${icon("save")}${msg("Save and run")}</button>
+        </form></div>
+      ${this._fault === undefined ? nothing : faultView(this._fault)}
+      ${isFile ? html`<div class="notice"><p>${msg("This pipeline comes from files of the hub; it can be tried here, and changed there.")}</p></div>` : nothing}
+      <p role="status">${this._said}</p>
+      <div class="halves">
+        <div>
+          <label class="block">${msg("Pipeline")}<textarea class="text" spellcheck="false" wrap="off" .value=${this._text} @input=${this.#onText}></textarea></label>
+        </div>
+        <div>
+          <label class="block">${msg("Lines to try it on")}<textarea spellcheck="false" wrap="off" .value=${this._lines} @input=${this.#onLines}></textarea></label>
+          <p><button class="small" @click=${() => void this.#takeNewest()}>${icon("list")}${msg("Take the newest lines")}</button></p>
+          <div role="status">${this.#verdict()}</div>
+          ${this._trials.map(trialView)}
+        </div>
+      </div>
+    </div>`;
+  }
+
+  #verdict(): TemplateResult | typeof nothing {
+    if (this._problem !== "") return html`<pre tabindex="0">${this._problem}</pre>`;
+    if (this._trials.length === 0) return nothing;
+    return html`<p class="valid">${icon("check")} ${msg("The pipeline is right.")}</p>`;
+  }
+
+  async #load(): Promise<void> {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    try {
+      if (this.name !== "") {
+        this._stored = await getPipeline(this.name, signal);
+        this._text = this._stored.text;
+      }
+      await this.#try();
+    } catch (error) {
+      if (!signal.aborted) this._fault = toSearchError(error);
+    }
+  }
+
+  #onText(event: Event): void {
+    this._text = (event.currentTarget as HTMLTextAreaElement).value;
+    this.#trySoon();
+  }
+
+  #onLines(event: Event): void {
+    this._lines = (event.currentTarget as HTMLTextAreaElement).value;
+    this.#trySoon();
+  }
+
+  #trySoon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#try(), TRY_AFTER_MS);
+  }
+
+  async #try(): Promise<void> {
+    this.#trial.abort();
+    this.#trial = new AbortController();
+    const { signal } = this.#trial;
+    try {
+      const trials = await tryPipeline(this._text, this._lines.split("\n").filter(Boolean), signal);
+      if (signal.aborted) return;
+      this._trials = trials;
+      this._problem = "";
+      this._fault = undefined;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof SearchError && error.status === 400) this._problem = error.message;
+      else this._fault = toSearchError(error);
+    }
+  }
+
+  async #takeNewest(): Promise<void> {
+    const nowMs = Date.now();
+    const body = rowsRequest({ query: "", filters: [] }, { fromMs: nowMs - DAY_MS, toMs: nowMs + DAY_MS });
+    try {
+      const { hits } = await new SearchClient().search("logs-*", body, this.#abort.signal);
+      const lines = hits.hits
+        .slice(0, NEWEST_LINES)
+        .map((hit) => new LogDocument(hit).message.replaceAll("\n", " "));
+      if (lines.length > 0) this._lines = lines.join("\n");
+      await this.#try();
+    } catch (error) {
+      this._fault = toSearchError(error);
+    }
+  }
+
+  #save(event: SubmitEvent): void {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    const name = this.name || formText(data, "name");
+    const description = formText(data, "description");
+    putPipeline(name, this._text, description, this._stored?.revision).then(
+      async () => {
+        this._said = msg(str`“${name}” is saved and runs.`);
+        if (this.name === "") navigate({ page: "pipelines", parameters: new URLSearchParams({ id: name }) });
+        else this._stored = await getPipeline(name, this.#abort.signal);
+      },
+      (error: unknown) => {
+        this._fault = toSearchError(error);
+      },
+    );
+  }
+}
+
+customElements.define("tr-pipeline-editor", PipelineEditor);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-pipeline-editor": PipelineEditor;
+  }
+}

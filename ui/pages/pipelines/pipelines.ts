@@ -1,0 +1,174 @@
+/** Pipelines: which run, one in an editor with a trial as you type, dead letters, a grok debugger. The address says which. */
+
+import { msg, str } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import "#ui/components/controls/confirm-dialog.ts";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import { pageStyles } from "#ui/components/style/page-styles.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import {
+  deletePipeline,
+  listLetters,
+  listPipelines,
+  replayLetter,
+} from "#ui/services/administration/pipeline-client.ts";
+import { PipelineFlow } from "#ui/services/administration/pipeline-flow.ts";
+import { navigate } from "#ui/services/browser/router.ts";
+import type { Facts } from "#ui/services/hub/hub-client.ts";
+import { valueText } from "#ui/services/search/log-document.ts";
+import "./grok-debugger.ts";
+import "./pipeline-editor.ts";
+import { Refreshing } from "#ui/components/controls/polling-controller.ts";
+import { flowStyles, flowView } from "./pipeline-flow-view.ts";
+
+const REFRESH_MS = 5_000;
+
+type View = "list" | "letters" | "grok";
+
+const VIEWS: readonly (readonly [view: View, title: string])[] = [
+  ["list", msg("Pipelines")],
+  ["letters", msg("Dead letters")],
+  ["grok", msg("Grok debugger")],
+];
+
+/** What was asked for so far. */
+interface PipelineFacts {
+  readonly pipelines?: readonly Facts[];
+  readonly letters?: readonly Facts[];
+}
+
+export class PipelinesPage extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _said: { state: true },
+  };
+
+  /** Of the address: `view`; `id` of a pipeline, `new`, a `sample` line to try. */
+  declare parameters: URLSearchParams;
+  declare _said: string;
+
+  static override styles = [controls, notices, pageStyles, flowStyles];
+
+  readonly #flow = new PipelineFlow();
+  readonly #facts = new Refreshing(this, (signal) => this.#ask(signal), REFRESH_MS);
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._said = "";
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has("parameters") && changed.get("parameters") !== undefined) void this.#facts.refresh();
+  }
+
+  override render(): TemplateResult {
+    const isEditor = this.parameters.has("id") || this.parameters.has("new");
+    if (isEditor)
+      return html`<tr-pipeline-editor .name=${this.parameters.get("id") ?? ""} .sample=${this.parameters.get("sample") ?? ""}></tr-pipeline-editor>`;
+    const view = this.#view;
+    const { fault } = this.#facts;
+    return html`<div class="page">
+      <div class="title"><h1>${msg("Pipelines")}</h1><span class="space"></span>
+        <a class="button" href="#/pipelines?new=1">${icon("plus")}${msg("New pipeline")}</a></div>
+      <div class="tabs" role="tablist" aria-label=${msg("Pipelines")}>${VIEWS.map(
+        ([name, title]) =>
+          html`<button role="tab" aria-selected=${name === view} @click=${() => navigate({ page: "pipelines", parameters: new URLSearchParams({ view: name }) })}>${title}</button>`,
+      )}</div>
+      ${fault === undefined ? nothing : faultView(fault)}
+      <p role="status" class="muted">${this._said}</p>
+      ${view === "grok" ? html`<tr-grok-debugger></tr-grok-debugger>` : view === "letters" ? this.#letters() : this.#list()}
+      <tr-confirm-dialog></tr-confirm-dialog>
+    </div>`;
+  }
+
+  #list(): TemplateResult | typeof nothing {
+    const pipelines = this.#facts.value?.pipelines;
+    if (pipelines === undefined) return nothing;
+    if (pipelines.length === 0)
+      return html`<div class="card empty"><h2>${msg("The default pipeline runs")}</h2>
+        <p>${msg("It recognises access logs, JSON lines and syslog lines by itself. Make a pipeline of your own for other formats.")}</p>
+        <p><a class="button primary" href="#/pipelines?new=1">${msg("Make a pipeline")}</a></p></div>`;
+    return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Pipelines")}><table>
+      <thead><tr><th scope="col">${msg("Pipeline")}</th><th scope="col">${msg("State")}</th><th scope="col">${msg("From")}</th><th scope="col" class="number">${msg("In")}</th><th scope="col" class="number">${msg("Out")}</th>
+        <th scope="col">${msg("Description")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+      <tbody>${pipelines.map((pipeline) => this.#row(pipeline))}</tbody></table></div>
+      ${pipelines.map((pipeline) => flowView(valueText(pipeline["id"]), this.#flow.steps(pipeline)))}`;
+  }
+
+  #row(pipeline: Facts): TemplateResult {
+    const id = valueText(pipeline["id"]);
+    const isRunning = pipeline["running"] !== false;
+    const problem = valueText(pipeline["problem"]);
+    const count = (name: string): string =>
+      valueText(pipeline[name]) || sumOf(pipeline["plugins"], name) || "–";
+    return html`<tr>
+      <td><a class="name" href="#/pipelines?id=${encodeURIComponent(id)}">${id}</a></td>
+      <td><span class="badge ${problem !== "" ? "warning" : isRunning ? "ok" : "failed"}">${problem || (isRunning ? msg("Runs") : msg("Stands"))}</span></td>
+      <td>${valueText(pipeline["origin"]) === "page" ? msg("This page") : msg("Files")}</td>
+      <td class="number">${count("in")}</td><td class="number">${count("out")}</td>
+      <td>${valueText(pipeline["description"])}</td>
+      <td>${valueText(pipeline["origin"]) === "page" ? html`<button class="plain small icon" aria-label=${msg(str`Delete ${id}`)} title=${msg("Delete")} @click=${() => void this.#delete(id)}>${icon("trash")}</button>` : nothing}</td>
+    </tr>`;
+  }
+
+  #letters(): TemplateResult | typeof nothing {
+    const letters = this.#facts.value?.letters;
+    if (letters === undefined) return nothing;
+    if (letters.length === 0)
+      return html`<div class="card empty"><h2>${msg("No dead letter")}</h2><p>${msg("What no output takes is kept here with the reason.")}</p></div>`;
+    return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Dead letters")}><table>
+      <thead><tr><th scope="col" class="number">#</th><th scope="col">${msg("Reason")}</th><th scope="col">${msg("Event")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+      <tbody>${letters.map((letter) => {
+        const sequence = Number(letter["sequence"]);
+        const event = letter["event"] ?? letter["document"] ?? letter["message"];
+        return html`<tr><td class="number">${sequence}</td><td>${valueText(letter["reason"])}</td><td class="mono">${valueText(event).slice(0, 160)}</td>
+          <td><button class="small" aria-label=${msg(str`Send letter ${sequence} again`)} @click=${() => void this.#replay(sequence)}>${icon("refresh")}${msg("Send again")}</button></td></tr>`;
+      })}</tbody></table></div>`;
+  }
+
+  get #view(): View {
+    return VIEWS.find(([view]) => view === this.parameters.get("view"))?.[0] ?? "list";
+  }
+
+  async #ask(signal: AbortSignal): Promise<PipelineFacts> {
+    const before = this.#facts.value;
+    if (this.#view === "list") {
+      const pipelines = await listPipelines(signal);
+      this.#flow.take(pipelines, Date.now());
+      return { ...before, pipelines };
+    }
+    return this.#view === "letters" ? { ...before, letters: await listLetters(0, signal) } : { ...before };
+  }
+
+  async #replay(sequence: number): Promise<void> {
+    if (await this.#facts.attempt(() => replayLetter(sequence, undefined)))
+      this._said = msg(str`Letter ${sequence} was sent through the pipelines again.`);
+  }
+
+  async #delete(id: string): Promise<void> {
+    const isSure = await this.renderRoot.querySelector("tr-confirm-dialog")!.ask({
+      title: msg(str`Delete “${id}”?`),
+      text: msg("It stops at once. Where it was the only one, the default pipeline takes over."),
+      action: msg("Delete pipeline"),
+      typed: id,
+    });
+    if (isSure) await this.#facts.attempt(() => deletePipeline(id));
+  }
+}
+
+/** Returns the largest count of a pipeline's plugins; "" where they tell none. */
+function sumOf(plugins: unknown, name: string): string {
+  if (!Array.isArray(plugins)) return "";
+  const counts = plugins.map((plugin: Facts) => Number(plugin[name] ?? 0) || 0);
+  return counts.length === 0 ? "" : String(Math.max(...counts));
+}
+
+customElements.define("tr-page-pipelines", PipelinesPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-pipelines": PipelinesPage;
+  }
+}

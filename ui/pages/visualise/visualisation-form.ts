@@ -1,0 +1,279 @@
+/** Chooses what a visualisation shows. Fires `tr-shown` with each change. */
+
+import { msg } from "@lit/localize";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { controls } from "#ui/components/style/styles.ts";
+import type { Field } from "#ui/services/search/fields.ts";
+import { MAX_RING_KM, type Ring } from "#ui/services/visualise/map-view.ts";
+import {
+  CHARTS,
+  type Chart,
+  DEFAULT_VISUALISATION,
+  type Grouping,
+  isCutByGroups,
+  MAX_GROUPS,
+  MAX_SPLITS,
+  METRIC_NAMES,
+  METRICS,
+  type MetricKind,
+  type Visualisation,
+} from "#ui/services/visualise/visualisation.ts";
+import { chartIcon } from "./chart-icons.ts";
+
+const CHART_NAMES: Readonly<Record<Chart, string>> = {
+  line: msg("Lines"),
+  area: msg("Area"),
+  bar: msg("Bars"),
+  pie: msg("Ring"),
+  table: msg("Table"),
+  number: msg("Number"),
+  heat: msg("Heat map"),
+  map: msg("Map"),
+};
+const GROUPINGS: readonly (readonly [Grouping["kind"], string])[] = [
+  ["time", msg("Time")],
+  ["terms", msg("Values of a field")],
+  ["steps", msg("Steps of a number")],
+  ["none", msg("Nothing")],
+];
+const POINTS = /^geo_point$/;
+const NUMBERS = /^(long|integer|short|byte|double|float|half_float|scaled_float)$/;
+
+export class VisualisationForm extends LitElement {
+  static override properties = { shown: { attribute: false }, fields: { attribute: false } };
+
+  declare shown: Visualisation;
+  /** Of the index. */
+  declare fields: readonly Field[];
+
+  /** What there was before a map. */
+  #groups: Grouping = DEFAULT_VISUALISATION.by;
+
+  static override styles = [
+    controls,
+    css`
+      :host {
+        display: block;
+      }
+      fieldset {
+        display: grid;
+        gap: 8px;
+        margin: 0;
+        padding: 14px 16px;
+        border: 0;
+        border-bottom: 1px solid var(--line);
+      }
+      legend {
+        float: left;
+        padding: 0;
+        color: var(--ink-muted);
+        font-size: var(--text-small);
+        font-weight: 600;
+      }
+      label {
+        display: grid;
+        gap: 3px;
+        color: var(--ink-muted);
+        font-size: var(--text-small);
+      }
+      select,
+      input {
+        width: 100%;
+        font-size: var(--text);
+      }
+      .charts {
+        display: grid;
+        grid-template-columns: repeat(4, 1fr);
+        gap: 6px;
+      }
+      .charts button {
+        flex-direction: column;
+        gap: 2px;
+        height: 54px;
+        padding: 0;
+        font-size: 0.6875rem;
+      }
+      .charts svg {
+        width: 20px;
+        height: 20px;
+      }
+      .check {
+        display: flex;
+        align-items: center;
+        gap: 6px;
+        min-height: 24px;
+      }
+      .check input {
+        width: 16px;
+        height: 16px;
+      }
+      .halves {
+        display: grid;
+        grid-template-columns: 1fr 1fr;
+        gap: 8px;
+      }
+      .pair {
+        display: grid;
+        grid-template-columns: minmax(0, 1fr) 5rem;
+        gap: 8px;
+      }
+    `,
+  ];
+
+  constructor() {
+    super();
+    this.fields = [];
+  }
+
+  override render(): TemplateResult {
+    const { chart } = this.shown;
+    return html`
+      <fieldset><legend>${msg("Chart")}</legend>
+        <div class="charts" role="group" aria-label=${msg("Chart")}>${CHARTS.map(
+          (kind) =>
+            html`<button type="button" aria-pressed=${chart === kind} @click=${() => this.#choose(kind)}>${chartIcon(kind)}${CHART_NAMES[kind]}</button>`,
+        )}</div>
+      </fieldset>
+      ${this.#metric()}
+      ${chart === "number" ? nothing : chart === "map" ? html`${this.#places()}${this.#ring()}` : html`${this.#grouping()}${chart === "pie" && isCutByGroups(this.shown) ? nothing : this.#split()}`}
+      <datalist id="numbers">${this.#options(NUMBERS)}</datalist><datalist id="fields">${this.#options(/./)}</datalist><datalist id="points">${this.#options(POINTS)}</datalist>`;
+  }
+
+  #metric(): TemplateResult {
+    const { metric } = this.shown;
+    const isAny = metric.kind === "unique";
+    return html`<fieldset><legend>${msg("Measure")}</legend>
+      <select aria-label=${msg("Measure")} @change=${(event: Event) => this.#fire({ metric: { ...metric, kind: textIn(event) as MetricKind } })}>
+        ${METRICS.map((kind) => html`<option value=${kind} ?selected=${kind === metric.kind}>${METRIC_NAMES[kind]}</option>`)}
+      </select>
+      ${metric.kind === "count" ? nothing : this.#fieldInput(msg("of the field"), metric.field, isAny ? "fields" : "numbers", (field) => this.#fire({ metric: { ...metric, field } }))}
+    </fieldset>`;
+  }
+
+  #grouping(): TemplateResult {
+    const { by } = this.shown;
+    return html`<fieldset><legend>${msg("Group by")}</legend>
+      <select aria-label=${msg("Group by")} @change=${(event: Event) => this.#fire({ by: groupingOf(textIn(event), by) })}>
+        ${GROUPINGS.map(([kind, name]) => html`<option value=${kind} ?selected=${kind === by.kind}>${name}</option>`)}
+      </select>
+      ${
+        by.kind === "terms"
+          ? html`<div class="pair">${this.#fieldInput(msg("Field"), by.field, "fields", (field) => this.#fire({ by: { ...by, field } }))}
+              ${this.#number(msg("At most"), by.size, MAX_GROUPS, (size) => this.#fire({ by: { ...by, size } }))}</div>`
+          : nothing
+      }
+      ${
+        by.kind === "steps"
+          ? html`<div class="pair">${this.#fieldInput(msg("Field"), by.field, "numbers", (field) => this.#fire({ by: { ...by, field } }))}
+              ${this.#number(msg("Step"), by.interval, undefined, (interval) => this.#fire({ by: { ...by, interval } }))}</div>`
+          : nothing
+      }
+    </fieldset>`;
+  }
+
+  #split(): TemplateResult {
+    const { split } = this.shown;
+    return html`<fieldset><legend>${msg("Split by")}</legend>
+      <div class="pair">
+        ${this.#fieldInput(msg("Field, or nothing"), split?.field ?? "", "fields", (field) =>
+          this.#fire({ split: field === "" ? undefined : { field, size: split?.size ?? 5 } }),
+        )}
+        ${this.#number(msg("At most"), split?.size ?? 5, MAX_SPLITS, (size) => split !== undefined && this.#fire({ split: { ...split, size } }))}
+      </div>
+    </fieldset>`;
+  }
+
+  #places(): TemplateResult {
+    const { by, view } = this.shown;
+    const field = by.kind === "places" ? by.field : "";
+    return html`<fieldset><legend>${msg("Places")}</legend>
+      ${this.#fieldInput(msg("Field of places"), field, "points", (name) => this.#fire({ by: { kind: "places", field: name }, view: undefined }))}
+      <button type="button" class="small" ?disabled=${view === undefined} @click=${() => this.#fire({ view: undefined })}>${msg("Show all places")}</button>
+    </fieldset>`;
+  }
+
+  #ring(): TemplateResult {
+    const { ring, view } = this.shown;
+    const begin = { km: 500, lat: view?.lat ?? 0, lon: view?.lon ?? 0 };
+    const part = (label: string, name: keyof Ring, min: number, max: number): TemplateResult =>
+      html`<label>${label}<input type="number" min=${min} max=${max} step="any" .value=${String(ring![name])}
+        @change=${(event: Event) => acceptNumber(event, ring![name], (value) => this.#fire({ ring: { ...ring!, [name]: value } }))} /></label>`;
+    return html`<fieldset><legend>${msg("Distance")}</legend>
+      <label class="check"><input type="checkbox" .checked=${ring !== undefined} @change=${() => this.#fire({ ring: ring === undefined ? begin : undefined })} />${msg("Ring of distance")}</label>
+      ${ring === undefined ? nothing : html`${part(msg("Kilometres"), "km", 0.001, MAX_RING_KM)}<div class="halves">${part(msg("Latitude"), "lat", -90, 90)}${part(msg("Longitude"), "lon", -180, 180)}</div>`}
+    </fieldset>`;
+  }
+
+  #fieldInput(
+    label: string,
+    value: string,
+    list: "numbers" | "fields" | "points",
+    set: (field: string) => void,
+  ): TemplateResult {
+    return html`<label>${label}<input class="mono" list=${list} autocomplete="off" spellcheck="false"
+      .value=${value} @change=${(event: Event) => set(textIn(event).trim())} /></label>`;
+  }
+
+  #number(
+    label: string,
+    value: number,
+    max: number | undefined,
+    set: (value: number) => void,
+  ): TemplateResult {
+    return html`<label>${label}<input type="number" min=${max === undefined ? "0" : "1"} max=${max ?? nothing} step=${max === undefined ? "any" : "1"}
+      .value=${String(value)} @change=${(event: Event) => acceptNumber(event, value, (number) => number > 0 && set(number))} /></label>`;
+  }
+
+  #options(types: RegExp): TemplateResult[] {
+    return this.fields
+      .filter(({ type, aggregatableName }) => aggregatableName !== undefined && types.test(type))
+      .map(({ aggregatableName, type }) => html`<option value=${aggregatableName!}>${type}</option>`);
+  }
+
+  #fieldOfPlaces(): string {
+    return this.fields.find(({ type }) => POINTS.test(type))?.name ?? "";
+  }
+
+  /** A map has places, and nothing else has; who only visits it gets the groups of before back. */
+  #choose(chart: Chart): void {
+    const { chart: before, by } = this.shown;
+    if (chart === before) return;
+    if (chart === "map") {
+      this.#groups = by;
+      this.#fire({ chart, by: { kind: "places", field: this.#fieldOfPlaces() } });
+    } else if (by.kind === "places")
+      this.#fire({ chart, by: this.#groups, view: undefined, ring: undefined });
+    else this.#fire({ chart });
+  }
+
+  #fire(change: Partial<Visualisation>): void {
+    const detail = { ...this.shown, ...change };
+    this.dispatchEvent(new CustomEvent<Visualisation>("tr-shown", { detail }));
+  }
+}
+
+/** Takes a number that its input allows; else the input gets back what it was. */
+function acceptNumber(event: Event, before: number, set: (value: number) => void): void {
+  const input = event.currentTarget as HTMLInputElement;
+  if (input.checkValidity() && Number.isFinite(input.valueAsNumber)) set(input.valueAsNumber);
+  else input.value = String(before);
+}
+
+function textIn(event: Event): string {
+  return (event.currentTarget as HTMLInputElement).value;
+}
+
+function groupingOf(kind: string, before: Grouping): Grouping {
+  const field = "field" in before ? before.field : "";
+  if (kind === "terms") return { kind, field, size: 10 };
+  if (kind === "steps") return { kind, field, interval: 100 };
+  return kind === "none" ? { kind } : { kind: "time" };
+}
+
+customElements.define("tr-visualisation-form", VisualisationForm);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-visualisation-form": VisualisationForm;
+  }
+}

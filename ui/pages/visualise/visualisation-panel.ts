@@ -1,0 +1,237 @@
+/**
+ * One visualisation with its data: asks for them when what is shown, the time range or `round` changes. Fires
+ * `tr-loaded` with the request and its answer, and `tr-view` when a map was moved: who keeps that prevents the default,
+ * which is that the panel does. `tr-found` bubbles up with whether there are lines in the range, or when there were.
+ */
+
+import { msg } from "@lit/localize";
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import "#ui/components/chart/chart.ts";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import { toSearchError } from "#ui/services/hub/hub-client.ts";
+import { chooseInterval } from "#ui/services/search/interval.ts";
+import {
+  SearchClient,
+  SearchError,
+  type SearchResponse,
+  shardFailureOf,
+  totalOf,
+} from "#ui/services/search/search-client.ts";
+import { newestRequest } from "#ui/services/search/search-request.ts";
+import { DEFAULT_RANGE, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import { fitView, type MapView, precisionOf, WORLD } from "#ui/services/visualise/map-view.ts";
+import { type PlaceData, readPlaces } from "#ui/services/visualise/places.ts";
+import { joinedQuery, visualisationRequest } from "#ui/services/visualise/request.ts";
+import { type ChartData, readSeries, type VisualisationAnswer } from "#ui/services/visualise/series.ts";
+import {
+  DEFAULT_VISUALISATION,
+  drawnPart,
+  metricName,
+  missingChoice,
+  type Visualisation,
+} from "#ui/services/visualise/visualisation.ts";
+import type { FoundDetail } from "./newest-lines.ts";
+
+/** What was asked and answered. */
+export interface LoadedDetail {
+  readonly request: unknown;
+  readonly response: SearchResponse;
+  readonly data: ChartData;
+}
+
+/** Groups of time in a chart; heat has fewer so that its squares can be seen. */
+const MAX_TIMES = 100;
+const MAX_HEAT_TIMES = 48;
+
+export class VisualisationPanel extends LitElement {
+  static override properties = {
+    shown: { attribute: false },
+    range: { attribute: false },
+    filter: {},
+    round: { type: Number },
+    isUtc: { type: Boolean },
+    isTable: { type: Boolean },
+    _data: { state: true },
+    _fault: { state: true },
+    _warning: { state: true },
+    _isLoading: { state: true },
+    _view: { state: true },
+    _mapView: { state: true },
+  };
+
+  declare shown: Visualisation;
+  declare range: TimeRange;
+  /** A further query that must match. */
+  declare filter: string;
+  /** Another number: ask again. */
+  declare round: number;
+  declare isUtc: boolean;
+  /** The numbers instead of the chart. */
+  declare isTable: boolean;
+  declare _data: ChartData | PlaceData | undefined;
+  declare _fault: SearchError | undefined;
+  declare _warning: string | undefined;
+  declare _isLoading: boolean;
+  /** What `_data` belong to. */
+  declare _view: Visualisation;
+  /** Of a map that says none: the one that fits its places, or where its reader went. */
+  declare _mapView: MapView | undefined;
+
+  static override styles = [
+    controls,
+    notices,
+    css`
+      :host {
+        display: flex;
+        flex-direction: column;
+        position: relative;
+        min-width: 0;
+        min-height: 0;
+      }
+      tr-chart,
+      tr-world-map {
+        flex: 1;
+      }
+      .loading {
+        opacity: 0.6;
+      }
+      .choice {
+        margin: auto;
+        padding: 20px;
+        color: var(--ink-muted);
+        text-align: center;
+      }
+    `,
+  ];
+
+  readonly #client = new SearchClient();
+  #abort = new AbortController();
+
+  constructor() {
+    super();
+    this.shown = DEFAULT_VISUALISATION;
+    this.range = DEFAULT_RANGE;
+    this.filter = "";
+    this.round = 0;
+    this.isUtc = false;
+    this.isTable = false;
+    this._data = undefined;
+    this._fault = undefined;
+    this._warning = undefined;
+    this._isLoading = false;
+    this._view = DEFAULT_VISUALISATION;
+    this._mapView = undefined;
+  }
+
+  /** Put elsewhere on its page it goes on with what it was asking. */
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this._isLoading) void this.#load();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#abort.abort();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has("shown") && placesOf(changed.get("shown")) !== placesOf(this.shown))
+      this._mapView = undefined;
+    const asked = ["shown", "range", "filter", "round", "isUtc"] as const;
+    if (asked.some((name) => changed.has(name))) void this.#load();
+  }
+
+  override render(): TemplateResult {
+    const missing = missingChoice(this.shown);
+    if (missing !== undefined) return html`<p class="choice">${missing}</p>`;
+    if (this._fault !== undefined) return faultView(this._fault);
+    return html`${this._warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${this._warning}</p></div>`}
+      ${this.#chart()}`;
+  }
+
+  #chart(): TemplateResult {
+    const { chart, metric, view, ring } = this._view;
+    const data = this._data;
+    const state = this._isLoading && data !== undefined ? "loading" : "";
+    const label = metricName(metric);
+    if (chart === "map" && !this.isTable && data !== undefined && "places" in data)
+      return html`<tr-world-map class=${state} .data=${data} .view=${view ?? this._mapView} .ring=${ring} .metric=${metric} .label=${label} aria-busy=${this._isLoading} @tr-view=${this.#onView}></tr-world-map>`;
+    return html`<tr-chart class=${state} .data=${data} .chart=${this.isTable || chart === "map" ? "table" : chart} .label=${label} aria-busy=${this._isLoading}></tr-chart>`;
+  }
+
+  #onView({ detail }: CustomEvent<MapView>): void {
+    if (!this.dispatchEvent(new CustomEvent<MapView>("tr-view", { detail, cancelable: true }))) return;
+    this._mapView = detail;
+    void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const { shown } = this;
+    if (missingChoice(shown) !== undefined) return;
+    this._isLoading = true;
+    try {
+      if (shown.chart === "map") await import("#ui/components/chart/world-map.ts");
+      const detail = await this.#ask(shown, signal);
+      this._data = detail.data;
+      this._view = shown;
+      this._fault = undefined;
+      this._warning = shardFailureOf(detail.response);
+      this.dispatchEvent(new CustomEvent<LoadedDetail>("tr-loaded", { detail }));
+      const found = await this.#found(shown, detail.response, signal);
+      this.dispatchEvent(
+        new CustomEvent<FoundDetail>("tr-found", { detail: found, bubbles: true, composed: true }),
+      );
+    } catch (error) {
+      if (signal.aborted) return;
+      this._fault = toSearchError(error);
+    }
+    this._isLoading = false;
+  }
+
+  async #found(shown: Visualisation, response: SearchResponse, signal: AbortSignal): Promise<FoundDetail> {
+    if (totalOf(response) > 0) return { newestMs: undefined, hasLines: true };
+    const query = { query: joinedQuery(shown, this.filter), filters: [] };
+    const newest = await this.#client.search(shown.index, newestRequest(query), signal);
+    const value = newest.aggregations?.newest?.value;
+    const isKnown = typeof value === "number" && totalOf(newest) > 0;
+    return { newestMs: isKnown ? value : undefined, hasLines: false };
+  }
+
+  async #ask(shown: Visualisation, signal: AbortSignal): Promise<LoadedDetail> {
+    const { isUtc, filter } = this;
+    const range = resolveRange(this.range, Date.now());
+    if (range === undefined)
+      throw new SearchError(400, "range", msg("The time range can't be read."), msg("Choose another one."));
+    const interval = chooseInterval(range, shown.chart === "heat" ? MAX_HEAT_TIMES : MAX_TIMES);
+    const timeZone = isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const asked = { ...drawnPart(shown), view: shown.view ?? this._mapView };
+    const request = visualisationRequest(asked, { range, interval, timeZone, filter });
+    const response = await this.#client.search(shown.index, request, signal);
+    const answer = response as unknown as VisualisationAnswer;
+    const name = metricName(shown.metric);
+    if (asked.by.kind !== "places")
+      return { request, response, data: readSeries(asked, answer, name, isUtc) };
+    const data = readPlaces(answer, shown.metric, name);
+    if (asked.view !== undefined || data.bounds === undefined) return { request, response, data };
+    this._mapView = fitView(data.bounds);
+    if (precisionOf(this._mapView) === precisionOf(WORLD)) return { request, response, data };
+    return this.#ask(shown, signal);
+  }
+}
+
+/** What a map's part of the world was chosen for. */
+function placesOf(shown: Visualisation | undefined): string {
+  return shown === undefined ? "" : `${shown.index} ${shown.by.kind === "places" ? shown.by.field : ""}`;
+}
+
+customElements.define("tr-visualisation-panel", VisualisationPanel);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-visualisation-panel": VisualisationPanel;
+  }
+}

@@ -1,0 +1,283 @@
+/** Visualise: a chart of what a search finds, made in a form. Everything it shows follows from its address. */
+
+import { msg } from "@lit/localize";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { faultView } from "#ui/components/controls/error-view.ts";
+import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { icon } from "#ui/components/style/icons.ts";
+import "#ui/components/editor/json-view.ts";
+import "#ui/components/controls/query-bar.ts";
+import type { SearchDetail } from "#ui/components/controls/query-bar.ts";
+import { controls, notices } from "#ui/components/style/styles.ts";
+import "#ui/components/controls/time-range-picker.ts";
+import "#ui/components/controls/title-dialog.ts";
+import "./visualisation-form.ts";
+import { navigate } from "#ui/services/browser/router.ts";
+import { saveFile } from "#ui/services/browser/save-file.ts";
+import { parametersOf, SavedClient, type SavedObject } from "#ui/services/hub/saved-client.ts";
+import {
+  DEFAULT_STATE,
+  type DiscoverState,
+  readState,
+  writeState,
+} from "#ui/services/search/discover-state.ts";
+import { type Field, readFields } from "#ui/services/search/fields.ts";
+import { SearchClient, SearchError } from "#ui/services/search/search-client.ts";
+import type { TimeRange } from "#ui/services/search/time-range.ts";
+import type { MapView } from "#ui/services/visualise/map-view.ts";
+import { toCsv } from "#ui/services/visualise/series.ts";
+import {
+  metricName,
+  readVisualisation,
+  type Visualisation,
+  writeVisualisation,
+} from "#ui/services/visualise/visualisation.ts";
+import { type FoundDetail, NewestLines, newestView } from "./newest-lines.ts";
+import type { LoadedDetail } from "./visualisation-panel.ts";
+import "./visualisation-panel.ts";
+import { visualiseStyles } from "./visualise-styles.ts";
+
+type Time = Pick<DiscoverState, "range" | "refreshSeconds" | "isUtc">;
+
+export class VisualisePage extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    _fields: { state: true },
+    _indices: { state: true },
+    _loaded: { state: true },
+    _saved: { state: true },
+    _fault: { state: true },
+    _round: { state: true },
+    _hasRequest: { state: true },
+    _isTable: { state: true },
+  };
+
+  /** Of the address. */
+  declare parameters: URLSearchParams;
+  declare _fields: readonly Field[];
+  declare _indices: readonly string[];
+  declare _loaded: LoadedDetail | undefined;
+  /** What it was saved as. */
+  declare _saved: SavedObject | undefined;
+  declare _fault: SearchError | undefined;
+  declare _round: number;
+  declare _hasRequest: boolean;
+  /** The numbers are shown in the chart's place. */
+  declare _isTable: boolean;
+
+  static override styles = [controls, notices, visualiseStyles];
+
+  #shown: Visualisation = readVisualisation(new URLSearchParams());
+  #time: Time = DEFAULT_STATE;
+  #refresh: ReturnType<typeof setInterval> | undefined;
+  #fieldsOf: string | undefined;
+  #newest = new NewestLines();
+  readonly #client = new SearchClient();
+  readonly #store = new SavedClient();
+
+  constructor() {
+    super();
+    this.parameters = new URLSearchParams();
+    this._fields = [];
+    this._indices = [];
+    this._loaded = undefined;
+    this._saved = undefined;
+    this._fault = undefined;
+    this._round = 0;
+    this._hasRequest = false;
+    this._isTable = false;
+    new HotkeyController(this, {
+      "/": () => this.renderRoot.querySelector("tr-query-bar")?.focusQuery(),
+      t: () => void this.renderRoot.querySelector("tr-time-range-picker")?.open(),
+      r: () => this.#again(),
+    });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void this.#client.indexNames().then(
+      (names) => {
+        this._indices = names;
+      },
+      () => undefined,
+    );
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearInterval(this.#refresh);
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has("parameters")) return;
+    this.#shown = readVisualisation(this.parameters);
+    this.#newest = new NewestLines();
+    this.#time = readState(this.parameters);
+    clearInterval(this.#refresh);
+    const { refreshSeconds } = this.#time;
+    if (refreshSeconds > 0) this.#refresh = setInterval(() => this.#again(), refreshSeconds * 1_000);
+    void this.#loadFields();
+    void this.#loadSaved(this.parameters.get("id"));
+  }
+
+  override render(): TemplateResult {
+    const { query, index } = this.#shown;
+    const { range, refreshSeconds, isUtc } = this.#time;
+    return html`
+      <div class="bar">
+        <tr-query-bar .query=${query} .index=${index} .indices=${["logs-*", "*", ...this._indices]} action=${msg("Show")} @tr-search=${this.#onSearch}></tr-query-bar>
+        <tr-time-range-picker .range=${range} .refreshSeconds=${refreshSeconds} .isUtc=${isUtc}
+          @tr-range=${(event: CustomEvent<TimeRange>) => this.#go({}, { range: event.detail })}
+          @tr-refresh=${(event: CustomEvent<number>) => this.#go({}, { refreshSeconds: event.detail })}
+          @tr-zone=${(event: CustomEvent<boolean>) => this.#go({}, { isUtc: event.detail })}></tr-time-range-picker>
+      </div>
+      <div class="work">
+        <aside aria-label=${msg("What is shown")}>
+          <tr-visualisation-form .shown=${this.#shown} .fields=${this._fields}
+            @tr-shown=${(event: CustomEvent<Visualisation>) => this.#go(event.detail, {})}></tr-visualisation-form>
+        </aside>
+        <section class="main">
+          ${this.#head()}
+          ${this._fault === undefined ? nothing : faultView(this._fault)}
+          ${newestView(this.#newest.outside(range), range, (found) => this.#go({}, { range: found }))}
+          <tr-visualisation-panel .shown=${this.#shown} .range=${range} .isUtc=${isUtc} .round=${this._round} .isTable=${this._isTable} @tr-loaded=${this.#onLoaded} @tr-view=${this.#onView} @tr-found=${this.#onFound}></tr-visualisation-panel>
+          ${this._hasRequest && this._loaded !== undefined ? html`<tr-json-view .text=${JSON.stringify(this._loaded.request)}></tr-json-view>` : nothing}
+        </section>
+      </div>
+      <tr-title-dialog></tr-title-dialog>`;
+  }
+
+  #head(): TemplateResult {
+    const loaded = this._loaded;
+    const link = new URLSearchParams({
+      request: `GET ${this.#shown.index}/_search\n${JSON.stringify(loaded?.request, undefined, 2)}`,
+    });
+    return html`<div class="head">
+      <h1>${this._saved?.title ?? metricName(this.#shown.metric)}</h1>
+      <button class="small" aria-pressed=${this._isTable} @click=${() => {
+        this._isTable = !this._isTable;
+      }}>${icon("list")}${msg("Numbers")}</button>
+      <button class="small" aria-pressed=${this._hasRequest} @click=${() => {
+        this._hasRequest = !this._hasRequest;
+      }}>${icon("braces")}${msg("Request")}</button>
+      <a class="button small" href="#/console?${link}">${icon("terminal")}${msg("Console")}</a>
+      <button class="small" ?disabled=${loaded === undefined} @click=${() => loaded && saveFile("visualisation.csv", "text/csv", [toCsv(loaded.data)])}>${icon("download")}${msg("CSV")}</button>
+      <button class="small primary" @click=${() => void this.#save()}>${icon("save")}${msg("Save")}</button>
+    </div>`;
+  }
+
+  #go(shown: Partial<Visualisation>, time: Partial<Time>, replaces = false): void {
+    const parameters = writeVisualisation({ ...this.#shown, ...shown });
+    const state = {
+      ...DEFAULT_STATE,
+      ...this.#time,
+      ...time,
+      query: "",
+      index: DEFAULT_STATE.index,
+      filters: [],
+      columns: [],
+    };
+    for (const [key, value] of writeState(state)) parameters.set(key, value);
+    const id = this.parameters.get("id");
+    if (id !== null) parameters.set("id", id);
+    navigate({ page: "visualise", parameters }, replaces);
+  }
+
+  #again(): void {
+    this._round++;
+  }
+
+  #onSearch({ detail }: CustomEvent<SearchDetail>): void {
+    if (detail.query === this.#shown.query && detail.index === this.#shown.index) this.#again();
+    else this.#go(detail, {});
+  }
+
+  /** The part of the world that is looked at is in the address, but no step back. */
+  #onView(event: CustomEvent<MapView>): void {
+    event.preventDefault();
+    this.#go({ view: event.detail }, {}, true);
+  }
+
+  #onFound({ detail }: CustomEvent<FoundDetail>): void {
+    this.#newest.take(detail, this.#time.range);
+    this.requestUpdate();
+  }
+
+  #onLoaded({ detail }: CustomEvent<LoadedDetail>): void {
+    this._loaded = detail;
+  }
+
+  async #loadFields(): Promise<void> {
+    const { index } = this.#shown;
+    if (this.#fieldsOf === index) return;
+    this.#fieldsOf = index;
+    try {
+      this._fields = [...readFields(await this.#client.fieldCapabilities(index)).values()];
+      this.#choosePlaces();
+    } catch {
+      // The form takes any name all the same.
+    }
+  }
+
+  /** A map that was asked for before the fields were known begins with the first one of places. */
+  #choosePlaces(): void {
+    const { by } = this.#shown;
+    const field = this._fields.find(({ type }) => type === "geo_point")?.name;
+    if (by.kind === "places" && by.field === "" && field !== undefined)
+      this.#go({ by: { kind: "places", field } }, {}, true);
+  }
+
+  /** An address that names only a saved visualisation shows it. */
+  async #loadSaved(id: string | null): Promise<void> {
+    if (id === null) {
+      this._saved = undefined;
+      return;
+    }
+    if (this._saved?.id === id) return;
+    try {
+      this._saved = await this.#store.get("visualisation", id);
+      this._fault = undefined;
+      if (writeVisualisation(this.#shown).size > 0) return;
+      const parameters = new URLSearchParams(parametersOf(this._saved));
+      for (const [key, value] of this.parameters) parameters.set(key, value);
+      navigate({ page: "visualise", parameters }, true);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #save(): Promise<void> {
+    const before = this._saved;
+    const answer = await this.renderRoot.querySelector("tr-title-dialog")!.ask({
+      heading: msg("Save this visualisation"),
+      title: before?.title ?? metricName(this.#shown.metric),
+      isSaved: before !== undefined,
+    });
+    if (answer === undefined) return;
+    const attributes = { parameters: writeVisualisation(this.#shown).toString() };
+    try {
+      this._saved =
+        before === undefined || answer.isCopy
+          ? await this.#store.create("visualisation", answer.title, attributes)
+          : await this.#store.put("visualisation", before.id, answer.title, attributes, before.revision);
+      this._fault = undefined;
+      const parameters = new URLSearchParams(this.parameters);
+      parameters.set("id", this._saved.id);
+      navigate({ page: "visualise", parameters }, true);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this._fault = error instanceof SearchError ? error : new SearchError(0, "internal", String(error), "");
+  }
+}
+
+customElements.define("tr-page-visualise", VisualisePage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-visualise": VisualisePage;
+  }
+}

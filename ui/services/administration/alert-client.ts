@@ -1,0 +1,81 @@
+/** Alert rules at the hub. All calls throw SearchError. */
+
+import { callHub } from "#ui/services/hub/hub-client.ts";
+
+export type Channel =
+  | { readonly type: "webhook"; readonly url: string }
+  | { readonly type: "email"; readonly to: readonly string[] };
+
+export interface AlertRule {
+  readonly title: string;
+  readonly enabled: boolean;
+  readonly index: string;
+  readonly query: string;
+  readonly condition: "above" | "below";
+  readonly threshold: number;
+  /** `5m` */
+  readonly window: string;
+  readonly every: string;
+  readonly channels: readonly Channel[];
+  readonly muted_until: string | null;
+}
+
+export interface AlertEvent {
+  /** ISO time. */
+  readonly at: string;
+  readonly event: "firing" | "resolved" | "failed" | "undelivered";
+  readonly count: number;
+  readonly note: string;
+}
+
+export interface Alert {
+  readonly id: string;
+  readonly revision: number;
+  readonly rule: AlertRule;
+  readonly state: {
+    readonly condition: "ok" | "firing" | "unknown";
+    readonly since: string;
+    readonly evaluated: string;
+    readonly count: number;
+    readonly fault: string;
+    readonly deliveries: readonly { readonly fault: string }[];
+    readonly events: readonly AlertEvent[];
+  };
+}
+
+export interface PreviewPoint {
+  /** ISO time. */
+  readonly at: string;
+  readonly count: number;
+  readonly firing: boolean;
+}
+
+export async function listAlerts(signal?: AbortSignal): Promise<readonly Alert[]> {
+  const { alerts } = (await callHub("GET", "/api/alerts", undefined, signal)) as { alerts: Alert[] };
+  return alerts;
+}
+
+/** Makes a rule, or changes the one with an id where nobody else did meanwhile. */
+export async function saveAlert(rule: AlertRule, known?: Pick<Alert, "id" | "revision">): Promise<Alert> {
+  if (known === undefined) return (await callHub("POST", "/api/alerts", rule)) as Alert;
+  return (await callHub("PUT", `/api/alerts/${known.id}?revision=${known.revision}`, rule)) as Alert;
+}
+
+export async function deleteAlert({ id }: Pick<Alert, "id">): Promise<void> {
+  await callHub("DELETE", `/api/alerts/${id}`);
+}
+
+/** Returns what the rule would have counted. */
+export async function previewAlert(
+  rule: AlertRule,
+  span: string,
+  signal: AbortSignal,
+): Promise<readonly PreviewPoint[]> {
+  const answer = await callHub("POST", `/api/alerts/_preview?span=${span}`, rule, signal);
+  return (answer as { points: PreviewPoint[] }).points;
+}
+
+/** Sends a test over a channel. */
+export async function testChannel(channel: Channel): Promise<void> {
+  await callHub("POST", "/api/alerts/_test", channel);
+}

@@ -1,0 +1,123 @@
+/** Pipelines, trials of them, and dead letters at the hub. All calls throw SearchError. */
+
+import { asFacts, callHub, type Facts } from "#ui/services/hub/hub-client.ts";
+import { valueText } from "#ui/services/search/log-document.ts";
+
+export interface PipelineText {
+  readonly id: string;
+  readonly text: string;
+  readonly description: string;
+  /** `page`: made here; else it comes from files and can only be read. */
+  readonly origin: string;
+  readonly revision: number;
+}
+
+/** An event behind a step; null: dropped there. */
+export interface TrialStep {
+  readonly name: string;
+  readonly matched: boolean;
+  readonly event: Facts | null;
+}
+
+export interface Trial {
+  readonly input: Facts;
+  readonly steps: readonly TrialStep[];
+  readonly refused: readonly string[];
+}
+
+export interface GrokAnswer {
+  readonly matched: boolean;
+  /** Characters of the text that were read. */
+  readonly end: number;
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+  readonly matched_pattern: string;
+  readonly failed_pattern: string;
+}
+
+/** What a step did to an event. */
+export interface Change {
+  readonly field: string;
+  readonly kind: "added" | "changed" | "removed";
+  readonly value: string;
+}
+
+export async function listPipelines(signal: AbortSignal): Promise<readonly Facts[]> {
+  const { pipelines } = asFacts(await callHub("GET", "/api/pipelines", undefined, signal));
+  return Array.isArray(pipelines) ? pipelines.map(asFacts) : [];
+}
+
+export async function getPipeline(id: string, signal: AbortSignal): Promise<PipelineText> {
+  return (await callHub(
+    "GET",
+    `/api/pipelines/${encodeURIComponent(id)}`,
+    undefined,
+    signal,
+  )) as PipelineText;
+}
+
+/** Stores and runs a pipeline, where a revision is given only as it was then. */
+export async function putPipeline(
+  id: string,
+  text: string,
+  description: string,
+  revision?: number,
+): Promise<void> {
+  const query = revision === undefined ? "" : `?revision=${revision}`;
+  await callHub("PUT", `/api/pipelines/${encodeURIComponent(id)}${query}`, { text, description });
+}
+
+export async function deletePipeline(id: string): Promise<void> {
+  await callHub("DELETE", `/api/pipelines/${encodeURIComponent(id)}`);
+}
+
+/** Runs lines through a text that needn't be stored. */
+export async function tryPipeline(
+  text: string,
+  lines: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Trial[]> {
+  const events = lines.length === 0 ? [""] : lines;
+  const answer = await callHub("POST", "/api/pipelines/_try/simulate", { text, events }, signal);
+  return (asFacts(answer)["simulations"] as readonly Trial[] | undefined) ?? [];
+}
+
+export async function tryGrok(
+  pattern: string,
+  text: string,
+  definitions: string,
+  signal: AbortSignal,
+): Promise<GrokAnswer> {
+  return (await callHub("POST", "/api/grok", { pattern, text, definitions }, signal)) as GrokAnswer;
+}
+
+export async function listLetters(after: number, signal: AbortSignal): Promise<readonly Facts[]> {
+  const { letters } = asFacts(await callHub("GET", `/api/dead-letters?after=${after}`, undefined, signal));
+  return Array.isArray(letters) ? letters.map(asFacts) : [];
+}
+
+/** Sends a letter through the pipelines again, changed where an event is given. */
+export async function replayLetter(sequence: number, event: unknown): Promise<void> {
+  await callHub("POST", `/api/dead-letters/${sequence}/replay`, event === undefined ? {} : { event });
+}
+
+/** Returns what differs between two events, by dotted field. */
+export function changesOf(before: Facts, after: Facts): Change[] {
+  const old = flat(before);
+  const now = flat(after);
+  const changes: Change[] = [];
+  for (const [field, value] of now) {
+    if (!old.has(field)) changes.push({ field, kind: "added", value });
+    else if (old.get(field) !== value) changes.push({ field, kind: "changed", value });
+  }
+  for (const [field, value] of old) if (!now.has(field)) changes.push({ field, kind: "removed", value });
+  return changes;
+}
+
+function flat(facts: Facts, prefix = "", into = new Map<string, string>()): Map<string, string> {
+  for (const [key, value] of Object.entries(facts)) {
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (isObject) flat(asFacts(value), `${prefix}${key}.`, into);
+    else into.set(`${prefix}${key}`, valueText(value));
+  }
+  return into;
+}

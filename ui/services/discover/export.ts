@@ -1,0 +1,109 @@
+/** Writes all lines of a search into a file, from one snapshot of the index, page by page. */
+
+import type { DiscoverState } from "#ui/services/search/discover-state.ts";
+import { type Hit, LogDocument, valueText } from "#ui/services/search/log-document.ts";
+import { type SearchClient, type SearchResponse, totalOf } from "#ui/services/search/search-client.ts";
+import { encodeIndex } from "#ui/services/search/search-paths.ts";
+import { buildQuery, TIME_FIELD, timeOrder } from "#ui/services/search/search-request.ts";
+import type { ResolvedRange } from "#ui/services/search/time-range.ts";
+import { csvLine } from "#ui/services/text/csv.ts";
+
+export type ExportFormat = "csv" | "ndjson";
+
+export interface ExportOptions {
+  readonly client: SearchClient;
+  readonly state: DiscoverState;
+  readonly range: ResolvedRange;
+  readonly format: ExportFormat;
+  /** Called with each page: lines written, lines there are. */
+  readonly onProgress: (written: number, total: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A file as far as it was written. */
+export interface Exported {
+  readonly parts: readonly string[];
+  readonly lines: number;
+  /** True where the search found more than a file may hold. */
+  readonly isCut: boolean;
+}
+
+interface ScrollAnswer extends SearchResponse {
+  readonly _scroll_id?: string;
+}
+
+/** Lines asked for at once. */
+const PAGE_LINES = 5_000;
+/** A browser holds the file until it is saved. */
+const MAX_CHARACTERS = 400_000_000;
+const SNAPSHOT = "2m";
+
+/** Returns the file's parts. Throws SearchError, and what `signal` was aborted with. */
+export async function exportLines(options: ExportOptions): Promise<Exported> {
+  const { client, state, range, signal } = options;
+  const body = {
+    size: PAGE_LINES,
+    query: buildQuery(state, range),
+    sort: timeOrder("desc"),
+  };
+  const path = `/${encodeIndex(state.index)}/_search?scroll=${SNAPSHOT}&ignore_unavailable=true`;
+  let answer = (await client.call("POST", path, body, signal)) as ScrollAnswer;
+  const file = new ExportFile(options, totalOf(answer));
+  try {
+    while (file.add(answer.hits.hits) && answer._scroll_id !== undefined) {
+      const next = { scroll: SNAPSHOT, scroll_id: answer._scroll_id };
+      answer = (await client.call("POST", "/_search/scroll", next, signal)) as ScrollAnswer;
+    }
+  } finally {
+    forget(client, answer._scroll_id);
+  }
+  return file.result();
+}
+
+/** The hub would forget the snapshot by itself, later. */
+function forget(client: SearchClient, scrollId: string | undefined): void {
+  if (scrollId !== undefined)
+    client.call("DELETE", "/_search/scroll", { scroll_id: [scrollId] }).catch(() => undefined);
+}
+
+class ExportFile {
+  readonly #options: ExportOptions;
+  readonly #total: number;
+  readonly #columns: readonly string[];
+  readonly #parts: string[] = [];
+  #characters = 0;
+  #lines = 0;
+
+  constructor(options: ExportOptions, total: number) {
+    this.#options = options;
+    this.#total = total;
+    const { columns } = options.state;
+    this.#columns = [TIME_FIELD, ...(columns.length > 0 ? columns : ["log.level", "host.name", "message"])];
+    if (options.format === "csv") this.#parts.push(csvLine(this.#columns));
+  }
+
+  /** Returns true where another page should be asked for. */
+  add(hits: readonly Hit[]): boolean {
+    if (hits.length === 0) return false;
+    const page = hits.map((hit) => this.#line(hit)).join("");
+    this.#parts.push(page);
+    this.#characters += page.length;
+    this.#lines += hits.length;
+    this.#options.onProgress(this.#lines, this.#total);
+    return this.#lines < this.#total && this.#characters < MAX_CHARACTERS;
+  }
+
+  result(): Exported {
+    return { parts: this.#parts, lines: this.#lines, isCut: this.#lines < this.#total };
+  }
+
+  #line(hit: Hit): string {
+    if (this.#options.format === "ndjson") return `${JSON.stringify(hit._source ?? {})}\n`;
+    const document = new LogDocument(hit);
+    return csvLine(
+      this.#columns.map((name) =>
+        name === "message" ? document.message : valueText(document.fields.get(name)),
+      ),
+    );
+  }
+}

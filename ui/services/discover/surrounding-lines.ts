@@ -1,0 +1,65 @@
+/** The lines of the same host and file before and behind a line, whatever the query of the page was. */
+
+import type { FieldFilter } from "#ui/services/search/discover-state.ts";
+import { LogDocument } from "#ui/services/search/log-document.ts";
+import type { SearchClient } from "#ui/services/search/search-client.ts";
+import { buildQuery, OFFSET_FIELD, timeOrder } from "#ui/services/search/search-request.ts";
+
+/** What ties lines to their place. */
+const PLACE_FIELDS = ["host.name", "log.file.path"];
+/** Lines asked for at once, on either side. */
+export const SURROUNDING_LINES = 10;
+/** Nobody reads further than this in a side panel. */
+const MAX_LINES = 500;
+
+/** Returns the filters of a line's host and file; none where it names neither. */
+export function placeFilters(document: LogDocument): FieldFilter[] {
+  return PLACE_FIELDS.flatMap((field): FieldFilter[] => {
+    const value = document.fields.get(field);
+    return typeof value === "string" ? [{ field, value, exclude: false, disabled: false }] : [];
+  });
+}
+
+export class SurroundingLines {
+  readonly line: LogDocument;
+  /** Both in the order they were written. */
+  before: readonly LogDocument[] = [];
+  after: readonly LogDocument[] = [];
+  hasMoreBefore = true;
+  hasMoreAfter = true;
+  readonly #client: SearchClient;
+  readonly #index: string;
+
+  /** `index`: where lines of the same file may be, more than the line's own as indices end with a day. */
+  constructor(line: LogDocument, client: SearchClient, index: string) {
+    this.line = line;
+    this.#client = client;
+    this.#index = index;
+  }
+
+  /** Loads some more lines on one side. Throws SearchError. */
+  async load(side: "before" | "after", signal: AbortSignal): Promise<void> {
+    const known = side === "before" ? this.before : this.after;
+    const size = known.length + SURROUNDING_LINES;
+    const { hits } = await this.#client.search(this.#index, this.#request(side, size), signal);
+    const found = hits.hits.map((hit) => new LogDocument(hit)).filter(({ key }) => key !== this.line.key);
+    const hasMore = found.length >= size && size < MAX_LINES;
+    const lines = found.slice(0, size);
+    if (side === "before") [this.before, this.hasMoreBefore] = [lines.toReversed(), hasMore];
+    else [this.after, this.hasMoreAfter] = [lines, hasMore];
+  }
+
+  /** The nearest lines first. One more than wanted: where nothing else orders lines, the line itself is among them. */
+  #request(side: "before" | "after", size: number): Readonly<Record<string, unknown>> {
+    const order = side === "before" ? "desc" : "asc";
+    const sort = timeOrder(order);
+    const query = buildQuery({ query: "", filters: placeFilters(this.line) }, undefined);
+    const offset = this.line.fields.get(OFFSET_FIELD);
+    // Without an offset the line's own millisecond is begun again: other lines may share it.
+    const after =
+      typeof offset === "number"
+        ? [this.line.timestampMs, offset]
+        : [this.line.timestampMs + (side === "before" ? 1 : -1), 0];
+    return { size: size + 1, query, sort, search_after: after };
+  }
+}

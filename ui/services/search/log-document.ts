@@ -1,0 +1,164 @@
+/** A document as the pages show it: dotted fields and texts. */
+
+import { type Level, levelOf } from "#proto/live.ts";
+import { formatField } from "#ui/services/text/field-format.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One hit of a search. */
+export interface Hit {
+  readonly _index: string;
+  readonly _id: string;
+  readonly _source?: Json;
+  readonly sort?: readonly unknown[];
+}
+
+/** Deeper objects are shown as JSON. */
+const MAX_DEPTH = 12;
+const ERROR_LEVEL = 5;
+/** Rows show the beginning of long texts; the details show all. */
+const MAX_ROW_TEXT = 2_000;
+const MAX_WRAPPED_TEXT = 10_000;
+
+/** A line of a table. */
+export class LogDocument {
+  readonly index: string;
+  readonly id: string;
+  readonly source: Json;
+  /** ms since 1970-01-01 UTC; 0 where the document has no time. */
+  readonly timestampMs: number;
+  /** What the search sorted it by, time and offset last; none where it wasn't sorted. */
+  readonly sort: readonly unknown[];
+  #fields: ReadonlyMap<string, unknown> | undefined;
+  #rowTexts: Map<string, string> | undefined;
+
+  constructor({ _index, _id, _source = {}, sort = [] }: Hit) {
+    this.index = _index;
+    this.id = _id;
+    this.source = _source;
+    this.sort = sort;
+    this.timestampMs = timeOf(sort.at(-2), _source["@timestamp"]);
+  }
+
+  /** Tells documents of all indices apart. */
+  get key(): string {
+    return `${this.index}/${this.id}`;
+  }
+
+  /** All fields by dotted name, sorted. */
+  get fields(): ReadonlyMap<string, unknown> {
+    if (this.#fields === undefined) {
+      const fields = new Map<string, unknown>();
+      flatten(this.source, "", 0, fields);
+      this.#fields = new Map([...fields].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    }
+    return this.#fields;
+  }
+
+  get level(): Level {
+    for (const name of ["log.level", "level", "severity", "loglevel"]) {
+      const level = levelOf(this.fields.get(name));
+      if (level > 0) return level;
+    }
+    return 0;
+  }
+
+  /** The message, or where there is none all fields in a line. */
+  get message(): string {
+    const message = this.fields.get("message");
+    if (typeof message === "string") return message;
+    return [...this.fields]
+      .filter(([name]) => name !== "@timestamp")
+      .map(([name, value]) => `${name}=${valueText(value)}`)
+      .join("  ");
+  }
+
+  /** Returns a column's text for a row, on one line and cut; "" where the field is missing. */
+  rowText(column: string): string {
+    this.#rowTexts ??= new Map();
+    let text = this.#rowTexts.get(column);
+    if (text === undefined) {
+      text = this.#textOf(column).slice(0, MAX_ROW_TEXT).replaceAll(/\s+/g, " ");
+      this.#rowTexts.set(column, text);
+    }
+    return text;
+  }
+
+  /** Returns a column's text on one line as far as it is searched, further than a row shows it from its begin. */
+  lineText(column: string): string {
+    const text = this.rowText(column);
+    if (text.length < MAX_ROW_TEXT) return text;
+    return this.fullText(column).replaceAll(/\s+/g, " ");
+  }
+
+  /** Returns a column's text for a row of several lines. */
+  fullText(column: string): string {
+    return this.#textOf(column).slice(0, MAX_WRAPPED_TEXT);
+  }
+
+  #textOf(column: string): string {
+    if (column === "message") return this.message;
+    const value = this.fields.get(column);
+    return formatField(column, value)?.text ?? valueText(value);
+  }
+}
+
+/** Returns the numbers of the rows whose columns hold a text, in any case; none for an empty one. */
+export function linesWith(rows: readonly LogDocument[], columns: readonly string[], text: string): number[] {
+  const wanted = text.toLowerCase();
+  if (wanted === "") return [];
+  const shown = columns.length === 0 ? ["message"] : columns;
+  const found: number[] = [];
+  for (const [number, row] of rows.entries())
+    if (shown.some((column) => row.lineText(column).toLowerCase().includes(wanted))) found.push(number);
+  return found;
+}
+
+/** Returns true where `rows` begins with all rows there were. */
+export function isContinued(
+  before: readonly LogDocument[] | undefined,
+  rows: readonly LogDocument[],
+): boolean {
+  if (before === undefined || before.length === 0 || before.length > rows.length) return false;
+  return before[0] === rows[0] && before.at(-1) === rows[before.length - 1];
+}
+
+/** Returns the number of the next row with an error from `row` on; undefined where there is none. */
+export function nextError(rows: readonly LogDocument[], row: number, step: 1 | -1): number | undefined {
+  const start = row < 0 && step < 0 ? rows.length : row;
+  for (let at = start + step; at >= 0 && at < rows.length; at += step)
+    if (rows[at]!.level >= ERROR_LEVEL) return at;
+  return undefined;
+}
+
+/** Returns a value as people read it: texts as they are, lists with commas, objects as JSON, "" for nothing. */
+export function valueText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (Array.isArray(value) && value.every((item) => typeof item !== "object"))
+    return value.map(valueText).join(", ");
+  return JSON.stringify(value);
+}
+
+/** Returns a value's texts to filter by, one of each item of a list; none where it is an object. */
+export function filterValues(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(filterValues);
+  if (value === null || value === undefined || typeof value === "object") return [];
+  return [valueText(value)];
+}
+
+function flatten(value: Json, prefix: string, depth: number, into: Map<string, unknown>): void {
+  for (const [key, item] of Object.entries(value)) {
+    const name = `${prefix}${key}`;
+    if (typeof item === "object" && item !== null && !Array.isArray(item) && depth < MAX_DEPTH)
+      flatten(item as Json, `${name}.`, depth + 1, into);
+    else into.set(name, item);
+  }
+}
+
+function timeOf(sort: unknown, timestamp: unknown): number {
+  if (typeof sort === "number" && Number.isSafeInteger(sort)) return sort;
+  const atMs = typeof timestamp === "number" ? timestamp : Date.parse(String(timestamp));
+  return Number.isNaN(atMs) ? 0 : atMs;
+}
