@@ -122,7 +122,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "regexp",
     "language",
   ],
-  "hub/auth": [["routes", "."], "sign-in", "client", "provider", "web", "accounts", "state", "audit"],
+  "hub/auth": [".", "routes", "sign-in", "client", "provider", "web", "accounts", "state", "audit"],
   "hub/search": [
     ".",
     "suggest",

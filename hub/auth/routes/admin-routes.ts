@@ -4,12 +4,13 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import type { ApiKeys } from "#hub/auth/accounts/api-keys.ts";
-import { authorize, type Principal, ROLES, requirePerson } from "#hub/auth/accounts/principal.ts";
+import { authorize, ROLES, requirePerson } from "#hub/auth/accounts/principal.ts";
 import type { Sessions } from "#hub/auth/accounts/sessions.ts";
-import type { IdentityProvider } from "#hub/auth/identity-provider.ts";
+import type { Clients } from "#hub/auth/provider/clients.ts";
+import type { Consents } from "#hub/auth/provider/consents.ts";
+import type { Scope } from "#hub/auth/provider/scopes.ts";
 import type { Authenticator } from "#hub/auth/sign-in/authenticator.ts";
-import { checked } from "#hub/auth/web/route-body.ts";
-import { sendError } from "#hub/auth/web/route-errors.ts";
+import { type AddJsonRoute, checked, type JsonHandler, sendError } from "#hub/auth/web/json-routes.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type AgentRouteParts, addEnrolmentRoute, agentRoutes } from "./agent-routes.ts";
@@ -52,22 +53,19 @@ export interface AdminPluginParts extends AgentRouteParts {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
   readonly sessions: Sessions;
-  readonly provider: IdentityProvider;
+  /** The embedded identity provider. */
+  readonly provider: {
+    readonly clients: Clients;
+    readonly consents: Consents;
+    readonly scopes: () => readonly Scope[];
+  };
   readonly log: Logger;
 }
-
-type Deed = (call: { actor: Principal; id: string; body: unknown }) => Promise<unknown>;
 
 /** Adds the routes to `app`, a plugin's own scope. Secrets are in the answer that makes them and never again. */
 export function addAdminRoutes(app: FastifyInstance, parts: AdminPluginParts): void {
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, parts.log));
-  const route = (
-    method: "GET" | "POST" | "PATCH" | "DELETE",
-    url: string,
-    status: number,
-    deed: Deed,
-    own = false,
-  ) =>
+  const route: AddJsonRoute = (method, url, status, answerTo: JsonHandler, own = false) =>
     app.route<{ Params: { id?: string } }>({
       method,
       url: `/api/auth/${url}`,
@@ -76,7 +74,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminPluginParts): v
         const actor = await parts.authenticator.authenticate(request);
         if (own) requirePerson(actor);
         else authorize(actor, "administer");
-        const answer = await deed({ actor, id: request.params.id ?? "", body: request.body });
+        const answer = await answerTo({ actor, id: request.params.id ?? "", body: request.body });
         return reply.code(status).header("cache-control", "no-store").send(answer);
       },
     });
@@ -87,16 +85,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminPluginParts): v
   addEnrolmentRoute(app, parts);
 }
 
-/** Adds a route below /api/auth/ for administrators, or with `own` for everybody who is signed in. */
-export type Route = (
-  method: "GET" | "POST" | "PATCH" | "DELETE",
-  url: string,
-  status: number,
-  deed: Deed,
-  own?: boolean,
-) => unknown;
-
-function accountRoutes(route: Route, { accounts, sessions, provider }: AdminPluginParts): void {
+function accountRoutes(route: AddJsonRoute, { accounts, sessions, provider }: AdminPluginParts): void {
   route("GET", "accounts", 200, async () => ({ accounts: await accounts.list() }));
   route("POST", "accounts", 201, ({ actor, body }) => {
     const { name, password, role, indices } = checked(NewAccountBody, body);
@@ -132,7 +121,7 @@ function accountRoutes(route: Route, { accounts, sessions, provider }: AdminPlug
   });
 }
 
-function keyRoutes(route: Route, { apiKeys }: AdminPluginParts): void {
+function keyRoutes(route: AddJsonRoute, { apiKeys }: AdminPluginParts): void {
   route("GET", "keys", 200, async () => ({ keys: await apiKeys.list() }));
   route("POST", "keys", 201, async ({ actor, body }) => {
     const { name, role, indices, expires_at } = checked(NewKeyBody, body);
@@ -155,7 +144,7 @@ function keyRoutes(route: Route, { apiKeys }: AdminPluginParts): void {
   route("DELETE", "keys/:id", 204, ({ actor, id }) => apiKeys.revoke(id, actor.name));
 }
 
-function clientRoutes(route: Route, { provider }: AdminPluginParts): void {
+function clientRoutes(route: AddJsonRoute, { provider }: AdminPluginParts): void {
   const { clients, consents } = provider;
   route("GET", "clients", 200, async () => ({ clients: await clients.list(), scopes: provider.scopes() }));
   route("POST", "clients", 201, async ({ actor, body }) => {

@@ -3,10 +3,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { AgentCredential, AgentCredentials } from "#hub/auth/accounts/agent-credentials.ts";
-import { checked } from "#hub/auth/web/route-body.ts";
+import { type AddJsonRoute, checked } from "#hub/auth/web/json-routes.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import type { Route } from "./admin-routes.ts";
 
 /** Where and how agents reach NATS. */
 export interface AgentAccess {
@@ -44,7 +43,7 @@ export interface AgentRouteParts {
 }
 
 /** Adds what administrators do. */
-export function agentRoutes(route: Route, parts: AgentRouteParts): void {
+export function agentRoutes(route: AddJsonRoute, parts: AgentRouteParts): void {
   const { agents } = parts;
   route("GET", "agents", 200, async () => ({
     agents: (await agents.list()).map(agentView),

@@ -10,8 +10,8 @@ import type { Authenticator } from "#hub/auth/sign-in/authenticator.ts";
 import { bindingFrom } from "#hub/auth/state/secrets.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
 import { html } from "#hub/auth/web/html.ts";
+import { sendError } from "#hub/auth/web/json-routes.ts";
 import { sendPage } from "#hub/auth/web/page.ts";
-import { sendError } from "#hub/auth/web/route-errors.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 

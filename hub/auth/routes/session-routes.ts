@@ -11,9 +11,9 @@ import { type DashboardSignIn, SIGN_IN_CALLBACK } from "#hub/auth/sign-in/dashbo
 import { bindingFrom } from "#hub/auth/state/secrets.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
 import { checkFormToken, FORM_LIMIT_BYTES, field, formToken, readForm } from "#hub/auth/web/forms.ts";
+import { sendError } from "#hub/auth/web/json-routes.ts";
 import { sendPage } from "#hub/auth/web/page.ts";
 import { languageOf, type Say, sayIn } from "#hub/auth/web/page-language.ts";
-import { sendError } from "#hub/auth/web/route-errors.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { failureBody, setupBody } from "./setup-pages.ts";

@@ -12,7 +12,7 @@ import type { AuditEvent } from "#hub/auth/audit/audit.ts";
 import { redactUrl, requestForLog } from "#hub/auth/audit/redaction.ts";
 import { Auth } from "#hub/auth/auth.ts";
 import type { AuthSettings } from "#hub/auth/settings.ts";
-import { sendError } from "#hub/auth/web/route-errors.ts";
+import { sendError } from "#hub/auth/web/json-routes.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
