@@ -1,6 +1,6 @@
 /** Members of the objects and lists that events consist of. */
 
-import type { JsonObject } from "#proto/codec/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** A value stands where a container was to be: `[a][b]` set while `a` is text. */
 export class FieldConflict extends Error {}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "#proto/codec/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { Event } from "./event.ts";
 import { fieldReference } from "./field-reference.ts";
 

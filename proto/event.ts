@@ -1,8 +1,9 @@
 /** An event on its way through a pipeline: nested fields, tags, a time, and metadata that never leaves the pipeline. */
 
 import { isoText } from "#proto/codec/iso-text.ts";
-import { isRawJson, type JsonObject } from "#proto/codec/json.ts";
+import { isRawJson } from "#proto/codec/json.ts";
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { FieldConflict, member, put, take, withoutHoles } from "./event-members.ts";
 import type { FieldReference } from "./field-reference.ts";
 
@@ -52,7 +53,7 @@ export class Event {
     this.#shared = shared;
     this.metadata = {};
     if (Object.hasOwn(fields, "@metadata")) {
-      if (isObject(fields["@metadata"])) this.metadata = fields["@metadata"];
+      if (isHash(fields["@metadata"])) this.metadata = fields["@metadata"];
       delete fields["@metadata"];
     }
     const time = fields[TIMESTAMP];
@@ -105,7 +106,7 @@ export class Event {
   set(reference: FieldReference, value: unknown): void {
     const { path, inMetadata } = reference;
     if (path.length === 0) {
-      this.metadata = isObject(value) ? value : {};
+      this.metadata = isHash(value) ? value : {};
       return;
     }
     if (!inMetadata && path.length === 1) {
@@ -158,7 +159,7 @@ export class Event {
     } else if (typeof tags === "string" && tags !== "") {
       if (tags !== name) fields[TAGS] = [tags, name];
     } else {
-      if (isObject(tags)) fields["_tags"] = tags;
+      if (isHash(tags)) fields["_tags"] = tags;
       fields[TAGS] = [name];
     }
   }
@@ -241,8 +242,8 @@ export function copyValue(value: unknown): unknown {
   return copy;
 }
 
-/** Returns true for a JSON object: no list, no time, no raw number. */
-export function isObject(value: unknown): value is JsonObject {
+/** Returns true for a value that holds further fields: no list, no time, no raw number. */
+export function isHash(value: unknown): value is JsonObject {
   return (
     value !== null &&
     typeof value === "object" &&

@@ -1,5 +1,6 @@
 /** Checks what clients of the live socket send. */
 
+import { isObject } from "#proto/kit/json.ts";
 import { type ClientMessage, type Cursor, DEFAULT_LIMITS, type TailOpen } from "./live.ts";
 
 const MAX_SUB = 0xffff_ffff;
@@ -18,8 +19,7 @@ export function parseClientMessage(text: string): ClientMessage | string {
   } catch {
     return "the message isn't JSON";
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return "the message isn't an object";
+  if (!isObject(value)) return "the message isn't an object";
   return checkClientMessage(value as Fields);
 }
 

@@ -1,7 +1,8 @@
 /** Decodes lines that are JSON objects at the agent. What can't be decoded stays a message; nothing is dropped. */
 
 import { type Static, Type } from "typebox";
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Settings of inputs that read lines. */
 export const jsonProperties = {

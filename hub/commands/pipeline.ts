@@ -8,6 +8,7 @@ import type { PipelineFile } from "#hub/pipeline/batch/worker-protocol.ts";
 import { readConfigs, readText } from "#hub/pipeline/definitions/pipeline-files.ts";
 import type { Variables } from "#hub/pipeline/language/variables.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
@@ -243,8 +244,7 @@ function readAll(paths: readonly string[]): PipelineFile[] {
 function eventOf(line: string, number: number): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line);
-    if (value !== null && typeof value === "object" && !Array.isArray(value))
-      return value as Record<string, unknown>;
+    if (isObject(value)) return value;
   } catch {
     // Told below.
   }

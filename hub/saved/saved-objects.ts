@@ -6,11 +6,10 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { loadSamples, type SampleOutcome } from "./sample-objects.ts";
-
-type JsonObject = Record<string, unknown>;
 
 /** Types there are. */
 export const SAVED_TYPES = ["search", "visualisation", "dashboard"] as const;

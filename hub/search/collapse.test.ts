@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import type { JsonObject } from "#hub/search/options/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { parseCollapse, searchCollapsed } from "./collapse.ts";
 import { DEFAULT_LIMITS, type SearchResponse } from "./search.ts";

@@ -5,11 +5,11 @@
 
 import { columnField } from "#hub/search/columns/column-values.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { integer, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type SearchOptions, type SearchResponse, type SearchShard, searchShards } from "./search.ts";
 
 /** A collapsed search takes `collapse` off its body and gets it here. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { DEFAULT_LIMITS, searchShards } from "./search.ts";
 

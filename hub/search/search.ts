@@ -12,7 +12,6 @@ import { compareHits } from "#hub/search/execute/hits/top-hits.ts";
 import { profileShard } from "#hub/search/execute/profile.ts";
 import type { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { hasWarnings } from "#hub/search/options/deprecation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { type Query, type SearchedIndex, type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
@@ -20,6 +19,7 @@ import { rescored } from "#hub/search/request/rescore.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { compareRanks, type Rank } from "./sort/shard-sort.ts";
 
 /** Limits unless settings say otherwise. */

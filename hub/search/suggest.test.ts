@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { QUERIES_BY_NAME } from "#hub/search/parse/queries/all.ts";
 import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { parseSuggest, suggest } from "./suggest.ts";
 

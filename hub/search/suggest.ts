@@ -2,7 +2,7 @@
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { completionSuggester } from "#hub/search/suggest/completion.ts";
@@ -10,6 +10,7 @@ import type { Suggester, SuggestNotes, SuggestShard } from "#hub/search/suggest/
 import { phraseSuggester, termSuggester } from "#hub/search/suggest/words.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } from "./search.ts";
 

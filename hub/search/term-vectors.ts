@@ -4,11 +4,11 @@
  */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export interface TermVectorOptions {
   /** Names or patterns; undefined: fields mapped with `term_vector`. */

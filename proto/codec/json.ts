@@ -1,7 +1,6 @@
 /** Codec json: one JSON object a line, integers beyond 2^53 kept exactly. */
 
-/** A JSON object. Numbers that a double can't hold are RawJson. */
-export type JsonObject = { [key: string]: unknown };
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** The runtime's marker of a number kept as it was written; JSON.stringify writes `rawJSON` verbatim. */
 interface RawJson {
@@ -26,9 +25,7 @@ const LONG_DIGITS = /[0-9]{16}/;
 /** Returns the object that `text` holds, or undefined where it is no JSON or no object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text);
-  return value !== null && typeof value === "object" && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** Returns the value that `text` holds, or undefined where it is no JSON. */

@@ -7,10 +7,10 @@ import type { FedRecord, InputContext, InputDeadLetter } from "#hub/pipeline/plu
 import { compilePipeline } from "#hub/pipeline/program/compile.ts";
 import { loadAllPlugins } from "#hub/pipeline/program/load-plugins.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
 import type { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 

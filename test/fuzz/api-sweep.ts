@@ -1,5 +1,6 @@
 /** Requests with one thing wrong: every part of every query and aggregation is left out, and is each of the odd values. */
 
+import { isObject } from "#proto/kit/json.ts";
 import type { PlainRequest } from "#test/harness/pipelined-http.ts";
 import { AGGREGATIONS, ODD_VALUES, QUERIES } from "./api-values.ts";
 
@@ -13,7 +14,7 @@ export function* sweptRequests(): Generator<PlainRequest> {
       yield searchFor({ query: odd, profile: true, explain: true, highlight: { fields: { "*": {} } } });
   for (const aggregation of AGGREGATIONS)
     for (const odd of variants(aggregation)) {
-      const whole = typeof odd === "object" && odd !== null && !Array.isArray(odd);
+      const whole = isObject(odd);
       yield searchFor({ size: 0, aggs: { a: whole ? { ...odd, aggs: BELOW } : odd } });
     }
 }

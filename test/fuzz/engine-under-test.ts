@@ -10,6 +10,7 @@ import { Shard, type ShardOptions } from "#hub/engine/shard.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { DEFAULT_LIMITS, type SearchResponse, searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
 import type { Random } from "#test/support/engine/random.ts";
@@ -127,7 +128,7 @@ function merged(into: Json, from: Json): Json {
 }
 
 function isPlain(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value);
 }
 
 function spoil(path: string, random: Random): void {

@@ -1,6 +1,7 @@
 /** Entries of systemd's journal as `journalctl -o json` prints them (systemd.journal-fields(7)). */
 
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** An entry as an event. */
 export interface JournalEntry {

@@ -5,8 +5,8 @@
 
 import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
 import { answersAs } from "#hub/search/options/deprecation.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Name of the setting, without the leading "index.". */
 export const TYPE_SETTING = "mapping.type_name";

@@ -1,7 +1,7 @@
 /** Searches that took long: the newest are kept for `/api/slow-queries`, each is told in the log. */
 
-import type { JsonObject } from "#hub/search/options/json.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { Logger } from "#proto/kit/log.ts";
 
 /** Searches kept, the newest. */

@@ -2,9 +2,9 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import { itemError } from "#hub/api/http/error-body.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Tasks that run at a time; each reads a snapshot and holds a page of documents. */
 const MAX_RUNNING = 20;

@@ -1,8 +1,7 @@
 /** The only place that makes error bodies of the search interface, from the error catalogue. */
 
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
-
-type JsonObject = Record<string, unknown>;
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Names of the catalogue's codes towards clients; `data.type` of an error goes before. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {

@@ -1,6 +1,6 @@
 /** The description of the interfaces (OpenAPI 3.1), made of the routes. */
 
-import type { JsonObject } from "#hub/search/options/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { COMMON_PARAMS } from "./query-string.ts";
 import type { Route } from "./route.ts";
 

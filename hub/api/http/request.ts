@@ -2,8 +2,9 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { Principal } from "#hub/api/ports/indices.ts";
-import { isObject, type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { parseJson } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { validationError } from "./error-body.ts";
 import type { Method } from "./route.ts";

@@ -1,8 +1,9 @@
 /** Aliases as requests give them. */
 
 import type { AliasInfo } from "#hub/api/ports/indices.ts";
-import { isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { isTrue } from "./scalars.ts";
 
 /** Reads {"name": {filter, routing, …}, …}. Throws parsing, request_invalid. */

@@ -2,8 +2,8 @@
 
 import { TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { optionalText } from "./scalars.ts";
 
 /** Objects within each other that are followed. */

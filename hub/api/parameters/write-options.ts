@@ -12,8 +12,8 @@ import type {
   WriteSuccess,
 } from "#hub/api/ports/indices.ts";
 import { warnDeprecated } from "#hub/search/options/deprecation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** How long a write waits for its shard unless `timeout` says otherwise: as 6.5. */
 const DEFAULT_TIMEOUT_MS = 60_000;

@@ -1,6 +1,6 @@
 /** What the hub interface needs of what people keep there: saved pages, rules of alerts, rules of what is kept. */
 
-import type { JsonObject } from "./indices.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** What is saved of a page: a title, and what the page makes of the rest. */
 export interface SavedContent {

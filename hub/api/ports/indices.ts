@@ -18,6 +18,7 @@ import type {
 } from "#hub/cluster/writes/writes.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export type {
   ComponentTemplate,
@@ -36,9 +37,6 @@ export type {
   WriteResult,
   WriteSuccess,
 } from "#hub/cluster/writes/writes.ts";
-
-/** A JSON object. */
-export type JsonObject = Record<string, unknown>;
 
 /** An alias of one index, as `_alias` prints it. */
 export interface AliasInfo {

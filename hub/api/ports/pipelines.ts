@@ -1,6 +1,6 @@
 /** What the HTTP interfaces need of the pipelines: those of documents, those of events, and what no output took. */
 
-import type { JsonObject } from "./indices.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Events to try a pipeline with. */
 export interface PipelineSamples {

@@ -5,8 +5,8 @@ import type { ApiParts } from "#hub/api/context/api-context.ts";
 import type { IndexCounts, OperationCount } from "#hub/api/context/index-counters.ts";
 import type { IndexInfo, ShardStats } from "#hub/api/ports/indices.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** What the figures are made of. */
 export interface FigureSource {

@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
-import type { JsonObject } from "#hub/search/options/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { bufferBytes, heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
 
 export function osFigures(): JsonObject {

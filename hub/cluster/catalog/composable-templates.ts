@@ -4,10 +4,9 @@
  */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { matchesWildcard } from "./index-names.ts";
 import type { IndexDefinition } from "./templates.ts";
-
-type JsonObject = Record<string, unknown>;
 
 /** A part of a definition; what isn't given isn't shown. Settings are dotted keys without the leading "index.". */
 export type PartialDefinition = Partial<IndexDefinition>;
@@ -222,8 +221,4 @@ function withoutDots(properties: JsonObject, depth: number): JsonObject {
 
 function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@
  */
 
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
@@ -30,8 +31,6 @@ import { IndexStore } from "./index-store.ts";
 import { definitionOf, newIndex, streamTemplateFor, type Templates } from "./new-index.ts";
 import { TemplateCatalog } from "./template-catalog.ts";
 import type { IndexDefinition, IndexTemplate } from "./templates.ts";
-
-type JsonObject = Record<string, unknown>;
 
 export interface CatalogOptions {
   readonly bucket: StateBucket;

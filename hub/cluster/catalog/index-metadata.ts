@@ -4,8 +4,7 @@ import { randomBytes } from "node:crypto";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { AppError } from "#proto/kit/errors.ts";
-
-type JsonObject = Record<string, unknown>;
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export interface AliasOptions {
   readonly filter?: JsonObject;

@@ -1,9 +1,8 @@
 /** Index templates: what a new index gets by its name. */
 
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { AliasOptions } from "./index-metadata.ts";
 import { matchesWildcard } from "./index-names.ts";
-
-type JsonObject = Record<string, unknown>;
 
 /** Settings are dotted keys without the leading "index."; mappings stand without a type level. */
 export interface IndexDefinition {
@@ -87,8 +86,4 @@ function mergeDeep(a: JsonObject, b: JsonObject): JsonObject {
     }
   }
   return result;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

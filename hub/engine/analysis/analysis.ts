@@ -1,6 +1,7 @@
 /** Analyzers of an index: the built-in ones of 6.5 and those of its settings. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 import { CHAR_FILTERS } from "./char-filters.ts";
 import { stopWords, TOKEN_FILTERS } from "./filters.ts";
 import { type Options, readBoolean, readInteger, readList, readString } from "./options.ts";
@@ -206,7 +207,7 @@ function chainOf(
 }
 
 function asOptions(value: unknown): Options {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Options) : {};
+  return isObject(value) ? (value as Options) : {};
 }
 
 function messageOf(error: unknown): string {

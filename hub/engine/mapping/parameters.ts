@@ -1,6 +1,7 @@
 /** Reads the parameters of a field of a mapping, each by its kind. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 import type { Analysis } from "../analysis/analysis.ts";
 import { DEFAULT_DATE_FORMAT } from "./date-format.ts";
 import type { FieldType } from "./field.ts";
@@ -120,9 +121,7 @@ export function parseError(message: string): AppError {
 
 /** Returns `value` where it is an object, else undefined. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** A setting as messages show it: text as it is, anything else as JSON. */

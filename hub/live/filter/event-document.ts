@@ -1,5 +1,6 @@
 /** One processed event as filters and rows see it: decoded at most once, however many viewers look at it. */
 
+import { isObject } from "#proto/kit/json.ts";
 import { wordsOf } from "./pattern.ts";
 
 /** An event that has passed the pipeline. */
@@ -97,7 +98,7 @@ function latin1(source: Uint8Array): string {
 function decode(source: Uint8Array): Fields {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(source));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+    return isObject(value) ? (value as Fields) : {};
   } catch {
     return {};
   }

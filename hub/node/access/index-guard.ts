@@ -14,7 +14,6 @@ import type {
   IndexInfo,
   IndexTemplate,
   Indices,
-  JsonObject,
   ResolveOptions,
   StoredDocument,
   WriteItem,
@@ -23,6 +22,7 @@ import type {
 } from "#hub/api/ports/indices.ts";
 import type { Principal } from "#hub/auth/accounts/principal.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { reaches } from "./index-access.ts";
 import { GuardedTemplates } from "./template-guard.ts";
 

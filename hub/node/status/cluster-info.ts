@@ -1,8 +1,9 @@
 /** What the search interface tells of the cluster: its identity and settings, kept in the bucket `cluster`, and its node. */
 
 import { createHash, randomBytes } from "node:crypto";
-import type { Cluster, JsonObject, NodeInfo } from "#hub/api/ports/indices.ts";
+import type { Cluster, NodeInfo } from "#hub/api/ports/indices.ts";
 import { toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 
 /** Facts of this node that are known once its listeners are. */

@@ -1,12 +1,13 @@
 /** What `/api/status` and `/api/agents` show, gathered from the parts of the hub. */
 
-import type { HubStatus, JsonObject } from "#hub/api/ports/indices.ts";
+import type { HubStatus } from "#hub/api/ports/indices.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { Fleet } from "#hub/fleet/fleet.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
 export interface StatusParts {

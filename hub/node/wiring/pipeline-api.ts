@@ -2,7 +2,6 @@
 
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import type { JsonObject } from "#hub/api/ports/indices.ts";
 import type { DeadLetterBox, PipelineAdmin, PipelineSamples } from "#hub/api/ports/pipelines.ts";
 import type { KeptDeadLetter } from "#hub/journal/dead-letters.ts";
 import type { Journal } from "#hub/journal/journal.ts";
@@ -14,6 +13,7 @@ import { debugGrokApart, simulateApart } from "#hub/pipeline/tooling/isolated-ru
 import { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { LogBatch } from "#proto/messages.ts";
 import { partitionOf, rawSubject } from "#proto/subjects.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { JsonObject } from "#proto/codec/json.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { Timestamp } from "#proto/event.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { EventJson } from "./event-json.ts";
 import { JsonWriter } from "./json-writer.ts";
 

@@ -1,8 +1,9 @@
 /** Events as JSON bytes, with the shape of each, found on the way. */
 
 import { isoText } from "#proto/codec/iso-text.ts";
-import { isRawJson, type JsonObject } from "#proto/codec/json.ts";
+import { isRawJson } from "#proto/codec/json.ts";
 import { Timestamp } from "#proto/event.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { END, LIST, NULL, OBJECT, SCALAR, type ShapePlace, ShapeTree, type Step } from "./event-shape.ts";
 import { JsonWriter } from "./json-writer.ts";
 

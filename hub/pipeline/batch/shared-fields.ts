@@ -1,7 +1,8 @@
 /** The members that every document of one RAW message has in common, made into JSON bytes once. */
 
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { RawMessage } from "./raw-message.ts";
 
 const ENCODER = new TextEncoder();

@@ -6,9 +6,10 @@ import { type JsonWriter, MAX_ESCAPED_BYTES, piece } from "#hub/pipeline/batch/j
 import type { DocumentPacker } from "#hub/pipeline/batch/packed-documents.ts";
 import type { CommonFields } from "#hub/pipeline/batch/shared-fields.ts";
 import type { Span } from "#proto/codec/access-log.ts";
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { IsoWriter, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { mergeLine } from "./json-line.ts";
 
 /** Where an event stands, and what befell it. */

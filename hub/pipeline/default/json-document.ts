@@ -1,7 +1,7 @@
 /** A line that is a JSON object as a document: the line's bytes with Tailrace's members around them. */
 
 import { piece } from "#hub/pipeline/batch/json-writer.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { DocumentWriter, EventPlace } from "./document-writer.ts";
 import { levelOfJson, messageOfJson, needsNoMerge, timeOfJson } from "./json-line.ts";
 

@@ -3,8 +3,8 @@
  * message and the level are found under the names that loggers use.
  */
 
-import type { JsonObject } from "#proto/codec/json.ts";
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Members that Tailrace sets itself; a line that has one of them is merged member by member. */
 const OWN_MEMBERS = new Set([
@@ -148,10 +148,6 @@ function mergeInto(document: JsonObject, key: string, value: unknown): boolean {
   }
   document[key] = merged;
   return true;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 function epochMs(value: number): number | undefined {

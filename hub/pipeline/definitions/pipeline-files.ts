@@ -9,6 +9,7 @@ import {
   type PipelineFile,
 } from "#hub/pipeline/batch/worker-protocol.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 
 /** Id of the pipeline that `path.config` makes. */
@@ -184,9 +185,9 @@ function entryFiles(
 /** Returns the entry with dotted keys, however it was nested. */
 function flatten(value: unknown, prefix = ""): Map<string, unknown> {
   const flat = new Map<string, unknown>();
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return flat;
+  if (!isObject(value)) return flat;
   for (const [key, item] of Object.entries(value)) {
-    const isNested = item !== null && typeof item === "object" && !Array.isArray(item);
+    const isNested = isObject(item);
     if (!isNested) flat.set(prefix + key, item);
     else for (const [inner, each] of flatten(item, `${prefix}${key}.`)) flat.set(inner, each);
   }

@@ -1,7 +1,7 @@
 /** When something is to be done again: by a cron line, or every so often. */
 
 import { Cron } from "croner";
-import { isObject, valueText } from "#proto/event.ts";
+import { isHash, valueText } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
@@ -18,7 +18,7 @@ export type Schedule = (nowMs: number) => number | undefined;
  */
 export function parseSchedule(value: unknown): Schedule {
   if (typeof value === "string") return cron(value);
-  const entries = isObject(value) ? Object.entries(value) : [];
+  const entries = isHash(value) ? Object.entries(value) : [];
   const [kind, written] = entries[0] ?? [];
   const text = valueText(written);
   if (entries.length === 1 && kind === "cron") return cron(text);

@@ -2,7 +2,7 @@
 
 import type { FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import type { Mutation } from "#hub/pipeline/plugins/filters/mutate.ts";
-import { isObject, valueText } from "#proto/event.ts";
+import { isHash, valueText } from "#proto/event.ts";
 import { FieldConflict } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 
@@ -41,7 +41,7 @@ export function convertParts(
     const mutation: Mutation = (event) => {
       const value = event.get(reference);
       if (value === undefined) return;
-      if (isObject(value)) throw new FieldConflict(`convert: ${name} is an object`);
+      if (isHash(value)) throw new FieldConflict(`convert: ${name} is an object`);
       if (value === null) return;
       event.set(
         reference,

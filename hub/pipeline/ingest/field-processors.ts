@@ -1,7 +1,7 @@
 /** Processors that set, move and convert fields. */
 
 import { parseJson } from "#proto/codec/json.ts";
-import { copyValue, isObject, valueText } from "#proto/event.ts";
+import { copyValue, isHash, valueText } from "#proto/event.ts";
 import { compileTemplate, compileValue, type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { fieldChange, type ProcessorKind, readField, typeNameOf } from "./processor.ts";
 
@@ -110,7 +110,7 @@ const json: ProcessorKind = (settings) => {
     const parsed = typeof value === "string" ? parseJson(value) : value;
     if (parsed === undefined) throw new ProcessorFault(`field [${field}] holds no JSON`);
     if (!addsToRoot) document.set(target ?? field, parsed);
-    else if (isObject(parsed)) Object.assign(document.source, parsed);
+    else if (isHash(parsed)) Object.assign(document.source, parsed);
     else throw new ProcessorFault("cannot add non-map fields to root of document");
   };
 };
@@ -168,7 +168,7 @@ const dotExpander: ProcessorKind = (settings) => {
   if (!/^[^.]+(\.[^.]+)+$/.test(field)) throw settings.fault("field", "field does not contain a dot");
   return (document) => {
     const holder = path === undefined ? document.source : document.get(path);
-    if (!isObject(holder) || !Object.hasOwn(holder, field)) return;
+    if (!isHash(holder) || !Object.hasOwn(holder, field)) return;
     const value = holder[field];
     const full = path === undefined ? field : `${path}.${field}`;
     const before = document.get(full);

@@ -1,8 +1,8 @@
 /** A document on its way through an ingest pipeline: its source, where it is to go, and paths and templates over both. */
 
-import type { JsonObject } from "#proto/codec/json.ts";
-import { copyValue, Event, isObject, valueText } from "#proto/event.ts";
+import { copyValue, Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Where a document is to go; changed through `_index`, `_type`, `_id` and `_routing`. */
 export type Destination = Partial<Record<"_index" | "_type" | "_id" | "_routing", string>>;
@@ -115,7 +115,7 @@ export function compileValue(value: unknown): (document: IngestDocument) => unkn
     const items = value.map(compileValue);
     return (document) => items.map((item) => item(document));
   }
-  if (isObject(value)) {
+  if (isHash(value)) {
     const members = Object.entries(value).map(([key, item]) => [key, compileValue(item)] as const);
     return (document) => Object.fromEntries(members.map(([key, item]) => [key, item(document)]));
   }
@@ -141,7 +141,7 @@ function lookUp(from: unknown, keys: readonly string[]): unknown {
   let at = from;
   for (const key of keys) {
     if (Array.isArray(at)) at = /^\d{1,9}$/.test(key) ? (at as unknown[])[Number(key)] : undefined;
-    else if (isObject(at)) at = Object.hasOwn(at, key) ? at[key] : undefined;
+    else if (isHash(at)) at = Object.hasOwn(at, key) ? at[key] : undefined;
     else return undefined;
   }
   return at;

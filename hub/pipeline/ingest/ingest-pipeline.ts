@@ -1,8 +1,8 @@
 /** Ingest pipelines: lists of processors, compiled once, that documents go through before they are written. */
 
-import type { JsonObject } from "#proto/codec/json.ts";
-import { isObject } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { FIELD_PROCESSORS } from "./field-processors.ts";
 import { FILTER_PROCESSORS } from "./filter-processors.ts";
@@ -85,8 +85,8 @@ class Compiler {
   #step(item: unknown, depth: number): Step {
     if (++this.#count > MAX_PROCESSORS)
       throw parseFault(`a pipeline has at most ${MAX_PROCESSORS} processors`);
-    const [entry, ...others] = isObject(item) ? Object.entries(item) : [];
-    if (entry === undefined || others.length > 0 || !isObject(entry[1]))
+    const [entry, ...others] = isHash(item) ? Object.entries(item) : [];
+    if (entry === undefined || others.length > 0 || !isHash(entry[1]))
       throw parseFault("a processor is an object with one member: its type, with its settings");
     const [type, given] = entry;
     const kind = KINDS.get(type);

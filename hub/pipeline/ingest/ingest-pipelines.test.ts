@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#proto/kit/memory-bucket.ts";
 import { IngestDocument } from "./ingest-document.ts";

@@ -1,8 +1,9 @@
 /** The ingest pipelines of a cluster: kept in a bucket all hubs see, run in this hub's thread. */
 
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";

@@ -3,9 +3,10 @@
 import { parentPort } from "node:worker_threads";
 import { grokPatterns } from "#hub/pipeline/grok/patterns/all.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type Destination, IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
 

@@ -2,7 +2,7 @@
 
 import { parseUserAgent } from "#hub/pipeline/formats/user-agents.ts";
 import { geoipFilter } from "#hub/pipeline/plugins/filters/geoip.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { fieldChange, type ProcessorKind, readField, readText } from "./processor.ts";
 import { makeFilter, runFilter } from "./processor-filter.ts";
 

@@ -1,10 +1,10 @@
 /** A filter of the pipelines at work for a processor: it gets one value and gives back what it found in it. */
 
 import type { Filter, FilterDefinition } from "#hub/pipeline/plugins/filter.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
-import { Event, isObject } from "#proto/event.ts";
+import { Event, isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { defaultsOf } from "../language/option-schema.ts";
 import type { ProcessorContext, ProcessorSettings } from "./processor.ts";
 
@@ -56,5 +56,5 @@ export function applied(filter: Filter, value: unknown, { clock }: ProcessorCont
 export function runFilter(filter: Filter, value: unknown, context: ProcessorContext): JsonObject | undefined {
   const event = applied(filter, value, context);
   const found = event?.get(FOUND);
-  return isObject(found) ? found : event === undefined ? undefined : {};
+  return isHash(found) ? found : event === undefined ? undefined : {};
 }

@@ -1,10 +1,10 @@
 /** What a processor is, and how its settings are read. */
 
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
-import { isObject } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { compileTemplate, type IngestDocument, ProcessorFault, type Template } from "./ingest-document.ts";
 
 /** Works on a document. Throws ProcessorFault where it can't. */
@@ -76,7 +76,7 @@ export class ProcessorSettings {
   /** Takes texts by name. */
   table(name: string): Readonly<Record<string, string>> {
     const value = this.take(name) ?? {};
-    if (!isObject(value) || !Object.values(value).every((item) => typeof item === "string"))
+    if (!isHash(value) || !Object.values(value).every((item) => typeof item === "string"))
       throw this.fault(name, "property isn't a map of strings");
     return value as Record<string, string>;
   }

@@ -4,6 +4,7 @@
  */
 
 import type { TObject, TSchema, Type as Typebox } from "typebox";
+import { isObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 
 /** Marks a property that may be missing; typebox's own mark, and no part of the schema's JSON. */
@@ -131,7 +132,7 @@ function hasType(type: Schema["type"], value: unknown): boolean {
     case "array":
       return Array.isArray(value);
     case "object":
-      return value !== null && typeof value === "object" && !Array.isArray(value);
+      return isObject(value);
     case "integer":
       return Number.isInteger(value);
     case "number":

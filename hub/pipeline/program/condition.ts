@@ -2,7 +2,7 @@
 
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { isRawJson } from "#proto/codec/json.ts";
-import { type Event, isObject, Timestamp, valueText } from "#proto/event.ts";
+import { type Event, isHash, Timestamp, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import type { Report } from "../language/plugin-options.ts";
 import type { CompareOperator, ConditionNode, OperandNode } from "../language/syntax-tree.ts";
@@ -121,7 +121,7 @@ function equal(left: unknown, right: unknown): boolean {
   if (Array.isArray(left) && Array.isArray(right)) {
     return left.length === right.length && left.every((item, index) => equal(item, right[index]));
   }
-  return isObject(left) && isObject(right) && JSON.stringify(left) === JSON.stringify(right);
+  return isHash(left) && isHash(right) && JSON.stringify(left) === JSON.stringify(right);
 }
 
 /** Orders two numbers or two texts. Throws ConditionFault for anything else. */

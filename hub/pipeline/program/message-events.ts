@@ -5,10 +5,11 @@ import type { Line } from "#hub/pipeline/batch/event-json.ts";
 import type { PackCounts } from "#hub/pipeline/batch/packed-documents.ts";
 import type { RawMessage } from "#hub/pipeline/batch/raw-message.ts";
 import type { CommonFields } from "#hub/pipeline/batch/shared-fields.ts";
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
-import { copyValue, Event, isObject } from "#proto/event.ts";
+import { copyValue, Event, isHash } from "#proto/event.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Takes an event, its number in the message, its offset in the source, and the line it was read from, until it returns. */
 export type TakeEvent = (event: Event, number: number, offset: number, line?: Line) => void;
@@ -91,7 +92,7 @@ function mergeFields(into: JsonObject, own: JsonObject): JsonObject {
     const before = into[name];
     if (name === "tags" && Array.isArray(before) && Array.isArray(value)) {
       into[name] = [...new Set([...before, ...value])];
-    } else if (isObject(before) && isObject(value)) {
+    } else if (isHash(before) && isHash(value)) {
       mergeFields(before, value);
     } else {
       // A name like __proto__ is a field like any other.

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { InputChannel, InputEvent, InputSource } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
-import { isObject, Timestamp } from "#proto/event.ts";
+import { isHash, Timestamp } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -113,7 +113,7 @@ export class RawChannel implements InputChannel {
       timeMs: time instanceof Timestamp ? time.ms : event.timeMs,
       message: isPlain ? Buffer.from(message) : NOTHING,
       fieldsJson:
-        isObject(fields) && Object.keys(fields).length > 0 ? Buffer.from(JSON.stringify(fields)) : NOTHING,
+        isHash(fields) && Object.keys(fields).length > 0 ? Buffer.from(JSON.stringify(fields)) : NOTHING,
       done,
     };
   }

@@ -9,6 +9,7 @@ import { type Document, isMap, parseDocument, type YAMLMap } from "yaml";
 import type { PipelineFile } from "#hub/pipeline/batch/worker-protocol.ts";
 import type { Variables } from "#hub/pipeline/language/variables.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 import { type EventJson, simulate } from "./simulate.ts";
 
 /** What became of one case. */
@@ -166,7 +167,7 @@ function compareValues(expected: EventJson, event: EventJson, where: string, pat
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
+  return isObject(value);
 }
 
 function listOf(value: unknown): readonly unknown[] {

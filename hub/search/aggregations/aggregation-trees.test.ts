@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { DEFAULT_LIMITS } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { AggregationsFixture } from "#test/support/search/aggregations.ts";
 
 const fixture = new AggregationsFixture();

@@ -6,10 +6,10 @@
 import type { AggregationTree } from "#hub/search/aggregations/tree/aggregation.ts";
 import { Batch } from "#hub/search/execute/hits/batch.ts";
 import { describeQuery } from "#hub/search/explain/explanation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type CollectOptions, collectShard } from "./collect-shard.ts";
 
 /** Parts of a query below each other that are told apart. */

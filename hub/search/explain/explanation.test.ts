@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { parseQueryBody } from "#hub/search/request/search-request.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { describeQuery, explainQuery, type PrintedExplanation, printExplanation } from "./explanation.ts";
 

@@ -1,7 +1,7 @@
 /** Boxes on the earth as requests write them. */
 
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type GeoBox, parsePoint } from "./point.ts";
 
 /** Returns whether a point lies in a box or on its edge. */

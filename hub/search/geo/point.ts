@@ -1,7 +1,7 @@
 /** Points on the earth: reading them, and the distance along a great circle. */
 
-import { isObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 
 /** Degrees. */
 export interface GeoPoint {

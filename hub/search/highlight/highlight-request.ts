@@ -1,10 +1,11 @@
 /** The option `highlight` of a request. */
 
-import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { objectOf } from "#hub/search/options/json.ts";
 import { anything, flag, integer, oneOf, readOptions, text, texts } from "#hub/search/options/options.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 export interface HighlightField {
   /** Name or pattern with `*`. */

@@ -1,10 +1,10 @@
 /** Returns fields of a hit with what the query found marked. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { HighlightField, HighlightRequest } from "./highlight-request.ts";
 import { type Mark, QueryWords } from "./matches.ts";
 import { bestPassages } from "./passages.ts";

@@ -3,7 +3,7 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { checkSearchable, fieldOf } from "#hub/search/fields/field-terms.ts";
 import { analyze, editsOf, tokenPlaces } from "#hub/search/fields/text-query.ts";
-import { type JsonObject, objectOf, onlyEntry } from "#hub/search/options/json.ts";
+import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
@@ -20,6 +20,7 @@ import { withinEdits } from "#hub/search/patterns/edit-distance.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Relation } from "./algebra.ts";
 import { PatternSource, type TermPattern } from "./pattern-source.ts";

@@ -1,15 +1,10 @@
 /** JSON as requests bring it: parsing that keeps large whole numbers, and names of what was found for messages. */
 
 import { AppError } from "#proto/kit/errors.ts";
-
-export type JsonObject = Record<string, unknown>;
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Digits from which a number may not be exact as a double; shorter texts are parsed natively. */
 const LONG_NUMBER = /\d{16}/;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Parses a request's JSON; whole numbers beyond 2^53 become bigint. Throws parsing. */
 export function parseJson(text: string): unknown {

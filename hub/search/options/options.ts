@@ -1,8 +1,9 @@
 /** Options of queries, aggregations and the like: one declaration is documentation, check and default. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
-import { describe, type JsonObject } from "./json.ts";
+import { describe } from "./json.ts";
 
 /** One option: `read` checks and converts what was given. */
 export interface Option<T> {
@@ -134,7 +135,7 @@ export function texts(summary: string): Option<readonly string[] | undefined> {
 /** An object. */
 export function object(summary: string): Option<JsonObject | undefined> {
   return make<JsonObject | undefined>(summary, undefined, (value, where) => {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+    if (isObject(value)) return value;
     throw wrong(where, "an object", value);
   });
 }

@@ -1,10 +1,11 @@
 /** JSON of the query language to a query tree. The types of queries are plugins: see queries/all.ts. */
 
 import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
-import { isObject, type JsonObject, objectOf, onlyEntry } from "#hub/search/options/json.ts";
+import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { number, type Options, readOptions, text, type Values } from "#hub/search/options/options.ts";
 import type { Query, SearchLimits } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { REFUSED_QUERIES } from "./refused-queries.ts";
 

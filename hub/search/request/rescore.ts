@@ -3,11 +3,11 @@
 import type { ShardResult } from "#hub/search/execute/collect-shard.ts";
 import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
 import { compareHits } from "#hub/search/execute/hits/top-hits.ts";
-import { isObject } from "#hub/search/options/json.ts";
 import { anything, integer, number, oneOf, readOptions } from "#hub/search/options/options.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query, Weight } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 
 /** One second pass. */
 export interface Rescore {

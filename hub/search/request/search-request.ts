@@ -7,7 +7,7 @@ import { AggregationParser } from "#hub/search/aggregations/tree/aggregation-par
 import { type FetchOptions, parseFetch } from "#hub/search/execute/fetch/fetch-request.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { warnDeprecated } from "#hub/search/options/deprecation.ts";
-import { describe, isObject, type JsonObject, objectOf, scalarText } from "#hub/search/options/json.ts";
+import { describe, objectOf, scalarText } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
@@ -23,6 +23,7 @@ import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query, SearchLimits } from "#hub/search/query/query.ts";
 import { parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { parseRescore, type Rescore } from "./rescore.ts";
 

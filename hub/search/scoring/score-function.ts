@@ -2,10 +2,11 @@
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { columnField, isNumeric, numericColumn } from "#hub/search/columns/column-values.ts";
-import { describe, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { describe, objectOf } from "#hub/search/options/json.ts";
 import { number, oneOf, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { DECAYS, decayFunction } from "./decay.ts";
 
 /** Makes a number of a document. */

@@ -1,9 +1,10 @@
 /** The option `sort` of a request. */
 
 import { type GeoPoint, parsePoints, unitMetres } from "#hub/search/geo/point.ts";
-import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { objectOf } from "#hub/search/options/json.ts";
 import { anything, flag, oneOf, readOptions, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 export type SortMode = "min" | "max" | "avg" | "sum" | "median";
 

@@ -1,8 +1,9 @@
 /** Which parts of a document are returned: `_source` as true, false, patterns, or {includes, excludes}. */
 
-import { describe, isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { describe, scalarText } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Patterns of paths with `*`; empty includes mean all. */
 export interface SourceFilter {

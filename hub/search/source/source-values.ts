@@ -1,8 +1,8 @@
 /** Values of a document by the path of a field. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Returns the path of a field's value in a document: that of the field a multi-field belongs to. */
 export function sourcePath(field: Field, shard: ShardContext): string {

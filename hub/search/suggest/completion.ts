@@ -4,7 +4,6 @@ import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { checkRegexpLength } from "#hub/search/fields/pattern-query.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { anything, flag, integer, object, readOptions, required, text } from "#hub/search/options/options.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { compileRegexp } from "#hub/search/patterns/automaton.ts";
@@ -12,6 +11,7 @@ import { automaticEdits, beginsWithinEdits } from "#hub/search/patterns/edit-dis
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { sourcePath } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type ContextMatch, type ContextTest, contextTest, readAsked } from "./contexts.ts";
 import type { Suggested, Suggester, SuggestNotes, SuggestShard } from "./suggester.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { gatherWarnings } from "#hub/search/options/deprecation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { parseSuggest, type Suggestions, suggest } from "#hub/search/suggest.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
 const AMSTERDAM = { lat: 52.22, lon: 4.53 };

@@ -2,9 +2,9 @@
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** A shard to look in. */
 export interface SuggestShard {

@@ -2,7 +2,6 @@
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
 import type { Token } from "#hub/engine/analysis/token.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
@@ -17,6 +16,7 @@ import {
 import { editsFrom } from "#hub/search/patterns/edit-distance.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { Suggested, Suggester, SuggestShard } from "./suggester.ts";
 
 /** Words of a text that are looked at; further ones are left out. */

@@ -1,7 +1,7 @@
 /** Documents for tests of aggregations, in one segment and over many shards, and what both make of them. */
 
 import assert from "node:assert/strict";
-import type { JsonObject } from "#hub/search/options/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "./shards.ts";
 
 const MAPPING = {

@@ -1,6 +1,6 @@
 /** Documents of every kind of field, in one segment and over many shards, for tests of hits. */
 
-import type { JsonObject } from "#hub/search/options/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "./shards.ts";
 
 const MAPPING = {

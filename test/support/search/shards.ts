@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { Shard } from "#hub/engine/shard.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import {
   DEFAULT_LIMITS,
@@ -15,6 +14,7 @@ import {
   type SearchShard,
   searchShards,
 } from "#hub/search/search.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
 

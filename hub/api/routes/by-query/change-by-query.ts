@@ -5,8 +5,8 @@ import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { itemError } from "#hub/api/http/error-body.ts";
 import { isFailure, typeName } from "#hub/api/parameters/write-options.ts";
 import type { RefreshPolicy, WriteItem, WriteResult } from "#hub/api/ports/indices.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** A document that the query found. */
 export interface FoundDocument {

@@ -5,10 +5,10 @@ import { writeJson } from "#hub/api/http/json-writer.ts";
 import { optionalText } from "#hub/api/parameters/scalars.ts";
 import { openShards, type SearchTarget } from "#hub/api/routes/search/open-shards.ts";
 import { searchLimits } from "#hub/api/routes/search/search-limits.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { type SearchCursor, searchShards } from "#hub/search/search.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 
 /** Documents of a page unless the request says otherwise. */

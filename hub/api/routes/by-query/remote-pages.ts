@@ -2,11 +2,12 @@
 
 import { writeJson } from "#hub/api/http/json-writer.ts";
 import { optionalText } from "#hub/api/parameters/scalars.ts";
-import { isObject, type JsonObject, objectOf, parseJson } from "#hub/search/options/json.ts";
+import { objectOf, parseJson } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { valueText } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 

@@ -5,9 +5,9 @@ import { taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json } from "#hub/api/http/route.ts";
 import { writeTimeoutMs } from "#hub/api/parameters/write-options.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type ChangeOptions, ChangeProgress, changeByQuery, type DocumentPages } from "./change-by-query.ts";
 
 /** Parameters of every change by query. */

@@ -11,8 +11,8 @@ import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
 import { shardCounts } from "#hub/api/routes/indices/maintenance.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
 import { diskFigures } from "#hub/api/stats/disk-usage.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { clusterState, STATE_METRICS } from "./cluster-state.ts";
 
 export function allocationRoutes(parts: ApiParts): Route[] {

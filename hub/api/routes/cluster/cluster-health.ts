@@ -7,8 +7,8 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth, type Health, indexHealth } from "#hub/api/stats/index-health.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** How often the health is looked at while somebody waits for a better one. */

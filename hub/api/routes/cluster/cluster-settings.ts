@@ -5,8 +5,8 @@ import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
 import { optionalText } from "#hub/api/parameters/scalars.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { attributeSettings } from "./nodes.ts";
 
 export function clusterSettingsRoutes(parts: ApiParts): Route[] {

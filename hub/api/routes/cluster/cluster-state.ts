@@ -13,8 +13,8 @@ import { isTrue } from "#hub/api/parameters/scalars.ts";
 import { printSize } from "#hub/api/parameters/units.ts";
 import type { IndexInfo, NodeInfo } from "#hub/api/ports/indices.ts";
 import { answersAs } from "#hub/search/options/deprecation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const pack = promisify(deflate);
 

@@ -3,9 +3,9 @@
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import type { IngestDestination, IngestPipelines } from "#hub/api/ports/pipelines.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Documents of one simulation. */
 const MAX_SAMPLES = 1_000;

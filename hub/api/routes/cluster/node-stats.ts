@@ -16,8 +16,8 @@ import {
   runtimeFigures,
   threadCount,
 } from "#hub/api/stats/process-stats.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { meantNodes } from "./nodes.ts";
 

@@ -6,8 +6,8 @@ import { MAX_BODY_BYTES } from "#hub/api/http/request-body.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { nestSettings } from "#hub/api/parameters/index-settings.ts";
 import type { NodeInfo } from "#hub/api/ports/indices.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export function nodeRoutes(parts: ApiParts): Route[] {
   return [

@@ -5,9 +5,9 @@ import { printOutcome, printTask, type Task, taskHeaders } from "#hub/api/contex
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import type { NodeInfo } from "#hub/api/ports/indices.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { meantNodes } from "./nodes.ts";
 
 /** Name of the action that lists tasks. */

@@ -5,8 +5,9 @@
 
 import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
-import { isObject, type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { parseJson } from "#hub/search/options/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { joinMembers, jsonMembers } from "./json-members.ts";
 
 const SETTINGS_KEY = Buffer.from('"settings"');

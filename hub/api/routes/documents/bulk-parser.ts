@@ -9,9 +9,9 @@ import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/scala
 import { checkId, makeConditions, warnOfVersion } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/indices.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { readUpdateBody } from "./update.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";

@@ -17,11 +17,11 @@ import {
   writeStatus,
 } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem, WriteOptions, WriteResult } from "#hub/api/ports/indices.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "./bulk-parser.ts";
 import { type BulkRun, itemsOf, partOf, readBulkRun } from "./bulk-run.ts";

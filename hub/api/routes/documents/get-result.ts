@@ -5,10 +5,11 @@ import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { IndexInfo, StoredDocument } from "#hub/api/ports/indices.ts";
 import { answersAs } from "#hub/search/options/deprecation.ts";
-import { isObject, type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { parseJson } from "#hub/search/options/json.ts";
 import { filterSource, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** One document asked for. */
 export interface GetSpec {

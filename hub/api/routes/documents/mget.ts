@@ -9,9 +9,9 @@ import { optionalText, texts } from "#hub/api/parameters/scalars.ts";
 import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
 import { warnDeprecated } from "#hub/search/options/deprecation.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type GetSpec, getDocument } from "./get-result.ts";
 
 /** Documents of one request. */

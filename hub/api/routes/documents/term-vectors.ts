@@ -9,11 +9,12 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { isTrue, optionalText, texts } from "#hub/api/parameters/scalars.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
-import { isObject, type JsonObject, objectOf, scalarText } from "#hub/search/options/json.ts";
+import { objectOf, scalarText } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { type TermVectorOptions, termVectors } from "#hub/search/term-vectors.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { getDocument } from "./get-result.ts";
 
 /** Documents of one request. */

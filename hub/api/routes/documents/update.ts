@@ -17,9 +17,10 @@ import {
   writeStatus,
 } from "#hub/api/parameters/write-options.ts";
 import type { StoredDocument, WriteItem } from "#hub/api/ports/indices.ts";
-import { type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { parseJson } from "#hub/search/options/json.ts";
 import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { applySettings, splitSettings } from "./body-settings.ts";
 import { jsonMembers } from "./json-members.ts";

@@ -3,8 +3,8 @@
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { empty, json, type Route } from "#hub/api/http/route.ts";
 import type { DeadLetterBox, PipelineAdmin, PipelineSamples } from "#hub/api/ports/pipelines.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 const LIST = "/api/pipelines";
 const ONE = "/api/pipelines/{id}";

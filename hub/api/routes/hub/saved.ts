@@ -3,8 +3,8 @@
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { empty, json, type Route } from "#hub/api/http/route.ts";
 import type { SavedContent, SavedObjects } from "#hub/api/ports/administration.ts";
-import { isObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 
 const LIST = "/api/saved/{type}";
 const ONE = "/api/saved/{type}/{id}";

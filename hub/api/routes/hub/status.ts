@@ -3,8 +3,8 @@
 import type { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { json, type Route } from "#hub/api/http/route.ts";
 import type { HubStatus } from "#hub/api/ports/indices.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 
 export interface HubParts {

@@ -8,9 +8,10 @@ import { checkAliasName, parseAlias } from "#hub/api/parameters/alias-definition
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import { texts } from "#hub/api/parameters/scalars.ts";
 import type { AliasAction, IndexInfo, Indices, ResolveOptions } from "#hub/api/ports/indices.ts";
-import { type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { objectOf } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
 const OPTION_KEYS = ["filter", "routing", "index_routing", "search_routing", "is_write_index"];

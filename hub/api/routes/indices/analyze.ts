@@ -8,8 +8,9 @@ import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { numberSetting } from "#hub/api/routes/search/search-limits.ts";
 import { Analysis, type Analyzer, type PartSpec, type Token } from "#hub/engine/analysis/analysis.ts";
-import { isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Positions between the values of a list. */
 const VALUE_GAP = 100;

@@ -7,9 +7,9 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { clusterHealth } from "#hub/api/stats/index-health.ts";
 import { templateFor } from "#hub/cluster/catalog/composable-templates.ts";
 import { backingIndices, generationOf, TIMESTAMP_FIELD } from "#hub/cluster/catalog/data-streams.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const NANOS_PER_MS = 1_000_000;
 

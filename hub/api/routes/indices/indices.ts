@@ -13,8 +13,8 @@ import { isTrue } from "#hub/api/parameters/scalars.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
 import { warnDeprecated } from "#hub/search/options/deprecation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
 

@@ -6,8 +6,8 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/deprecation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export function maintenanceRoutes(parts: ApiParts): Route[] {
   const { shards } = parts;

@@ -21,9 +21,9 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { printField } from "#hub/engine/mapping/node.ts";
 import { answersAs } from "#hub/search/options/deprecation.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 const SHOW_PARAMS = [...RESOLVE_PARAMS, "local", "include_type_name", "master_timeout"];
 const PUT_PARAMS = [

@@ -8,8 +8,9 @@ import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
 import type { AliasAction, IndexDefinition, IndexInfo } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
-import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { objectOf } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
 
 /** Digits that made numbers of indices have. */

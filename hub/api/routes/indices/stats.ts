@@ -6,8 +6,8 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/resolve-options.ts";
 import type { IndexInfo, ShardStats } from "#hub/api/ports/indices.ts";
 import { type FigureOptions, figureSource, METRIC_NAMES, printFigures } from "#hub/api/stats/index-stats.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { shardCounts } from "./maintenance.ts";
 

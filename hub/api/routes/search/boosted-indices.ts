@@ -2,7 +2,7 @@
 
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import type { ResolveOptions } from "#hub/api/ports/indices.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Returns `body` with each name of `indices_boost` replaced by those of its indices. Throws index_missing. */
 export function withBoostedIndices(

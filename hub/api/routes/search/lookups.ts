@@ -4,10 +4,11 @@
  */
 
 import type { ApiParts } from "#hub/api/context/api-context.ts";
-import { isObject, type JsonObject, parseJson } from "#hub/search/options/json.ts";
+import { parseJson } from "#hub/search/options/json.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Look-ups of one request. */
 const MAX_LOOKUPS = 100;

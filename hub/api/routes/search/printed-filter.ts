@@ -1,6 +1,6 @@
 /** Filters of aliases as `_search_shards` prints them: with the defaults of their queries. */
 
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Returns a query with what its short form leaves out; queries that have no short form as they are. */
 export function printedFilter(query: JsonObject): JsonObject {

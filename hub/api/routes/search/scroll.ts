@@ -3,9 +3,9 @@
 import type { ApiParts } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { isObject } from "#hub/search/options/json.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";

@@ -2,9 +2,9 @@
 
 import { majorOf } from "#hub/api/compat/version.ts";
 import { type ErrorContext, shardFailureBodies } from "#hub/api/http/error-body.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { SearchResponse } from "#hub/search/search.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 export interface SearchAnswerOptions {
   /** Version told to clients, e.g. "6.5.4". */

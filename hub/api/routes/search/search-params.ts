@@ -3,8 +3,8 @@
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { RESOLVE_PARAMS } from "#hub/api/parameters/resolve-options.ts";
 import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Parameters that make a query. */
 export const QUERY_PARAMS: readonly string[] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { JsonObject } from "#hub/search/options/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { DOCS, type Json, SearchRoutesFixture } from "#test/support/api/search-routes.ts";
 
 const fixture = new SearchRoutesFixture();

@@ -10,12 +10,12 @@ import { SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/source-params.t
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { describeQuery, explainQuery, printExplanation } from "#hub/search/explain/explanation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { type Query, ShardContext } from "#hub/search/query/query.ts";
 import { parseQueryBody } from "#hub/search/request/search-request.ts";
 import type { SearchShard } from "#hub/search/search.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { openShards } from "./open-shards.ts";
 import { targetOf } from "./search.ts";
 import { QUERY_PARAMS, queryOfParams } from "./search-params.ts";

@@ -14,8 +14,8 @@ import {
 import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
 import { definitionOf } from "#hub/cluster/catalog/new-index.ts";
 import { warnDeprecated } from "#hub/search/options/deprecation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { namesAsked, namesMatching, namesToDelete, requireNew } from "./named-templates.ts";
 import { checkTemplateName, printComposable, printDefinition, readComposable } from "./template-body.ts";
 

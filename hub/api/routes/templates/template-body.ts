@@ -6,8 +6,8 @@ import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
 import { flattenSettings, nestSettings, printSettings } from "#hub/api/parameters/index-settings.ts";
 import { isTrue, optionalInteger, texts } from "#hub/api/parameters/scalars.ts";
 import type { ComponentTemplate, ComposableTemplate, PartialDefinition } from "#hub/api/ports/indices.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 const TEMPLATE_KEYS = [
   "index_patterns",

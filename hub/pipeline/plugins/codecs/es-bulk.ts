@@ -4,7 +4,7 @@ import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
-import { Event, isObject, valueText } from "#proto/event.ts";
+import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { splitPayload } from "./line.ts";
 
@@ -70,7 +70,7 @@ export const esBulkCodec = defineCodec({
 
 function actionOf(value: Record<string, unknown>): Action | undefined {
   const [name = "", values] = Object.entries(value)[0] ?? [];
-  return ACTIONS.has(name) && isObject(values) ? { name, values } : undefined;
+  return ACTIONS.has(name) && isHash(values) ? { name, values } : undefined;
 }
 
 function failure(line: Uint8Array, timeMs: number): Event {

@@ -5,7 +5,7 @@ import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { number, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJson } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
-import { Event, isObject } from "#proto/event.ts";
+import { Event, isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { splitPayload } from "./line.ts";
 import { plainCodec } from "./plain.ts";
@@ -53,7 +53,7 @@ function jsonReader(target: string | undefined, charset: string): Codec {
       const payload = utf8(bytes);
       const value = parseJson(decodeText(payload));
       const items = Array.isArray(value) ? value : [value];
-      if (items.length === 0 || !items.every(isObject)) {
+      if (items.length === 0 || !items.every(isHash)) {
         const failed = plain.decode(payload, timeMs);
         for (const event of failed) event.tag(FAILURE_TAG);
         return failed;

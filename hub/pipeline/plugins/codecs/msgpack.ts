@@ -3,7 +3,7 @@
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { readMessagePack, writeMessagePack } from "#hub/pipeline/plugins/codecs/msgpack/message-pack.ts";
 import { optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
-import { Event, isObject, valueText } from "#proto/event.ts";
+import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 
@@ -20,7 +20,7 @@ export const msgpackCodec = defineCodec({
     const into = target === undefined || target === "" ? undefined : fieldReference(target);
     const write = format === undefined ? undefined : compileFormat(format);
     const make = (value: unknown, timeMs: number): Event => {
-      if (into === undefined && isObject(value)) return new Event(value, timeMs);
+      if (into === undefined && isHash(value)) return new Event(value, timeMs);
       const event = new Event(into === undefined ? { message: valueText(value) } : {}, timeMs);
       if (into !== undefined) event.set(into, value);
       return event;

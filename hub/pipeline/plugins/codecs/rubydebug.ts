@@ -3,7 +3,7 @@
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { flag, options } from "#hub/pipeline/plugins/option-types.ts";
 import { isRawJson } from "#proto/codec/json.ts";
-import { type Event, isObject, Timestamp, valueText } from "#proto/event.ts";
+import { type Event, isHash, Timestamp, valueText } from "#proto/event.ts";
 import { plainCodec } from "./plain.ts";
 
 /** Blanks per level. */
@@ -36,7 +36,7 @@ function layOut(value: unknown, depth: number): string {
     );
     return `[\n${items.join(",\n")}\n${outer}]`;
   }
-  if (isObject(value)) {
+  if (isHash(value)) {
     const names = Object.keys(value).sort((a, b) => (a < b ? -1 : 1));
     if (names.length === 0) return "{}";
     const width = Math.max(...names.map((name) => JSON.stringify(name).length));

@@ -4,7 +4,7 @@ import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
 import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { flag, list, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
-import { type Event, isObject, Timestamp } from "#proto/event.ts";
+import { type Event, isHash, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 
 const FAILURE_TAG = "_csvparsefailure";
@@ -100,5 +100,5 @@ function bracketed(field: string): string {
 /** What is no time stays text. */
 function timeOf(value: string): unknown {
   const timeMs = Date.parse(value);
-  return Number.isNaN(timeMs) || isObject(value) ? value : new Timestamp(timeMs);
+  return Number.isNaN(timeMs) || isHash(value) ? value : new Timestamp(timeMs);
 }

@@ -2,9 +2,9 @@
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { flag, list, options, text } from "#hub/pipeline/plugins/option-types.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
-import { type Event, isObject } from "#proto/event.ts";
+import { type Event, isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export const deDotFilter = defineFilter({
   name: "de_dot",
@@ -47,7 +47,7 @@ export const deDotFilter = defineFilter({
 
 function withoutDots(value: unknown, separator: string): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutDots(item, separator));
-  if (!isObject(value)) return value;
+  if (!isHash(value)) return value;
   const result: JsonObject = {};
   for (const [name, item] of Object.entries(value))
     result[name.replaceAll(".", separator)] = withoutDots(item, separator);

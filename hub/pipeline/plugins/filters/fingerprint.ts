@@ -4,7 +4,7 @@ import { createHash, createHmac, randomUUID } from "node:crypto";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { murmur3 } from "#hub/pipeline/plugins/filters/fingerprint/murmur3.ts";
 import { flag, list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
-import { type Event, isObject, valueText } from "#proto/event.ts";
+import { type Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 
 const METHODS = [
@@ -84,7 +84,7 @@ function concatenated(event: Event, names: readonly string[]): string {
 
 /** Objects with their names in order, so that equal ones have equal texts. */
 function hashText(value: unknown): string {
-  if (!isObject(value)) return valueText(value);
+  if (!isHash(value)) return valueText(value);
   const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${sorted.map(([name, item]) => `"${name}":${hashText(item)}`).join(",")}}`;
 }

@@ -6,9 +6,9 @@ import { Reader, type Response } from "maxmind";
 import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
-import { isObject } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Where the update program of MaxMind and the distributions' packages put databases. */
 const FOLDERS = ["/usr/share/GeoIP", "/var/lib/GeoIP", "/usr/local/share/GeoIP"];
@@ -228,7 +228,7 @@ function at(record: JsonObject, ...path: readonly string[]): unknown {
   let value: unknown = record;
   for (const key of path) {
     const container: unknown = Array.isArray(value) ? value[0] : value;
-    if (!isObject(container) || !Object.hasOwn(container, key)) return undefined;
+    if (!isHash(container) || !Object.hasOwn(container, key)) return undefined;
     value = container[key];
   }
   return value;

@@ -3,7 +3,7 @@
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { flag, list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { parseJson } from "#proto/codec/json.ts";
-import { isObject } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 
 export const jsonFilter = defineFilter({
@@ -23,7 +23,7 @@ export const jsonFilter = defineFilter({
         const value = event.get(from);
         if (value === undefined || value === null || value === "") return false;
         const parsed = typeof value === "string" ? parseJson(value) : undefined;
-        const fits = parsed !== undefined && (to !== undefined || isObject(parsed)) && namesAreFields(parsed);
+        const fits = parsed !== undefined && (to !== undefined || isHash(parsed)) && namesAreFields(parsed);
         if (!fits) {
           if (!(skip_on_invalid_json && parsed === undefined))
             for (const tag of tag_on_failure) event.tag(tag);
@@ -40,7 +40,7 @@ export const jsonFilter = defineFilter({
 /** Returns false where a name within has brackets, which no field reference could tell. */
 function namesAreFields(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(namesAreFields);
-  if (!isObject(value)) return true;
+  if (!isHash(value)) return true;
   return Object.entries(value).every(([name, item]) => !/[[\]]/.test(name) && namesAreFields(item));
 }
 

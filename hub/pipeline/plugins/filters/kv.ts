@@ -5,7 +5,7 @@ import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { type KeyValueOptions, KeyValueReader } from "#hub/pipeline/plugins/filters/kv/key-value-reader.ts";
 import { anyTable, flag, list, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
-import { type Event, isObject, valueText } from "#proto/event.ts";
+import { type Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 
@@ -105,7 +105,7 @@ function store(
     return;
   }
   const before = event.get(target);
-  event.set(target, isObject(before) ? { ...before, ...pairs } : pairs);
+  event.set(target, isHash(before) ? { ...before, ...pairs } : pairs);
 }
 
 /** A key with brackets that is no reference stands for itself, brackets made underscores. */

@@ -5,9 +5,9 @@ import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.t
 import { list, oneOf, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
-import { type Event, isObject } from "#proto/event.ts";
+import { type Event, isHash } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Longest time one own pattern may take for one text, ms. */
 const PATTERN_LIMIT_MS = 1_000;
@@ -250,7 +250,7 @@ function redactValue(
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries())
       value[index] = redactValue(item, path, excluded, text, depth + 1);
-  } else if (isObject(value)) {
+  } else if (isHash(value)) {
     redactMembers(value, path, excluded, text, depth + 1);
   }
   return value;

@@ -9,7 +9,7 @@ import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { anyTable, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
-import { isObject, valueText } from "#proto/event.ts";
+import { isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -79,7 +79,7 @@ export const translateFilter = defineFilter({
         if (value === undefined || value === null || (!override && event.has(target))) return false;
         const found = lookup(valueText(Array.isArray(value) ? value[0] : value)) ?? fallback?.(event);
         if (found === undefined) return false;
-        event.set(target, isObject(found) ? structuredClone(found) : found);
+        event.set(target, isHash(found) ? structuredClone(found) : found);
         return true;
       },
     };
@@ -150,6 +150,6 @@ function readDictionary(path: string): Map<string, unknown> {
     return new Map(rows.filter((row) => row.length > 1).map(([key = "", result = ""]) => [key, result]));
   }
   const value: unknown = kind === ".json" ? JSON.parse(content) : parseYaml(content);
-  if (!isObject(value)) throw new AppError("settings_invalid", `${path} holds no table of values`);
+  if (!isHash(value)) throw new AppError("settings_invalid", `${path} holds no table of values`);
   return new Map(Object.entries(value));
 }

@@ -3,7 +3,7 @@
 import { Type } from "#hub/pipeline/language/option-schema.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { list, options } from "#hub/pipeline/plugins/option-types.ts";
-import { isObject } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 
 export const truncateFilter = defineFilter({
@@ -34,7 +34,7 @@ export const truncateFilter = defineFilter({
 /** A character that the limit would split goes as a whole. */
 function cut(value: unknown, limit: number): unknown {
   if (Array.isArray(value)) return value.map((item) => cut(item, limit));
-  if (isObject(value))
+  if (isHash(value))
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cut(item, limit)]));
   if (typeof value !== "string" || value.length * 3 <= limit) return value;
   const bytes = Buffer.from(value);

@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { flag, list, oneOf, options, text } from "#hub/pipeline/plugins/option-types.ts";
-import { isObject } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import { FieldConflict } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 
@@ -39,7 +39,7 @@ export const urldecodeFilter = defineFilter({
 function decode(value: unknown): unknown {
   if (typeof value === "string") return value.replace(/(?:%[0-9A-Fa-f]{2})+/g, decodeRun);
   if (Array.isArray(value)) return value.map(decode);
-  if (!isObject(value)) return value;
+  if (!isHash(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, decode(item)]));
 }
 

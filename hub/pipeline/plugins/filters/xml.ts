@@ -4,9 +4,9 @@ import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { parseXml, withoutNamespaces, type XmlElement } from "#hub/pipeline/plugins/filters/xml/tree.ts";
 import { compileXPath, type XPath } from "#hub/pipeline/plugins/filters/xml/xpath.ts";
 import { anyTable, flag, list, optional, options, table, text } from "#hub/pipeline/plugins/option-types.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
 import type { Event } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Longest document looked at, characters. */
 const MAX_LENGTH = 8 * 1024 * 1024;

@@ -16,7 +16,7 @@ import { openPostgresql } from "#hub/pipeline/plugins/inputs/jdbc/postgresql.ts"
 import { openSqlite } from "#hub/pipeline/plugins/inputs/jdbc/sqlite.ts";
 import { bindStatement } from "#hub/pipeline/plugins/inputs/jdbc/statement.ts";
 import { fieldValue, numberOf } from "#hub/pipeline/plugins/inputs/jdbc/values.ts";
-import { Event, isObject, valueText } from "#proto/event.ts";
+import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -83,7 +83,7 @@ class JdbcInput implements Component {
     const { schedule, values } = this.#task;
     const remembered = values.clean_run ? undefined : await this.#context.state.get(STATE_KEY);
     // What was remembered for another column, or in another way, would skip rows.
-    const isSame = isObject(remembered) && remembered["of"] === this.#trackedBy();
+    const isSame = isHash(remembered) && remembered["of"] === this.#trackedBy();
     this.#last = isSame ? valueText(remembered["value"]) : this.#isNumeric() ? "0" : EPOCH;
     const channel = this.#context.open({ key: randomUUID() });
     const work =

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
+import type { JsonObject } from "#proto/kit/json.ts";
 import "#proto/no-long.ts"; // protobufjs is one for the whole process
 import protobuf from "protobufjs";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
@@ -14,9 +15,9 @@ import {
   HttpServer,
 } from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
 import { options, text } from "#hub/pipeline/plugins/option-types.ts";
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
-import { Event, isObject, valueText } from "#proto/event.ts";
+import { Event, isHash, valueText } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 
 /** The part of opentelemetry/proto/logs/v1 that is read; numbers are those of the specification. */
@@ -142,7 +143,7 @@ function eventsOf(logs: JsonObject, nowMs: number): Event[] {
   const events: Event[] = [];
   for (const ofResource of objects(logs["resourceLogs"])) {
     const resource = attributesOf(
-      isObject(ofResource["resource"]) ? ofResource["resource"]["attributes"] : undefined,
+      isHash(ofResource["resource"]) ? ofResource["resource"]["attributes"] : undefined,
       0,
     );
     for (const ofScope of objects(ofResource["scopeLogs"])) {
@@ -156,8 +157,8 @@ function eventsOf(logs: JsonObject, nowMs: number): Event[] {
 function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs: number): Event {
   const timeMs = timeOf(record["timeUnixNano"]) ?? timeOf(record["observedTimeUnixNano"]) ?? nowMs;
   const body = anyValue(record["body"], 0);
-  const fields: JsonObject = isObject(body) ? { body } : { message: valueText(body) };
-  if (isObject(body) && typeof body["message"] === "string") fields["message"] = body["message"];
+  const fields: JsonObject = isHash(body) ? { body } : { message: valueText(body) };
+  if (isHash(body) && typeof body["message"] === "string") fields["message"] = body["message"];
   const severity = Number(record["severityNumber"] ?? 0);
   const level = record["severityText"] ?? LEVELS[Math.ceil(severity / 4) - 1];
   if (level !== undefined && level !== "") fields["log"] = { level: valueText(level).toLowerCase() };
@@ -168,7 +169,7 @@ function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs
   const attributes = attributesOf(record["attributes"], 0);
   if (Object.keys(attributes).length > 0) fields["attributes"] = attributes;
   if (Object.keys(resource).length > 0) fields["resource"] = { attributes: resource };
-  if (isObject(scope) && scope["name"] !== undefined && scope["name"] !== "")
+  if (isHash(scope) && scope["name"] !== undefined && scope["name"] !== "")
     fields["scope"] = { name: scope["name"] };
   const [trace, span] = [hex(record["traceId"]), hex(record["spanId"])];
   if (trace !== "") fields["trace"] = { id: trace };
@@ -179,7 +180,7 @@ function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs
 }
 
 function objects(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? value.filter(isHash) : [];
 }
 
 function attributesOf(list: unknown, depth: number): JsonObject {
@@ -190,9 +191,9 @@ function attributesOf(list: unknown, depth: number): JsonObject {
 
 /** Both forms name the kind of a value by its one member. */
 function anyValue(value: unknown, depth: number): unknown {
-  if (!isObject(value) || depth > MAX_DEPTH) return "";
-  if (isObject(value["kvlistValue"])) return attributesOf(value["kvlistValue"]["values"], depth + 1);
-  if (isObject(value["arrayValue"])) {
+  if (!isHash(value) || depth > MAX_DEPTH) return "";
+  if (isHash(value["kvlistValue"])) return attributesOf(value["kvlistValue"]["values"], depth + 1);
+  if (isHash(value["arrayValue"])) {
     const { values } = value["arrayValue"];
     return (Array.isArray(values) ? values : []).map((each) => anyValue(each, depth + 1));
   }

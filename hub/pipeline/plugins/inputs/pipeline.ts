@@ -7,9 +7,10 @@ import {
   type InputContext,
 } from "#hub/pipeline/plugins/input.ts";
 import { options, text } from "#hub/pipeline/plugins/option-types.ts";
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 
 /** Ways into the log kept open, one per source; the one untouched longest is closed. */

@@ -15,9 +15,9 @@ import {
   type InputEvent,
 } from "#hub/pipeline/plugins/input.ts";
 import { codecOption, flag, oneOf, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
-import { isObject } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const HEADERS = fieldReference("[@metadata][rabbitmq_headers]");
 const PROPERTIES = fieldReference("[@metadata][rabbitmq_properties]");
@@ -195,5 +195,5 @@ function plainTable(table: Readonly<Record<string, unknown>>): JsonObject {
 function plainValue(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return value.toString();
   if (Array.isArray(value)) return value.map(plainValue);
-  return isObject(value) ? plainTable(value) : value;
+  return isHash(value) ? plainTable(value) : value;
 }

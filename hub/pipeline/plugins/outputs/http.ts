@@ -12,10 +12,10 @@ import {
   type WriteRest,
   type WriterContext,
 } from "#hub/pipeline/plugins/output.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
-import { type Event, isObject, valueText } from "#proto/event.ts";
+import { type Event, isHash, valueText } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const pack = promisify(gzip);
 
@@ -115,7 +115,7 @@ function bodyOf({ format, mapping, message }: Options): (event: Event) => string
 
 function mapped(mapping: Readonly<Record<string, unknown>>): (event: Event) => JsonObject {
   const members = Object.entries(mapping).map(([name, value]) => {
-    const write = isObject(value) ? mapped(value) : compileFormat(valueText(value));
+    const write = isHash(value) ? mapped(value) : compileFormat(valueText(value));
     return [name, write] as const;
   });
   return (event) => Object.fromEntries(members.map(([name, write]) => [name, write(event)]));

@@ -17,7 +17,7 @@ import {
   type WriteRest,
   type WriterContext,
 } from "#hub/pipeline/plugins/output.ts";
-import { type Event, isObject, valueText } from "#proto/event.ts";
+import { type Event, isHash, valueText } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -96,7 +96,7 @@ export const rabbitmqOutput = defineOutput({
 });
 
 function compileProperty(name: string, value: unknown): (event: Event) => unknown {
-  if (isObject(value)) {
+  if (isHash(value)) {
     const members = Object.entries(value).map(([key, each]) => [key, compileProperty("", each)] as const);
     return (event) => Object.fromEntries(members.map(([key, write]) => [key, write(event)]));
   }

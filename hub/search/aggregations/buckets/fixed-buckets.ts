@@ -10,8 +10,8 @@ import {
   type TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { BucketCollector } from "./bucket-collector.ts";
 
 /** JSON-able; one entry for each bucket of the request. */

@@ -1,8 +1,9 @@
 /** The options `include` and `exclude` of `terms`. */
 
-import { isObject, scalarText } from "#hub/search/options/json.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import { compileRegexp } from "#hub/search/patterns/automaton.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 
 /** Says whether a term gets a bucket. */
 export type TermFilter = (text: string) => boolean;

@@ -11,8 +11,8 @@ import {
 import type { BucketOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type CollectedTerms, firstTerms } from "./first-terms.ts";
 import type { TermFilter } from "./terms-filter.ts";
 

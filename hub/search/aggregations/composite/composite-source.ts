@@ -16,7 +16,7 @@ import { formatOf, type ValueFormat } from "#hub/search/columns/value-format.ts"
 import { parseDateMath } from "#hub/search/dates/date-math.ts";
 import { timeZone } from "#hub/search/dates/time-zone.ts";
 import { readTile, sortableTile, tileOf } from "#hub/search/geo/tile.ts";
-import { isObject, objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
+import { objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
@@ -29,6 +29,7 @@ import {
 } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 import { PartNumbers } from "./composite-parts.ts";
 
 /** One part of a key; null stands for a document without a value. */

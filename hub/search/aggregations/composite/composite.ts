@@ -13,10 +13,10 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { printValue } from "#hub/search/columns/value-format.ts";
 import { readTile, tileName } from "#hub/search/geo/tile.ts";
 import { answersAs } from "#hub/search/options/deprecation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { integer, list, object, required } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { CompositeCollector, type CompositeState } from "./composite-collector.ts";
 import { type CompositeSource, type KeyPart, readSource, SourceValues } from "./composite-source.ts";
 

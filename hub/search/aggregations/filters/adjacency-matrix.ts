@@ -17,10 +17,10 @@ import {
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { object, required, text } from "#hub/search/options/options.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { QuerySorter } from "./query-sorter.ts";
 
 const OPTIONS = {

@@ -14,8 +14,8 @@ import {
   type Collector,
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { QuerySorter } from "./query-sorter.ts";
 
 /** Collects what comes into the bucket of a shard. */

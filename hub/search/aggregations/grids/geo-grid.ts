@@ -25,9 +25,9 @@ import { readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
 import { isInBox } from "#hub/search/geo/box.ts";
 import type { GeoBox } from "#hub/search/geo/point.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { integer, object, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Buckets of the answer unless the request says otherwise. */
 const DEFAULT_SIZE = 10_000;

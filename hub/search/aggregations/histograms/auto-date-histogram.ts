@@ -17,10 +17,10 @@ import { columnField, NumericValues, numericColumn } from "#hub/search/columns/c
 import { formatOf, printValue, RAW } from "#hub/search/columns/value-format.ts";
 import { type CalendarUnit, calendarRounding, type Rounding } from "#hub/search/dates/rounding.ts";
 import { timeZone } from "#hub/search/dates/time-zone.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { anything, integer, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { type HistogramState, mergeHistograms, type NumberBucket } from "./histogram-buckets.ts";
 import { HistogramCollector } from "./histogram-collector.ts";

@@ -16,10 +16,11 @@ import { parseDateMath } from "#hub/search/dates/date-math.ts";
 import { calendarRounding, calendarUnit, fixedRounding, type Rounding } from "#hub/search/dates/rounding.ts";
 import { timeZone } from "#hub/search/dates/time-zone.ts";
 import { warnDeprecated } from "#hub/search/options/deprecation.ts";
-import { isObject, type JsonObject, scalarText } from "#hub/search/options/json.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import { anything, flag, integer, object, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import {

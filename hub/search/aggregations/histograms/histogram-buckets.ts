@@ -10,8 +10,8 @@ import {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type BucketOrder, compareBuckets } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export interface NumberBucket {
   readonly key: number;

@@ -11,10 +11,10 @@ import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-orde
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import { formatOf, RAW } from "#hub/search/columns/value-format.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { anything, flag, integer, number, object, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import {
   type HistogramShape,
   type HistogramState,

@@ -1,9 +1,9 @@
 /** `extended_stats`: stats with the spread of the values. */
 
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { number, type Option, type Options } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type NumberGroup, type NumericMetric, type NumericState, numericMetric } from "./numeric-metric.ts";
 
 /** Standard deviations on either side of the mean that the bounds lie at. */

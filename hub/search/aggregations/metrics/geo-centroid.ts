@@ -4,9 +4,9 @@ import type { Aggregation, Collector } from "#hub/search/aggregations/tree/aggre
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const OPTIONS = { field: text("field of points", undefined) } as const;
 

@@ -16,10 +16,10 @@ import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregat
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { javaDouble, printValue, RAW } from "#hub/search/columns/value-format.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { anything, number, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Centroids of a digest unless the request says otherwise. */
 const DEFAULT_COMPRESSION = 1000;

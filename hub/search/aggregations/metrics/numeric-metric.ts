@@ -13,9 +13,9 @@ import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggrega
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import { formatOf, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { anything, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
 
 /** JSON-able; `min` and `max` null without values. */

@@ -13,10 +13,10 @@ import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregat
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { javaDouble, printValue, RAW } from "#hub/search/columns/value-format.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { anything, flag, list, object, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Percents of the answer unless the request names others. */
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];

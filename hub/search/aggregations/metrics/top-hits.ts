@@ -7,12 +7,12 @@ import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { type FetchOptions, parseFetch } from "#hub/search/execute/fetch/fetch-request.ts";
 import { TopHits as HitCollector } from "#hub/search/execute/hits/top-hits.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { anything, flag, integer, object } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { bindSort, compareRanks, type KeySource, type Rank } from "#hub/search/sort/shard-sort.ts";
 import { parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** index.max_inner_result_window. */
 const MAX_HITS = 100;

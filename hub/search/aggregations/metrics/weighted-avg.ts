@@ -7,10 +7,10 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, numericColumn } from "#hub/search/columns/column-values.ts";
 import { printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { anything, object, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 const OPTIONS = {
   value: required(object("field of the values: {field, missing}")),

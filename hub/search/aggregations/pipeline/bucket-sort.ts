@@ -3,10 +3,10 @@
 import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { type Bucket, type BucketPath, parsePath, valueAt } from "#hub/search/aggregations/tree/pipeline.ts";
 import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
-import { isObject } from "#hub/search/options/json.ts";
 import { anything, integer, oneOf } from "#hub/search/options/options.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 
 const OPTIONS = {
   sort: anything('paths to order by: [{"sales": {"order": "desc"}}]'),

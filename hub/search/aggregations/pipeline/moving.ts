@@ -1,7 +1,7 @@
 /** Models of moving averages, and the functions that moving_fn knows by name. */
 
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Makes the next number of those before, the oldest first. */
 export interface MovingModel {

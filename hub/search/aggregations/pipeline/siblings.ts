@@ -9,9 +9,9 @@ import {
 } from "#hub/search/aggregations/tree/pipeline.ts";
 import type { PipelineType } from "#hub/search/aggregations/tree/pipeline-type.ts";
 import { formatOf, javaDouble, printValue } from "#hub/search/columns/value-format.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { list, number } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Percents of percentiles_bucket unless the request names others. */
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];

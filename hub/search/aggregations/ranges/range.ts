@@ -21,10 +21,11 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import { formatOf, javaDouble, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
-import { type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { objectOf } from "#hub/search/options/json.ts";
 import { anything, flag, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { putInRanges, type RangeLimits } from "./range-limits.ts";
 
 const OPTIONS = {

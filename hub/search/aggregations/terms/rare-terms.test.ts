@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { JsonObject } from "#hub/search/options/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
 /** Documents whose hosts are spread so that some are rare in a shard and frequent in all. */

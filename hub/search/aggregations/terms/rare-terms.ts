@@ -25,10 +25,10 @@ import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import { isWholeType } from "#hub/search/fields/field-terms.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { anything, integer, number, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type TermsSource, termsCollector } from "./terms-source.ts";
 
 /** Largest max_doc_count: what more documents have isn't rare. */

@@ -1,7 +1,7 @@
 /** How much more often a term is in a set of documents than in all: the heuristics of `significant_terms`. */
 
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Documents of the set and of all, with and without the term. */
 export interface Frequencies {

@@ -18,11 +18,11 @@ import {
 } from "#hub/search/aggregations/buckets/terms-state.ts";
 import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
 import { toAppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { DuplicateWords } from "./duplicate-words.ts";
 
 /** UTF-16 units of a value that are looked at. */

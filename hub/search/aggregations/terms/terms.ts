@@ -16,9 +16,9 @@ import type {
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { anything, flag, integer, oneOf, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { type TermsSource, termsCollector } from "./terms-source.ts";
 
 const OPTIONS = {

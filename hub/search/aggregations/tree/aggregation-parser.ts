@@ -1,9 +1,10 @@
 /** JSON of `aggs` to a tree. The types are plugins: see all.ts. */
 
-import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { objectOf } from "#hub/search/options/json.ts";
 import { type Options, readOptions, type Values } from "#hub/search/options/options.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Aggregation, AggregationTree, NamedAggregation } from "./aggregation.ts";
 import { inOrder } from "./apply-pipelines.ts";

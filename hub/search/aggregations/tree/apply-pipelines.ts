@@ -1,7 +1,7 @@
 /** Runs pipeline aggregations over what was rendered. */
 
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import {
   type Bucket,
   bucketsOf,

@@ -1,8 +1,8 @@
 /** The option `order`: by count, key, or a metric below. */
 
 import { warnDeprecated } from "#hub/search/options/deprecation.ts";
-import { isObject } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 import type { AggregationTree, TreeState } from "./aggregation.ts";
 
 export interface BucketOrder {

@@ -4,9 +4,9 @@
  */
 
 import { javaDouble } from "#hub/search/columns/value-format.ts";
-import { isObject, type JsonObject } from "#hub/search/options/json.ts";
 import { anything, oneOf, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** A rendered bucket. */
 export type Bucket = JsonObject;

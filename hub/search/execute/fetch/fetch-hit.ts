@@ -12,11 +12,12 @@ import {
   printExplanation,
 } from "#hub/search/explain/explanation.ts";
 import { Highlighter } from "#hub/search/highlight/highlighter.ts";
-import { type JsonObject, shortest } from "#hub/search/options/json.ts";
+import { shortest } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
 import type { Query, ShardContext, Weight } from "#hub/search/query/query.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { valuesAt } from "#hub/search/source/source-values.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { FetchOptions, FieldRequest } from "./fetch-request.ts";
 
 /** A hit as the answer has it, key by key. */

@@ -1,11 +1,12 @@
 /** What a request wants to see of each hit. */
 
 import { type HighlightRequest, parseHighlight } from "#hub/search/highlight/highlight-request.ts";
-import { describe, isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { describe } from "#hub/search/options/json.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { ALL_SOURCE, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 export interface FetchOptions {
   /** False: the documents themselves aren't returned. */

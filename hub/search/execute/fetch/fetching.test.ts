@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/raw-json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { DOCS, hitsFixture } from "#test/support/search/hits.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ensureKernel } from "#hub/engine/kernel/build.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
-import type { JsonObject } from "#hub/search/options/json.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { DEFAULT_LIMITS } from "#hub/search/search.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
 const WORDS = 3000;

@@ -4,10 +4,10 @@ import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
 import { matchQuery } from "#hub/search/fields/text-query.ts";
-import { isObject } from "#hub/search/options/json.ts";
 import { anything, number, oneOf, text } from "#hub/search/options/options.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 
 const OPTIONS = {
   cutoff_frequency: number("accepted; all words count alike", undefined),

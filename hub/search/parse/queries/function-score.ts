@@ -2,11 +2,12 @@
 
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { FunctionScoreNode, type WeightedFunction } from "#hub/search/execute/nodes/function-score.ts";
-import { isObject, type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { objectOf } from "#hub/search/options/json.ts";
 import { anything, number, object, oneOf } from "#hub/search/options/options.ts";
 import { type QueryParser, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { FUNCTION_NAMES, parseFunction, readWeight } from "#hub/search/scoring/score-function.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 const SINGLE = Object.fromEntries(
   FUNCTION_NAMES.map((name) => [name, object("the only function, instead of [functions]")]),

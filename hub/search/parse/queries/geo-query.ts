@@ -4,11 +4,12 @@ import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { GeoNode, type GeoTest } from "#hub/search/execute/nodes/geo.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { fieldOf } from "#hub/search/fields/field-terms.ts";
-import { type JsonObject, objectOf } from "#hub/search/options/json.ts";
+import { objectOf } from "#hub/search/options/json.ts";
 import { flag, type Options, oneOf, readOptions, type Values } from "#hub/search/options/options.ts";
 import { COMMON_OPTIONS } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Options of every query on points. */
 export const GEO_OPTIONS = {

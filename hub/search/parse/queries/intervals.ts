@@ -3,10 +3,11 @@
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { IntervalNode } from "#hub/search/intervals/interval-node.ts";
 import { parseRule } from "#hub/search/intervals/rules.ts";
-import { isObject, objectOf, onlyEntry } from "#hub/search/options/json.ts";
+import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { readOptions } from "#hub/search/options/options.ts";
 import { COMMON_OPTIONS, type QueryType, withBoost } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 
 const OPTIONS = {} as const;
 

@@ -7,13 +7,14 @@ import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { boosted, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
 import { analyze } from "#hub/search/fields/text-query.ts";
-import { describe, isObject, type JsonObject } from "#hub/search/options/json.ts";
+import { describe } from "#hub/search/options/json.ts";
 import { anything, flag, integer, number, required, text, texts } from "#hub/search/options/options.ts";
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Texts and documents that one query compares with. */
 const MAX_LIKES = 100;

@@ -7,7 +7,6 @@ import { boosted, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts"
 import { boolPrefixQuery } from "#hub/search/fields/bool-prefix.ts";
 import { expandFields, readFieldNames } from "#hub/search/fields/field-names.ts";
 import { matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
-import { isObject } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
@@ -21,6 +20,7 @@ import {
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { isObject } from "#proto/kit/json.ts";
 
 const OPTIONS = {
   query: required(anything("the text")),

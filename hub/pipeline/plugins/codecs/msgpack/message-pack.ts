@@ -1,6 +1,6 @@
 /** MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md): values to bytes and back. */
 
-import type { JsonObject } from "#proto/codec/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Values within values. */
 const MAX_DEPTH = 64;

@@ -1,7 +1,7 @@
 /** Tasks that events belong to: each has a map in a sandbox, and the place of its first event, which is held till it ends. */
 
 import type { Sandbox } from "#hub/pipeline/plugins/filters/script/sandbox.ts";
-import type { JsonObject } from "#proto/codec/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 export interface Task {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** Parts of mutate that move values between fields. */
 
 import type { Mutation } from "#hub/pipeline/plugins/filters/mutate.ts";
-import { copyValue, isObject, valueText } from "#proto/event.ts";
+import { copyValue, isHash, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 
@@ -124,10 +124,10 @@ function mergeInto(event: Parameters<Mutation>[0], target: FieldReference, added
   if (added === undefined || added === null) return;
   const before = event.get(target);
   if (before === undefined || before === null) {
-    event.set(target, isObject(added) ? copyValue(added) : [added].flat());
-  } else if (isObject(before) && isObject(added)) {
+    event.set(target, isHash(added) ? copyValue(added) : [added].flat());
+  } else if (isHash(before) && isHash(added)) {
     event.set(target, { ...before, ...(copyValue(added) as object) });
-  } else if (!isObject(before) && !isObject(added)) {
+  } else if (!isHash(before) && !isHash(added)) {
     event.set(target, [...new Set([before].flat().concat([added].flat()))]);
   }
 }

@@ -4,10 +4,11 @@
  */
 
 import type { QuickJSContext, QuickJSHandle } from "quickjs-emscripten";
-import { type JsonObject, parseJson } from "#proto/codec/json.ts";
-import { Event, isObject, Timestamp } from "#proto/event.ts";
+import { parseJson } from "#proto/codec/json.ts";
+import { Event, isHash, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { PRELUDE } from "./prelude.ts";
 import { loadQuickJs } from "./quickjs.ts";
 
@@ -74,7 +75,7 @@ export class Sandbox {
   closeMap(key: string): JsonObject {
     const json = this.#invoke("closeMap", [key]);
     const members = typeof json === "string" ? parseJson(json) : undefined;
-    return isObject(members) ? members : {};
+    return isHash(members) ? members : {};
   }
 
   #script(source: string): Script {
@@ -237,7 +238,7 @@ export class Sandbox {
     offer("emit", (event) => this.#emit(event));
     const create = context.newFunction("create", (json) => {
       const fields = parseJson(context.getString(json));
-      const event = new Event(isObject(fields) ? fields : {}, this.#events[0]?.timeMs ?? 0);
+      const event = new Event(isHash(fields) ? fields : {}, this.#events[0]?.timeMs ?? 0);
       return context.newNumber(this.#events.push(event) - 1);
     });
     context.setProp(host, "create", create);

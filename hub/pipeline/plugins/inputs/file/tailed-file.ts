@@ -6,7 +6,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { createGunzip } from "node:zlib";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import type { InputChannel, InputContext, InputEvent } from "#hub/pipeline/plugins/input.ts";
-import { isObject } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import { type CutLine, LineCutter } from "./line-cutter.ts";
 
 /** Bytes read and sent at a time. */
@@ -220,7 +220,7 @@ export class TailedFile {
 
 /** Returns what is remembered; undefined for anything else. */
 export function readPosition(value: unknown): FilePosition | undefined {
-  return isObject(value) && typeof value["offset"] === "number"
+  return isHash(value) && typeof value["offset"] === "number"
     ? (value as unknown as FilePosition)
     : undefined;
 }

@@ -1,6 +1,6 @@
 /** A service that is asked: its address and how it is spoken to, from one entry of the option `urls`. */
 
-import { isObject, valueText } from "#proto/event.ts";
+import { isHash, valueText } from "#proto/event.ts";
 import type { HttpPollerOptions } from "./options.ts";
 
 /** Hosts that a token may go to without TLS, as it doesn't leave the machine. */
@@ -19,8 +19,8 @@ export interface Target {
 
 /** Returns the service of an entry; what it doesn't say is as the options of the input say. */
 export function targetOf(name: string, value: unknown, values: HttpPollerOptions): Target {
-  const table = isObject(value) ? value : { url: value };
-  const headers = isObject(table["headers"]) ? table["headers"] : {};
+  const table = isHash(value) ? value : { url: value };
+  const headers = isHash(table["headers"]) ? table["headers"] : {};
   const own = (key: string): string | undefined =>
     table[key] === undefined ? undefined : valueText(table[key]);
   return {

@@ -1,7 +1,7 @@
 /** What is to be done to which document: an event in the words of the bulk interface. */
 
 import type { Refusal } from "#hub/pipeline/plugins/output.ts";
-import { type Event, isObject, valueText } from "#proto/event.ts";
+import { type Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import type { ElasticsearchOptions } from "./options.ts";
@@ -54,7 +54,7 @@ function compileIndex(values: ElasticsearchOptions): (event: Event) => string {
   return (event) => {
     const own = values.data_stream_auto_routing ? event.get(DATA_STREAM) : undefined;
     const field = (name: string, fallback: string): string =>
-      isObject(own) && own[name] !== undefined ? valueText(own[name]) : fallback;
+      isHash(own) && own[name] !== undefined ? valueText(own[name]) : fallback;
     return [field("type", type), field("dataset", dataset), field("namespace", namespace)]
       .join("-")
       .toLowerCase();

@@ -2,9 +2,10 @@
 
 import { clientTls } from "#hub/pipeline/connections/tls.ts";
 import type { OutputRecord, OutputWriter, WriteRest, WriterContext } from "#hub/pipeline/plugins/output.ts";
-import { type JsonObject, parseJsonObject } from "#proto/codec/json.ts";
-import { isObject } from "#proto/event.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
+import { isHash } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { BulkAction } from "./action.ts";
 import { type ElasticsearchOptions, hostUrls } from "./options.ts";
 import type { SearchAnswer, SearchClient } from "./search-client.ts";
@@ -152,13 +153,13 @@ function bulkLines({ target, body, id }: OutputRecord): Uint8Array[] {
 }
 
 function resultOf(item: unknown): JsonObject {
-  const [result] = isObject(item) ? Object.values(item) : [];
-  return isObject(result) ? result : {};
+  const [result] = isHash(item) ? Object.values(item) : [];
+  return isHash(result) ? result : {};
 }
 
 function reasonOf({ error }: JsonObject): string {
-  if (!isObject(error)) return JSON.stringify(error ?? "no reason was given").slice(0, 500);
-  const cause = isObject(error["caused_by"]) ? `: ${String(error["caused_by"]["reason"])}` : "";
+  if (!isHash(error)) return JSON.stringify(error ?? "no reason was given").slice(0, 500);
+  const cause = isHash(error["caused_by"]) ? `: ${String(error["caused_by"]["reason"])}` : "";
   return `${String(error["type"])}: ${String(error["reason"])}${cause}`.slice(0, 500);
 }
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { parseJsonObject } from "#proto/codec/json.ts";
-import { isObject } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { ElasticsearchOptions } from "./options.ts";
 import type { SearchClient } from "./search-client.ts";
@@ -34,5 +34,5 @@ export async function putTemplate(
 async function majorVersion(client: SearchClient, signal: AbortSignal): Promise<number> {
   const { body } = await client.request("GET", "/", undefined, signal);
   const version = parseJsonObject(body)?.["version"];
-  return isObject(version) ? Number.parseInt(String(version["number"]), 10) : 0;
+  return isHash(version) ? Number.parseInt(String(version["number"]), 10) : 0;
 }
