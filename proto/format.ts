@@ -1,6 +1,7 @@
 /** Formats: text with `%{field}`, `%{[a][b]}`, `%{+yyyy.MM.dd}`, `%{+%s}`, `%{{yyyy-MM-dd}}` and `%{{TIME_NOW}}` in it. */
 
-import { compileTimeFormat } from "#proto/codec/time-pattern.ts";
+import { JODA } from "#proto/kit/dates/date-pattern.ts";
+import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { type Event, valueText } from "./event.ts";
 import { fieldReference, isFieldReference } from "./field-reference.ts";
 
@@ -64,7 +65,7 @@ function joined(parts: readonly Part[]): Part {
 
 function javaPart(pattern: string): Part {
   if (pattern === "TIME_NOW") return () => new Date().toISOString();
-  const format = compileTimeFormat(pattern);
+  const format = compilePrinter(pattern, JODA);
   return (event) => format(event.timeMs);
 }
 
@@ -73,7 +74,7 @@ function fieldPart(whole: string, fields: string[]): Part | undefined {
   const inner = whole.slice(2, -1);
   if (inner === "+%s") return (event) => String(Math.floor(event.timeMs / 1000));
   if (inner.startsWith("+")) {
-    const format = compileTimeFormat(inner.slice(1));
+    const format = compilePrinter(inner.slice(1), JODA);
     return (event) => format(event.timeMs);
   }
   if (!isFieldReference(inner)) return undefined;

@@ -1,6 +1,6 @@
 /** Times as logs write them, read from bytes and written as ISO 8601 bytes. No allocation per line. */
 
-import type { TimeZone } from "#proto/kit/time-zone.ts";
+import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

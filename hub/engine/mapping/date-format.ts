@@ -1,7 +1,11 @@
 /** Date formats of mappings and requests: named ones, Joda patterns, and several of them with `||` between. */
 
-import { assemble, zoneOffset } from "./date-parts.ts";
-import { compilePattern } from "./date-pattern.ts";
+import { civilTime, DAY_MS, startOfDay, utcTime } from "#proto/kit/dates/civil-time.ts";
+import { JODA, JODA_LETTERS, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
+import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
+import { compileReader } from "#proto/kit/dates/date-reader.ts";
+import { fixedOffset, UTC } from "#proto/kit/dates/time-zone.ts";
+import { AppError } from "#proto/kit/errors.ts";
 
 /** Format of a date field that names none. */
 export const DEFAULT_DATE_FORMAT = "strict_date_optional_time||epoch_millis";
@@ -84,6 +88,43 @@ export function dateFormat(formats: string): DateFormat {
   return format;
 }
 
+/** Beginning of patterns of java.time, by which 6.7 tells them from Joda's. */
+const JAVA_MARK = /^8(?=[a-zA-Z'])/;
+
+/** Years of two digits mean the hundred years from this one on: what a document says must not depend on the clock. */
+const PIVOT_YEAR = 1970;
+
+/** Date patterns of mappings: letters of Joda-Time and java.time, errors worded as in 6.5. */
+const MAPPING_DIALECT: PatternDialect = {
+  ...JODA,
+  letters: `${JODA_LETTERS}uX`,
+  exactWidths: true,
+  utc: (letter, count) => (count === 1 && letter !== "X" ? "+0000" : "Z"),
+  refuse(pattern, problem) {
+    const reason =
+      problem.kind === "letter"
+        ? `Invalid format: [${pattern}]: Illegal pattern component: ${problem.letter}`
+        : problem.kind === "quote"
+          ? `Invalid format: [${pattern}]: Unterminated quote`
+          : `Invalid locale [${problem.locale}] of the format [${pattern}]`;
+    return new AppError("mapping_parse", reason);
+  },
+};
+
+/** Compiles one pattern. Throws mapping_parse. */
+function compilePattern(pattern: string, strict: boolean, locale: string | undefined): DateFormat {
+  const dialect = { ...MAPPING_DIALECT, strict, locale: locale ?? MAPPING_DIALECT.locale };
+  const plain = pattern.replace(JAVA_MARK, "");
+  const read = compileReader(plain, dialect, PIVOT_YEAR);
+  return {
+    parse(text) {
+      const fields = read(text);
+      return fields === undefined ? Number.NaN : utcTime(fields, civilTime(fields, 1970), UTC);
+    },
+    print: compilePrinter(plain, dialect),
+  };
+}
+
 function compileOne(given: string): DateFormat {
   const [name = "", locale] = given.split(LOCALE_MARK);
   switch (name) {
@@ -119,12 +160,12 @@ let lastDayText = "";
 function printIso(timeMs: number): string {
   if (!(Math.abs(timeMs) <= 8.64e15)) return String(timeMs);
   const whole = Math.trunc(timeMs);
-  const day = Math.floor(whole / MS_PER_DAY);
+  const day = Math.floor(whole / DAY_MS);
   if (day !== lastDay) {
     lastDay = day;
-    lastDayText = new Date(day * MS_PER_DAY).toISOString().slice(0, -"00:00:00.000Z".length);
+    lastDayText = new Date(day * DAY_MS).toISOString().slice(0, -"00:00:00.000Z".length);
   }
-  const ms = whole - day * MS_PER_DAY;
+  const ms = whole - day * DAY_MS;
   const seconds = Math.floor(ms / 1000);
   const minutes = Math.floor(seconds / 60);
   const time = `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
@@ -134,8 +175,6 @@ function printIso(timeMs: number): string {
 function two(number: number): string {
   return number < 10 ? `0${number}` : String(number);
 }
-
-const MS_PER_DAY = 86_400_000;
 
 /** Fast path: `2024-01-31T23:59:59.999Z`, what programs write most; NaN for every other shape or a bad date. */
 function parseFullIso(text: string): number {
@@ -153,7 +192,7 @@ function parseFullIso(text: string): number {
   if (!(year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 28)) return Number.NaN;
   if (!(hour <= 23 && minute <= 59 && second <= 59 && milli <= 999)) return Number.NaN;
   return (
-    daysFromCivil(year, month, day) * MS_PER_DAY + hour * 3_600_000 + minute * 60_000 + second * 1000 + milli
+    daysFromCivil(year, month, day) * DAY_MS + hour * 3_600_000 + minute * 60_000 + second * 1000 + milli
   );
 }
 
@@ -183,15 +222,10 @@ function parseIso(text: string, pattern: RegExp): number {
   if (!Number.isNaN(fast)) return fast;
   const match = pattern.exec(text);
   if (match === null) return Number.NaN;
-  const fraction = match[7] === undefined ? 0 : Number(match[7].slice(0, 3).padEnd(3, "0"));
-  return assemble({
-    year: Number(match[1]),
-    month: Number(match[2] ?? 1),
-    day: Number(match[3] ?? 1),
-    hour: Number(match[4] ?? 0),
-    minute: Number(match[5] ?? 0),
-    second: Number(match[6] ?? 0),
-    milli: fraction,
-    zoneMs: zoneOffset(match[8]),
-  });
+  const [, year, month = "1", day = "1", hour = "0", minute = "0", second = "0", fraction = "", zone = "Z"] =
+    match;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return Number.NaN;
+  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
+  const timeMs = seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
+  return startOfDay(Number(year), Number(month), Number(day)) + timeMs - (fixedOffset(zone) ?? Number.NaN);
 }

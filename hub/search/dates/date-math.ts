@@ -2,8 +2,8 @@
 
 import { dateFormat, givenFormat } from "#hub/engine/mapping/date-format.ts";
 import { belowMillis, nanosOf } from "#hub/engine/mapping/date-nanos.ts";
+import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { addUnits, type CalendarUnit, floorLocal } from "./rounding.ts";
 
 export interface DateMathOptions {

@@ -1,7 +1,7 @@
 /** Rounding of times down to calendar units or fixed intervals, in a time zone. */
 
+import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { TimeZone } from "#proto/kit/time-zone.ts";
 
 export type CalendarUnit = "second" | "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
 

@@ -1,7 +1,7 @@
 /** The time zone that a request names. */
 
+import { findTimeZone, type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { findTimeZone, type TimeZone, UTC } from "#proto/kit/time-zone.ts";
 
 /** Returns the zone of a name or an offset ("+01:00", "Europe/Berlin"); UTC without one. Throws request_invalid. */
 export function timeZone(name: string | undefined): TimeZone {

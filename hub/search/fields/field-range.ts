@@ -8,8 +8,8 @@ import { ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { type NumericBounds, NumericRangeNode } from "#hub/search/execute/nodes/numeric-range.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
+import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { TimeZone } from "#proto/kit/time-zone.ts";
 import {
   checkSearchable,
   fieldOf,

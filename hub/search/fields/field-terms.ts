@@ -10,8 +10,8 @@ import { NumericRangeNode } from "#hub/search/execute/nodes/numeric-range.ts";
 import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
+import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { UTC } from "#proto/kit/time-zone.ts";
 import { parseBlock } from "./ip-block.ts";
 
 const LONG_MIN = -(2n ** 63n);

@@ -8,9 +8,9 @@ import { distanceMetres, type GeoPoint, parseDistance, parsePoint } from "#hub/s
 import { objectOf, scalarText } from "#hub/search/options/json.ts";
 import { anything, number, oneOf, readOptions, required } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { UTC } from "#proto/kit/time-zone.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { ScoreFunction } from "./score-function.ts";
 

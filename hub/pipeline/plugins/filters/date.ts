@@ -1,12 +1,14 @@
 /** Filter date: makes a field's text the event's time. */
 
-import { compileTimeParser, offsetOf } from "#hub/pipeline/formats/time-parser.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { list, optional, options, text } from "#hub/pipeline/plugins/option-types.ts";
 import { Timestamp, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
-import { findTimeZone, type TimeZone } from "#proto/kit/time-zone.ts";
+import { civilTime, type DateFields, utcTime } from "#proto/kit/dates/civil-time.ts";
+import { JODA } from "#proto/kit/dates/date-pattern.ts";
+import { compileReader, offsetOf } from "#proto/kit/dates/date-reader.ts";
+import { findTimeZone, type TimeZone } from "#proto/kit/dates/time-zone.ts";
 
 /** Returns ms since 1970-01-01 UTC, or undefined where the text doesn't fit. */
 type DateParser = (value: string, zone: TimeZone, now: () => number) => number | undefined;
@@ -115,16 +117,31 @@ function dateParser(format: string, locale: string): DateParser {
       return (value) => parseNumber(value, 1);
     case "TAI64N":
       return parseTai;
-    default: {
-      const parser = compileTimeParser(format, locale);
-      return (value, zone, now) => {
-        const parsed = parser(value, now);
-        if (parsed === undefined) return undefined;
-        if (parsed.offsetMs !== undefined) return parsed.civilMs - parsed.offsetMs;
-        return (parsed.zone ?? zone).toUtc(parsed.civilMs);
-      };
-    }
+    default:
+      return patternParser(format, locale);
   }
+}
+
+/** Years of two digits are within the 50 years before and the 49 after the current one. */
+const PIVOT_DISTANCE_YEARS = 50;
+
+function patternParser(pattern: string, locale: string): DateParser {
+  const pivotYear = new Date().getUTCFullYear() - PIVOT_DISTANCE_YEARS;
+  const read = compileReader(pattern, { ...JODA, locale }, pivotYear);
+  return (value, zone, now) => {
+    const fields = read(value);
+    if (fields === undefined) return undefined;
+    const time = utcTime(fields, civilTime(fields, fields.year ?? guessYear(fields, now())), zone);
+    return Number.isNaN(time) ? undefined : time;
+  };
+}
+
+/** December read in January was last year's, January read in December is next year's. */
+function guessYear({ month }: DateFields, nowMs: number): number {
+  const now = new Date(nowMs);
+  const year = now.getUTCFullYear();
+  if (month === 12 && now.getUTCMonth() === 0) return year - 1;
+  return month === 1 && now.getUTCMonth() === 11 ? year + 1 : year;
 }
 
 function parseNumber(value: string, factor: number): number | undefined {

@@ -22,8 +22,8 @@ import { parseStructuredData, SEVERITY_LEVELS, SyslogLine } from "#proto/codec/s
 import { LocalTime } from "#proto/codec/time.ts";
 import { Event, Timestamp } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { findTimeZone, type TimeZone } from "#proto/kit/dates/time-zone.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-import { findTimeZone, type TimeZone } from "#proto/kit/time-zone.ts";
 import { DatagramInput } from "./udp.ts";
 
 /** Tag of events that are no syslog. */

@@ -19,9 +19,9 @@ import { type CalendarUnit, calendarRounding, type Rounding } from "#hub/search/
 import { timeZone } from "#hub/search/dates/time-zone.ts";
 import { anything, integer, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { type HistogramState, mergeHistograms, type NumberBucket } from "./histogram-buckets.ts";
 import { HistogramCollector } from "./histogram-collector.ts";
 

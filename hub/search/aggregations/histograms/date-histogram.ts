@@ -19,9 +19,9 @@ import { warnDeprecated } from "#hub/search/options/deprecation.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { anything, flag, integer, object, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import type { TimeZone } from "#proto/kit/time-zone.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import {
   type HistogramBounds,

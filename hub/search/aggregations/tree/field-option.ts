@@ -4,8 +4,8 @@ import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { parseDateMath } from "#hub/search/dates/date-math.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { UTC } from "#proto/kit/time-zone.ts";
 
 /** Returns the field. Throws request_invalid where none was given. */
 export function requireField(field: string | undefined, name: string): string {

@@ -8,7 +8,7 @@ import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-par
 import { parseSimple } from "#hub/search/parse/query-string/simple-syntax.ts";
 import { leafCount } from "#hub/search/parse/query-string/syntax.ts";
 import { stringQuery } from "#hub/search/parse/query-string/to-query.ts";
-import { UTC } from "#proto/kit/time-zone.ts";
+import { UTC } from "#proto/kit/dates/time-zone.ts";
 
 const OPTIONS = {
   query: required(text("the text", undefined)),

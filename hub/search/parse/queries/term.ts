@@ -4,7 +4,7 @@ import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { exactQuery } from "#hub/search/fields/field-terms.ts";
 import { boundsQuery, isRangeField } from "#hub/search/fields/range-field.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
-import { UTC } from "#proto/kit/time-zone.ts";
+import { UTC } from "#proto/kit/dates/time-zone.ts";
 
 export const term: QueryType = {
   name: "term",

@@ -10,8 +10,8 @@ import { regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts"
 import { boundsQuery } from "#hub/search/fields/range-field.ts";
 import { matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
+import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { TimeZone } from "#proto/kit/time-zone.ts";
 import type { StringClause, StringNode } from "./syntax.ts";
 
 export interface StringOptions {

@@ -1,0 +1,109 @@
+/** From the fields of a written date to a time. */
+
+import { findTimeZone, type TimeZone } from "./time-zone.ts";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+/** What a text says. Fields that it leaves out are undefined, or have their first value. */
+export interface DateFields {
+  /** With `week`: the year that week belongs to. */
+  year: number | undefined;
+  isBeforeChrist: boolean;
+  month: number;
+  day: number;
+  dayOfYear: number | undefined;
+  /** ISO 8601: from Monday, the first has the year's first Thursday. */
+  week: number | undefined;
+  /** 1 (Monday) to 7; counts beside `week` alone. */
+  weekday: number | undefined;
+  hour: number;
+  minute: number;
+  second: number;
+  millisecond: number;
+  isPm: boolean | undefined;
+  offsetMs: number | undefined;
+  /** Name of a zone, where the text says one. */
+  zone: string | undefined;
+}
+
+/** Returns the civil time as if it were UTC, ms; NaN where a field is out of range. `year`: the year where none is said. */
+export function civilTime(fields: DateFields, year: number): number {
+  const { minute, second, millisecond, isPm } = fields;
+  const hour = isPm === undefined ? fields.hour : (fields.hour % 12) + (isPm ? 12 : 0);
+  if (hour > 23 || minute > 59 || second > 59) return Number.NaN;
+  return dayOf(fields, year) + hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS + millisecond;
+}
+
+/** Returns the time in UTC of a civil time, ms; NaN where the text names a zone that doesn't exist. */
+export function utcTime(fields: DateFields, civilMs: number, zone: TimeZone): number {
+  if (fields.offsetMs !== undefined) return civilMs - fields.offsetMs;
+  const named = fields.zone === undefined ? zone : findTimeZone(ZONE_NAMES[fields.zone] ?? fields.zone);
+  return named === undefined ? Number.NaN : named.toUtc(civilMs);
+}
+
+/** Names of zones in texts that mean one offset. */
+const ZONE_NAMES: Readonly<Record<string, string>> = {
+  EST: "-05:00",
+  EDT: "-04:00",
+  CST: "-06:00",
+  CDT: "-05:00",
+  MST: "-07:00",
+  MDT: "-06:00",
+  PST: "-08:00",
+  PDT: "-07:00",
+  CET: "+01:00",
+  CEST: "+02:00",
+  BST: "+01:00",
+};
+
+function dayOf(fields: DateFields, defaultYear: number): number {
+  const said = fields.year ?? defaultYear;
+  const year = fields.isBeforeChrist ? 1 - said : said;
+  const { month, day, week, dayOfYear } = fields;
+  if (week !== undefined) return dayOfWeek(year, week, fields.weekday ?? 1);
+  if (dayOfYear === undefined) return startOfDay(year, month, day);
+  const time = startOfDay(year, 1, 1) + (dayOfYear - 1) * DAY_MS;
+  return dayOfYear >= 1 && time < startOfDay(year + 1, 1, 1) ? time : Number.NaN;
+}
+
+/** The day that was calculated last: events that follow one another mostly share it. */
+const lastDay = { year: Number.NaN, month: 0, day: 0, ms: Number.NaN };
+
+/** Returns ms since 1970-01-01 of a civil day's start; NaN where there is no such day. */
+export function startOfDay(year: number, month: number, day: number): number {
+  if (lastDay.day === day && lastDay.month === month && lastDay.year === year) return lastDay.ms;
+  // Date.UTC takes the years 0..99 for 1900..1999.
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const isReal = month >= 1 && month <= 12 && day >= 1 && date.getUTCDate() === day;
+  lastDay.year = year;
+  lastDay.month = month;
+  lastDay.day = day;
+  lastDay.ms = isReal ? date.getTime() : Number.NaN;
+  return lastDay.ms;
+}
+
+function dayOfWeek(year: number, week: number, weekday: number): number {
+  const monday = firstMonday(year) + (week - 1) * 7 * DAY_MS;
+  const isReal = week >= 1 && weekday >= 1 && weekday <= 7 && isoWeek(monday).year === year;
+  return isReal ? monday + (weekday - 1) * DAY_MS : Number.NaN;
+}
+
+/** Midnight of the Monday of a year's first week, ms. */
+function firstMonday(year: number): number {
+  const fourth = new Date(Date.UTC(year, 0, 4));
+  return fourth.getTime() - ((fourth.getUTCDay() + 6) % 7) * DAY_MS;
+}
+
+/** Returns the ISO 8601 week of a time and the year that week belongs to. */
+export function isoWeek(timeMs: number): { readonly week: number; readonly year: number } {
+  const day = Math.floor(timeMs / DAY_MS);
+  const weekday = (((day + 3) % 7) + 7) % 7;
+  const thursday = day - weekday + 3;
+  const year = new Date(thursday * DAY_MS).getUTCFullYear();
+  const firstDay = Math.floor(Date.UTC(year, 0, 1) / DAY_MS);
+  return { week: Math.floor((thursday - firstDay) / 7) + 1, year };
+}

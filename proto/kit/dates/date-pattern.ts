@@ -1,0 +1,108 @@
+/** Date patterns of Joda-Time and java.time ("yyyy-MM-dd'T'HH:mm:ss.SSSZ") as tokens. */
+
+import { AppError } from "../errors.ts";
+
+/** A run of one pattern letter, or literal text (`letter` empty). */
+export interface PatternToken {
+  readonly letter: string;
+  /** Number of letters. */
+  readonly count: number;
+  /** Text between letters; quotes resolved. */
+  readonly literal: string;
+}
+
+/** Why a pattern is refused: a letter that stands for nothing, a quote without end, a language that doesn't exist. */
+export type PatternProblem =
+  | { readonly kind: "letter"; readonly letter: string }
+  | { readonly kind: "quote"; readonly position: number }
+  | { readonly kind: "locale"; readonly locale: string };
+
+/** What differs between users of date patterns. */
+export interface PatternDialect {
+  /** Letters that stand for a part of a date. */
+  readonly letters: string;
+  /** Numbers have exactly as many digits as their letters; a single letter takes one or two, unless `strict`. */
+  readonly exactWidths: boolean;
+  readonly strict: boolean;
+  /** Language of months and weekdays: "en", "de-DE", "fr_FR". */
+  readonly locale: string;
+  /** What a pattern's zone prints, of times in UTC. */
+  readonly utc: (letter: string, count: number) => string;
+  /** Makes the error that a pattern is refused with. */
+  readonly refuse: (pattern: string, problem: PatternProblem) => AppError;
+}
+
+/** Letters of Joda-Time's DateTimeFormat. */
+export const JODA_LETTERS = "GCYxywecEDMdaKhHkmsSzZ";
+
+/** Patterns of pipelines: Joda-Time's. */
+export const JODA: PatternDialect = {
+  letters: JODA_LETTERS,
+  exactWidths: false,
+  strict: false,
+  locale: "en",
+  utc: (letter, count) => (letter !== "Z" || count > 2 ? "UTC" : count === 1 ? "+0000" : "+00:00"),
+  refuse: (pattern, problem) =>
+    new AppError("settings_invalid", `time pattern "${pattern}": ${describe(problem)}`),
+};
+
+function describe(problem: PatternProblem): string {
+  switch (problem.kind) {
+    case "letter":
+      return `unknown letter "${problem.letter}"; put text in quotes: '${problem.letter}'`;
+    case "quote":
+      return `the quote at ${problem.position} is never closed`;
+    case "locale":
+      return `there is no locale "${problem.locale}"`;
+  }
+}
+
+/** Returns the tokens of `pattern`. Throws what the dialect refuses a pattern with. */
+export function parsePattern(pattern: string, dialect: PatternDialect): PatternToken[] {
+  const tokens: PatternToken[] = [];
+  let at = 0;
+  const literal = (text: string): void => {
+    const last = tokens.at(-1);
+    if (last !== undefined && last.letter === "")
+      tokens[tokens.length - 1] = { ...last, literal: last.literal + text };
+    else tokens.push({ letter: "", count: 0, literal: text });
+  };
+  while (at < pattern.length) {
+    const letter = pattern[at]!;
+    if (letter === "'") {
+      const end = quoteEnd(pattern, at, dialect);
+      literal(end === at + 2 ? "'" : pattern.slice(at + 1, end - 1).replaceAll("''", "'"));
+      at = end;
+    } else if (/[A-Za-z]/.test(letter)) {
+      if (!dialect.letters.includes(letter)) throw dialect.refuse(pattern, { kind: "letter", letter });
+      let end = at;
+      while (pattern[end] === letter) end++;
+      tokens.push({ letter, count: end - at, literal: "" });
+      at = end;
+    } else {
+      literal(letter);
+      at++;
+    }
+  }
+  return tokens;
+}
+
+/** Returns the offset behind the quote that closes the one at `at`. */
+function quoteEnd(pattern: string, at: number, dialect: PatternDialect): number {
+  for (let end = at + 1; end < pattern.length; end++) {
+    if (pattern[end] !== "'") continue;
+    if (pattern[end + 1] === "'" && end > at + 1) end++;
+    else return end + 1;
+  }
+  throw dialect.refuse(pattern, { kind: "quote", position: at + 1 });
+}
+
+/** Returns names in the dialect's language. Throws what the dialect refuses a pattern with. */
+export function namesIn<T>(names: (locale: string) => T, pattern: string, dialect: PatternDialect): T {
+  try {
+    return names(dialect.locale);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw dialect.refuse(pattern, { kind: "locale", locale: dialect.locale });
+  }
+}

@@ -1,0 +1,82 @@
+/** Prints times by date patterns, in UTC. */
+
+import { DAY_MS, isoWeek } from "./civil-time.ts";
+import { dayNames, monthNames } from "./date-names.ts";
+import { namesIn, type PatternDialect, type PatternToken, parsePattern } from "./date-pattern.ts";
+
+/** Returns a function that prints ms since 1970-01-01 UTC. Throws what the dialect refuses a pattern with. */
+export function compilePrinter(pattern: string, dialect: PatternDialect): (timeMs: number) => string {
+  const writers = parsePattern(pattern, dialect).map((token) => writerOf(token, pattern, dialect));
+  return (timeMs) => {
+    const date = new Date(timeMs);
+    let text = "";
+    for (const write of writers) text += write(date);
+    return text;
+  };
+}
+
+function writerOf(
+  { letter, count, literal }: PatternToken,
+  pattern: string,
+  dialect: PatternDialect,
+): (date: Date) => string {
+  const padded = (value: number): string => String(value).padStart(count, "0");
+  switch (letter) {
+    case "":
+      return () => literal;
+    case "y":
+    case "Y":
+    case "u":
+      return (date) => yearText(date.getUTCFullYear(), count);
+    case "x":
+      return (date) => yearText(isoWeek(date.getTime()).year, count);
+    case "C":
+      return (date) => padded(Math.floor(date.getUTCFullYear() / 100));
+    case "G":
+      return (date) => (date.getUTCFullYear() > 0 ? "AD" : "BC");
+    case "w":
+      return (date) => padded(isoWeek(date.getTime()).week);
+    case "e":
+      return (date) => padded(date.getUTCDay() || 7);
+    case "E": {
+      const names = namesIn(dayNames, pattern, dialect)[count >= 4 ? "long" : "short"];
+      return (date) => names[date.getUTCDay()]!;
+    }
+    case "D":
+      return (date) => padded(dayOfYear(date));
+    case "M": {
+      if (count < 3) return (date) => padded(date.getUTCMonth() + 1);
+      const names = namesIn(monthNames, pattern, dialect)[count >= 4 ? "long" : "short"];
+      return (date) => names[date.getUTCMonth()]!;
+    }
+    case "d":
+      return (date) => padded(date.getUTCDate());
+    case "a":
+      return (date) => (date.getUTCHours() < 12 ? "AM" : "PM");
+    case "K":
+      return (date) => padded(date.getUTCHours() % 12);
+    case "h":
+      return (date) => padded(date.getUTCHours() % 12 || 12);
+    case "H":
+      return (date) => padded(date.getUTCHours());
+    case "k":
+      return (date) => padded(date.getUTCHours() || 24);
+    case "m":
+      return (date) => padded(date.getUTCMinutes());
+    case "s":
+      return (date) => padded(date.getUTCSeconds());
+    case "S":
+      return (date) => String(date.getUTCMilliseconds()).padStart(3, "0").padEnd(count, "0").slice(0, count);
+    default:
+      return () => dialect.utc(letter, count);
+  }
+}
+
+function yearText(year: number, count: number): string {
+  if (count === 2) return String(year % 100).padStart(2, "0");
+  return String(year).padStart(count, "0");
+}
+
+function dayOfYear(date: Date): number {
+  return Math.floor(date.getTime() / DAY_MS) - Math.floor(Date.UTC(date.getUTCFullYear(), 0, 1) / DAY_MS) + 1;
+}
