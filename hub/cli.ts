@@ -30,7 +30,7 @@ export type HubCommand =
   | KeystoreCommand
   | SnapshotCommand
   | ApiKeyCommand
-  | { readonly name: "version" | "print-schema" | "print-settings" }
+  | { readonly name: "version" | "print-compatibility" | "print-schema" | "print-settings" }
   | {
       readonly name: "help";
       /** Words of the command that it is about; none: the program. */
@@ -46,6 +46,7 @@ export type HubCommand =
 const OPTIONS = {
   ...PLACE_OPTIONS,
   "ready-json": { type: "boolean" },
+  "print-compatibility": { type: "boolean" },
   "print-schema": { type: "boolean" },
   "print-settings": { type: "boolean" },
   version: { type: "boolean" },
@@ -77,6 +78,7 @@ export function parseHubCommand(args: readonly string[]): HubCommand {
   if (values.version === true) return { name: "version" };
   if (values["print-schema"] === true) return { name: "print-schema" };
   if (values["print-settings"] === true) return { name: "print-settings" };
+  if (values["print-compatibility"] === true) return { name: "print-compatibility" };
   const [command = "run", extra] = positionals;
   if (!COMMANDS.includes(command))
     throw usageError(`unknown command "${command}"${didYouMean(command, COMMANDS)}`);

@@ -34,6 +34,7 @@ async function main(): Promise<void> {
   if (command.name === "help") process.stdout.write(helpText(command.words, process.env));
   else if (command.name === "version") process.stdout.write(`tailrace-hub ${version()}\n`);
   else if (command.name === "print-settings") process.stdout.write(settingsReference());
+  else if (command.name === "print-compatibility") await printCompatibility();
   else if (command.name === "print-schema") process.stdout.write(`${JSON.stringify(hubSchema, null, 2)}\n`);
   else if (command.name === "run") await run(command);
   else if (command.name === "pipeline") await pipeline(command);
@@ -43,6 +44,11 @@ async function main(): Promise<void> {
   else if (command.name === "snapshot") await snapshot(command);
   else if (command.name === "keystore") await keystore(command);
   else if (isAdministration(command)) await administer(command);
+}
+
+async function printCompatibility(): Promise<void> {
+  const { compatibilityPage } = await import("#hub/commands/compatibility.ts");
+  process.stdout.write(await compatibilityPage());
 }
 
 function isAdministration(command: HubCommand): command is AdminCommand {

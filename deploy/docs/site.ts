@@ -1,6 +1,6 @@
 /**
- * `npm run docs [-- DIR]`: a static site of README, ARCHITECTURE, CONTRIBUTING, CHANGELOG, `docs/` and the READMEs of all
- * folders. Links between the files become links between the pages; a link that leads nowhere ends it with status 1.
+ * `npm run docs [-- DIR]`: makes a static site of README, ARCHITECTURE, CONTRIBUTING, SECURITY, CHANGELOG, `docs/` and the
+ * READMEs of all folders. Links between files become links between pages. A broken link is printed and exits with 1.
  */
 
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,8 +8,15 @@ import { dirname, join, posix, resolve } from "node:path";
 import { Marked } from "marked";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const PAGES = ["README.md", "docs/*.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
-const ROOM_PAGES = "{agent,deploy,hub,proto,test,ui}/**/README.md";
+const PAGES = [
+  "README.md",
+  "docs/**/*.md",
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+];
+const FOLDER_PAGES = "{agent,deploy,hub,proto,test,ui}/**/README.md";
 
 const STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d5dbe1, #3a434d); --soft: light-dark(#f4f6f8, #1b2127); }
@@ -33,7 +40,7 @@ interface Page {
 
 /** Returns the project's pages, those for users first. */
 export function findPages(): Page[] {
-  const files = [...PAGES, ROOM_PAGES].flatMap((pattern) =>
+  const files = [...PAGES, FOLDER_PAGES].flatMap((pattern) =>
     globSync(pattern, { cwd: ROOT, exclude: (path) => path.includes("node_modules") }).sort(),
   );
   return files.map((file) => {
@@ -89,12 +96,12 @@ function wrap(page: Page, pages: readonly Page[], body: string): string {
     const href = posix.relative(posix.dirname(page.address), address);
     return `<li><a href="${href}"${file === page.file ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
   };
-  const isRoom = ({ file }: Page): boolean => file.includes("/") && !file.startsWith("docs/");
+  const isOfFolder = ({ file }: Page): boolean => file.includes("/") && !file.startsWith("docs/");
   const list = (rows: readonly Page[]): string => `<ul>${rows.map(row).join("")}</ul>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(page.title)}</title><style>${STYLE}</style></head>
-<body><nav aria-label="Pages">${list(pages.filter((each) => !isRoom(each)))}<p>Rooms</p>${list(pages.filter(isRoom))}</nav>
+<body><nav aria-label="Pages">${list(pages.filter((each) => !isOfFolder(each)))}<p>Folders</p>${list(pages.filter(isOfFolder))}</nav>
 <main>${body}</main></body></html>
 `;
 }

@@ -14,6 +14,7 @@ Commands
 @commands
   --print-settings    print every setting with its default and meaning, as Markdown
   --print-schema      print the settings' schema as JSON
+  --print-compatibility  print what is accepted without effect or refused by name, as Markdown
   --version           print the version
   --help              print this; COMMAND --help explains a command, its options, with an example
 

@@ -1,0 +1,28 @@
+/** `tailrace-hub --print-compatibility`: what is accepted without effect and what is refused by name, as a page. */
+
+import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibility.ts";
+
+/** Gives the rows of one part. */
+type Source = () => readonly CompatibilityRow[] | Promise<readonly CompatibilityRow[]>;
+
+/** Every part that accepts or refuses something by name has one function here. */
+const SOURCES: readonly Source[] = [];
+
+const INTRODUCTION = `# Compatibility
+
+Tailrace runs existing pipeline files and answers clients of a 6.5 search engine. This page lists what differs by name:
+
+- **no effect**: the option is accepted and changes nothing. \`pipeline check\` warns of it; answers of the search
+  interface carry a \`Warning\` header.
+- **refused**: the request or file is refused with an error that names the option.
+
+Everything else that is accepted works. Unknown names are errors.
+
+\`tailrace-hub --print-compatibility > docs/compatibility.md\` writes this page.
+`;
+
+/** Returns the page as Markdown. */
+export async function compatibilityPage(): Promise<string> {
+  const rows = await Promise.all(SOURCES.map((source) => source()));
+  return `${INTRODUCTION}\n${compatibilityTable(rows.flat())}\n`;
+}
