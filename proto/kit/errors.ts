@@ -57,6 +57,7 @@ const CATALOGUE = {
   mapping_strict: { status: 400, retryable: false },
   query_shard: { status: 400, retryable: false },
   window_too_large: { status: 400, retryable: false },
+  aggregation_failed: { status: 500, retryable: false },
   too_many_buckets: { status: 503, retryable: false },
 } as const satisfies Record<string, CatalogueEntry>;
 

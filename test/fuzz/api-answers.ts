@@ -25,9 +25,10 @@ export function hasFilter(path: string): boolean {
   return path.includes("filter_path");
 }
 
-/** What isn't offered says so with 501, too much of a good thing with 503, as 6.5 does for buckets. */
+/** Returns true for the refusals that the 6.5 interface answers with a status of 500 or more. */
 function isReasoned(status: number, text: string): boolean {
   if (status === 501) return true;
+  if (status === 500) return text.includes("aggregation_execution_exception");
   if (status === 503) return text.includes("too_many_buckets_exception");
   return status === 504 && text.includes("Time exceeded");
 }

@@ -47,6 +47,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   mapping_strict: "strict_dynamic_mapping_exception",
   query_shard: "query_shard_exception",
   window_too_large: "query_phase_execution_exception",
+  aggregation_failed: "aggregation_execution_exception",
   too_many_buckets: "too_many_buckets_exception",
 };
 

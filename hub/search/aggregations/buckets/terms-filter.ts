@@ -44,7 +44,7 @@ function readSide(side: unknown, name: string, reading: TermReading, owner: stri
   }
   if (!reading.isText) {
     throw new AppError(
-      "request_invalid",
+      "aggregation_failed",
       `Aggregation [${owner}] cannot support regular expression style include/exclude settings as they can only be applied to string fields. Use an array of values for include/exclude clauses`,
     );
   }
