@@ -18,7 +18,7 @@ test("overrides and the data folder are kept in their order", () => {
 
 for (const [args, message] of [
   [["rnu"], /unknown command "rnu"; did you mean "run"\?/],
-  [["run", "now"], /"now" is one argument too many/],
+  [["run", "now"], /unexpected argument "now"/],
   [["--prot", "1"], /--prot/],
 ] as const) {
   test(`${args.join(" ")} is refused with what to do`, () => {

@@ -83,7 +83,7 @@ export function parseHubCommand(args: readonly string[]): HubCommand {
   if (!COMMANDS.includes(command))
     throw usageError(`unknown command "${command}"${didYouMean(command, COMMANDS)}`);
   if (command !== "run") throw usageError(`write "${command}" first, its options behind it`);
-  if (extra !== undefined) throw usageError(`"${extra}" is one argument too many`);
+  if (extra !== undefined) throw usageError(`unexpected argument "${extra}"`);
   return {
     name: "run",
     config: values.config,

@@ -41,7 +41,7 @@ for (const [args, message] of [
   [["user"], /choose add, passwd, list, remove/],
   [["user", "ad"], /did you mean "add"\?/],
   [["user", "add"], /user add needs NAME/],
-  [["user", "list", "ada"], /"ada" is one argument too many/],
+  [["user", "list", "ada"], /unexpected argument "ada"/],
   [["user", "add", "ada", "--role", "god"], /--role god: choose admin, editor, viewer, ingest/],
   [["client", "rotate"], /client rotate needs NAME or CLIENT_ID/],
   [["client", "add", "x", "--kind", "open"], /--kind open: choose confidential/],

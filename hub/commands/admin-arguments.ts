@@ -1,4 +1,4 @@
-/** Command lines of `user`, `api-key`, `client` and `agent`: what was asked, or what to write instead. */
+/** Parses the command lines of `user`, `api-key`, `client` and `agent`. */
 
 import { isRole, ROLES, type Role } from "#hub/auth/accounts/principal.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
@@ -11,14 +11,14 @@ const CLIENT_ACTIONS = ["add", "list", "rotate", "remove"] as const;
 const AGENT_ACTIONS = ["add", "invite", "list", "revoke"] as const;
 const KINDS = ["confidential", "public", "resource_server"] as const;
 
-/** Where the state is found. */
+/** Where the hub's state is. */
 interface Place {
   readonly config: string | undefined;
   readonly overrides: readonly string[];
   readonly json: boolean;
 }
 
-/** What an account or a key may do. */
+/** The permissions of an account or key. */
 interface Reach {
   readonly role: Role;
   readonly indices: readonly string[];
@@ -27,31 +27,31 @@ interface Reach {
 interface Administration<Name extends string, Action extends string> extends Place {
   readonly name: Name;
   readonly action: Action;
-  /** Whom it is about: a name, or the id that stands for it in other commands; empty for `list` and `invite`. */
+  /** The name or id of the subject; empty for `list` and `invite`. */
   readonly subject: string;
 }
 
 export type UserCommand = Administration<"user", (typeof USER_ACTIONS)[number]> & Reach;
 
-/** Keys are revoked by their id. */
+/** Keys are revoked by id. */
 export type ApiKeyCommand = Administration<"api-key", (typeof API_KEY_ACTIONS)[number]> &
   Reach & {
-    /** Its life: "90d"; empty: no end. */
+    /** Lifetime such as "90d"; empty: unlimited. */
     readonly expiresIn: string;
   };
 
-/** Clients are rotated and removed by their id. */
+/** Clients are rotated and removed by id. */
 export type ClientCommand = Administration<"client", (typeof CLIENT_ACTIONS)[number]> & {
   readonly kind: (typeof KINDS)[number];
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
 };
 
-/** Agents are revoked by their name or their key. */
+/** Agents are revoked by name or key. */
 export type AgentCommand = Administration<"agent", (typeof AGENT_ACTIONS)[number]> & {
-  /** UUID that an agent has already; empty: it gets one. */
+  /** UUID of an existing agent; empty: a new one is assigned. */
   readonly agentId: string;
-  /** Life of an invitation: "24h"; empty: a day. */
+  /** Lifetime of an invitation such as "24h"; empty: a day. */
   readonly expiresIn: string;
 };
 
@@ -63,14 +63,14 @@ const REACH_OPTIONS = {
   index: { type: "string", multiple: true },
 } as const;
 
-/** Returns the command of the arguments behind `user`. Throws usage_invalid. */
+/** Parses the arguments after `user`. Throws usage_invalid. */
 export function parseUserCommand(args: readonly string[]): UserCommand {
   const { values, positionals } = parseOptions(args, REACH_OPTIONS);
   const { action, subject } = actionOf("user", USER_ACTIONS, positionals, "NAME");
   return { name: "user", action, subject, ...reachOf(values), ...placeOf(values) };
 }
 
-/** Returns the command of the arguments behind `api-key`. Throws usage_invalid. */
+/** Parses the arguments after `api-key`. Throws usage_invalid. */
 export function parseApiKeyCommand(args: readonly string[]): ApiKeyCommand {
   const { values, positionals } = parseOptions(args, { ...REACH_OPTIONS, expires: { type: "string" } });
   const { action, subject } = actionOf("api-key", API_KEY_ACTIONS, positionals, "NAME or ID");
@@ -78,7 +78,7 @@ export function parseApiKeyCommand(args: readonly string[]): ApiKeyCommand {
   return { name: "api-key", action, subject, expiresIn, ...reachOf(values), ...placeOf(values) };
 }
 
-/** Returns the command of the arguments behind `client`. Throws usage_invalid. */
+/** Parses the arguments after `client`. Throws usage_invalid. */
 export function parseClientCommand(args: readonly string[]): ClientCommand {
   const { values, positionals } = parseOptions(args, {
     ...COMMON_OPTIONS,
@@ -100,7 +100,7 @@ export function parseClientCommand(args: readonly string[]): ClientCommand {
   };
 }
 
-/** Returns the command of the arguments behind `agent`. Throws usage_invalid. */
+/** Parses the arguments after `agent`. Throws usage_invalid. */
 export function parseAgentCommand(args: readonly string[]): AgentCommand {
   const { values, positionals } = parseOptions(args, {
     ...COMMON_OPTIONS,
@@ -128,7 +128,7 @@ function reachOf(values: {
   return { role, indices: index };
 }
 
-/** Returns the text of --expires, empty where it isn't given. */
+/** Returns the text of --expires, empty if absent. */
 function durationText(text = ""): string {
   try {
     if (text !== "") parseDuration(text);
@@ -150,9 +150,9 @@ function actionOf<A extends string>(
     throw usageError(`${what} choose ${actions.join(", ")}${didYouMean(given, [...actions])}`);
   }
   const isAlone = action === "list" || action === "invite";
-  if (isAlone && subject !== "") throw usageError(`"${subject}" is one argument too many`);
+  if (isAlone && subject !== "") throw usageError(`unexpected argument "${subject}"`);
   if (!isAlone && subject === "") throw usageError(`${command} ${action} needs ${what}`);
-  if (extra !== undefined) throw usageError(`"${extra}" is one argument too many`);
+  if (extra !== undefined) throw usageError(`unexpected argument "${extra}"`);
   return { action, subject };
 }
 

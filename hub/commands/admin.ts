@@ -1,4 +1,7 @@
-/** `tailrace-hub user …`, `api-key …`, `client …` and `agent …`: accounts, API keys, OAuth clients and agents' credentials from a terminal. */
+/**
+ * `tailrace-hub user …`, `api-key …`, `client …` and `agent …`: manages accounts, API keys, OAuth clients and agents'
+ * credentials.
+ */
 
 import { enrolCommand } from "#hub/auth/routes/agent-routes.ts";
 import { openStores, type Stores } from "#hub/auth/stores.ts";
@@ -17,12 +20,12 @@ import { readPassword } from "./password-prompt.ts";
 import { addressOf } from "./running-hub.ts";
 import { listTable } from "./table.ts";
 
-/** Who did it, in the log. */
+/** Actor in the audit log. */
 const ACTOR = "command line";
 
 export type AdminCommand = UserCommand | ApiKeyCommand | ClientCommand | AgentCommand;
 
-/** Does the command and returns what to print. Throws AppErrors with the remedy. */
+/** Runs the command and returns its output. Throws AppErrors with the remedy. */
 export async function runAdminCommand(command: AdminCommand, log: Logger): Promise<string> {
   const settings = loadCommandSettings({ file: command.config, overrides: command.overrides }, process.env);
   const needsPassword = command.name === "user" && ["add", "passwd"].includes(command.action);
@@ -199,7 +202,7 @@ async function onAgents(
   }
 }
 
-/** Where the agent's machine finds the dashboard. */
+/** Returns the dashboard's address for the agent's machine. */
 function dashboardUrl(settings: HubSettings): string {
   return shownAddresses(settings, {
     http: addressOf(settings, "http"),

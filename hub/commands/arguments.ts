@@ -1,9 +1,9 @@
-/** What the command lines of all commands share: how options are read, and what a wrong line gets. */
+/** Command line parsing shared by all commands. */
 
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Where the settings are that a command works with. */
+/** Options for the location of the settings. */
 export const PLACE_OPTIONS = {
   config: { type: "string", short: "c" },
   E: { type: "string", short: "E", multiple: true },
@@ -20,7 +20,7 @@ type Parsed<T extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; allowPositionals: true; options: T }>
 >;
 
-/** Returns the values of `options` and what stands beside them. Throws usage_invalid. */
+/** Parses options and positional arguments. Throws usage_invalid. */
 export function parseOptions<const T extends Options>(args: readonly string[], options: T): Parsed<T> {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
@@ -29,12 +29,12 @@ export function parseOptions<const T extends Options>(args: readonly string[], o
   }
 }
 
-/** Returns the settings that the command line itself gives, as `-E` writes them. */
+/** Returns the settings given on the command line, in the form of `-E`. */
 export function overridesOf({ E = [], "path.data": data }: PlaceValues): string[] {
   return data === undefined ? [...E] : [...E, `path.data=${data}`];
 }
 
-/** Returns the error for `message`, with where to look. */
+/** Returns the usage error for `message`, with a pointer to the help. */
 export function usageError(message: string, cause?: unknown): AppError {
   return new AppError("usage_invalid", `${message}; see tailrace-hub --help`, { cause });
 }

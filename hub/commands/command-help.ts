@@ -1,14 +1,14 @@
-/** What there is to say of each command of the hub. */
+/** The help texts of the hub's commands. */
 
-/** The help of one command; the options that all take are added where it is printed. */
+/** The help of one command; common options are added when it is printed. */
 export interface CommandHelp {
-  /** Behind "tailrace-hub"; the first line stands in the overview up to its first option. */
+  /** After "tailrace-hub"; the overview shows the first line up to its first option. */
   readonly usage: readonly string[];
   /** What it does, lower case, without a full stop. */
   readonly summary: string;
-  /** What else is to be known. */
+  /** Further details. */
   readonly text?: string;
-  /** A line each: two blanks, the option padded to 20 columns, its meaning. */
+  /** One option per line: two blanks, the option padded to 20 columns, its meaning. */
   readonly options?: string;
   readonly example: string;
 }
@@ -19,7 +19,7 @@ const JSON_OPTION = `
 
 const ROLES = "admin, editor, viewer or ingest";
 
-/** By the words that make the command. */
+/** By the words of the command. */
 export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   run: {
     usage: ["run"],

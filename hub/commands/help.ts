@@ -1,4 +1,7 @@
-/** What `--help` prints: of the program, of a group of commands ("pipeline"), or of one command ("pipeline check"). */
+/**
+ * The output of `--help`: for the program, for a group of commands ("pipeline"), or for one command ("pipeline
+ * check").
+ */
 
 import { CONFIG_VARIABLE, DATA_VARIABLE } from "#hub/node/settings/hub-settings.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
@@ -41,12 +44,12 @@ const PLACE = `  -c, --config FILE   settings file (default: @config)
   --path.data DIR     same as -E path.data=DIR (default: @data)
 `;
 
-/** Columns that names of commands take in the overview. */
+/** Width of the name column in the overview. */
 const NAME_WIDTH = 20;
 
 /**
- * Returns the help for `words`, the command line without its options: of the command that they begin with, or of the
- * program where there are none. Throws usage_invalid for a command that there isn't.
+ * Returns the help for `words`, the command line without its options; without words, that of the program. Throws
+ * usage_invalid for an unknown command.
  */
 export function helpText(words: readonly string[], env: NodeJS.ProcessEnv): string {
   return textOf(words)

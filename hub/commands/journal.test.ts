@@ -42,6 +42,6 @@ test("streams and agents are shown as tables, and as JSON", async (t) => {
 test("what stands behind journal is refused", () => {
   assert.throws(() => parseJournalCommand(["raw"]), {
     code: "usage_invalid",
-    message: /one argument too many/,
+    message: /unexpected argument/,
   });
 });

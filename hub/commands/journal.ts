@@ -1,4 +1,4 @@
-/** `tailrace-hub journal`: how full the log's streams are, and what the agents have not sent yet. */
+/** `tailrace-hub journal`: shows how full the log's streams are, and what the agents have not sent yet. */
 
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { printableJson } from "#proto/kit/printable.ts";
@@ -18,7 +18,7 @@ interface Stream {
   readonly bytes: number;
   readonly max_bytes: number;
   readonly fill: number;
-  /** In place of all else where the log could not be asked. */
+  /** Set instead of everything else if the log could not be queried. */
   readonly error?: string;
 }
 
@@ -32,11 +32,11 @@ const MIB = 1_024 ** 2;
 
 const OPTIONS = { ...PLACE_OPTIONS, json: { type: "boolean" } } as const;
 
-/** Returns the command of the arguments behind `journal`. Throws usage_invalid. */
+/** Parses the arguments after `journal`. Throws usage_invalid. */
 export function parseJournalCommand(args: readonly string[]): JournalCommand {
   const { values, positionals } = parseOptions(args, OPTIONS);
   const [extra] = positionals;
-  if (extra !== undefined) throw usageError(`"${extra}" is one argument too many`);
+  if (extra !== undefined) throw usageError(`unexpected argument "${extra}"`);
   return {
     name: "journal",
     json: values.json === true,
@@ -45,7 +45,7 @@ export function parseJournalCommand(args: readonly string[]): JournalCommand {
   };
 }
 
-/** Asks the hub and returns the tables. Throws unavailable, unauthenticated, forbidden. */
+/** Queries the hub and returns the tables. Throws unavailable, unauthenticated, forbidden. */
 export async function runJournalCommand(command: JournalCommand, env: NodeJS.ProcessEnv): Promise<string> {
   const settings = loadCommandSettings({ file: command.config, overrides: command.overrides }, env);
   const dashboard = addressOf(settings, "dashboard");
@@ -66,7 +66,7 @@ function streamTable(streams: Readonly<Record<string, Stream>>): string {
 }
 
 function agentTable(agents: readonly Agent[]): string {
-  if (agents.length === 0) return "no agent has been heard of\n";
+  if (agents.length === 0) return "no agent is known\n";
   const rows = agents.map(({ name, health, lag_bytes: lag }) => [name, health, mib(lag)]);
   return table(["AGENT", "HEALTH", "MIB BEHIND"], rows);
 }

@@ -66,12 +66,12 @@ test("the command makes, lists and removes, and a check of a pipeline knows the 
   const check = (...place: string[]) =>
     runPipelineCommand(parsePipelineCommand(["check", file, ...place]), {});
   assert.equal((await check("--path.data", folder)).isOk, true);
-  assert.match(await run("remove", "A_KEY"), /left the keystore/);
+  assert.match(await run("remove", "A_KEY"), /removed from the keystore/);
   assert.match((await check("--path.data", folder)).output, /keystore add A_KEY/);
   for (const [args, expected] of [
     [["ad"], /did you mean "add"/],
     [["add"], /needs NAME/],
-    [["list", "A"], /one argument too many/],
+    [["list", "A"], /unexpected argument/],
   ] as const)
     assert.throws(() => parseKeystoreCommand(args), expected);
 });

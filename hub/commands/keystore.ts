@@ -1,4 +1,4 @@
-/** `tailrace-hub keystore create | add | list | remove`: secrets for pipelines, from a terminal. */
+/** `tailrace-hub keystore create | add | list | remove`: manages the secrets of pipelines. */
 
 import { resolve } from "node:path";
 import { Keystore } from "#hub/node/settings/keystore.ts";
@@ -20,7 +20,7 @@ export interface KeystoreCommand {
   readonly overrides: readonly string[];
 }
 
-/** Returns the command of the arguments behind `keystore`. Throws usage_invalid. */
+/** Parses the arguments after `keystore`. Throws usage_invalid. */
 export function parseKeystoreCommand(args: readonly string[]): KeystoreCommand {
   const { values, positionals } = parseOptions(args, PLACE_OPTIONS);
   const [given = "", ...names] = positionals;
@@ -28,13 +28,13 @@ export function parseKeystoreCommand(args: readonly string[]): KeystoreCommand {
   if (action === undefined)
     throw usageError(`keystore ${given}: choose ${ACTIONS.join(", ")}${didYouMean(given, [...ACTIONS])}`);
   const isAlone = action === "create" || action === "list";
-  if (isAlone && names.length > 0) throw usageError(`"${names[0]}" is one argument too many`);
+  if (isAlone && names.length > 0) throw usageError(`unexpected argument "${names[0]}"`);
   if (!isAlone && names.length === 0) throw usageError(`keystore ${action} needs NAME`);
   if (action === "add" && names.length > 1) throw usageError("keystore add takes one NAME at a time");
   return { name: "keystore", action, names, config: values.config, overrides: overridesOf(values) };
 }
 
-/** Does the command and returns what to print. Throws AppErrors with the remedy. */
+/** Runs the command and returns its output. Throws AppErrors with the remedy. */
 export async function runKeystoreCommand(command: KeystoreCommand, env: NodeJS.ProcessEnv): Promise<string> {
   const settings = loadPlacedSettings({ file: command.config, overrides: command.overrides }, env);
   const folder = resolve(settings["path.data"]);
@@ -42,7 +42,7 @@ export async function runKeystoreCommand(command: KeystoreCommand, env: NodeJS.P
   if (action !== "list") checkFolderOwner(folder, "tailrace-hub");
   if (action === "create") {
     await Keystore.create(folder, env);
-    return `an empty keystore was made in ${folder}\n`;
+    return `an empty keystore was created in ${folder}\n`;
   }
   const keystore = await Keystore.open(folder, env);
   if (action === "list") return (keystore?.names ?? []).map((name) => `${name}\n`).join("");
@@ -53,6 +53,6 @@ export async function runKeystoreCommand(command: KeystoreCommand, env: NodeJS.P
     else keystore.remove(name);
   }
   const what =
-    action === "add" ? `${names.join()} is in the keystore` : `${names.join(", ")} left the keystore`;
-  return `${what}; pipelines know of it when they are changed or the hub is started\n`;
+    action === "add" ? `${names.join()} is in the keystore` : `${names.join(", ")} removed from the keystore`;
+  return `${what}; pipelines use the change once they are changed or the hub is restarted\n`;
 }

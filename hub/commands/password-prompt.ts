@@ -1,10 +1,10 @@
-/** A password from the terminal, unseen and twice, or the first line of standard input in scripts. */
+/** Reads a password: twice and hidden on a terminal, or the first line of standard input in scripts. */
 
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { usageError } from "./arguments.ts";
 
-/** Returns the password for the account `name`. Throws usage_invalid where there is none or the two differ. */
+/** Returns the password for the account `name`. Throws usage_invalid if there is none or the two differ. */
 export async function readPassword(name: string): Promise<string> {
   if (process.stdin.isTTY !== true) return firstLine();
   const password = await ask(`Password for ${name}: `);

@@ -1,4 +1,4 @@
-/** `tailrace-hub pipeline check | run | test | plugins`: pipelines on a terminal, without a hub. */
+/** `tailrace-hub pipeline check | run | test | plugins`: tools for pipelines that need no running hub. */
 
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -20,7 +20,7 @@ const OPTIONS = {
   update: { type: "boolean" },
 } as const;
 
-/** Where a hub's settings are, whose keystore the pipelines may name secrets of. */
+/** Location of the hub's settings, whose keystore the pipelines may reference. */
 interface Place {
   readonly config: string | undefined;
   readonly overrides: readonly string[];
@@ -49,7 +49,7 @@ export type PipelineCommand = { readonly name: "pipeline"; readonly place?: Plac
     }
 );
 
-/** What a command printed and how it ended. */
+/** Output and result of a command. */
 export interface CommandOutcome {
   readonly output: string;
   /** For standard error. */
@@ -59,10 +59,10 @@ export interface CommandOutcome {
 
 const ACTIONS = ["check", "plugins", "run", "test"];
 
-/** Endings of case files; others in a folder are left alone. */
+/** Name endings of case files; other files of a folder are ignored. */
 const CASE_FILE = /[._-]?(test|cases?)\.(ya?ml|json)$/;
 
-/** Returns the command of the arguments behind `pipeline`. Throws usage_invalid. */
+/** Parses the arguments after `pipeline`. Throws usage_invalid. */
 export function parsePipelineCommand(args: readonly string[]): PipelineCommand {
   const [action = "", ...rest] = args;
   if (!ACTIONS.includes(action)) {
@@ -102,7 +102,7 @@ function actionOf(
   };
 }
 
-/** Throws settings_invalid where something can't be read or, but for `check`, the pipeline can't be used. */
+/** Throws settings_invalid if a file can't be read or, except for `check`, the pipeline is invalid. */
 export async function runPipelineCommand(
   command: PipelineCommand,
   environment: NodeJS.ProcessEnv,
@@ -122,7 +122,7 @@ function runOn(
   return test(command, variables);
 }
 
-/** A hub that nobody named, and whose secrets this user may not read, is no reason not to look at a pipeline. */
+/** Unreadable secrets of a hub that the command line doesn't name are ignored. */
 async function variablesOf(
   { place }: PipelineCommand,
   environment: NodeJS.ProcessEnv,
@@ -246,7 +246,7 @@ function eventOf(line: string, number: number): Record<string, unknown> {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return value;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new AppError(
     "settings_invalid",

@@ -114,7 +114,7 @@ test("the certificate that the settings name is trusted at an address that isn't
   const settings = [...(await at(t, secureServer(own))), "-E", `tls.certificate=${chain}`];
   assert.equal(await search(settings), "found\n");
   const forged = [...(await at(t, secureServer(other))), "-E", `tls.certificate=${chain}`];
-  await assert.rejects(search(forged), { code: "unavailable", message: /isn't trusted .*-c hub\.yml/ });
+  await assert.rejects(search(forged), { code: "unavailable", message: /is not trusted .*-c hub\.yml/ });
 });
 
 test("a command that speaks the wrong protocol says so, with what to name", async (t) => {
@@ -122,7 +122,7 @@ test("a command that speaks the wrong protocol says so, with what to name", asyn
   const own = issueCertificate(folder, "own", makeAuthority(folder), ["localhost"]);
   await assert.rejects(search(await at(t, secureServer(own))), {
     code: "unavailable",
-    message: /speaks no plain HTTP.*-c hub\.yml/,
+    message: /does not speak plain HTTP.*-c hub\.yml/,
   });
   const plain = await at(
     t,
@@ -130,6 +130,6 @@ test("a command that speaks the wrong protocol says so, with what to name", asyn
   );
   await assert.rejects(search([...plain, "-E", `tls.certificate=${own.certificate}`]), {
     code: "unavailable",
-    message: /speaks no TLS/,
+    message: /does not speak TLS/,
   });
 });

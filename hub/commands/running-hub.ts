@@ -1,4 +1,6 @@
-/** What commands ask of a hub that runs: its addresses on this machine, requests with the user's key, words for people. */
+/**
+ * Client of a running hub for commands: its addresses on this machine, requests with the user's key, error messages.
+ */
 
 import { isEverywhere } from "#hub/node/settings/advertised-addresses.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -7,15 +9,15 @@ import { type JsonAnswer, requestJson } from "#proto/kit/json-request.ts";
 import { type OwnCertificateTrust, trustOwnCertificate } from "#proto/kit/own-certificate.ts";
 import { printable } from "#proto/kit/printable.ts";
 
-/** Holds an API key or access token; on the command line others would see it. */
+/** Holds an API key or access token, which other users could see on the command line. */
 export const KEY_VARIABLE = "TAILRACE_API_KEY";
 
 const TIMEOUT_MS = 60_000;
 
-/** A hub as a command asks it. */
+/** A hub that a command queries. */
 export interface AskedHub {
   readonly env: NodeJS.ProcessEnv;
-  /** By the certificate that its settings name; undefined without TLS, and where this user may not read it. */
+  /** Trust in the certificate that the hub's settings name; undefined without TLS, and if this user can't read it. */
   readonly trust: OwnCertificateTrust | undefined;
 }
 
@@ -24,7 +26,7 @@ export function askedHub(settings: HubSettings, env: NodeJS.ProcessEnv): AskedHu
   return { env, trust: trustOf(settings["tls.certificate"]) };
 }
 
-/** Returns where a hub with these settings serves this machine, without a slash at the end. */
+/** Returns the local base URL of a hub with these settings, without a trailing slash. */
 export function addressOf(settings: HubSettings, part: "http" | "dashboard"): string {
   const host = settings[`${part}.host`] || settings["network.host"];
   const name = isEverywhere(host) ? "127.0.0.1" : host;
@@ -32,13 +34,13 @@ export function addressOf(settings: HubSettings, part: "http" | "dashboard"): st
   return `${scheme}://${name.includes(":") ? `[${name}]` : name}:${settings[`${part}.port`]}`;
 }
 
-/** Returns the headers that say who asks. */
+/** Returns the authorization header. */
 export function credentials(env: NodeJS.ProcessEnv): Record<string, string> {
   const key = env[KEY_VARIABLE] ?? "";
   return key === "" ? {} : { authorization: `Bearer ${key}` };
 }
 
-/** Asks for JSON, with POST where there is a body. Throws unavailable, unauthenticated, forbidden, request_invalid. */
+/** Requests JSON, with POST if there is a body. Throws unavailable, unauthenticated, forbidden, request_invalid. */
 export async function askHub<T>(url: string, { env, trust }: AskedHub, body?: unknown): Promise<T> {
   let answer: JsonAnswer;
   try {
@@ -58,41 +60,41 @@ export function unreachable(url: string, cause: unknown): AppError {
   const say = (text: string): AppError => new AppError("unavailable", text, { cause });
   if (/CERT|SELF_SIGNED|VERIFY|ALTNAME/.test(code)) {
     const remedy =
-      "name the hub's settings with -c hub.yml, whose tls.certificate is trusted, or its authority in NODE_EXTRA_CA_CERTS=FILE";
-    return say(`the certificate of ${host} isn't trusted (${message}); ${remedy}`);
+      "give the hub's settings with -c hub.yml, whose tls.certificate is then trusted, or its authority in NODE_EXTRA_CA_CERTS=FILE";
+    return say(`the certificate of ${host} is not trusted (${message}); ${remedy}`);
   }
-  // A listener that speaks TLS alone ends the connection, or says so in bytes that are no HTTP.
+  // A TLS-only listener closes the connection, or answers in bytes that aren't HTTP.
   if (/^(http|ws):/.test(url) && /ECONNRESET|HPE_|EPIPE/.test(code))
     return say(
-      `what listens at ${host} speaks no plain HTTP; where the hub has TLS, name its settings with -c hub.yml or its data with --path.data DIR`,
+      `the server at ${host} does not speak plain HTTP; if the hub uses TLS, give its settings with -c hub.yml or its data with --path.data DIR`,
     );
   if (/EPROTO|ERR_SSL/.test(code))
-    return say(`what listens at ${host} speaks no TLS; name the settings the hub runs with: -c hub.yml`);
+    return say(`the server at ${host} does not speak TLS; give the settings of the hub: -c hub.yml`);
   if (code === "ECONNREFUSED" || code === "")
     return say(
-      `no hub answers at ${host}; start the hub, or name its data with --path.data DIR, its settings with -c hub.yml or its address with -E http.port=… and -E dashboard.port=…`,
+      `no hub answers at ${host}; start the hub, or give its data with --path.data DIR, its settings with -c hub.yml or its address with -E http.port=… and -E dashboard.port=…`,
     );
-  return say(`no hub answers at ${host}: ${message}; name the settings it runs with: -c hub.yml`);
+  return say(`no hub answers at ${host}: ${message}; give the settings of the hub: -c hub.yml`);
 }
 
-/** Returns the error for an answer with `status`. */
+/** Returns the error for a response with `status`. */
 export function refusal(status: number, reason: string): AppError {
   if (status === 401) {
     return new AppError(
       "unauthenticated",
-      `the hub asks who you are (${reason}); put an API key into ${KEY_VARIABLE}`,
+      `the hub requires authentication (${reason}); set ${KEY_VARIABLE} to an API key`,
     );
   }
   return new AppError(status === 403 ? "forbidden" : "request_invalid", `the hub refused: ${reason}`);
 }
 
-/** Both interfaces name a reason, in places of their own. */
+/** Returns the reason, which both interfaces report under keys of their own. */
 function reasonOf({ status, body }: JsonAnswer): string {
   const { error } = (body ?? {}) as { error?: { reason?: string; message?: string } };
   return error?.reason ?? error?.message ?? `status ${status}`;
 }
 
-/** A certificate that this user may not read is checked like that of any other hub. */
+/** A certificate that this user can't read is verified like that of any other hub. */
 function trustOf(certificate: string): OwnCertificateTrust | undefined {
   try {
     return certificate === "" ? undefined : trustOwnCertificate(certificate);

@@ -1,4 +1,4 @@
-/** `tailrace-hub search 'QUERY'`: lines of the logs on a terminal, asked of the search interface. */
+/** `tailrace-hub search 'QUERY'`: prints log lines that match, through the search interface. */
 
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
@@ -9,14 +9,14 @@ import { addressOf, askedHub, askHub } from "./running-hub.ts";
 
 export interface SearchCommand {
   readonly name: "search";
-  /** In the syntax of query_string. */
+  /** Query in query_string syntax. */
   readonly query: string;
   readonly index: string;
-  /** As it was given: how far back, or a time. */
+  /** Start of the range as given: a duration back from now, or a time. */
   readonly since: string;
-  /** The same; empty: no end. */
+  /** End of the range in the same form; empty: none. */
   readonly until: string;
-  /** Lines at most, the newest ones. */
+  /** Maximum number of lines; the newest are printed. */
   readonly size: number;
   readonly json: boolean;
   readonly config: string | undefined;
@@ -27,11 +27,11 @@ interface Hit {
   readonly _source: Readonly<Record<string, unknown>>;
 }
 
-/** The most that one answer of the search interface holds. */
+/** Maximum size of one response. */
 const MAX_SIZE = 10_000;
 const DEFAULT_SIZE = "500";
 
-/** Lines of one file that share a time stand as they were written: a stack trace reads downwards. */
+/** Lines of one file with the same time keep their order, so that stack traces stay readable. */
 const NEWEST_FIRST = [
   { "@timestamp": { order: "desc", unmapped_type: "date" } },
   { "log.offset": { order: "desc", unmapped_type: "long" } },
@@ -46,11 +46,11 @@ const OPTIONS = {
   json: { type: "boolean" },
 } as const;
 
-/** Returns the command of the arguments behind `search`. Throws usage_invalid. */
+/** Parses the arguments after `search`. Throws usage_invalid. */
 export function parseSearchCommand(args: readonly string[]): SearchCommand {
   const { values, positionals } = parseOptions(args, OPTIONS);
   const [query = "*", extra] = positionals;
-  if (extra !== undefined) throw usageError(`"${extra}" is one argument too many; quote the query`);
+  if (extra !== undefined) throw usageError(`unexpected argument "${extra}"; quote the query`);
   const { size = DEFAULT_SIZE, since = "15m", until = "", index = "logs-*" } = values;
   const count = Number(size);
   if (!Number.isInteger(count) || count < 1 || count > MAX_SIZE) {
@@ -71,13 +71,13 @@ export function parseSearchCommand(args: readonly string[]): SearchCommand {
   };
 }
 
-/** What a search gave: lines for whoever reads them, a remark for people. */
+/** Result of a search: lines for standard output, a remark for standard error. */
 export interface SearchOutcome {
   readonly output: string;
   readonly remark: string;
 }
 
-/** Asks the hub for the lines, oldest first. Throws unavailable, unauthenticated, forbidden, request_invalid. */
+/** Queries the hub for the lines, oldest first. Throws unavailable, unauthenticated, forbidden, request_invalid. */
 export async function runSearchCommand(
   command: SearchCommand,
   env: NodeJS.ProcessEnv,
@@ -90,11 +90,11 @@ export async function runSearchCommand(
   const lines = await newestLines(command, { from, to }, settings, env);
   if (lines.length > 0) return { output: lines.map((line) => `${line}\n`).join(""), remark: "" };
   const { sources, shards } = await search({ ...command, size: 1 }, {}, settings, env);
-  if (shards === 0) return { output: "", remark: `there is no index ${command.index}` };
+  if (shards === 0) return { output: "", remark: `no index matches ${command.index}` };
   return { output: "", remark: emptyRemark(command, sources[0]?.["@timestamp"]) };
 }
 
-/** A span of time; without an end it is open there. */
+/** A time range, open without a bound. */
 export interface Span {
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
@@ -103,7 +103,7 @@ export interface Span {
 type Wanted = Pick<SearchCommand, "index" | "query" | "size">;
 type Source = Readonly<Record<string, unknown>>;
 
-/** Returns the newest lines of `span` that match, oldest first, as they are printed. Throws as `runSearchCommand`. */
+/** Returns the newest lines of `span` that match, oldest first, formatted. Throws as `runSearchCommand`. */
 export async function newestLines(
   { json, ...wanted }: Wanted & Pick<SearchCommand, "json">,
   span: Span,
@@ -119,7 +119,7 @@ interface Answer {
   readonly _shards?: { readonly total: number };
 }
 
-/** Newest first; `shards`: how many were looked into, none where no index has the name. */
+/** Returns hits newest first; `shards`: how many were searched, 0 if no index matches. */
 async function search(
   { index, query, size }: Wanted,
   { from, to }: Span,
@@ -141,24 +141,24 @@ async function search(
   return { sources: answer.hits.hits.map(({ _source }) => _source), shards: answer._shards?.total };
 }
 
-/** Says why nothing was found, as far as that can be known. */
+/** Explains an empty result. */
 function emptyRemark({ index, since, until }: SearchCommand, newest: unknown): string {
   const where = `no line of ${index} matches`;
   const newestMs = typeof newest === "string" ? Date.parse(newest) : Number.NaN;
-  if (Number.isNaN(newestMs)) return `${where}, whatever its time`;
+  if (Number.isNaN(newestMs)) return `${where} at any time`;
   const when = until === "" ? `since ${since}` : `since ${since} until ${until}`;
   const dayBefore = new Date(newestMs - DAY_MS).toISOString().slice(0, DAY_LENGTH);
   return `${where} ${when}; the newest that does is of ${new Date(newestMs).toISOString()}: try --since ${dayBefore}`;
 }
 
-/** A day, or a time of a day, as ISO 8601 writes it; without a zone it is of this machine's. */
+/** A day, or a time, in ISO 8601; without a zone it is local time. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 const DAY_LENGTH = 10;
 const DAY_MS = 86_400_000;
 
-/** Returns the time that `text` means, counted back from `nowMs` or written out. Throws usage_invalid. */
+/** Parses a duration back from `nowMs` or an absolute time. Throws usage_invalid. */
 function momentOf(option: string, text: string, nowMs: number): Date {
-  // A day alone would be one of Greenwich.
+  // Date would parse a day alone as UTC.
   const moment = MOMENT.test(text)
     ? new Date(text.length === DAY_LENGTH ? `${text}T00:00` : text)
     : undefined;
@@ -170,7 +170,7 @@ function momentOf(option: string, text: string, nowMs: number): Date {
   }
 }
 
-/** Time, host and message. */
+/** Formats time, host and message. */
 function lineOf(source: Readonly<Record<string, unknown>>): string {
   const host = (source["host"] as { name?: unknown } | undefined)?.name ?? source["host.name"];
   const message = source["message"] ?? JSON.stringify(source);

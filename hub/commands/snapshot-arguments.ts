@@ -1,4 +1,4 @@
-/** Command lines of `snapshot`: what was asked, or what to write instead. */
+/** Parses the command line of `snapshot`. */
 
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
@@ -10,13 +10,13 @@ export interface SnapshotCommand {
   readonly action: (typeof ACTIONS)[number];
   /** Folder, or s3://bucket/prefix. */
   readonly address: string;
-  /** Undefined: the time for `create`, the newest for `restore`. */
+  /** Default: the current time for `create`, the newest snapshot for `restore`. */
   readonly snapshot: string | undefined;
   readonly config: string | undefined;
   readonly overrides: readonly string[];
 }
 
-/** Returns the command of the arguments behind `snapshot`. Throws usage_invalid. */
+/** Parses the arguments after `snapshot`. Throws usage_invalid. */
 export function parseSnapshotCommand(args: readonly string[]): SnapshotCommand {
   const { values, positionals } = parseOptions(args, { ...PLACE_OPTIONS, name: { type: "string" } });
   const [action = "", address, extra] = positionals;
@@ -26,7 +26,7 @@ export function parseSnapshotCommand(args: readonly string[]): SnapshotCommand {
       `snapshot ${action || "what?"}: choose ${ACTIONS.join(", ")}${didYouMean(action, ACTIONS)}`,
     );
   if (address === undefined) throw usageError(`snapshot ${known} needs a folder or s3://bucket/prefix`);
-  if (extra !== undefined) throw usageError(`"${extra}" is one argument too many`);
+  if (extra !== undefined) throw usageError(`unexpected argument "${extra}"`);
   return {
     name: "snapshot",
     action: known,

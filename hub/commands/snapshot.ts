@@ -1,4 +1,4 @@
-/** `tailrace-hub snapshot create|list|restore`: a hub's data copied elsewhere and brought back. */
+/** `tailrace-hub snapshot create|list|restore`: backs up a hub's data and restores it. */
 
 import { resolve } from "node:path";
 import { StreamArchive } from "#hub/journal/streams/stream-archive.ts";
@@ -20,11 +20,11 @@ const MIB = 1_024 ** 2;
 
 export interface SnapshotSurroundings {
   readonly log: Logger;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
 }
 
-/** Does the command and says on standard output what it did. Throws AppErrors with the remedy. */
+/** Runs the command and reports on standard output. Throws AppErrors with the remedy. */
 export async function runSnapshotCommand(
   command: SnapshotCommand,
   { log, version }: SnapshotSurroundings,
@@ -64,9 +64,9 @@ async function create(
     }),
   );
   say(
-    `snapshot ${name} is in ${store.address}: ${mib(tally.bytes)} MiB, of which ${mib(tally.newBytes)} MiB are new`,
+    `snapshot ${name} is in ${store.address}: ${mib(tally.bytes)} MiB, ${mib(tally.newBytes)} MiB of it new`,
   );
-  say("it holds the hub's keys and tokens: keep it as safe as the hub");
+  say("it contains the hub's keys and tokens: protect it like the hub");
 }
 
 async function restore(
@@ -84,9 +84,7 @@ async function restore(
   await restoreFiles(options);
   await withConnection(settings, log, (connection) => restoreStreams(options, new StreamArchive(connection)));
   finishRestore(folder);
-  say(
-    `snapshot ${name} is restored into ${folder}; agents send again what came after it when the hub starts`,
-  );
+  say(`snapshot ${name} is restored into ${folder}; agents resend what came after it when the hub starts`);
 }
 
 function openStore(address: string): BlobStore {

@@ -1,4 +1,4 @@
-/** `tailrace-hub tail ['QUERY']`: lines on a terminal as they come in, over the live socket of the dashboard. */
+/** `tailrace-hub tail ['QUERY']`: prints log lines as they arrive, over the dashboard's live socket. */
 
 import WebSocket from "ws";
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
@@ -25,17 +25,17 @@ import { newestLines } from "./search.ts";
 
 export interface TailCommand {
   readonly name: "tail";
-  /** In the syntax of query_string; empty: every line. */
+  /** Query in query_string syntax; empty: every line. */
   readonly query: string;
   readonly index: string;
-  /** Stored lines to begin with. */
+  /** Number of stored lines printed first. */
   readonly last: number;
   readonly json: boolean;
   readonly config: string | undefined;
   readonly overrides: readonly string[];
 }
 
-/** Where a tail writes: lines for whoever reads them, remarks for people. */
+/** Output of a tail: lines for standard output, remarks for standard error. */
 export interface TailOutput {
   line(text: string): void;
   remark(text: string): void;
@@ -53,11 +53,11 @@ const MAX_LAST = 1_000;
 const SUB = 1;
 const RETRY = { firstMs: 250, capMs: 15_000 };
 
-/** Returns the command of the arguments behind `tail`. Throws usage_invalid. */
+/** Parses the arguments after `tail`. Throws usage_invalid. */
 export function parseTailCommand(args: readonly string[]): TailCommand {
   const { values, positionals } = parseOptions(args, OPTIONS);
   const [query = "", extra] = positionals;
-  if (extra !== undefined) throw usageError(`"${extra}" is one argument too many; quote the query`);
+  if (extra !== undefined) throw usageError(`unexpected argument "${extra}"; quote the query`);
   const { last = DEFAULT_LAST, index = "logs-*" } = values;
   const count = Number(last);
   if (!Number.isInteger(count) || count < 0 || count > MAX_LAST)
@@ -74,8 +74,8 @@ export function parseTailCommand(args: readonly string[]): TailCommand {
 }
 
 /**
- * Writes lines until `signal`; goes on behind the last one after the connection broke. Throws unavailable where no hub
- * answers the first time, unauthenticated, forbidden, or request_invalid for a query that can't be read.
+ * Prints lines until `signal` is aborted; resumes after the last line when the connection breaks. Throws unavailable
+ * if no hub answers the first time, unauthenticated, forbidden, or request_invalid for an invalid query.
  */
 export async function runTailCommand(
   command: TailCommand,
@@ -107,7 +107,7 @@ class Tail {
   readonly #hub: AskedHub;
   readonly #output: TailOutput;
   #cursor: Cursor | undefined;
-  /** Whether it worked before: then a hub that is away comes back. */
+  /** True once connected: then a hub that is away is expected to come back. */
   #worked = false;
   readonly #credit = new UsedCredit();
 

@@ -1,4 +1,4 @@
-/** The agents: answers their hello, tells them what is committed, and keeps what they say of themselves. */
+/** The connected agents: answers their hello, publishes what is committed, and keeps their last status. */
 
 import type { LogPort, ReceivedMessage } from "#hub/cluster/writes/log-port.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -8,13 +8,13 @@ import { AgentHello, AgentStatus, type tailrace, Watermark } from "#proto/messag
 import { watermarkSubject } from "#proto/subjects.ts";
 import type { CommittedRange, Watermarks } from "./watermarks.ts";
 
-/** What the fleet asks of the RAW stream. */
+/** The RAW stream as the fleet needs it. */
 export interface RawPort {
   /** Incarnation of RAW. */
   incarnation(): number;
-  /** The newest incarnation that began with a hub restored from a snapshot; 0 where none did. */
+  /** The newest incarnation that began with a hub restored from a snapshot; 0 if there is none. */
   restored(): number;
-  /** What became of a message of RAW: its Nats-Msg-Id, or that it was purged, or that there is none. */
+  /** Returns a message of RAW: its Nats-Msg-Id, or that it was purged, or that there is none. */
   message(sequence: number): Promise<{ readonly id: string } | "purged" | "missing">;
 }
 
@@ -27,20 +27,20 @@ export interface FleetOptions {
 }
 
 const PUBLISH_EVERY_MS = 1_000;
-/** An agent that said nothing for so long is shown as lost. */
+/** An agent silent for this long is shown as lost. */
 const LOST_AFTER_MS = 35_000;
-/** And is forgotten after this. */
+/** A silent agent is forgotten after this time. */
 const FORGET_AFTER_MS = 7 * 86_400_000;
-/** Agents kept; the ones not heard of for longest go first. */
+/** Agents kept; those silent for longest are dropped first. */
 const AGENT_LIMIT = 10_000;
-/** Entries of a watermark message: 2,000 × ~100 bytes stays far below the payload limit. */
+/** Entries per watermark message: 2,000 × ~100 bytes stays far below the payload limit. */
 const ENTRIES_PER_MESSAGE = 2_000;
 
 interface Heard {
   readonly atMs: number;
   /** Without its files. */
   readonly status: tailrace.AgentStatus;
-  /** As it came, some kB: most agents' files are never asked for. */
+  /** As received, some kB: it is decoded again only when the files of an agent are requested. */
   readonly message: Uint8Array;
 }
 
@@ -74,14 +74,14 @@ export class Fleet implements Component {
     return Promise.resolve();
   }
 
-  /** Returns every agent heard of, as JSON for people, sorted by name. */
+  /** Returns every known agent as JSON, sorted by name. */
   agents(): Record<string, unknown>[] {
     return [...this.#heard.values()]
       .map(({ atMs, status }) => agentJson(status, atMs, this.#options.now()))
       .sort((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
   }
 
-  /** Returns an agent with its files, those first that somebody should look at; undefined where none was heard of. */
+  /** Returns an agent with its files, those that need attention first; undefined if it is unknown. */
   agent(id: string): Record<string, unknown> | undefined {
     const heard = this.#heard.get(id);
     if (heard === undefined) return undefined;
@@ -101,7 +101,7 @@ export class Fleet implements Component {
     };
   }
 
-  /** Returns what the hub records of every agent. */
+  /** Returns the health and lag of every agent, for monitoring. */
   figures(): { readonly health: string; readonly lagBytes: number }[] {
     const nowMs = this.#options.now();
     return [...this.#heard.values()].map(({ atMs, status }) => ({
@@ -157,7 +157,7 @@ function healthOf({ health }: tailrace.AgentStatus, atMs: number, nowMs: number)
   return nowMs - atMs > LOST_AFTER_MS ? "lost" : health;
 }
 
-/** An agent as JSON for people. */
+/** Converts the status of an agent to JSON. */
 function agentJson(status: tailrace.AgentStatus, atMs: number, nowMs: number): Record<string, unknown> {
   const health = healthOf(status, atMs, nowMs);
   return {
@@ -166,7 +166,7 @@ function agentJson(status: tailrace.AgentStatus, atMs: number, nowMs: number): R
     version: status.agentVersion,
     host: status.hostName,
     health,
-    reason: health === "lost" ? "nothing heard of it since last_seen" : status.reason,
+    reason: health === "lost" ? "no status received since last_seen" : status.reason,
     last_seen: new Date(atMs).toISOString(),
     started: new Date(status.startedMs).toISOString(),
     rss_bytes: status.rssBytes,

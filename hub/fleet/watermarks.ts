@@ -1,15 +1,15 @@
 /**
- * How far each file of each agent is in committed segments. The pipeline's cursors say which DOC position a range
- * of a file led to; once the shards have committed that position, the agent may let go of the range.
+ * How much of each agent's files is in committed segments. The pipeline's cursors record which DOC position a range
+ * of a file led to; once the shards have committed that position, the agent may release the range.
  */
 
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 
-/** What a partition has processed since its last cursor: for each source the first unbroken range it knows. */
+/** What a partition has processed since its last cursor: for each source its first contiguous range. */
 export interface ProcessedSources {
   readonly partition: number;
-  /** Last DOC message that any of it led to. */
+  /** Last DOC message written for these sources. */
   readonly docPosition: Position;
   readonly sources: readonly ProcessedSource[];
 }
@@ -29,7 +29,10 @@ export interface CommittedRange {
   readonly offset: number;
 }
 
-/** Sources kept for watermarks; the least recently moved go first. Their agents learn nothing new of them until they move again. */
+/**
+ * Sources kept; the least recently updated are dropped first. Their agents get no update until the source moves
+ * again.
+ */
 const SOURCE_LIMIT = 200_000;
 
 export class Watermarks {
@@ -44,7 +47,7 @@ export class Watermarks {
     );
   }
 
-  /** Takes what a cursor of the pipeline covers now. */
+  /** Processes an updated cursor of the pipeline. */
   processed(cursor: ProcessedSources): void {
     if (cursor.sources.length === 0) return;
     if (this.#position !== undefined && comparePositions(cursor.docPosition, this.#position) <= 0)
@@ -52,7 +55,7 @@ export class Watermarks {
     else this.#waiting.push(cursor);
   }
 
-  /** Takes the position up to which every shard has committed. */
+  /** Records the position up to which every shard has committed. */
   committed(position: Position): void {
     this.#position = position;
     let kept = 0;
@@ -63,7 +66,7 @@ export class Watermarks {
     this.#waiting.length = kept;
   }
 
-  /** Returns what moved since the last call, by agent. */
+  /** Returns what changed since the last call, by agent. */
   takeMoved(): Map<string, CommittedRange[]> {
     const result = new Map<string, CommittedRange[]>();
     for (const [agentId, keys] of this.#moved) result.set(agentId, this.of(agentId, keys));
@@ -71,7 +74,10 @@ export class Watermarks {
     return result;
   }
 
-  /** Returns the committed ranges of the sources in `keys`, `<agent id>/<file key>/<generation>` each; unknown ones are left out. */
+  /**
+   * Returns the committed ranges of the sources in `keys` (`<agent id>/<file key>/<generation>`), without unknown
+   * ones.
+   */
   of(agentId: string, keys: Iterable<string>): CommittedRange[] {
     const ranges: CommittedRange[] = [];
     for (const key of keys) {

@@ -1,4 +1,4 @@
-/** Events that no output will ever take, kept with the reason in a stream of their own. */
+/** Dead letters: events that no output will take, stored with the reason in a stream of their own. */
 
 import type { Published } from "#hub/journal/connection/publisher.ts";
 import type { JournalMessage } from "#hub/journal/reading/reader.ts";
@@ -11,33 +11,33 @@ const HEADER = "Tailrace-Dead-Letter";
 const MAX_REASON_CHARACTERS = 1_000;
 const MAX_SOURCE_CHARACTERS = 200;
 
-/** Room the header takes in a message. */
+/** Allowance for the header in a message. */
 const HEADER_ROOM_BYTES = 16 * 1024;
 
 export interface DeadLetter {
-  /** What gave it up, e.g. the pipeline's id. */
+  /** What rejected it, such as the pipeline's id. */
   readonly source: string;
-  /** Why, for people. */
+  /** The reason, for people. */
   readonly reason: string;
-  /** Where it came from in RAW or DOC; undefined for what didn't come from the log. */
+  /** Where it came from in RAW or DOC; undefined if it didn't come from the log. */
   readonly origin?: { readonly stream: string; readonly position: Position };
-  /** The event or batch as it was; cut where it is longer than a message may be. */
+  /** The event or batch as it was; truncated if it is longer than a message may be. */
   readonly data: Uint8Array;
 }
 
-/** A dead letter that was kept. */
+/** A stored dead letter. */
 export interface KeptDeadLetter extends DeadLetter {
   readonly position: Position;
-  /** When it was given up, ms since 1970. */
+  /** When it was stored, ms since 1970. */
   readonly timeMs: number;
-  /** Length before it was cut, bytes. */
+  /** Length before truncation, bytes. */
   readonly originalBytes: number;
 }
 
-/** Subject of a dead letter; the id tells two with the same data apart. */
+/** Subject of a dead letter; the message id distinguishes two with the same data. */
 export const DEAD_LETTER_SUBJECT = "dead.letter";
 
-/** Asked of the log. */
+/** The part of the log that dead letters need. */
 export interface DeadLetterLog {
   readonly maxMessageBytes: number;
   publish(
@@ -48,8 +48,8 @@ export interface DeadLetterLog {
 }
 
 /**
- * Keeps a dead letter. With `origin` repeating it after a crash keeps one only; `part` tells several of one
- * message apart.
+ * Stores a dead letter. With `origin`, repeating it after a crash stores only one; `part` distinguishes several from
+ * one message.
  */
 export async function keepDeadLetter(
   log: DeadLetterLog,
@@ -75,7 +75,7 @@ export async function keepDeadLetter(
   });
 }
 
-/** Returns the dead letters that messages hold. */
+/** Decodes messages to dead letters. */
 export async function readDeadLetters(messages: AsyncIterable<JournalMessage>): Promise<KeptDeadLetter[]> {
   const letters: KeptDeadLetter[] = [];
   for await (const message of messages) letters.push(parse(message));
@@ -95,7 +95,7 @@ function parse({ header, position, timeMs, data }: JournalMessage): KeptDeadLett
   };
 }
 
-/** JSON in which every character is ASCII, as headers want it. */
+/** Returns JSON with ASCII characters only, as headers require. */
 function toAscii(json: string): string {
   return json.replace(
     /[\u007f-\uffff]/g,

@@ -25,42 +25,42 @@ import type { Position } from "#proto/position.ts";
 import { DEAD_LETTER_STREAM } from "#proto/subjects.ts";
 import { type DeadLetter, type KeptDeadLetter, keepDeadLetter, readDeadLetters } from "./dead-letters.ts";
 
-/** Bucket that remembers the streams' incarnations. */
+/** Bucket that stores the incarnations of the streams. */
 export const LOG_BUCKET = "log";
 /** Its key for the incarnation of RAW that began with a restored snapshot. */
 export const RESTORED_KEY = "restored";
 
-/** How often streams are looked at: often enough for figures, and for readers to notice that they hang. */
+/** Polling interval of the streams' state, for metrics and for readers to detect that they are stuck. */
 const POLL_MS = 5_000;
 
-/** Readers look around when nothing came for this long. */
+/** Readers check the stream when nothing arrived for this long. */
 const IDLE_MS = 2_000;
 
 export interface JournalOptions extends JournalServerOptions {
-  /** Limit of RAW and of DOC each, bytes; without it min(10 GB, 20 % of the free disk). */
+  /** Limit of RAW and of DOC each, bytes; default min(10 GB, 20 % of the free disk). */
   readonly maxBytes?: number;
-  /** Copies of streams and buckets; 3 in a cluster of NATS servers, else 1. */
+  /** Replicas of streams and buckets; 3 in a cluster of NATS servers, else 1. */
   readonly replicas?: number;
   /** Name of this hub, shown by NATS' tools. */
   readonly name: string;
   readonly metrics: Metrics;
-  /** How often streams are looked at, ms; 5 s without it. */
+  /** Polling interval of the streams' state, ms; default 5 s. */
   readonly pollMs?: number;
 }
 
-/** A stream with its newest incarnation. */
+/** A stream's state with its newest incarnation. */
 export interface JournalState extends StreamState {
   readonly incarnation: number;
 }
 
 /**
- * The hub's log. `start` runs the embedded server (unless there is an external NATS), connects and makes the
- * streams; then the caller must `reconcile` each stream with the positions it remembers, before it reads.
+ * The hub's log. `start` runs the embedded server (unless there is an external NATS), connects and creates the
+ * streams; the caller must then `reconcile` each stream with the positions it remembers, before it reads.
  */
 export class Journal implements Component {
   /** Messages of core NATS. */
   readonly core: CoreMessaging;
-  /** The NATS that all of it is kept in. */
+  /** The NATS server that stores the log. */
   readonly server: JournalServer;
   readonly #options: JournalOptions;
   readonly #clock: Clock;
@@ -97,7 +97,7 @@ export class Journal implements Component {
     this.#buckets = new OpenBuckets({ connection, publisher, streams: this.#streams, clock, log, replicas });
   }
 
-  /** Throws nats_missing, nats_refused, port_taken, data_locked, unavailable or timeout; nothing is left running then. */
+  /** Throws nats_missing, nats_refused, port_taken, data_locked, unavailable or timeout, with nothing left running. */
   async start(): Promise<void> {
     this.#stopping = new AbortController();
     const { log } = this.#options;
@@ -117,7 +117,7 @@ export class Journal implements Component {
     await lifecycle.start("streams", this.#opened.watch);
   }
 
-  /** Ends all reading, and the server. Publishers that wait are told `closed`. */
+  /** Ends all reading, and the server. Waiting publishers fail with `closed`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#lifecycle?.stop();
@@ -136,17 +136,20 @@ export class Journal implements Component {
     return this.#publisher.maxMessageBytes;
   }
 
-  /** See Publisher.publish. The bytes must not change afterwards: a reader may get them (ReadOptions.ownFromMemory). */
+  /**
+   * See Publisher.publish. The bytes must not change afterwards: a reader may receive them
+   * (ReadOptions.ownFromMemory).
+   */
   async publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<Published> {
     const published = await this.#publisher.publish(subject, data, options);
     const { stream, sequence, duplicate } = published;
     this.#opened?.watch.saw(stream, sequence);
-    // The stream's message with a repeated id may hold other bytes.
+    // With a repeated id the stream may hold other bytes.
     if (!duplicate) this.#tails.add(stream, { subject, sequence, data, messageId: options?.messageId ?? "" });
     return published;
   }
 
-  /** Reads a stream in order; see Reader. Ends also when the journal stops. */
+  /** Reads a stream in order; see Reader. Also ends when the journal stops. */
   read(stream: string, options: ReadOptions): Reader {
     const signal = AbortSignal.any([options.signal, this.#stopping.signal]);
     return new Reader(stream, this.#source(), { ...options, signal });
@@ -157,7 +160,7 @@ export class Journal implements Component {
     return { ...state, incarnation: this.#history.of(stream).current.incarnation };
   }
 
-  /** Sequence up to which all readers of a stream have it; undefined where nobody reads it. */
+  /** Sequence up to which all readers of a stream have read; undefined without a reader. */
   readUpTo(stream: string): number | undefined {
     const positions = this.#positions(stream);
     return positions.length === 0 ? undefined : Math.min(...positions.map(({ sequence }) => sequence));
@@ -168,25 +171,25 @@ export class Journal implements Component {
     return this.#history.of(stream).current;
   }
 
-  /** The newest incarnation of RAW that began with a hub restored from a snapshot; 0 where none did. */
+  /** The newest incarnation of RAW that began with a hub restored from a snapshot; 0 if there is none. */
   get restored(): number {
     return this.#restored;
   }
 
-  /** Returns the position of the message with `sequence`, as a PubAck names it. */
+  /** Returns the position of the message with `sequence`, as in a PubAck. */
   positionOf(stream: string, sequence: number): Position {
     return this.#history.of(stream).positionOf(sequence);
   }
 
   /**
-   * Compares the positions somebody took in durably with the stream, and begins a new incarnation where it was
-   * lost or rolled back since. Must be called after `start` with everything that is remembered.
+   * Compares durably remembered positions with the stream, and begins a new incarnation if the stream was lost or
+   * rolled back since. Must be called after `start` with everything that is remembered.
    */
   reconcile(stream: string, known: readonly Position[]): Promise<Reconciliation> {
     return this.#history.reconcile(stream, known, this.server.startedAtMs);
   }
 
-  /** Removes the messages before `below`, which nobody may need again; see Reader.position. */
+  /** Removes the messages before `below`, which no reader may need again; see Reader.position. */
   async purge(stream: string, below: Position): Promise<void> {
     const { firstSequence, lastSequence } = await this.#streams.state(stream);
     const first = this.#history.of(stream).nextAfter({ ...below, sequence: below.sequence - 1 });
@@ -194,44 +197,44 @@ export class Journal implements Component {
     if (sequence > firstSequence) await this.#streams.purge(stream, sequence);
   }
 
-  /** Returns a stored message, from the leader; null where there is none with this sequence. */
+  /** Returns a stored message, from the leader; null if none has this sequence. */
   message(stream: string, sequence: number): Promise<StoredMessage | null> {
     return this.#streams.message(stream, sequence);
   }
 
-  /** Returns the bucket, made where there is none. Name: letters, digits, - and _. */
+  /** Returns the bucket, created if missing. Name: letters, digits, - and _. */
   bucket(name: string): Promise<StateBucket> {
     return this.#buckets.open(name);
   }
 
-  /** Keeps what no output will take; see keepDeadLetter. */
+  /** Stores what no output will take; see keepDeadLetter. */
   deadLetter(letter: DeadLetter, part?: number, signal?: AbortSignal): Promise<void> {
     return keepDeadLetter(this, letter, part, signal);
   }
 
-  /** Returns at most `limit` dead letters behind `after` (START: the oldest kept). */
+  /** Returns at most `limit` dead letters after `after` (START: from the oldest kept). */
   deadLetters(after: Position, limit: number): Promise<KeptDeadLetter[]> {
     const nextAfter = (position: Position) => this.#history.of(DEAD_LETTER_STREAM).nextAfter(position);
     return readDeadLetters(readBetween({ log: this, nextAfter }, DEAD_LETTER_STREAM, after, limit));
   }
 
-  /** Tells when publishers begin to wait for space in a stream and when none waits any more. */
+  /** Calls `listener` when publishers start waiting for space in a stream, and when the last one stops. */
   onFull(listener: (stream: string, full: boolean) => void): () => void {
     return this.#full.onChange(listener);
   }
 
-  /** Streams that publishers wait for now. */
+  /** Streams that publishers are waiting for. */
   get fullStreams(): string[] {
     return this.#full.names;
   }
 
-  /** Tells of each new incarnation: agents must go back to what is committed. */
+  /** Calls `listener` at each new incarnation, when agents must go back to what is committed. */
   onIncarnation(listener: (stream: string, incarnation: number) => void): () => void {
     this.#onIncarnation.add(listener);
     return () => this.#onIncarnation.delete(listener);
   }
 
-  /** Tells when the connection is lost and restored. */
+  /** Calls `listener` when the connection is lost and restored. */
   onConnection(listener: (event: ConnectionEvent) => void): () => void {
     return this.#connection.onChange(listener);
   }
@@ -241,7 +244,7 @@ export class Journal implements Component {
   }
 
   #open(): OpenedLog {
-    if (this.#opened === undefined) throw new AppError("closed", "the log isn't open");
+    if (this.#opened === undefined) throw new AppError("closed", "the log is not open");
     return this.#opened;
   }
 

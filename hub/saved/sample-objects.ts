@@ -1,12 +1,12 @@
 /**
- * Searches, visualisations and dashboards to begin with: of access logs and of what is shipped, by the names that the
- * default pipeline gives to fields. They are saved where they aren't there, and belong to people from then on.
+ * Sample searches, visualisations and dashboards for access logs and shipped logs, based on the field names of the
+ * default pipeline. They are saved if missing; afterwards they are users' objects like any other.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { SavedContent, SavedObjects } from "./saved-objects.ts";
 
-/** What was there before, and what was saved. */
+/** Which samples were saved, and which existed before. */
 export interface SampleOutcome {
   readonly saved: readonly SampleName[];
   readonly existing: readonly SampleName[];
@@ -65,7 +65,7 @@ const VISUALISATIONS: Readonly<Record<string, Shown>> = {
   "shipped-errors-by-host": ["Errors by host", { q: FAILED, chart: "line", split: "8:host.name" }],
 };
 
-/** Of the hub's own figures, which are recorded while the dashboard is there. */
+/** Visualisations of the hub's own metrics, which are recorded while the dashboard exists. */
 const OWN: Readonly<Record<string, Shown>> = Object.fromEntries(
   Object.entries<Shown>({
     "hub-events": [
@@ -123,7 +123,7 @@ const OWN: Readonly<Record<string, Shown>> = Object.fromEntries(
   }).map(([id, [title, parameters]]) => [id, [title, { index: ".tailrace-metrics-*", ...parameters }]]),
 );
 
-/** Id of the dashboard of the hub's own figures. */
+/** Id of the dashboard of the hub's own metrics. */
 export const HUB_HEALTH = "hub-health";
 
 type Place = readonly [id: string, width: number, height: "low" | "middle" | "high"];
@@ -190,7 +190,7 @@ const DASHBOARDS: Readonly<Record<string, SampleDashboard>> = {
   },
 };
 
-/** Saves the samples that aren't there. What was deleted comes back; what was changed stays as it is. */
+/** Saves the samples that don't exist. Deleted ones come back; changed ones stay as they are. */
 export async function loadSamples(objects: Pick<SavedObjects, "get" | "create">): Promise<SampleOutcome> {
   const saved: SampleName[] = [];
   const existing: SampleName[] = [];
@@ -214,13 +214,13 @@ async function isThere(
   return objects.create(type, content, id).then(() => false, existsMeanwhile);
 }
 
-/** Another hub was quicker. */
+/** Handles a conflict: another hub was quicker. */
 function existsMeanwhile(error: unknown): true {
   if (error instanceof AppError && error.code === "journal_conflict") return true;
   throw error;
 }
 
-/** All samples; a dashboard comes behind what it shows. */
+/** Returns all samples; a dashboard comes after what it shows. */
 function samples(): Sample[] {
   const shown = (type: string, rows: Readonly<Record<string, Shown>>): Sample[] =>
     Object.entries(rows).map(([id, [title, parameters]]) => ({

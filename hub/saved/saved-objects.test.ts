@@ -49,7 +49,7 @@ test("of two who change one object the slower one is told", async () => {
 test("what can't be saved is refused with what is wrong", async () => {
   const objects = saved();
   const content = { title: "Mine", attributes: {} };
-  await assert.rejects(objects.list("dashbord"), /no saved type dashbord.*did you mean "dashboard"/);
+  await assert.rejects(objects.list("dashbord"), /unknown type dashbord.*did you mean "dashboard"/);
   await assert.rejects(objects.put("search", "../x", content), fails("request_invalid"));
   await assert.rejects(objects.create("search", { title: " ", attributes: {} }), fails("request_invalid"));
   await assert.rejects(objects.put("search", "gone", content, 7), fails("not_found"));

@@ -1,6 +1,6 @@
 /**
- * What people save on the pages: searches, visualisations, dashboards. Each is a JSON object under `<type>/<id>` in a
- * bucket, changed by compare-and-set on its revision, so that two writers can't overwrite each other unseen.
+ * Saved searches, visualisations and dashboards. Each is a JSON object under `<type>/<id>` in a bucket, changed by
+ * compare-and-set on its revision, so that concurrent writers can't overwrite each other unnoticed.
  */
 
 import { randomBytes } from "node:crypto";
@@ -11,10 +11,10 @@ import { didYouMean } from "#proto/kit/nearest.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { loadSamples, type SampleOutcome } from "./sample-objects.ts";
 
-/** Types there are. */
+/** The types of saved objects. */
 export const SAVED_TYPES = ["search", "visualisation", "dashboard"] as const;
 
-/** A saved object as its readers get it. */
+/** A saved object as readers get it. */
 export interface SavedObject {
   readonly type: string;
   readonly id: string;
@@ -23,11 +23,11 @@ export interface SavedObject {
   /** ISO 8601, UTC. */
   readonly updated: string;
   readonly title: string;
-  /** What the page keeps of it. */
+  /** The page's own content. */
   readonly attributes: JsonObject;
 }
 
-/** What is written. */
+/** What a writer provides. */
 export interface SavedContent {
   readonly title: string;
   readonly attributes: JsonObject;
@@ -35,7 +35,7 @@ export interface SavedContent {
 
 /** A dashboard of a hundred panels takes some 50 kB. */
 const MAX_BYTES = 256 * 1024;
-/** Objects of one type; a list of them is one answer. */
+/** Objects per type; a list of them is one answer. */
 const MAX_OBJECTS = 1_000;
 /** Reads in flight while a list is made. */
 const PARALLEL_READS = 16;
@@ -71,27 +71,30 @@ export class SavedObjects {
     return decode(entry);
   }
 
-  /** Saves a new object; without an id it gets one. Throws journal_conflict where it exists, request_invalid, request_too_large. */
+  /**
+   * Saves a new object; without an id it gets one. Throws journal_conflict if it exists, request_invalid,
+   * request_too_large.
+   */
   async create(type: string, content: SavedContent, id = newId()): Promise<SavedObject> {
     const key = keyOf(type, id);
     const stored = this.#encode(content);
     if ((await this.#bucket.keys(`${type}/`)).length >= MAX_OBJECTS) {
       throw new AppError(
         "request_invalid",
-        `there are ${MAX_OBJECTS} saved objects of type ${type}, as many as may be; delete some`,
+        `there are already ${MAX_OBJECTS} saved objects of type ${type}, the maximum; delete some`,
       );
     }
     try {
       const revision = await this.#bucket.create(key, stored.bytes);
       return { type, id, revision, ...stored.object };
     } catch (error) {
-      throw conflict(error, `${type} ${id} exists; save it under its revision, or under another id`);
+      throw conflict(error, `${type} ${id} exists; save it with its revision, or under another id`);
     }
   }
 
   /**
-   * Replaces an object whose revision is `revision`; without one, the object as it is now, or none. Throws
-   * journal_conflict where somebody else was quicker, not_found, request_invalid, request_too_large.
+   * Replaces an object at `revision`; without a revision creates it or replaces its current version. Throws
+   * journal_conflict if it was changed concurrently, not_found, request_invalid, request_too_large.
    */
   async put(type: string, id: string, content: SavedContent, revision?: number): Promise<SavedObject> {
     const key = keyOf(type, id);
@@ -107,23 +110,23 @@ export class SavedObjects {
     } catch (error) {
       throw conflict(
         error,
-        `${type} ${id} was changed meanwhile; read it again and apply your change to what is there now`,
+        `${type} ${id} was changed concurrently; read it again and apply your change to the current version`,
       );
     }
   }
 
-  /** Deletes an object, with `revision` only as it was then. Throws not_found, journal_conflict, request_invalid. */
+  /** Deletes an object; with `revision`, only that version. Throws not_found, journal_conflict, request_invalid. */
   async delete(type: string, id: string, revision?: number): Promise<void> {
     const key = keyOf(type, id);
     if ((await this.#bucket.get(key)) === null) throw missing(type, id);
     try {
       await this.#bucket.delete(key, revision);
     } catch (error) {
-      throw conflict(error, `${type} ${id} was changed meanwhile; look at it before you delete it`);
+      throw conflict(error, `${type} ${id} was changed concurrently; check it before you delete it`);
     }
   }
 
-  /** Saves the samples that aren't there. */
+  /** Saves the samples that don't exist. */
   loadSamples(): Promise<SampleOutcome> {
     return loadSamples(this);
   }
@@ -155,7 +158,7 @@ function checkType(type: string): string {
   if ((SAVED_TYPES as readonly string[]).includes(type)) return type;
   throw new AppError(
     "request_invalid",
-    `there is no saved type ${type}; types are ${SAVED_TYPES.join(", ")}${didYouMean(type, SAVED_TYPES)}`,
+    `unknown type ${type}; types are ${SAVED_TYPES.join(", ")}${didYouMean(type, SAVED_TYPES)}`,
   );
 }
 

@@ -1,20 +1,20 @@
 /**
- * What a snapshot is made of, and how bytes of any length become blobs and bytes again. A snapshot is a description
- * (`snapshots/<name>.json`) and the chunks it names by their SHA-256 (`blobs/<first two digits>/<digest>`): a later
- * snapshot stores only chunks that no earlier one has. Grammar: README.md.
+ * Format of a snapshot. A snapshot is a description (`snapshots/<name>.json`) and the chunks it names by their
+ * SHA-256 (`blobs/<first two digits>/<digest>`); a later snapshot stores only chunks that no earlier one has.
+ * Grammar: README.md.
  */
 
 import { createHash } from "node:crypto";
 import type { BlobStore } from "#hub/snapshot/blobs/blob-store.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Version of the format; a higher one is refused. */
+/** Format version; a higher one is rejected. */
 export const SNAPSHOT_VERSION = 1;
-/** Bytes of a chunk: far below what a store takes at once, and what is held in memory. */
+/** Size of a chunk: far below the limit of any store, and small enough to hold in memory. */
 const CHUNK_BYTES = 8 * 1_024 ** 2;
 const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
-/** Bytes in the store. */
+/** A byte sequence in the store. */
 export interface Piece {
   readonly sizeBytes: number;
   /** SHA-256 of each chunk, hexadecimal, in order. */
@@ -22,7 +22,7 @@ export interface Piece {
 }
 
 export interface SnapshotFile extends Piece {
-  /** Below the data folder, with slashes. */
+  /** Relative to the data folder, with slashes. */
   readonly path: string;
   /** Permissions, as stat gives them. */
   readonly mode: number;
@@ -30,7 +30,7 @@ export interface SnapshotFile extends Piece {
 
 export interface SnapshotStream extends Piece {
   readonly name: string;
-  /** As JetStream describes the stream. */
+  /** JetStream's configuration of the stream. */
   readonly config: unknown;
   readonly messages: number;
 }
@@ -40,13 +40,13 @@ export interface Snapshot {
   readonly name: string;
   /** ISO 8601. */
   readonly created: string;
-  /** Of the program that made it. */
+  /** Version of the program that made it. */
   readonly product: string;
   readonly files: readonly SnapshotFile[];
   readonly streams: readonly SnapshotStream[];
 }
 
-/** Counts what was stored. */
+/** Counts the stored bytes. */
 export interface Tally {
   bytes: number;
   /** Bytes that no earlier snapshot had. */
@@ -75,7 +75,7 @@ export async function storePiece(
   return { sizeBytes, chunks };
 }
 
-/** Yields the bytes of a piece. Throws data_corrupt where a chunk isn't what it was. */
+/** Yields the bytes of a piece. Throws data_corrupt if a chunk doesn't match its digest. */
 export async function* readPiece(store: BlobStore, piece: Piece): AsyncGenerator<Uint8Array> {
   for (const digest of piece.chunks) {
     const chunk = await store.get(blobKey(digest));
@@ -88,35 +88,35 @@ export async function* readPiece(store: BlobStore, piece: Piece): AsyncGenerator
   }
 }
 
-/** Returns the key of a snapshot's description. Throws usage_invalid for a name that can't be one. */
+/** Returns the key of a snapshot's description. Throws usage_invalid for an invalid name. */
 export function descriptionKey(name: string): string {
   if (!NAME.test(name))
     throw new AppError(
       "usage_invalid",
-      `"${name}" can't be the name of a snapshot; use at most 100 small letters, digits, ".", "_" and "-"`,
+      `"${name}" is not a valid name of a snapshot; use at most 100 lower-case letters, digits, ".", "_" and "-"`,
     );
   return `snapshots/${name}.json`;
 }
 
-/** Returns the descriptions' names, the oldest first where names are times. */
+/** Returns the names of all snapshots, sorted; the oldest first if names are times. */
 export async function snapshotNames(store: BlobStore): Promise<string[]> {
   const keys = await store.list("snapshots/");
   return keys.map((key) => /^snapshots\/(.*)\.json$/.exec(key)?.[1]).filter((name) => name !== undefined);
 }
 
-/** Throws not_found, or data_corrupt for a version that isn't known. */
+/** Throws not_found, or data_corrupt for an unknown version. */
 export async function readSnapshot(store: BlobStore, name: string): Promise<Snapshot> {
   const key = descriptionKey(name);
   const snapshot = JSON.parse(Buffer.from(await store.get(key)).toString()) as Snapshot;
   if (snapshot.version !== SNAPSHOT_VERSION)
     throw new AppError(
       "data_corrupt",
-      `${key} has format version ${snapshot.version}, this program knows ${SNAPSHOT_VERSION}`,
+      `${key} has format version ${snapshot.version}, this program supports ${SNAPSHOT_VERSION}`,
     );
   return snapshot;
 }
 
-/** Cuts a stream of bytes into chunks of one length; the last may be shorter. */
+/** Cuts a stream of bytes into chunks of equal length; the last may be shorter. */
 async function* inChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = [];
   let length = 0;

@@ -1,7 +1,7 @@
 /**
- * Takes a snapshot beside a hub that runs. The order makes it whole: what the pipeline's cursors cover is in the DOC
- * messages read after them, and what was purged from those is in the shards held last. So the streams come first, the
- * shards' files after them; what is in both is dropped again by position where it is folded.
+ * Takes a snapshot of a running hub. The order makes it consistent: the documents that the pipeline's cursors cover
+ * are in the DOC messages read after them, and what was purged from DOC is in the shards, which are held last. So the
+ * streams come first, then the shards' files; what is in both is deduplicated by position.
  */
 
 import { createReadStream, existsSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -31,7 +31,7 @@ export interface CreateOptions {
   readonly archive: StreamArchive;
   readonly product: string;
   readonly nowMs: number;
-  /** Hears of each part that is stored, "stream RAW". */
+  /** Called after each stored part, such as "stream RAW". */
   readonly progress: (part: string) => void;
 }
 
@@ -40,34 +40,37 @@ export interface Created {
   readonly tally: Tally;
 }
 
-/** State buckets are small and come first (empty prefix); then the log in the direction in which it flows. */
+/** State buckets are small and come first (empty prefix); then the log in the direction of its flow. */
 const LAST_STREAMS = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
 const ENGINE = "engine";
 const HELD = "snapshot-held";
-/** Locks, processes' files, and the log's own store, which is read message by message. */
+/** Locks, pid files, and the log's own store, which is read message by message. */
 const NOT_KEPT =
   /(^|\/)[^/]+\.(lock|pid|tmp)$|^nats\/(store|ports)\/|^nats\/nats\.conf$|^engine\/|^snapshot-held\//;
 const PERMISSIONS = 0o777;
 
-/** Throws usage_invalid where `folder` holds no hub's data, naming the folder below it that does. */
+/** Throws usage_invalid if `folder` holds no hub's data, naming the subfolder that does. */
 export function checkHoldsData(folder: string): void {
   if (existsSync(join(folder, ENGINE))) return;
-  const below = join(folder, "hub"); // where npm start has it
+  const below = join(folder, "hub"); // where npm start puts it
   const hint = existsSync(join(below, ENGINE)) ? `; did you mean ${below}?` : "";
   throw new AppError("usage_invalid", `${folder} (path.data) holds no hub's data${hint}`);
 }
 
-/** Throws usage_invalid, data_locked while another is taken …, with nothing left but chunks that the next snapshot uses. */
+/**
+ * Throws usage_invalid, data_locked while another snapshot is taken …, with nothing left but chunks that the next
+ * snapshot uses.
+ */
 export async function createSnapshot(options: CreateOptions): Promise<Created> {
   const { name, folder, store, product, nowMs } = options;
   const key = descriptionKey(name);
   if (await store.has(key))
     throw new AppError(
       "usage_invalid",
-      `${store.address} has a snapshot ${name} already; choose another name`,
+      `${store.address} already has a snapshot ${name}; choose another name`,
     );
   const tally: Tally = { bytes: 0, newBytes: 0 };
-  const lock = FolderLock.acquire(folder, "snapshot"); // a second one would take the first one's files away
+  const lock = FolderLock.acquire(folder, "snapshot"); // a concurrent snapshot would remove the held files
   const held = join(folder, HELD);
   rmSync(held, { recursive: true, force: true });
   try {

@@ -1,6 +1,6 @@
 /**
- * Makes a data folder of a snapshot. The log is made anew of the messages that no shard has, under an incarnation that
- * nobody has seen: what shards and cursors remember lies before it, and agents send again what they still have.
+ * Restores a snapshot into a data folder. The log is rebuilt from the messages that no shard has, under a new
+ * incarnation: the positions that shards and cursors remember lie before it, and agents resend what they still have.
  */
 
 import {
@@ -28,10 +28,10 @@ import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { readPiece, type Snapshot, type SnapshotFile, type SnapshotStream } from "./contents.ts";
 import { decodeRecords } from "./stream-records.ts";
 
-/** In a data folder that is being made; a hub doesn't start on it. */
+/** Marks a folder that is being restored; a hub refuses to start on it. */
 const UNFINISHED_FILE = "restore-unfinished";
 
-/** Incarnations that the wiped hub may have begun after the snapshot was taken stay below the next. */
+/** Gap to the next incarnation, above those that the lost hub may have begun after the snapshot. */
 const INCARNATIONS_APART = 1_000;
 const LOG_KEY = `$KV.${LOG_BUCKET}.`;
 
@@ -43,13 +43,13 @@ export interface RestoreOptions {
   readonly progress: (part: string) => void;
 }
 
-/** Throws data_locked where the folder holds a hub's data already. */
+/** Throws data_locked if the folder already holds a hub's data. */
 export function checkEmpty(folder: string): void {
   const there = existsSync(folder) ? readdirSync(folder) : [];
   if (there.includes(UNFINISHED_FILE) || !there.some((name) => name === "engine" || name === "nats")) return;
   throw new AppError(
     "data_locked",
-    `${folder} holds data already; restore into an empty folder (--path.data DIR)`,
+    `${folder} already holds data; restore into an empty folder (--path.data DIR)`,
   );
 }
 
@@ -64,7 +64,7 @@ export async function restoreFiles({ snapshot, store, folder, progress }: Restor
   }
 }
 
-/** Makes all streams. The shards' files must be there. */
+/** Recreates all streams. The shards' files must already be restored. */
 export async function restoreStreams(
   { snapshot, store, folder, progress }: RestoreOptions,
   archive: StreamArchive,
@@ -81,16 +81,16 @@ export async function restoreStreams(
   }
 }
 
-/** Throws data_corrupt where a restore into `folder` didn't come to its end. */
+/** Throws data_corrupt if a restore into `folder` was interrupted. */
 export function checkRestored(folder: string): void {
   if (!existsSync(join(folder, UNFINISHED_FILE))) return;
   throw new AppError(
     "data_corrupt",
-    `${folder} is of a restore that did not end; run tailrace-hub snapshot restore again`,
+    `${folder} is from a restore that was interrupted; run tailrace-hub snapshot restore again`,
   );
 }
 
-/** From here on a hub may start on the folder. */
+/** Marks the restore as complete: a hub may start on the folder. */
 export function finishRestore(folder: string): void {
   rmSync(join(folder, UNFINISHED_FILE));
 }
@@ -106,7 +106,7 @@ async function writePiece(store: BlobStore, file: SnapshotFile, path: string): P
   }
 }
 
-/** The incarnations that the hub knew when the snapshot was taken, by stream. */
+/** Returns the incarnations that the hub knew at the time of the snapshot, by stream. */
 async function readLives(store: BlobStore, { streams }: Snapshot): Promise<Map<string, Incarnations>> {
   const lives = new Map<string, Incarnations>();
   const log: SnapshotStream | undefined = streams.find(({ name }) => name === `KV_${LOG_BUCKET}`);
@@ -120,7 +120,10 @@ async function readLives(store: BlobStore, { streams }: Snapshot): Promise<Map<s
   return lives;
 }
 
-/** At its start the hub finds both streams made anew, behind these incarnations. */
+/**
+ * Replaces the incarnations in the log's bucket. At its start the hub finds both streams recreated, after these
+ * incarnations.
+ */
 async function* renewedLog(
   messages: AsyncIterable<ArchivedMessage>,
   lives: ReadonlyMap<string, Incarnations>,
@@ -137,7 +140,7 @@ async function* renewedLog(
   }
 }
 
-/** Leaves out what the shards' files have: a document put over HTTP must not be put a second time. */
+/** Drops messages that the shards' files already hold: a document put over HTTP must not be put a second time. */
 async function* missingInShards(
   messages: AsyncIterable<ArchivedMessage>,
   engine: string,

@@ -1,7 +1,7 @@
 /**
- * Holds the files of all shards as they are at one moment, beside a hub that goes on writing: segments never change,
- * so a second name (a hard link) keeps them although a merge removes the first. Each shard is held at a commit point of
- * its own, which its manifest joins to a position of the log.
+ * Holds the files of all shards while a snapshot is taken of a running hub. Segments never change, so a hard link
+ * keeps them even if a merge removes the original. Each shard is held at a commit point of its own, whose manifest
+ * names the position in the log.
  */
 
 import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -10,14 +10,14 @@ import { readManifest } from "#hub/engine/commit/manifest.ts";
 import { liveFileName, segmentFileName } from "#hub/engine/commit/shard-segment.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 
-/** A merge or commit may remove files while they are linked; the next commit point is taken then. */
+/** A merge or commit may remove files while they are linked; the next commit point is tried then. */
 const TRIES = 20;
 const FOLDER_MODE = 0o750;
 
-/** Links the engine's files of `engine` into `held`, which must not exist. Both lie on one file system. */
+/** Links the engine's files from `engine` into `held`, which must not exist, on the same file system. */
 export function holdShards(engine: string, held: string): void {
   mkdirSync(held, { recursive: true, mode: FOLDER_MODE });
-  // The common position first: what it covers is in every manifest that is read after it.
+  // The common position first: every manifest read after it covers it.
   copyIfThere(join(engine, "position.json"), join(held, "position.json"));
   for (const uuid of foldersIn(engine)) {
     mkdirSync(join(held, uuid), FOLDER_MODE);
@@ -37,7 +37,7 @@ function holdShard(shard: string, held: string): void {
       rmSync(held, { recursive: true, force: true });
       if (!existsSync(shard)) return; // the index was deleted meanwhile
       if (tries === TRIES)
-        throw new AppError("unavailable", `${shard} changes faster than it can be read; try again`, {
+        throw new AppError("unavailable", `${shard} changes faster than it can be copied; try again`, {
           cause: error,
         });
     }
@@ -47,7 +47,7 @@ function holdShard(shard: string, held: string): void {
 function linkShard(shard: string, held: string): void {
   mkdirSync(held, FOLDER_MODE);
   const read = readManifest(shard);
-  if (read === null) return; // nothing was committed yet: all of it is in the log
+  if (read === null) return; // nothing was committed yet: everything is in the log
   const { manifest } = read;
   copyFileSync(
     join(shard, `manifest-${manifest.generation}.json`),
@@ -68,7 +68,7 @@ function copyIfThere(from: string, to: string): void {
   }
 }
 
-/** Returns the folders in `folder`; none where it isn't there. */
+/** Returns the subfolders of `folder`; none if it doesn't exist. */
 function foldersIn(folder: string): string[] {
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
   return readdirSync(folder, { withFileTypes: true })

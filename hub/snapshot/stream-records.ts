@@ -1,4 +1,7 @@
-/** Messages of a stream as bytes: for each a line of JSON (subject, sequence, headers, length) and then its data. */
+/**
+ * Encodes messages of a stream as bytes: per message a line of JSON (subject, sequence, headers, length) and then its
+ * data.
+ */
 
 import type { ArchivedMessage } from "#hub/journal/streams/stream-archive.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -12,12 +15,12 @@ interface RecordHead {
 
 const NEWLINE = 0x0a;
 
-/** Counts what passes. */
+/** Counts messages. */
 export interface Count {
   messages: number;
 }
 
-/** Yields the bytes of `messages`. */
+/** Encodes `messages`. */
 export async function* encodeRecords(
   messages: AsyncIterable<ArchivedMessage>,
   count: Count,
@@ -30,7 +33,7 @@ export async function* encodeRecords(
   }
 }
 
-/** Yields the messages in `bytes`. Throws data_corrupt where they end too early. */
+/** Decodes messages. Throws data_corrupt if the bytes end too early. */
 export async function* decodeRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ArchivedMessage> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of bytes) {

@@ -1,4 +1,4 @@
-/** Purges the log below what is committed, less a margin of time while there is room. */
+/** Purges the log below what is committed, with a margin of time while there is space. */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -14,7 +14,7 @@ export interface StreamState {
 export interface JanitorOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Streams with the place up to which each is done with. */
+  /** Streams with the position up to which each may be purged. */
   readonly streams: readonly { readonly name: string; readonly done: () => Position }[];
   readonly state: (stream: string) => Promise<StreamState>;
   /** Removes everything at and before `position`. */
@@ -22,9 +22,9 @@ export interface JanitorOptions {
 }
 
 const EVERY_MS = 2_000;
-/** What is done with stays this long, to be looked at or replayed. */
+/** Processed messages stay this long, for inspection and replay. */
 const MARGIN_MS = 15 * 60_000;
-/** Fill level from which room matters more than the margin. */
+/** Fill level from which space matters more than the margin. */
 const TIGHT = 0.25;
 
 interface Mark {

@@ -1,16 +1,16 @@
 /**
- * What a hub says of itself in one document: how much it holds now, and how much was done since the document before, so
- * that sums over any time are right. Whole numbers only: an index takes the type of the first value it sees.
+ * The hub's metrics as one document: gauges as they are, counters as growth since the previous document, so that sums
+ * over any time are right. Integers only: an index takes the type of the first value it sees.
  */
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
 
-/** Names of fields below `hub`, with whole numbers. */
+/** Field names below `hub`, with integers. */
 export type OwnFigures = Readonly<Record<string, number>>;
 
-/** Metrics that only grow, whose growth is told; several are added up. */
+/** Counters, recorded as growth; several are summed. */
 const GROWING: Readonly<Record<string, readonly string[]>> = {
   events: ["tailrace_pipeline_events_total"],
   documents: ["tailrace_pipeline_documents_total"],
@@ -30,7 +30,7 @@ const GROWING: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Metrics that are told as they are, by the stream they are of where they have one. */
+/** Gauges, recorded as they are; those per stream with the stream's name. */
 const STANDING: Readonly<Record<string, readonly [metric: string, stream?: string]>> = {
   raw_waiting: ["tailrace_journal_lag_messages", "RAW"],
   documents_waiting: ["tailrace_journal_lag_messages", "DOC"],
@@ -41,7 +41,7 @@ const STANDING: Readonly<Record<string, readonly [metric: string, stream?: strin
 };
 
 const NS_PER_MS = 1e6;
-/** Finer would cost more than it tells. */
+/** A finer resolution would cost too much. */
 const LOOP_RESOLUTION_MS = 20;
 
 export class OwnFigureReader {
@@ -54,7 +54,7 @@ export class OwnFigureReader {
     this.#metrics = metrics;
   }
 
-  /** Begins to watch what must be watched. */
+  /** Starts measuring the event loop's delay. */
   start(): void {
     this.#loop.enable();
   }
@@ -63,7 +63,7 @@ export class OwnFigureReader {
     this.#loop.disable();
   }
 
-  /** Returns the figures now; of what grows, the growth since the last call, 0 at the first. */
+  /** Returns the current values; for counters the growth since the last call, 0 at the first. */
   async read(): Promise<OwnFigures> {
     const values = await this.#values();
     const before = this.#before ?? values.sums;
@@ -88,12 +88,12 @@ export class OwnFigureReader {
       memory_bytes: residentBytes(),
       heap_bytes: heapMemory().usedBytes,
       cpu_ms: (user + system) / 1_000,
-      // The watch's own step is part of what it measures.
+      // The resolution of the measurement is part of what it measures.
       loop_delay_ms: Math.max(0, delayMs - LOOP_RESOLUTION_MS),
     };
   }
 
-  /** Values of all metrics, added up over their labels, and those of streams by metric and stream. */
+  /** Returns the values of all metrics, summed over their labels, and those of streams by metric and stream. */
   async #values(): Promise<{ sums: Map<string, number>; byStream: Map<string, number> }> {
     const sums = new Map<string, number>();
     const byStream = new Map<string, number>();

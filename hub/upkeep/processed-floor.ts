@@ -1,10 +1,10 @@
-/** Which part of RAW is done with: processed, and its documents committed. */
+/** The part of RAW that is no longer needed: processed, with its documents committed. */
 
 import { comparePositions, type Position, START } from "#proto/position.ts";
 
 interface Waiting {
   readonly raw: Position;
-  /** Documents of `raw` and before lie at or before this place in DOC. */
+  /** Documents of `raw` and before are at or before this position in DOC. */
   readonly doc: Position;
 }
 
@@ -14,7 +14,7 @@ export class ProcessedFloor {
   #done: Position = START;
   #committed: Position = START;
 
-  /** Place in DOC up to which the shards have committed. */
+  /** Position in DOC up to which the shards have committed. */
   get position(): Position {
     return this.#committed;
   }
@@ -23,7 +23,10 @@ export class ProcessedFloor {
     this.#committed = position;
   }
 
-  /** Returns the place in RAW that is done with. `raw`: processed up to here; `doc`: the last document written so far. */
+  /**
+   * Returns the position in RAW up to which everything is done. `raw`: processed up to here; `doc`: the last document
+   * written so far.
+   */
   advance(raw: Position, doc: Position): Position {
     if (this.#waiting !== undefined && comparePositions(this.#waiting.doc, this.#committed) <= 0) {
       this.#done = this.#waiting.raw;

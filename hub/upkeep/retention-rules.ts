@@ -1,15 +1,15 @@
 /**
- * The rules of what is kept: those of the settings, and those that administrators make on the page, which are one entry
- * of a bucket, changed by compare-and-set. The settings come first: the first pattern that fits counts.
+ * The retention rules: those of the settings, and those that administrators define on the page, which are one entry
+ * of a bucket, changed by compare-and-set. The settings come first: the first matching pattern applies.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { dueIndices, parseRetentionRule, type RetainedIndex, type RetentionRule } from "./retention.ts";
 
-/** The rules as their readers get them; each is a text such as "logs-* 30d 50gb". */
+/** The rules as readers get them; each is a text such as "logs-* 30d 50gb". */
 export interface RetentionView {
-  /** Of the settings; the page can't change them. */
+  /** From the settings; read-only on the page. */
   readonly fixed: readonly string[];
   readonly rules: readonly string[];
   /** Changes with each write; 0 before the first. */
@@ -18,7 +18,7 @@ export interface RetentionView {
 
 export interface RetentionRulesOptions {
   readonly bucket: StateBucket;
-  /** Of the hub's own indices; nobody is told of them. */
+  /** For the hub's internal indices; not shown. */
   readonly own: readonly string[];
   /** `retention.rules`. */
   readonly fixed: readonly string[];
@@ -42,7 +42,7 @@ export class RetentionRules {
     this.#fixed = options.fixed.map(parseRetentionRule);
   }
 
-  /** Returns all rules in the order in which they count. Throws what the bucket does. */
+  /** Returns all rules in order of precedence. Throws what the bucket does. */
   async all(): Promise<readonly RetentionRule[]> {
     const { rules } = await this.view();
     return [...this.#own, ...this.#fixed, ...rules.map(parseRetentionRule)];
@@ -56,11 +56,11 @@ export class RetentionRules {
     return { fixed, rules, revision: entry.revision };
   }
 
-  /** Replaces the page's rules where `revision` is still the newest. Throws request_invalid, journal_conflict. */
+  /** Replaces the page's rules if `revision` is still the newest. Throws request_invalid, journal_conflict. */
   async put(rules: readonly string[], revision: number): Promise<RetentionView> {
     for (const rule of rules) checked(rule);
     if (rules.length > MAX_RULES)
-      throw new AppError("request_invalid", `at most ${MAX_RULES} rules of retention are kept`);
+      throw new AppError("request_invalid", `at most ${MAX_RULES} retention rules are possible`);
     const value = Buffer.from(JSON.stringify({ rules }));
     const { bucket } = this.#options;
     if (revision === 0) await bucket.create(KEY, value);
@@ -68,7 +68,7 @@ export class RetentionRules {
     return this.view();
   }
 
-  /** Returns the names of the indices that would be deleted at once if these were the page's rules. Throws request_invalid. */
+  /** Returns the names of the indices that these rules of the page would delete at once. Throws request_invalid. */
   due(rules: readonly string[]): string[] {
     const { indices, nowMs } = this.#options;
     const all = [...this.#own, ...this.#fixed, ...rules.map(checked)];
@@ -84,5 +84,5 @@ function checked(rule: string): RetentionRule {
       cause: error,
     });
   }
-  throw new AppError("request_invalid", `a rule of retention has at most ${MAX_RULE_LENGTH} characters`);
+  throw new AppError("request_invalid", `a retention rule has at most ${MAX_RULE_LENGTH} characters`);
 }

@@ -1,7 +1,7 @@
 /**
- * Deletes whole indices that are too old, or the oldest of those that take too much of the disk together, as rules by
- * index pattern say. An index is as old as the document that came last. The newest index of a pattern is never deleted
- * for its size: it is the one that is written to.
+ * Deletes whole indices by rules per index pattern: those that are too old, or the oldest when they exceed a size
+ * together. The age of an index is that of its last document. The newest index of a pattern is never deleted for
+ * size, as it receives the writes.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -11,37 +11,37 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Gauge, Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
 
-/** How often it is looked whether something is too old or too large. */
+/** Interval of the checks. */
 const EVERY_MS = 60_000;
 
-/** What is kept of the indices whose names fit a pattern. */
+/** How long and how much to keep of the indices that match a pattern. */
 export interface RetentionRule {
-  /** Name in which `*` stands for anything. */
+  /** Index name pattern; `*` matches anything. */
   readonly pattern: string;
-  /** Indices whose last document came longer ago are deleted; undefined: whatever their age. */
+  /** Indices whose last document is older are deleted; undefined: no limit. */
   readonly maxAgeMs: number | undefined;
-  /** Bytes that the indices of the pattern may take together; undefined: whatever they take. */
+  /** Bytes that the matching indices may take together; undefined: no limit. */
   readonly maxBytes: number | undefined;
 }
 
-/** An index as retention sees it. */
+/** The properties of an index that retention uses. */
 export interface RetainedIndex {
   readonly name: string;
-  /** Data stream that it is an index of: patterns mean that. */
+  /** The data stream that it belongs to, which patterns are then matched against. */
   readonly dataStream?: string;
   readonly sizeBytes: number;
-  /** When its last document came, ms since 1970. */
+  /** When its last document arrived, ms since 1970. */
   readonly lastMs: number;
 }
 
-/** An index that a rule lets nobody keep. */
+/** An index to be deleted. */
 export interface DueIndex {
   readonly index: RetainedIndex;
   readonly reason: "age" | "size";
 }
 
 export interface RetentionOptions {
-  /** The first rule that fits a name counts; asked for at each look. */
+  /** Called at each check. The first rule whose pattern matches a name applies. */
   readonly rules: () => Promise<readonly RetentionRule[]>;
   readonly indices: () => readonly RetainedIndex[];
   readonly remove: (name: string) => Promise<void>;
@@ -50,7 +50,7 @@ export interface RetentionOptions {
   readonly metrics: Metrics;
 }
 
-/** Reads a rule such as "logs-* 30d 50gb": a pattern, then an age, a size or both. Throws settings_invalid. */
+/** Parses a rule such as "logs-* 30d 50gb": a pattern, then an age, a size or both. Throws settings_invalid. */
 export function parseRetentionRule(text: string): RetentionRule {
   const refuse = (why: string, cause?: unknown): AppError =>
     new AppError("settings_invalid", `retention.rules: "${text}" ${why}`, { cause });
@@ -67,11 +67,11 @@ export function parseRetentionRule(text: string): RetentionRule {
       maxBytes: sizes[0] === undefined ? undefined : parseSize(sizes[0]),
     };
   } catch (error) {
-    throw refuse(`holds what can't be read: ${(error as Error).message}`, error);
+    throw refuse(`cannot be parsed: ${(error as Error).message}`, error);
   }
 }
 
-/** See the file's comment. */
+/** Applies the rules once a minute. */
 export class Retention implements Component {
   readonly #options: RetentionOptions;
   readonly #abort = new AbortController();
@@ -106,14 +106,14 @@ export class Retention implements Component {
     await this.#running;
   }
 
-  /** Looks once and deletes. Never throws: what can't be deleted now is tried again. */
+  /** Checks once and deletes. Never throws: a deletion that fails is retried at the next check. */
   async sweep(): Promise<void> {
     const { indices, log } = this.#options;
     let rules: readonly RetentionRule[];
     try {
       rules = await this.#options.rules();
     } catch (error) {
-      log.warn({ err: toAppError(error) }, "the rules of retention can't be read for now");
+      log.warn({ err: toAppError(error) }, "the retention rules cannot be read for now");
       return;
     }
     for (const [rule, found] of byRule(rules, indices())) await this.#apply(rule, found);
@@ -154,7 +154,7 @@ export class Retention implements Component {
   }
 }
 
-/** Returns what the rules let nobody keep: for each, the oldest first. */
+/** Returns what the rules delete now: for each rule the oldest first. */
 export function dueIndices(
   rules: readonly RetentionRule[],
   indices: readonly RetainedIndex[],

@@ -191,7 +191,7 @@ const AGENTS = [
     version: "0.1.0",
     host: "web-2.example",
     health: "lost",
-    reason: "nothing heard of it since last_seen",
+    reason: "no status received since last_seen",
     last_seen: new Date(Date.now() - 400_000).toISOString(),
     started: "2026-11-20T08:00:00.000Z",
     rss_bytes: 91_000_000,

@@ -1,10 +1,10 @@
-/** Aliases: names that stand for indices. What they are is part of each index's metadata. */
+/** Aliases: further names of indices, stored in each index's metadata. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { backingIndices } from "./data-streams.ts";
 import type { AliasOptions, IndexMetadata } from "./index-metadata.ts";
 
-/** One step of a change of aliases. Names are concrete. */
+/** One step of a change of aliases, with concrete names. */
 export type AliasAction =
   | { readonly kind: "add"; readonly index: string; readonly alias: string; readonly info: AliasOptions }
   | { readonly kind: "remove"; readonly index: string; readonly alias: string }
@@ -21,15 +21,15 @@ export function withoutAlias(index: IndexMetadata, alias: string): IndexMetadata
   return { ...index, aliases };
 }
 
-/** Whether one of the indices has the alias. */
+/** Returns true if one of the indices has the alias. */
 export function isAlias(indices: Iterable<IndexMetadata>, name: string): boolean {
   for (const index of indices) if (Object.hasOwn(index.aliases, name)) return true;
   return false;
 }
 
 /**
- * Returns the index that writes to an alias go to; undefined where no index has it. Throws request_invalid where several
- * have it and not exactly one of them takes the writes.
+ * Returns the index that receives writes to an alias; undefined if no index has it. Throws request_invalid if several
+ * have it and not exactly one is its write index.
  */
 export function writeIndexOf(indices: Iterable<IndexMetadata>, alias: string): IndexMetadata | undefined {
   const behind = [...indices].filter((index) => Object.hasOwn(index.aliases, alias));

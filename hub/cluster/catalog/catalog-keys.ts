@@ -1,11 +1,11 @@
-/** Keys of the bucket `indices`: a prefix that says what it is, and a name in the characters that keys may hold. */
+/** Keys of the bucket `indices`: a prefix for the kind, then the name in the characters that keys may hold. */
 
 export const INDEX_PREFIX = "index/";
 export const TEMPLATE_PREFIX = "template/";
-/** Of composable templates. */
+/** For composable templates. */
 export const COMPOSABLE_PREFIX = "composable/";
 export const COMPONENT_PREFIX = "component/";
-/** Left behind by a deletion, so that a copy on some disk isn't taken for an index that was lost. */
+/** Marks a deliberate deletion, so that a copy left on some disk is not taken for a lost index. */
 export const DELETED_PREFIX = "deleted/";
 
 /** Returns the key of an index. */
@@ -18,7 +18,7 @@ export function nameIn(key: string, prefix: string): string | undefined {
   return key.startsWith(prefix) ? decodeName(key.slice(prefix.length)) : undefined;
 }
 
-/** Returns a name as it stands in keys: characters that they can't hold become =XX, hexadecimal UTF-8. */
+/** Encodes a name for a key: other characters than [a-zA-Z0-9_-] become =XX, hexadecimal UTF-8. */
 export function encodeName(name: string): string {
   return [...Buffer.from(name)]
     .map((byte) => {

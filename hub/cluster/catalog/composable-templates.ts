@@ -1,6 +1,6 @@
 /**
- * Composable index templates, as 7.8 brought them: of those that fit a new index only the one of the highest priority
- * counts, it is made of component templates, and older templates don't count beside it.
+ * Composable index templates, introduced in 7.8. Of the templates that match a new index only the one of the highest
+ * priority applies. It is composed of component templates and overrides legacy templates.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -8,42 +8,44 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { matchesWildcard } from "./index-names.ts";
 import type { IndexDefinition } from "./templates.ts";
 
-/** A part of a definition; what isn't given isn't shown. Settings are dotted keys without the leading "index.". */
+/**
+ * Part of a definition; absent parts are not returned either. Settings are dotted keys without the leading "index.".
+ */
 export type PartialDefinition = Partial<IndexDefinition>;
 
-/** What several templates are made of. */
+/** A building block shared by several templates. */
 export interface ComponentTemplate {
   readonly template: PartialDefinition;
   readonly version?: number;
   readonly _meta?: JsonObject;
 }
 
-/** What a stream of a template may be told; nothing of it changes what is stored. */
+/** Data stream options of a template; none changes what is stored. */
 export interface DataStreamOptions {
   readonly hidden?: boolean;
   readonly allow_custom_routing?: boolean;
 }
 
-/** A template that takes indices of its patterns alone. */
+/** A template that is the only one to apply to matching indices. */
 export interface ComposableTemplate {
   readonly index_patterns: readonly string[];
-  /** Of templates that fit, the highest wins; 0 where it isn't given. */
+  /** The highest priority among matching templates wins; default 0. */
   readonly priority?: number;
-  /** Names of component templates, the later ones over the earlier ones. */
+  /** Names of component templates; later ones override earlier ones. */
   readonly composed_of: readonly string[];
-  /** Goes over the components. */
+  /** Overrides the components. */
   readonly template?: PartialDefinition;
   readonly version?: number;
   readonly _meta?: JsonObject;
-  /** Present: names that fit are data streams. */
+  /** Present: matching names are data streams. */
   readonly data_stream?: DataStreamOptions;
-  /** False: no index is made by writing to it. */
+  /** False: writes don't create the index. */
   readonly allow_auto_create?: boolean;
   /** Components that may be missing. */
   readonly ignore_missing_component_templates?: readonly string[];
 }
 
-/** Composable templates and what they are made of, by name. */
+/** Composable templates and their components, by name. */
 export interface TemplateSet {
   readonly templates: Readonly<Record<string, ComposableTemplate>>;
   readonly components: Readonly<Record<string, ComponentTemplate>>;
@@ -57,10 +59,10 @@ export interface NamedTemplate {
 
 const EMPTY: IndexDefinition = { settings: {}, mappings: {}, aliases: {} };
 
-/** Levels of names in a mapping that are followed. */
+/** Nesting levels of a mapping that are merged. */
 const MAX_DEPTH = 50;
 
-/** Returns the template that an index of `name` is made by; undefined where none fits. */
+/** Returns the template that applies to an index of `name`; undefined if none matches. */
 export function templateFor(
   name: string,
   templates: Readonly<Record<string, ComposableTemplate>>,
@@ -68,7 +70,7 @@ export function templateFor(
   return templatesFor(name, templates)[0];
 }
 
-/** Returns all templates that fit `name`, the one that counts first. */
+/** Returns all templates that match `name`, in order of precedence. */
 export function templatesFor(
   name: string,
   templates: Readonly<Record<string, ComposableTemplate>>,
@@ -79,7 +81,7 @@ export function templatesFor(
     .sort((a, b) => (b.template.priority ?? 0) - (a.template.priority ?? 0) || (a.name < b.name ? -1 : 1));
 }
 
-/** Returns what a template gives an index: its components in their order, then its own part. */
+/** Returns the definition of a template: its components in their order, then its own part. */
 export function compose(
   { composed_of: names, template }: ComposableTemplate,
   components: TemplateSet["components"],
@@ -90,7 +92,7 @@ export function compose(
   return [...parts, template].reduce<IndexDefinition>((result, part) => overlay(result, part ?? {}), EMPTY);
 }
 
-/** Returns `below` with `above` over it: settings and aliases by name, fields of the mapping whole. */
+/** Returns `below` overridden by `above`: settings and aliases by name, fields of the mapping as a whole. */
 export function overlay(below: IndexDefinition, above: PartialDefinition): IndexDefinition {
   return {
     settings: { ...below.settings, ...above.settings },
@@ -99,7 +101,7 @@ export function overlay(below: IndexDefinition, above: PartialDefinition): Index
   };
 }
 
-/** Returns the names of components that a template needs and that aren't there. */
+/** Returns the names of components that a template needs and that are missing. */
 export function missingComponents(
   { composed_of: names, ignore_missing_component_templates: ignored = [] }: ComposableTemplate,
   components: TemplateSet["components"],
@@ -107,7 +109,7 @@ export function missingComponents(
   return names.filter((name) => !Object.hasOwn(components, name) && !ignored.includes(name));
 }
 
-/** Throws request_invalid where another template of the same priority fits names that `template` fits too. */
+/** Throws request_invalid if another template of the same priority has overlapping patterns. */
 export function checkPriority(
   name: string,
   { index_patterns: patterns, priority = 0 }: ComposableTemplate,
@@ -127,7 +129,7 @@ export function checkPriority(
   );
 }
 
-/** Returns a template as messages name it: "name => [pattern, …]". */
+/** Returns a template as messages show it: "name => [pattern, …]". */
 export function describePatterns([name, { index_patterns: patterns }]: readonly [
   string,
   { readonly index_patterns: readonly string[] },
@@ -135,12 +137,15 @@ export function describePatterns([name, { index_patterns: patterns }]: readonly 
   return `${name} => [${patterns.join(", ")}]`;
 }
 
-/** Whether some name fits one pattern of each list. */
+/** Returns true if some name matches one pattern of each list. */
 export function patternsOverlap(some: readonly string[], others: readonly string[]): boolean {
   return some.some((a) => others.some((b) => overlaps(a, b)));
 }
 
-/** Whether some name fits both patterns: places in both that a common beginning leads to, character by character. */
+/**
+ * Returns true if some name matches both patterns. Follows, character by character, the pairs of positions that a
+ * common prefix can reach.
+ */
 function overlaps(a: string, b: string): boolean {
   const width = b.length + 1;
   const reached = new Uint8Array((a.length + 1) * width);
@@ -173,7 +178,10 @@ function mergeMappings(below: JsonObject, above: JsonObject): JsonObject {
   return result;
 }
 
-/** Lists of objects of one key each: those of the same key are replaced in their place, others come behind. */
+/**
+ * Merges lists of objects of one key each: an entry with a known key is replaced in its position, others are
+ * appended.
+ */
 function mergeNamed(below: readonly unknown[], above: readonly unknown[]): unknown[] {
   const keyOf = (entry: unknown): string => Object.keys(objectOf(entry))[0] ?? "";
   const byName = new Map(below.map((entry) => [keyOf(entry), entry]));
@@ -202,7 +210,7 @@ function joined(before: unknown, field: unknown, depth: number): unknown {
   return { ...before, ...field, properties };
 }
 
-/** The same with the first name of each dotted one as an object. */
+/** Returns the properties with dotted names expanded by their first part. */
 function withoutDots(properties: JsonObject, depth: number): JsonObject {
   const result: JsonObject = {};
   const objects = new Map<string, JsonObject>();

@@ -1,7 +1,7 @@
 /**
- * Data streams: a name for indices that come after each other, to which documents are only added. A stream is nothing
- * but its backing indices, each of which says whose it is; the newest takes the writes. So a stream is made, rolled
- * over and deleted by making and deleting indices, and a new index is the whole of a rollover.
+ * Data streams: a name for a sequence of indices to which documents are only added. A stream is nothing but its
+ * backing indices, each of which names its stream; the newest receives the writes. So a stream is created, rolled
+ * over and deleted by creating and deleting indices, and a rollover is nothing but a new index.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -9,46 +9,46 @@ import type { ComposableTemplate } from "./composable-templates.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
 import type { IndexDefinition } from "./templates.ts";
 
-/** The field that every document of a stream has one value of. */
+/** The field of which every document of a stream must have exactly one value. */
 export const TIMESTAMP_FIELD = "@timestamp";
 
-/** Beginning of the names of backing indices. */
+/** Prefix of the names of backing indices. */
 const PREFIX = ".ds-";
 const GENERATION_DIGITS = 6;
-/** What the prefix, the day and the generation take of a name's 255 bytes. */
+/** A name's 255 bytes less the prefix, the day and the generation. */
 const MAX_NAME_BYTES = 255 - `${PREFIX}-yyyy.MM.dd-`.length - 15;
 
-/** What tells the indices of streams from others. */
+/** The properties that identify backing indices. */
 interface Backing {
   readonly name: string;
-  /** Stream that it belongs to. */
+  /** The stream that the index belongs to. */
   readonly dataStream?: string;
 }
 
-/** Returns the name of a stream's index, "x" of the first generation on a day: ".ds-x-2026.11.21-000001". */
+/** Returns the name of a backing index, such as ".ds-x-2026.11.21-000001". */
 export function backingName(stream: string, generation: number, nowMs: number): string {
   const day = new Date(nowMs).toISOString().slice(0, 10).replaceAll("-", ".");
   return `${PREFIX}${stream}-${day}-${String(generation).padStart(GENERATION_DIGITS, "0")}`;
 }
 
-/** Returns the number of a backing index, from 1. */
+/** Returns the generation of a backing index, from 1. */
 export function generationOf({ name }: Backing): number {
   return Number(/-(\d+)$/.exec(name)?.[1] ?? 0);
 }
 
-/** Returns the indices of a stream, that which is written to last; none where there is no such stream. */
+/** Returns the indices of a stream, the write index last; none if there is no such stream. */
 export function backingIndices<T extends Backing>(indices: Iterable<T>, stream: string): T[] {
   const found = [...indices].filter(({ dataStream }) => dataStream === stream);
   return found.sort((a, b) => generationOf(a) - generationOf(b));
 }
 
-/** Whether there is a stream of this name. */
+/** Returns true if there is a stream of this name. */
 export function isDataStream(indices: Iterable<Backing>, name: string): boolean {
   for (const { dataStream } of indices) if (dataStream === name) return true;
   return false;
 }
 
-/** Throws index_name_invalid for what no stream can be called, beyond what no index can. */
+/** Throws index_name_invalid for names that an index may have and a stream may not. */
 export function checkStreamName(name: string): void {
   const bytes = Buffer.byteLength(name);
   if (name.startsWith(PREFIX)) refuse(name, `must not start with '${PREFIX}'`);
@@ -61,14 +61,14 @@ function refuse(name: string, why: string): never {
   });
 }
 
-/** Returns the definition that every stream's index starts with: its time is a date. */
+/** Returns the base definition of every backing index: its timestamp is a date. */
 export const STREAM_GROUND: IndexDefinition = {
   settings: {},
   mappings: { properties: { [TIMESTAMP_FIELD]: { type: "date" } } },
   aliases: {},
 };
 
-/** Throws request_invalid where an index of a stream has no dates in its field of times. */
+/** Throws request_invalid if the timestamp field of a backing index is not a date. */
 export function checkTimestamp({ mapping, dataStream }: IndexMetadata): void {
   if (dataStream === undefined) return;
   const type = mapping.field(TIMESTAMP_FIELD)?.type;
@@ -80,7 +80,9 @@ export function checkTimestamp({ mapping, dataStream }: IndexMetadata): void {
   );
 }
 
-/** Returns the template of a stream. Throws request_invalid where none fits, or none that makes streams. */
+/**
+ * Returns the template of a stream. Throws request_invalid if none matches, or the one that does creates no streams.
+ */
 export function streamTemplate(
   stream: string,
   found: { readonly name: string; readonly template: ComposableTemplate } | undefined,
@@ -94,17 +96,17 @@ export function streamTemplate(
   );
 }
 
-/** What a write to an index of a stream says of itself. */
+/** What a write to an index of a stream specifies. */
 export interface StreamWrite {
-  /** Name that it was sent to. */
+  /** Name that the write was sent to. */
   readonly index: string;
   readonly kind: "index" | "create" | "update" | "delete";
   readonly ifSeqNo?: number;
 }
 
 /**
- * Throws request_invalid for what would change a stream: only new documents go to its name, and only changes of documents
- * that the sender has seen to its indices.
+ * Throws request_invalid for writes that a stream doesn't allow: its name accepts only new documents, its indices
+ * only changes with the sequence number of the document.
  */
 export function checkStreamWrite(index: Backing, { index: given, kind, ifSeqNo }: StreamWrite): void {
   if (index.dataStream === undefined) return;
@@ -129,7 +131,10 @@ export function checkStreamWrite(index: Backing, { index: given, kind, ifSeqNo }
   }
 }
 
-/** Throws mapping_parse unless a document, JSON in UTF-8, has one time. What is no JSON is left to who reads it. */
+/**
+ * Throws mapping_parse unless a document, JSON in UTF-8, has exactly one timestamp. Invalid JSON is left to the
+ * parser to report.
+ */
 export function checkStreamDocument(source: Uint8Array): void {
   const time = timestampOf(source);
   if (time === undefined || time === null)

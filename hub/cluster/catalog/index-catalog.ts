@@ -1,7 +1,4 @@
-/**
- * The indices, data streams and templates of the cluster: which there are, what a name means, how one is made, changed
- * and deleted.
- */
+/** The catalog of indices, data streams and templates: resolves names; creates, changes and deletes indices. */
 
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -36,11 +33,11 @@ export interface CatalogOptions {
   readonly bucket: StateBucket;
   readonly log: Logger;
   readonly now: () => number;
-  /** Shards of an index that neither its definition nor a template gives a number. */
+  /** Shards of an index whose definition and templates give no number. */
   readonly defaultShards?: number;
 }
 
-/** An index of which nothing is said. */
+/** An empty definition. */
 const EMPTY: IndexDefinition = { settings: {}, mappings: {}, aliases: {} };
 
 export class IndexCatalog implements Component {
@@ -57,7 +54,7 @@ export class IndexCatalog implements Component {
     );
   }
 
-  /** Loads everything there is, then follows changes. */
+  /** Loads all entries, then follows changes. */
   start(): Promise<void> {
     return this.#store.start();
   }
@@ -66,7 +63,7 @@ export class IndexCatalog implements Component {
     return this.#store.stop();
   }
 
-  /** Calls `listener` after each change: with the index as it is now, or undefined when the one of `uuid` is gone. */
+  /** Calls `listener` after each change: with the index as it is now, or undefined when the index of `uuid` is gone. */
   onChange(listener: (index: IndexMetadata | undefined, uuid: string) => void): void {
     this.#store.onChange(listener);
   }
@@ -87,7 +84,7 @@ export class IndexCatalog implements Component {
     return resolveIndices(this.#store.indices, expression, options);
   }
 
-  /** Throws index_name_invalid where no write could ever go to `name`. */
+  /** Throws index_name_invalid if no write could ever go to `name`. */
   checkName(name: string): void {
     if (this.get(name) === undefined && !isAlias(this.#indices(), name)) checkIndexName(decodeDateMath(name));
   }
@@ -105,7 +102,10 @@ export class IndexCatalog implements Component {
     );
   }
 
-  /** Creates a data stream with its first index, which is returned. Throws what `create` throws, request_invalid without a template. */
+  /**
+   * Creates a data stream with its first index and returns that index. Throws what `create` throws, request_invalid
+   * without a template.
+   */
   async createDataStream(name: string): Promise<IndexMetadata> {
     checkIndexName(name);
     checkStreamName(name);
@@ -114,30 +114,33 @@ export class IndexCatalog implements Component {
     return this.#create(backingName(name, 1, this.#options.now()), EMPTY, name);
   }
 
-  /** Returns the name that the next index of a stream gets. Throws index_missing. */
+  /** Returns the name for the next index of a stream. Throws index_missing. */
   nextBackingName(stream: string): string {
     return backingName(stream, generationOf(this.#newestOf(stream)) + 1, this.#options.now());
   }
 
-  /** Gives a stream its next index, called `name`; the aliases of the one before go on. Throws what `create` throws. */
+  /** Adds the index `name` to a stream; it takes over the aliases of the one before. Throws what `create` throws. */
   async rollDataStream(stream: string, name: string, definition: IndexDefinition): Promise<IndexMetadata> {
     const aliases = { ...this.#newestOf(stream).aliases, ...definition.aliases };
     this.#refuseTaken(name);
     return this.#create(name, { ...definition, aliases }, stream);
   }
 
-  /** Returns the settings of the index that writes to `name` go to, or that it would be made with; {} where none can be. */
+  /**
+   * Returns the settings of the index that receives writes to `name`, or with which it would be created; {} if it
+   * can't be.
+   */
   settingsFor(rawName: string): Readonly<JsonObject> {
     try {
       const index = this.#writeIndexOf(rawName) ?? this.#writeIndexOf(decodeDateMath(rawName));
       return index?.settings.raw ?? definitionOf(decodeDateMath(rawName), this.#templates(), EMPTY).settings;
     } catch {
-      // What is wrong with the name is told to who writes to it.
+      // The write itself reports what is wrong with the name.
       return {};
     }
   }
 
-  /** Returns the index that writes to `name` go to; made from templates where there is none. Throws index_name_invalid. */
+  /** Returns the index that receives writes to `name`; created from templates if missing. Throws index_name_invalid. */
   async ensure(rawName: string): Promise<IndexMetadata> {
     const known = this.#writeIndexOf(rawName);
     if (known !== undefined) return known;
@@ -205,8 +208,8 @@ export class IndexCatalog implements Component {
   }
 
   /**
-   * Takes back an index that a disk still holds but the bucket has lost or knows in an older form (its store
-   * was rolled back). Returns false where the index was deleted on purpose.
+   * Restores an index that a disk still holds but the bucket has lost or has in an older form (its store was rolled
+   * back). Returns false if the index was deleted deliberately.
    */
   async restore(index: IndexMetadata): Promise<boolean> {
     const known = this.get(index.name);

@@ -1,4 +1,4 @@
-/** What a hub knows of an index, as stored in the bucket `indices` and beside the index's shards on disk. */
+/** The metadata of an index, as stored in the bucket `indices` and beside the index's shards on disk. */
 
 import { randomBytes } from "node:crypto";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
@@ -22,16 +22,16 @@ export interface IndexSettings {
   readonly raw: Readonly<JsonObject>;
 }
 
-/** An index. Immutable: a change makes a new one. */
+/** An index. Immutable: a change creates a new object. */
 export interface IndexMetadata {
   readonly name: string;
-  /** 22 characters base64url; another one for each life of a name. */
+  /** 22 characters base64url; unique for each index that a name has stood for. */
   readonly uuid: string;
   readonly state: "open" | "close";
   readonly settings: IndexSettings;
   readonly mapping: Mapping;
   readonly aliases: Readonly<Record<string, AliasOptions>>;
-  /** Data stream that it is an index of. */
+  /** The data stream that it belongs to. */
   readonly dataStream?: string;
 }
 
@@ -95,7 +95,7 @@ export function newIndexUuid(): string {
   return randomBytes(16).toString("base64url");
 }
 
-/** Returns `value` as a whole number, or `fallback` where it isn't one. */
+/** Returns `value` as an integer, or `fallback` if it isn't one. */
 export function wholeNumber(value: unknown, fallback: number): number {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof number === "number" && Number.isInteger(number) ? number : fallback;

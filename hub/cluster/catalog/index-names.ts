@@ -1,9 +1,9 @@
-/** Names of indices: what is allowed, and which ones an expression of a request means. */
+/** Index names: validation, and resolution of the expressions in requests. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { indexKey } from "./catalog-keys.ts";
 
-/** Characters no index name may hold, with the one that 6.5 still lets pass left out (':'). */
+/** Characters no index name may hold, except ':', which 6.5 still accepts. */
 const FORBIDDEN = ["\\", "/", "*", "?", '"', "<", ">", "|", " ", ","];
 
 /** Longest key of a bucket. */
@@ -32,19 +32,19 @@ export function checkIndexName(name: string): void {
 }
 
 export interface ResolveOptions {
-  /** Missing concrete names are left out instead of throwing. */
+  /** Missing concrete names are skipped instead of throwing. */
   readonly ignoreUnavailable?: boolean;
-  /** A wildcard that matches nothing is no error. */
+  /** False: a wildcard without a match throws. */
   readonly allowNoIndices?: boolean;
   /** Which states wildcards match. */
   readonly expandWildcards?: "open" | "closed" | "all" | "none";
-  /** Wildcards match hidden indices too; they do anyhow where they begin as the name of one does. */
+  /** Wildcards also match hidden indices; a leading "." in pattern and name does the same. */
   readonly expandHidden?: boolean;
-  /** True: wildcards mean no aliases, and an alias by its name is refused. */
+  /** True: wildcards don't match aliases, and an alias given by name is rejected. */
   readonly concreteOnly?: boolean;
 }
 
-/** What resolving needs to know of an index. */
+/** The properties of an index that name resolution uses. */
 export interface NamedIndex {
   readonly name: string;
   readonly aliases: Readonly<Record<string, unknown>>;
@@ -53,7 +53,10 @@ export interface NamedIndex {
   readonly settings?: { readonly raw: Readonly<Record<string, unknown>> };
 }
 
-/** Returns the indices that `expression` means: names, aliases, data streams, `*` wildcards, `-exclusions`, `_all`, comma-separated. Throws index_missing, index_name_invalid. */
+/**
+ * Returns the indices that `expression` denotes: names, aliases, data streams, `*` wildcards, `-exclusions`, `_all`,
+ * comma-separated. Throws index_missing, index_name_invalid.
+ */
 export function resolveIndices<T extends NamedIndex>(
   indices: ReadonlyMap<string, T>,
   expression: string | undefined,
@@ -90,19 +93,19 @@ export function resolveIndices<T extends NamedIndex>(
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What begins with "_" is an operation that there isn't, not an index. */
+/** A leading "_" is an unknown operation, not an index. */
 function nameReserved(name: string): AppError {
   return new AppError("index_name_invalid", `Invalid index name [${name}], must not start with '_'.`, {
     data: { index: name, index_uuid: "_na_" },
   });
 }
 
-/** Returns the error for an index that isn't there. */
+/** Returns the error for a missing index. */
 export function indexMissing(name: string): AppError {
   return new AppError("index_missing", "no such index", { data: { index: name } });
 }
 
-/** Returns true where `name` fits `pattern`, whose only special character is `*`. */
+/** Returns true if `name` matches `pattern`, whose only special character is `*`. */
 export function matchesWildcard(pattern: string, name: string): boolean {
   const parts = pattern.split("*");
   if (parts.length === 1) return pattern === name;
@@ -119,7 +122,7 @@ export function matchesWildcard(pattern: string, name: string): boolean {
   return true;
 }
 
-/** Throws request_invalid for an alias or a data stream where only indices are meant. */
+/** Throws request_invalid for an alias or a data stream when only indices are allowed. */
 function named<T extends NamedIndex>(
   indices: ReadonlyMap<string, T>,
   name: string,
@@ -156,7 +159,7 @@ function matching<T extends NamedIndex>(
   );
 }
 
-/** The names by which a pattern may mean an index. */
+/** Returns the names of an index that a wildcard may match. */
 function wildcardNames(
   { name, aliases, dataStream, settings }: NamedIndex,
   pattern: string,

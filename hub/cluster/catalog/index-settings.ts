@@ -1,9 +1,9 @@
-/** Settings of an index: which may be given, and which may change later. */
+/** Settings of an index: which are allowed, and which may change later. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { type IndexMetadata, type IndexSettings, wholeNumber } from "./index-metadata.ts";
 
-/** Set at creation only. */
+/** Can be set only at creation. */
 const STATIC = [
   "number_of_shards",
   "number_of_routing_shards",
@@ -18,7 +18,7 @@ const STATIC = [
 ];
 const MAX_SHARDS = 1024;
 
-/** Throws settings_invalid where the counts of shards or replicas can't be. */
+/** Throws settings_invalid for impossible numbers of shards or replicas. */
 export function checkShardCounts(shards: unknown, replicas: unknown): void {
   checkCount("number_of_shards", shards, 1);
   checkCount("number_of_replicas", replicas, 0);

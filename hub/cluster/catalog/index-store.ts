@@ -1,6 +1,6 @@
 /**
- * The metadata of indices. The truth is the bucket `indices`, changed by compare-and-set; this hub's copy follows it by
- * a watch. Reads are answered from the copy, changes are in it when they resolve.
+ * Storage of index metadata. The bucket `indices` is authoritative and changed by compare-and-set; a watch keeps this
+ * hub's copy up to date. Reads use the copy, which holds a change as soon as the change resolves.
  */
 
 import { toAppError } from "#proto/kit/errors.ts";
@@ -15,10 +15,10 @@ interface Known {
   readonly revision: number;
 }
 
-/** Takes in keys of the bucket that aren't indices; `value` null: it was removed. */
+/** Receives keys of the bucket that aren't indices; `value` null: removed. */
 export type TakeOther = (key: string, value: Uint8Array | null, revision: number) => void;
 
-/** Tries of one change against others that change the same index. */
+/** Attempts of one change against concurrent changes of the same index. */
 const CHANGE_TRIES = 20;
 
 export class IndexStore implements Component {
@@ -41,7 +41,7 @@ export class IndexStore implements Component {
     return this.#indices;
   }
 
-  /** Loads everything there is, then follows changes. */
+  /** Loads all entries, then follows changes. */
   async start(): Promise<void> {
     for (const key of await this.#bucket.keys()) {
       const entry = await this.#bucket.get(key);
@@ -55,7 +55,7 @@ export class IndexStore implements Component {
     await this.#following;
   }
 
-  /** Calls `listener` after each change: with the index as it is now, or undefined when the one of `uuid` is gone. */
+  /** Calls `listener` after each change: with the index as it is now, or undefined when the index of `uuid` is gone. */
   onChange(listener: (index: IndexMetadata | undefined, uuid: string) => void): void {
     this.#listeners.add(listener);
   }
@@ -64,7 +64,7 @@ export class IndexStore implements Component {
     return this.#byUuid.get(uuid);
   }
 
-  /** Stores a new index. Throws journal_conflict where its name is taken; the copy knows by whom then. */
+  /** Stores a new index. Throws journal_conflict if its name is taken; the copy then holds the other index. */
   async add(index: IndexMetadata): Promise<IndexMetadata> {
     const { name } = index;
     try {
@@ -77,7 +77,7 @@ export class IndexStore implements Component {
     return this.#indices.get(name)!;
   }
 
-  /** Removes an index, and leaves a mark that this was meant. Throws index_missing. */
+  /** Removes an index and marks the deletion as deliberate. Throws index_missing. */
   async delete(name: string, nowMs: number): Promise<void> {
     const { uuid } = this.#known(name).index;
     await this.#bucket.put(DELETED_PREFIX + uuid, Buffer.from(String(nowMs)));
@@ -85,7 +85,7 @@ export class IndexStore implements Component {
     this.#drop(name);
   }
 
-  /** Whether the index of `uuid` was deleted on purpose. */
+  /** Returns true if the index of `uuid` was deleted deliberately. */
   async isDeleted(uuid: string): Promise<boolean> {
     return (await this.#bucket.get(DELETED_PREFIX + uuid)) !== null;
   }
@@ -135,9 +135,9 @@ export class IndexStore implements Component {
     const index = decodeIndex(value);
     const before = this.#indices.get(index.name);
     this.#indices.set(index.name, index);
-    if (before !== undefined && before.uuid !== index.uuid) this.#tell(undefined, before.uuid);
+    if (before !== undefined && before.uuid !== index.uuid) this.#notify(undefined, before.uuid);
     this.#byUuid.set(index.uuid, index);
-    this.#tell(index, index.uuid);
+    this.#notify(index, index.uuid);
   }
 
   #forget(key: string, revision: number): void {
@@ -150,10 +150,10 @@ export class IndexStore implements Component {
     const index = this.#indices.get(name);
     if (index === undefined) return;
     this.#indices.delete(name);
-    this.#tell(undefined, index.uuid);
+    this.#notify(undefined, index.uuid);
   }
 
-  #tell(index: IndexMetadata | undefined, uuid: string): void {
+  #notify(index: IndexMetadata | undefined, uuid: string): void {
     if (index === undefined) this.#byUuid.delete(uuid);
     for (const listener of this.#listeners) listener(index, uuid);
   }

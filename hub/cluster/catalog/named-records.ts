@@ -1,4 +1,4 @@
-/** Records of one kind by name: the truth is in the bucket of the index catalog, this hub's copy follows it. */
+/** Records of one kind by name. The bucket of the index catalog is authoritative; this hub's copy follows it. */
 
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { encodeName, nameIn } from "./catalog-keys.ts";
@@ -9,7 +9,7 @@ export class NamedRecords<T> {
   readonly #records = new Map<string, T>();
   readonly #revisions = new Map<string, number>();
 
-  /** `prefix`: of the keys, one for each kind. */
+  /** `prefix` of the keys, different for each kind. */
   constructor(bucket: StateBucket, prefix: string) {
     this.#bucket = bucket;
     this.#prefix = prefix;
@@ -38,7 +38,7 @@ export class NamedRecords<T> {
     }
   }
 
-  /** Takes in a key of the bucket; `value` null: it was removed. Older revisions and other keys change nothing. */
+  /** Applies a change of the bucket; `value` null: removed. Older revisions and other keys have no effect. */
   take(key: string, value: Uint8Array | null, revision: number): void {
     const name = nameIn(key, this.#prefix);
     if (name === undefined || revision <= (this.#revisions.get(key) ?? 0)) return;

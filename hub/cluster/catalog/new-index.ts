@@ -1,4 +1,4 @@
-/** An index before it is stored: its own definition over those of the templates that its name matches. */
+/** Builds the metadata of a new index: its own definition over those of the matching templates. */
 
 import {
   compose,
@@ -13,15 +13,15 @@ import { matchesWildcard } from "./index-names.ts";
 import { checkShardCounts } from "./index-settings.ts";
 import { applyTemplates, EVENT_TEMPLATE, type IndexDefinition, type IndexTemplate } from "./templates.ts";
 
-/** Shards of an index that nobody gave a number, as in 6.x; from 7.0 on clients expect one. */
+/** Default number of shards, as in 6.x; from 7.0 on clients expect one. */
 const DEFAULT_SHARDS = 5;
 
-/** Every template there is. */
+/** All templates. */
 export interface Templates extends TemplateSet {
   readonly older: Readonly<Record<string, IndexTemplate>>;
 }
 
-/** What an index is made of. */
+/** The input for a new index. */
 export interface NewIndex {
   readonly name: string;
   readonly definition: IndexDefinition;
@@ -29,11 +29,14 @@ export interface NewIndex {
   /** ms since 1970-01-01 UTC. */
   readonly nowMs: number;
   readonly defaultShards?: number | undefined;
-  /** Data stream that it will be an index of; its templates are those of that name. */
+  /** The data stream that it will belong to, whose name then selects the templates. */
   readonly dataStream?: string | undefined;
 }
 
-/** Returns the metadata of a new index. Throws mapping_parse, settings_invalid, and request_invalid for a stream without times. */
+/**
+ * Returns the metadata of a new index. Throws mapping_parse, settings_invalid, and request_invalid for a stream
+ * without timestamps.
+ */
 export function newIndex({
   name,
   definition,
@@ -64,7 +67,7 @@ export function newIndex({
   return index;
 }
 
-/** Returns what an index called `name` starts with; the composable template that fits leaves older ones out. */
+/** Returns the template part of the definition of `name`; a matching composable template overrides the legacy ones. */
 export function definitionOf(
   name: string,
   templates: Templates,
@@ -78,13 +81,16 @@ export function definitionOf(
   return overlay(overlay(ground, compose(found.template, templates.components)), own);
 }
 
-/** Returns the template that makes `name` a data stream; undefined where it is an index. */
+/** Returns the template that makes `name` a data stream; undefined for an index. */
 export function streamTemplateFor(name: string, { templates }: TemplateSet): NamedTemplate | undefined {
   const found = templateFor(name, templates);
   return found?.template.data_stream === undefined ? undefined : found;
 }
 
-/** The fields of events that a composable template needn't name: pages and alerts know them. Its rules are its own. */
+/**
+ * The fields of pipeline events, which a composable template needn't define since pages and alerts rely on them. The
+ * template's own rules win.
+ */
 function groundOf(name: string): IndexDefinition {
   const { index_patterns: patterns, settings, mappings } = EVENT_TEMPLATE;
   const fits = patterns.some((pattern) => matchesWildcard(pattern, name));

@@ -7,15 +7,15 @@ const DEFAULT_REFRESH_MS = 1_000;
 const MIN_REFRESH_MS = 10;
 
 export interface RefreshInterval {
-  /** Infinity where it doesn't refresh by itself. */
+  /** Infinity without automatic refresh. */
   readonly ms: number;
-  /** Somebody has set it: it is kept to the letter. */
+  /** Set explicitly: the interval is followed exactly. */
   readonly isSet: boolean;
 }
 
 const DEFAULT: RefreshInterval = { ms: DEFAULT_REFRESH_MS, isSet: false };
 
-/** Returns what the setting `refresh_interval` of an index says. */
+/** Returns the setting `refresh_interval` of an index. */
 export function refreshInterval(index: IndexMetadata | undefined): RefreshInterval {
   const value = index?.settings.raw["refresh_interval"];
   if (typeof value !== "string" && typeof value !== "number") return DEFAULT;

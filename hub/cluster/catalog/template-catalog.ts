@@ -1,4 +1,4 @@
-/** The templates of the cluster: the older ones, which all add up, and the composable ones with their components. */
+/** The templates of the cluster: legacy ones, which are merged, and composable ones with their components. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
@@ -26,7 +26,7 @@ export class TemplateCatalog {
     this.#components = new NamedRecords(bucket, COMPONENT_PREFIX);
   }
 
-  /** Older templates by name. */
+  /** Legacy templates by name. */
   older(): Readonly<Record<string, IndexTemplate>> {
     return this.#older.all();
   }
@@ -46,7 +46,9 @@ export class TemplateCatalog {
     return { templates: this.#composable.all(), components: this.#components.all() };
   }
 
-  /** Throws mapping_parse, settings_invalid, and request_invalid where it can't be told from another or lacks a component. */
+  /**
+   * Throws mapping_parse, settings_invalid, and request_invalid if it is ambiguous with another or lacks a component.
+   */
   async putComposable(name: string, template: ComposableTemplate): Promise<void> {
     this.check(name, template);
     await this.#composable.put(name, template);
@@ -71,7 +73,7 @@ export class TemplateCatalog {
     return this.#composable.delete(names);
   }
 
-  /** Throws mapping_parse, settings_invalid, also where a template that is made of it could no longer be. */
+  /** Throws mapping_parse, settings_invalid, also if a template that uses it would become invalid. */
   async putComponent(name: string, component: ComponentTemplate): Promise<void> {
     const { templates, components } = this.set();
     const { settings = {}, mappings = {}, aliases = {} } = component.template;
@@ -82,7 +84,7 @@ export class TemplateCatalog {
     await this.#components.put(name, component);
   }
 
-  /** Throws request_invalid where a template is made of one of them. */
+  /** Throws request_invalid if a template uses one of them. */
   async deleteComponents(names: readonly string[]): Promise<void> {
     const users = Object.entries(this.set().templates).filter(([, { composed_of: parts }]) =>
       parts.some((part) => names.includes(part)),
@@ -98,7 +100,7 @@ export class TemplateCatalog {
     await this.#components.delete(names);
   }
 
-  /** Takes in a key of the bucket; see NamedRecords. */
+  /** Applies a change of the bucket; see NamedRecords. */
   take(key: string, value: Uint8Array | null, revision: number): void {
     for (const records of [this.#older, this.#composable, this.#components])
       records.take(key, value, revision);

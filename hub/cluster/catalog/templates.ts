@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { AliasOptions } from "./index-metadata.ts";
 import { matchesWildcard } from "./index-names.ts";
 
-/** Settings are dotted keys without the leading "index."; mappings stand without a type level. */
+/** Settings are dotted keys without the leading "index."; mappings have no type level. */
 export interface IndexDefinition {
   readonly settings: Readonly<JsonObject>;
   readonly mappings: JsonObject;
@@ -13,7 +13,7 @@ export interface IndexDefinition {
 
 export interface IndexTemplate extends IndexDefinition {
   readonly index_patterns: readonly string[];
-  /** Templates of a higher order win. */
+  /** Templates of a higher order override. */
   readonly order: number;
   readonly version?: number;
 }
@@ -22,8 +22,8 @@ const keyword = { type: "keyword", ignore_above: 1024 };
 const long = { type: "long" };
 
 /**
- * Built in, below every other template: events of the pipeline. `message` is searched by words, everything else
- * that is text is an exact value, as filters and aggregations need it.
+ * Built in, below every other template: events of the pipeline. `message` is full text; all other text is a keyword,
+ * as filters and aggregations need it.
  */
 export const EVENT_TEMPLATE: IndexTemplate = {
   index_patterns: ["logs-*"],
@@ -52,7 +52,7 @@ export const EVENT_TEMPLATE: IndexTemplate = {
   aliases: {},
 };
 
-/** Returns what an index of `name` starts with: matching templates by rising order, then `own`. */
+/** Returns the definition of an index of `name`: matching templates by ascending order, then `own`. */
 export function applyTemplates(
   name: string,
   templates: Iterable<IndexTemplate>,
@@ -72,7 +72,7 @@ export function applyTemplates(
   );
 }
 
-/** Returns `a` with `b` laid over it; objects merge, the dynamic templates of `b` come first, all else is replaced. */
+/** Returns `a` overridden by `b`: objects merge, the dynamic templates of `b` come first, all else is replaced. */
 function mergeDeep(a: JsonObject, b: JsonObject): JsonObject {
   const result: JsonObject = { ...a };
   for (const [key, value] of Object.entries(b)) {

@@ -1,4 +1,4 @@
-/** The shards of one index at this hub: what they have taken since the last commit, and when they are refreshed. */
+/** The shards of one index at this hub: their uncommitted state and when they are refreshed. */
 
 import type { RefreshInterval } from "#hub/cluster/catalog/refresh-interval.ts";
 import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
@@ -9,7 +9,7 @@ import type { Position } from "#proto/position.ts";
 import { LogFigures, type PrintedLogFigures } from "./log-backlog.ts";
 import { RefreshPace } from "./refresh-pace.ts";
 
-/** Figures of one shard. */
+/** Statistics of one shard. */
 export interface ShardStats {
   readonly shard: number;
   readonly docs: number;
@@ -18,16 +18,16 @@ export interface ShardStats {
   readonly segments: number;
   /** See the engine's ShardStats. */
   readonly fieldData: ReadonlyMap<string, number>;
-  /** Likewise. */
+  /** See the engine's ShardStats. */
   readonly completions: ReadonlyMap<string, number>;
   readonly log: PrintedLogFigures;
   /** See the engine's ShardStats. */
   readonly writtenMs: number;
-  /** Likewise. */
+  /** See the engine's ShardStats. */
   readonly generation: number;
 }
 
-/** A shard with its figures. */
+/** A shard with its counters. */
 class HostedShard {
   readonly shard: Shard;
   /** Something was applied since the last commit. */
@@ -41,7 +41,7 @@ class HostedShard {
   }
 }
 
-/** See the file's comment. */
+/** The shards of one index. */
 export class HostedIndex {
   readonly #hosted: HostedShard[];
   readonly #clock: Clock;
@@ -66,7 +66,7 @@ export class HostedIndex {
     return this.#hosted[number]?.shard;
   }
 
-  /** Puts a shard that was opened anew in the place of another one. */
+  /** Replaces a shard with one that was reopened. */
   replace(number: number, shard: Shard): void {
     this.#hosted[number] = new HostedShard(shard);
   }
@@ -81,7 +81,7 @@ export class HostedIndex {
     return results;
   }
 
-  /** Commits the shards that have something to commit. */
+  /** Commits the shards with uncommitted changes. */
   commit({ isSet }: RefreshInterval): void {
     for (const hosted of this.#hosted) {
       if (!hosted.isDirty) continue;
@@ -89,21 +89,21 @@ export class HostedIndex {
       hosted.log.commit(this.#clock.now());
       hosted.isDirty = false;
       if (isSet) continue;
-      // What was applied is in segments now: to show them costs nothing.
+      // Everything applied is in segments now: making it visible costs nothing.
       hosted.shard.refresh();
       hosted.isStale = false;
     }
   }
 
-  /** Refreshes where the time has come; returns whether it had. `isAwaited`: somebody waits for the next refresh. */
+  /** Refreshes if due and returns whether it was. `isAwaited`: a caller waits for the next refresh. */
   refreshDue(interval: RefreshInterval, isAwaited: boolean): boolean {
-    // Where nothing was applied it costs nothing, and lets go of segments that were merged.
+    // Without changes a refresh is free, and it releases merged segments.
     const isDue = this.#pace.isDue(interval, isAwaited || !this.#isStale, this.#clock.monotonic());
     if (isDue) this.refresh();
     return isDue;
   }
 
-  /** Readies the shards for a search. */
+  /** Prepares the shards for a search. */
   beforeSearch(interval: RefreshInterval): void {
     const isWanted = this.#pace.search(interval, this.#clock.monotonic());
     if (isWanted && this.#isStale) this.refresh();
@@ -119,7 +119,7 @@ export class HostedIndex {
     this.#pace.refreshed(endMs, endMs - startMs);
   }
 
-  /** `retainsLog`: what is committed still counts as held by the log. */
+  /** `retainsLog`: committed operations still count as held by the log. */
   stats(retainsLog: boolean): ShardStats[] {
     return this.#hosted.map(({ shard, log }, number) => ({
       shard: number,

@@ -1,9 +1,9 @@
 /**
- * How much of the log a shard has taken up and would be read again for it: what isn't in committed segments yet, and what
- * was committed so lately that the log still holds it.
+ * Counts what the log holds for a shard: operations not yet in committed segments, and those committed so recently
+ * that the log still holds them.
  */
 
-/** Figures as they are told. */
+/** The counters as reported. */
 export interface PrintedLogFigures {
   readonly operations: number;
   readonly bytes: number;
@@ -17,9 +17,9 @@ interface Generation {
   readonly bytes: number;
 }
 
-/** The log keeps messages for as long after their commit. */
+/** The log keeps messages for this long after their commit. */
 const RETAINED_MS = 15 * 60_000;
-/** Commits that are told apart; several share an entry where there are more. */
+/** Commits counted separately; with more, several share an entry. */
 const MAX_GENERATIONS = 200;
 
 export class LogFigures {
@@ -33,7 +33,7 @@ export class LogFigures {
     this.#bytes += bytes;
   }
 
-  /** Everything counted so far is committed. */
+  /** Marks everything counted so far as committed. */
   commit(nowMs: number): void {
     this.#forget(nowMs);
     let operations = this.#operations;
@@ -48,7 +48,7 @@ export class LogFigures {
     this.#bytes = 0;
   }
 
-  /** `retains` false: what is committed isn't counted. */
+  /** `retains` false: committed operations aren't counted. */
   print(nowMs: number, retains: boolean): PrintedLogFigures {
     this.#forget(nowMs);
     const kept = retains ? this.#committed : [];

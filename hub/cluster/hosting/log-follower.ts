@@ -1,4 +1,4 @@
-/** Follows DOC and keeps the shards going: applies, answers, refreshes, commits and merges, until it is stopped. */
+/** Reads DOC and drives the shards: applies messages, answers writes, refreshes, commits and merges, until stopped. */
 
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
@@ -13,7 +13,7 @@ import { DocResult, type tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import type { ShardHost } from "./shard-host.ts";
 
-/** A message of DOC. Its bytes are the follower's, which frees them when they are applied. */
+/** A message of DOC. Its bytes belong to the follower, which frees them once they are applied. */
 export interface DocMessage {
   readonly position: Position;
   readonly data: Uint8Array;
@@ -24,26 +24,29 @@ export interface LogFollowerOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** Messages of DOC behind `after`, in order, until `signal` is aborted. Throws journal_gap where some were purged. */
+  /**
+   * Yields messages of DOC after `after`, in order, until `signal` is aborted. Throws journal_gap if some were
+   * purged.
+   */
   readonly read: (after: Position, signal: AbortSignal) => AsyncIterable<DocMessage>;
-  /** Where reading goes on behind a gap: the place before the first message that is still there. */
+  /** Returns where to continue after a gap: the position before the first message that is still stored. */
   readonly oldest: () => Promise<Position>;
   readonly reply: (subject: string, data: Uint8Array) => void;
-  /** Keeps a message that no shard can apply. */
+  /** Stores a message that no shard can apply. */
   readonly deadLetter: (message: DocMessage, reason: AppError) => Promise<void>;
-  /** Hears of each commit. */
+  /** Called after each commit. */
   readonly onCommitted: (position: Position) => void;
 }
 
-/** Message bytes after which a commit doesn't wait for its time. */
+/** Message bytes after which a commit doesn't wait for its interval. */
 const COMMIT_BYTES = 32 * 1024 * 1024;
 const COMMIT_EVERY_MS = 5_000;
 const TICK_MS = 100;
-/** Between two slices (5 ms) of a merge: while one is under way it gets a fifth of the thread. */
+/** Pause between two slices (5 ms) of a merge, which thus gets a fifth of the thread. */
 const MERGE_PAUSE_MS = 20;
 const RETRY_MS = 2_000;
 
-/** What became of the operations of a message in the dead letters. */
+/** Result of the operations of a message that went to the dead letters. */
 const REFUSED: ItemResult = {
   errorCode: "internal",
   errorReason: "the shard could not apply the message; it is kept in the dead letters",
@@ -55,10 +58,10 @@ export class LogFollower implements Component {
   readonly #applied: Counter;
   readonly #refused: Counter;
   readonly #gaps: Counter;
-  /** Messages in the dead letters that a reopened shard comes by again. */
+  /** Messages in the dead letters that a reopened shard meets again. */
   readonly #skipped = new Set<string>();
   #failed: Position | undefined;
-  /** Ends one reading, to begin another from the position that the shards have then. */
+  /** Ends one read, so that another begins at the shards' current position. */
   #session = new AbortController();
   #uncommittedBytes = 0;
   #committedAtMs = 0;
@@ -89,7 +92,7 @@ export class LogFollower implements Component {
     return Promise.resolve();
   }
 
-  /** Stops following, then commits everything applied. */
+  /** Stops reading, then commits everything applied. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#running;
@@ -104,7 +107,7 @@ export class LogFollower implements Component {
       this.#session = new AbortController();
       try {
         for await (const message of read(host.position, AbortSignal.any([signal, this.#session.signal]))) {
-          // A shard was opened anew meanwhile: what it needs again lies before this message.
+          // A shard was reopened meanwhile and needs messages before this one.
           if (this.#session.signal.aborted) break;
           await this.#apply(message);
           backoff.reset();
@@ -117,24 +120,24 @@ export class LogFollower implements Component {
     }
   }
 
-  /** Moves behind a gap of the log; every other failure is tried again from the position that the shards have. */
+  /** Skips a gap of the log; every other failure is retried from the shards' current position. */
   async #recover(error: unknown): Promise<void> {
     const { log, oldest, host } = this.#options;
     const failure = toAppError(error);
     if (failure.code !== "journal_gap") {
-      log.warn({ err: failure }, "following the log failed; it is tried again");
+      log.warn({ err: failure }, "reading the log failed; retrying");
       return;
     }
     const next = await oldest();
     this.#gaps.inc();
     log.error(
       { after: host.position, next },
-      "messages of the log are gone that were not applied; agents send again what they still have",
+      "messages of the log were lost before they were applied; agents resend what they still have",
     );
     host.skip(next);
   }
 
-  /** Applies a message; a full disk is waited for. */
+  /** Applies a message; waits while the disk is full. */
   async #apply(message: DocMessage): Promise<void> {
     const { host, clock, log } = this.#options;
     const { signal } = this.#abort;
@@ -156,7 +159,7 @@ export class LogFollower implements Component {
         const failure = toAppError(error);
         const full = failure.code === "disk_full" || systemCode(error) === "ENOSPC";
         if (!full) return await this.#fail(message, batch, failure);
-        log.error({ err: failure }, "cannot index for now; free some disk space");
+        log.error({ err: failure }, "cannot index: the disk is full; free some disk space");
         await clock.sleep(backoff.next(), signal);
         if (signal.aborted || this.#session.signal.aborted) throw error;
       }
@@ -164,8 +167,8 @@ export class LogFollower implements Component {
   }
 
   /**
-   * A message that failed half-way: its shard is opened as it was committed and the log read again from there. The
-   * same message failing a second time is kept in the dead letters and passed over. Throws to begin reading anew.
+   * Handles a message that failed half-way: reopens its shard as last committed and reads the log again from there. A
+   * message that fails twice is stored in the dead letters and skipped. Throws to restart reading.
    */
   async #fail(message: DocMessage, batch: DocBatchView | undefined, failure: AppError): Promise<void> {
     const { host, log, deadLetter } = this.#options;
@@ -175,7 +178,7 @@ export class LogFollower implements Component {
       this.#refused.inc();
       log.error(
         { err: failure.cause ?? failure, position: message.position },
-        "a message of the log cannot be applied; it is kept in the dead letters",
+        "a message of the log cannot be applied; it is stored in the dead letters",
       );
       await deadLetter(message, failure);
       if (batch !== undefined)
@@ -187,13 +190,13 @@ export class LogFollower implements Component {
     throw failure;
   }
 
-  /** Tells who waits for it what became of a message. An answer that can't be sent is no reason to apply it again. */
+  /** Sends the results of a message to its sender. A failed answer is no reason to apply the message again. */
   #answer({ reply }: tailrace.DocBatch, { sequence }: Position, items: ItemResult[]): void {
     if (reply === "") return;
     try {
       this.#options.reply(reply, DocResult.encode({ sequence, items }).finish());
     } catch (error) {
-      this.#options.log.warn({ err: toAppError(error) }, "the answer to a write could not be sent");
+      this.#options.log.warn({ err: toAppError(error) }, "the response to a write could not be sent");
     }
   }
 
@@ -205,7 +208,7 @@ export class LogFollower implements Component {
       await clock.sleep(merges ? MERGE_PAUSE_MS : TICK_MS, signal);
       if (signal.aborted) return;
       try {
-        // A search may have found it out.
+        // A search may have detected the failure.
         if (host.reopenFailed()) this.#session.abort();
         host.refreshDue();
         const due = clock.monotonic() - this.#committedAtMs >= COMMIT_EVERY_MS;
@@ -213,7 +216,7 @@ export class LogFollower implements Component {
         else merges = host.mergeStep();
       } catch (error) {
         merges = false;
-        log.error({ err: toAppError(error) }, "refresh, commit or merge failed; it is tried again");
+        log.error({ err: toAppError(error) }, "refresh, commit or merge failed; retrying");
         if (host.reopenFailed()) this.#session.abort();
         await clock.sleep(RETRY_MS, signal);
       }

@@ -1,18 +1,18 @@
-/** Whose merge it is to go on: one shard after the other, so that no more than one holds the thread and memory at a time. */
+/** Schedules merges round-robin: one shard at a time, so that only one merge occupies the thread and memory. */
 
-/** What can merge. */
+/** A shard that can merge. */
 export interface Merging {
-  /** Does a slice of work (a few ms); true where there is more. */
+  /** Does a slice of work (a few ms); true if there is more. */
   mergeStep(): boolean;
 }
 
-/** See the file's comment. */
+/** Chooses which shard merges next. */
 export class MergeTurns<T extends Merging> {
   #current: T | undefined;
 
   /**
-   * Gives the shard at hand a slice, or, where it has no more to do, the ones behind it until one has; returns true where
-   * there is more. A shard whose merge throws passes its turn on.
+   * Gives the current shard a slice or, if it has nothing to do, the shards after it until one has; returns true if
+   * there is more. A shard whose merge throws loses its turn.
    */
   step(shards: readonly T[]): boolean {
     const first = Math.max(0, this.#current === undefined ? 0 : shards.indexOf(this.#current));

@@ -1,6 +1,6 @@
-/** Who waits for the next refresh of indices. */
+/** Callers that wait for the next refresh of indices. */
 
-/** Someone who waits for a refresh of each of `pending`, by uuid. */
+/** Waits for a refresh of each index in `pending`, by uuid. */
 interface RefreshWaiter {
   readonly pending: Set<string>;
   readonly done: () => void;
@@ -9,7 +9,7 @@ interface RefreshWaiter {
 export class RefreshWaiters {
   readonly #waiters = new Set<RefreshWaiter>();
 
-  /** Resolves when all of `uuids` were told, or `signal` is aborted. */
+  /** Resolves when each of `uuids` was refreshed or `signal` is aborted. */
   async wait(uuids: Iterable<string>, signal: AbortSignal): Promise<void> {
     const pending = new Set(uuids);
     if (pending.size === 0 || signal.aborted) return;
@@ -26,20 +26,20 @@ export class RefreshWaiters {
     }
   }
 
-  /** Whether somebody waits for a refresh of an index. */
+  /** Returns true if a caller waits for a refresh of the index. */
   has(uuid: string): boolean {
     for (const { pending } of this.#waiters) if (pending.has(uuid)) return true;
     return false;
   }
 
-  /** An index was refreshed, or is gone. */
-  tell(uuid: string): void {
+  /** Resolves waiters when an index was refreshed or is gone. */
+  refreshed(uuid: string): void {
     for (const { pending, done } of this.#waiters) {
       if (pending.delete(uuid) && pending.size === 0) done();
     }
   }
 
-  /** Nobody waits any longer. */
+  /** Resolves all waiters. */
   release(): void {
     for (const { done } of this.#waiters) done();
   }

@@ -1,6 +1,6 @@
 /**
- * Where shards lie: `<folder>/<index uuid>/index.json` and `<folder>/<index uuid>/<shard>/`, and beside them
- * `position.json`, the place in DOC up to which every shard of this hub is committed.
+ * Directory layout of shards: `<folder>/<index uuid>/index.json` and `<folder>/<index uuid>/<shard>/`, and beside
+ * them `position.json`, the position in DOC up to which every shard of this hub is committed.
  */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -25,7 +25,7 @@ export class ShardFolders {
     mkdirSync(folder, { recursive: true, mode: 0o750 });
   }
 
-  /** Returns the indices that have shards here. One whose description can't be read is left alone and said. */
+  /** Returns the indices with shards here. An index whose metadata is unreadable is logged and left untouched. */
   indices(): IndexMetadata[] {
     const found: IndexMetadata[] = [];
     for (const uuid of readdirSync(this.#folder)) {
@@ -37,21 +37,21 @@ export class ShardFolders {
       } catch (error) {
         this.#log.error(
           { err: error, uuid },
-          "cannot read the description of an index; its folder is left as it is",
+          "cannot read the metadata of an index; its folder is left untouched",
         );
       }
     }
     return found;
   }
 
-  /** Returns the folder of a shard, made where it is missing. */
+  /** Returns the folder of a shard, created if missing. */
   shard(uuid: string, shard: number): string {
     const folder = join(this.#folder, uuid, String(shard));
     mkdirSync(folder, { recursive: true, mode: 0o750 });
     return folder;
   }
 
-  /** Keeps the description of an index beside its shards, where it changed. */
+  /** Writes the metadata of an index beside its shards, if it changed. */
   describe(index: IndexMetadata): void {
     if (this.#written.get(index.uuid) === index) return;
     mkdirSync(join(this.#folder, index.uuid), { recursive: true, mode: 0o750 });
@@ -64,7 +64,7 @@ export class ShardFolders {
     rmSync(join(this.#folder, uuid), { recursive: true, force: true });
   }
 
-  /** Returns the committed place in DOC; START where none is known. */
+  /** Returns the committed position in DOC; START if unknown. */
   readPosition(): Position {
     try {
       const { incarnation, sequence } = JSON.parse(

@@ -1,6 +1,6 @@
 /**
  * The shards of this hub: opened from disk, fed with messages of DOC in order, refreshed and committed. A commit
- * round moves the place in DOC below which the log may be purged and agents may let go.
+ * advances the position in DOC below which the log may be purged and agents may release their files.
  */
 
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -27,7 +27,7 @@ export interface ShardHostOptions {
   readonly clock: Clock;
 }
 
-/** A shard's snapshot to search in. */
+/** A snapshot of a shard for searching. */
 export interface ShardSearcher {
   readonly index: IndexMetadata;
   readonly shard: number;
@@ -49,19 +49,19 @@ export class ShardHost {
     this.#position = this.#folders.readPosition();
   }
 
-  /** Last message of DOC that was handed to a shard. */
+  /** Last message of DOC that was applied or skipped. */
   get position(): Position {
     return this.#position;
   }
 
-  /** Opens every shard on this disk; gives indices back to a catalog that has lost them. */
+  /** Opens every shard on this disk; restores indices that the catalog has lost. */
   async open(): Promise<void> {
     const { catalog, log } = this.#options;
     for (const index of this.#folders.indices()) {
       if (await catalog.restore(index)) continue;
       log.info(
         { index: index.name, uuid: index.uuid },
-        "index was deleted meanwhile; its shards are removed",
+        "the index was deleted meanwhile; its shards are removed",
       );
       this.#folders.remove(index.uuid);
     }
@@ -70,7 +70,7 @@ export class ShardHost {
     for (const shard of this.#all()) if (shard.fellBack) this.#goBackTo(shard.position);
   }
 
-  /** Returns the places in the log that the shards know of, for the check of what the log has lost. */
+  /** Returns the log positions that the shards remember, to detect what the log has lost. */
   known(): { readonly doc: Position[]; readonly raw: Position[] } {
     const shards = [...this.#all()];
     return {
@@ -80,8 +80,8 @@ export class ShardHost {
   }
 
   /**
-   * Hands a message to its shard. Returns the results by operation; null where everything was applied before, or
-   * the index is gone and nobody asks. Throws what the shard throws; then the position stays.
+   * Applies a message to its shard. Returns the results by operation; null if everything was applied before, or the
+   * index is gone and no answer is expected. Throws what the shard throws; the position then stays.
    */
   apply(batch: DocBatchView, position: Position): ItemResult[] | null {
     const { indexUuid, shard, reply } = batch.header;
@@ -94,14 +94,14 @@ export class ShardHost {
   }
 
   /**
-   * Opens a shard anew as it was last committed, after a message that failed half-way. The position goes back to
-   * where that shard must be read on from; the others drop what they have.
+   * Reopens a shard as last committed, after a message that failed half-way. The position goes back to what that
+   * shard needs; other shards drop what they already have.
    */
   reopen(batch: tailrace.DocBatch): void {
     this.#reopen(batch.indexUuid, batch.shard);
   }
 
-  /** Opens every shard anew that failed by itself, as in a seal; returns true where there was one. */
+  /** Reopens every shard that failed on its own, as in a seal; returns true if there was one. */
   reopenFailed(): boolean {
     let found = false;
     for (const [uuid, { shards }] of this.#hosted) {
@@ -114,12 +114,12 @@ export class ShardHost {
     return found;
   }
 
-  /** Passes over a message that no shard can apply. */
+  /** Skips a message that no shard can apply. */
   skip(position: Position): void {
     this.#position = position;
   }
 
-  /** Makes everything applied durable and returns the position that covers it. */
+  /** Makes everything applied durable and returns the position that this covers. */
   commit(): Position {
     const position = this.#position;
     for (const [uuid, hosted] of this.#hosted) {
@@ -132,19 +132,22 @@ export class ShardHost {
     return position;
   }
 
-  /** Refreshes the indices whose time has come. */
+  /** Refreshes the indices that are due. */
   refreshDue(): void {
     for (const [uuid, hosted] of this.#hosted) {
-      if (hosted.refreshDue(this.#interval(uuid), this.#waiters.has(uuid))) this.#waiters.tell(uuid);
+      if (hosted.refreshDue(this.#interval(uuid), this.#waiters.has(uuid))) this.#waiters.refreshed(uuid);
     }
   }
 
-  /** Does a slice of the merges' work; returns true where there is more. */
+  /** Does a slice of merging; returns true if there is more. */
   mergeStep(): boolean {
     return this.#mergeTurns.step([...this.#all()]);
   }
 
-  /** Snapshots of all shards of indices; each must be closed. Throws index_closed, and what a failed shard throws. */
+  /**
+   * Returns snapshots of all shards of the indices; each must be closed. Throws index_closed, and what a failed shard
+   * throws.
+   */
   searchers(indices: readonly IndexMetadata[]): ShardSearcher[] {
     const result: ShardSearcher[] = [];
     try {
@@ -168,14 +171,14 @@ export class ShardHost {
   refresh(indices: readonly IndexMetadata[]): Promise<void> {
     for (const { uuid } of indices) {
       this.#hosted.get(uuid)?.refresh();
-      this.#waiters.tell(uuid);
+      this.#waiters.refreshed(uuid);
     }
     return Promise.resolve();
   }
 
   /**
-   * Resolves when each index had a refresh that began after the call, is gone, or `signal` is aborted. Indices that
-   * don't refresh by themselves are refreshed at once.
+   * Resolves when each index had a refresh that began after the call, is gone, or `signal` is aborted. Indices
+   * without automatic refresh are refreshed at once.
    */
   async nextRefresh(given: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
     const hosted = given.filter(({ uuid }) => this.#hosted.has(uuid));
@@ -201,7 +204,7 @@ export class ShardHost {
     return this.#hosted.get(index.uuid)?.stats(retains) ?? [];
   }
 
-  /** Reads a document in real time; null where there is none. */
+  /** Reads a document in real time; null if there is none. */
   get(index: IndexMetadata, shard: number, id: string) {
     return this.#hosted.get(index.uuid)?.shard(shard)?.get(id) ?? null;
   }
@@ -224,7 +227,7 @@ export class ShardHost {
     if (index === undefined) {
       this.#hosted.get(uuid)?.close();
       if (this.#hosted.delete(uuid)) this.#folders.remove(uuid);
-      this.#waiters.tell(uuid);
+      this.#waiters.refreshed(uuid);
     } else if (this.#hosted.has(uuid)) {
       for (const shard of this.#hosted.get(uuid)!.shards) shard.setMapping(index.mapping);
     } else {
@@ -260,7 +263,7 @@ export class ShardHost {
     if (comparePositions(position, this.#position) < 0) this.#position = position;
   }
 
-  /** What a message's operations are answered with whose shard isn't here. */
+  /** Returns the results for a message whose shard is not hosted here. */
   #unhosted({ header, count }: DocBatchView): ItemResult[] {
     const isGone = this.#options.catalog.byUuid(header.indexUuid) === undefined;
     const result = isGone

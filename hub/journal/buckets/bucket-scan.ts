@@ -1,4 +1,7 @@
-/** All entries of a bucket, once or for ever. With one message kept per key, the stream's messages are the present state. */
+/**
+ * Reads all entries of a bucket, once or continuously. The stream keeps one message per key, so its messages are the
+ * current state.
+ */
 
 import { DeliverPolicy } from "@nats-io/jetstream";
 import type { Connection } from "#hub/journal/connection/connection.ts";
@@ -10,7 +13,7 @@ import type { StateChange } from "#proto/kit/state-bucket.ts";
 /** Header that marks a deletion. */
 export const OPERATION_HEADER = "KV-Operation";
 
-/** Entries fetched ahead: values of at most 1 MiB, so 64 MiB at worst, some kilobytes in life. */
+/** Entries fetched ahead: values of at most 1 MiB, so 64 MiB at worst, some kilobytes in practice. */
 const AHEAD_ENTRIES = 64;
 
 /** An entry, or the marker of a deleted one. */
@@ -54,7 +57,7 @@ export class BucketScan {
   }
 
   /**
-   * Yields what differs from `known` (key to revision): first all of the present entries, then every change. Keeps
+   * Yields what differs from `known` (key to revision): first all current entries, then every change. Updates
    * `known`. Throws when the session ends; called again it yields what changed meanwhile.
    */
   async *follow(known: Map<string, number>, signal: AbortSignal): AsyncGenerator<StateChange> {
@@ -72,7 +75,7 @@ export class BucketScan {
         if (remember(change, known)) yield change;
         if (listEnd === 0 || got.sequence < listEnd) continue;
         listEnd = 0;
-        yield* forget(unseen, known); // deleted while nobody watched, and the markers are gone
+        yield* forget(unseen, known); // deleted while nobody watched, and the markers were purged
       }
     } finally {
       await session.close();
@@ -91,7 +94,7 @@ export class BucketScan {
     });
   }
 
-  /** Sequence of the newest message that is stored, 0 for none; it or a later one will be delivered. */
+  /** Returns the sequence of the newest stored message, 0 for none; it or a later one will be delivered. */
   async #lastSequence(): Promise<number> {
     const message = await this.#streams.lastMessage(this.#stream, `${this.#prefix}>`);
     return message?.sequence ?? 0;
@@ -103,10 +106,10 @@ export class BucketScan {
   }
 }
 
-/** Returns true where the change is news. */
+/** Returns true if the change is new. */
 function remember({ key, value, revision }: StateChange, known: Map<string, number>): boolean {
   const before = known.get(key);
-  if (before === revision) return false; // lower ones are news too: the bucket was rolled back
+  if (before === revision) return false; // lower ones are new too: the bucket was rolled back
   if (value !== null) known.set(key, revision);
   else known.delete(key);
   return value !== null || before !== undefined;

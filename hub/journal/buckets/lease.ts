@@ -1,7 +1,8 @@
 /**
  * Leases: at most one holder of a piece of work at a time, as long as clocks run at about the same speed. Neither
- * expiry of keys nor reads are trusted: taking and keeping are compare-and-set, and a contender watches the
- * revision stand still on its own monotonic clock. The epoch fences whoever still believes to hold it.
+ * expiry of keys nor reads are trusted: acquiring and renewing are compare-and-set, and a contender measures on its
+ * own monotonic clock how long the revision stands still. The epoch fences a holder that doesn't know it has lost the
+ * lease.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -12,19 +13,19 @@ import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 /** Longer than JetStream takes to elect a leader (4 to 9 s), during which nobody can renew. */
 export const LEASE_MS = 15_000;
 
-/** A contender waits this many durations of stillness: the holder stops by itself after one. */
+/** A contender waits for this many durations without a renewal; the holder stops by itself after one. */
 const STILLNESS = 1.5;
 
 /** Renewals per duration, so that two may fail. */
 const RENEWALS = 3;
 
-/** How often a contender looks, per duration. */
+/** Checks by a contender per duration. */
 const LOOKS = 5;
 
 export interface LeaseOptions {
   readonly bucket: StateBucket;
   readonly key: string;
-  /** Name of this holder; unique among all of them and over restarts. */
+  /** Name of this holder; unique among all holders and across restarts. */
   readonly owner: string;
   readonly durationMs?: number;
   readonly clock: Clock;
@@ -33,15 +34,15 @@ export interface LeaseOptions {
 
 /** A lease that is held. */
 export interface HeldLease {
-  /** Grows with each holder: the fencing token of what is done under the lease. */
+  /** Grows with each holder: the fencing token of work done under the lease. */
   readonly epoch: number;
   /** Aborted when the lease is lost or released: stop before anything else. */
   readonly lost: AbortSignal;
-  /** Gives the lease up, so that the next holder need not wait. Safe to call twice and after a loss. */
+  /** Releases the lease, so that the next holder needn't wait. Safe to call twice and after a loss. */
   release(): Promise<void>;
 }
 
-/** What the key holds, as JSON; an empty owner: free. */
+/** The key's value, as JSON; an empty owner: free. */
 interface Claim {
   readonly owner: string;
   readonly epoch: number;
@@ -92,7 +93,7 @@ class Holder implements HeldLease {
     this.#renewing = this.#renew();
   }
 
-  /** Throws journal_conflict where another one was quicker. */
+  /** Throws journal_conflict if another contender was quicker. */
   static async take(
     options: LeaseOptions,
     entry: StateEntry | null,
@@ -115,7 +116,7 @@ class Holder implements HeldLease {
     const held = !this.#ended.signal.aborted;
     this.#ended.abort();
     await this.#renewing;
-    await this.#renewal; // its revision is needed; the bucket bounds how long it takes
+    await this.#renewal; // its revision is needed; the bucket bounds how long the call takes
     if (!held) return;
     const { bucket, key, log } = this.#options;
     try {
@@ -151,18 +152,18 @@ class Holder implements HeldLease {
     }
   }
 
-  /** After a conflict: an earlier renewal whose answer was lost may have changed the revision. */
+  /** Resolves a conflict: an earlier renewal whose answer was lost may have changed the revision. */
   async #lookAgain(): Promise<void> {
     const { key } = this.#options;
     const entry = await quietly(this.#options, () => this.#options.bucket.get(key));
-    if (entry === undefined) return; // can't be asked now; the next renewal or the expiry decides
+    if (entry === undefined) return; // the bucket is unavailable; the next renewal or the expiry decides
     const claim = entry === null ? undefined : parseClaim(entry);
     const ours = claim?.owner === this.#options.owner && claim.epoch === this.epoch;
     if (ours) this.#revision = entry!.revision;
     else this.#lose("another one has it");
   }
 
-  /** Ends the lease when its time is over, whatever a renewal waits for. */
+  /** Ends the lease when its time is over, even while a renewal is pending. */
   async #watchExpiry(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#ended;
@@ -181,7 +182,7 @@ class Holder implements HeldLease {
   }
 }
 
-/** Returns undefined where the call failed in a way that passes or because another one was quicker. */
+/** Returns undefined if the call failed temporarily or another contender was quicker. */
 async function quietly<T>({ key, log }: LeaseOptions, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();

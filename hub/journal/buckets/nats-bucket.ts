@@ -15,17 +15,17 @@ import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket, StateChange, StateEntry } from "#proto/kit/state-bucket.ts";
 import { BucketScan, OPERATION_HEADER, type ScannedEntry } from "./bucket-scan.ts";
 
-/** Values may have 1 MiB; some room for headers. */
+/** Values may have 1 MiB; the rest is for headers. */
 const MAX_VALUE_BYTES = 1024 ** 2 + 4 * 1024;
 
-/** How long a call tries before it tells `timeout`. */
+/** How long a call is retried before it throws `timeout`. */
 const CALL_TIMEOUT_MS = 10_000;
 
-/** Markers of deleted keys are removed after so many deletions, when they are this old. */
+/** Markers of deleted keys are purged after this many deletions, once they are this old. */
 const MARKERS_KEPT = 1_000;
 const MARKER_AGE_MS = 30 * 60_000;
 
-/** Waits before a listing or a watch begins anew. */
+/** Waits before a listing or a watch restarts. */
 const RETRY = { firstMs: 20, capMs: 2_000 };
 
 const KEY = /^[-/_=.a-zA-Z0-9]{1,512}$/;
@@ -38,7 +38,7 @@ export interface NatsBucketOptions {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Copies in a cluster. */
+  /** Replicas in a cluster. */
   readonly replicas: number;
 }
 
@@ -57,14 +57,14 @@ export class NatsBucket implements StateBucket {
     this.#scan = new BucketScan(options.connection, options.streams, this.#stream, this.#prefix);
   }
 
-  /** Makes the bucket where there is none. Throws unavailable or timeout. */
+  /** Creates the bucket if missing. Throws unavailable or timeout. */
   static async open(options: NatsBucketOptions): Promise<NatsBucket> {
     const bucket = new NatsBucket(options);
     await bucket.ensure();
     return bucket;
   }
 
-  /** Makes the bucket again where the server has lost it. Throws unavailable or timeout. */
+  /** Recreates the bucket if the server has lost it. Throws unavailable or timeout. */
   async ensure(): Promise<void> {
     const { name, connection, replicas } = this.#options;
     const settings = {
@@ -168,7 +168,7 @@ export class NatsBucket implements StateBucket {
     };
   }
 
-  /** Safe to be repeated: the message id makes the server answer a repetition with the first one's revision. */
+  /** Safe to repeat: because of the message id the server answers a repetition with the first revision. */
   async #write(
     key: string,
     value: Uint8Array,
@@ -197,7 +197,7 @@ export class NatsBucket implements StateBucket {
     return this.#prefix + key;
   }
 
-  /** Markers have done their work when every watcher has seen them. */
+  /** Purges markers of deleted keys that every watcher has seen. */
   async #removeMarkers(): Promise<void> {
     const { clock, streams, name, log } = this.#options;
     try {

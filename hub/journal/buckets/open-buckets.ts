@@ -1,9 +1,9 @@
-/** The state buckets that this process uses, each opened once and made again where the server lost it. */
+/** The state buckets of this process, each opened once and recreated if the server lost it. */
 
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { NatsBucket, type NatsBucketOptions } from "./nats-bucket.ts";
 
-/** What all buckets of a hub share. */
+/** Options shared by all buckets of a hub. */
 export type BucketGround = Omit<NatsBucketOptions, "name">;
 
 export class OpenBuckets {
@@ -14,7 +14,10 @@ export class OpenBuckets {
     this.#ground = ground;
   }
 
-  /** Returns the bucket, made where there is none. Name: letters, digits, - and _. A failed opening is tried again. */
+  /**
+   * Returns the bucket, created if missing. Name: letters, digits, - and _. A failed open is retried at the next
+   * call.
+   */
   open(name: string): Promise<StateBucket> {
     const open = this.#open.get(name) ?? NatsBucket.open({ ...this.#ground, name });
     this.#open.set(name, open);
@@ -22,12 +25,12 @@ export class OpenBuckets {
     return open;
   }
 
-  /** Makes those again that the server no longer has. */
+  /** Recreates the buckets that the server has lost. */
   async restore(): Promise<void> {
     for (const bucket of this.#open.values()) await (await bucket).ensure();
   }
 
-  /** Forgets all: the next start opens them anew. */
+  /** Forgets all buckets: the next start opens them again. */
   clear(): void {
     this.#open.clear();
   }

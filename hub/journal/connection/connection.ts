@@ -1,4 +1,4 @@
-/** The hub's connection to NATS: it is kept for ever, and tells when it is gone and back. */
+/** The hub's connection to NATS. It reconnects for ever and reports when it is lost and restored. */
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -22,24 +22,24 @@ import { abortable } from "./waits.ts";
 /** Shortest wait between tries: a server that is started again is back within 50 ms. */
 const SHORTEST_WAIT_MS = 50;
 
-/** Longest wait between tries to reach a server that stays away. */
+/** Longest wait between attempts to reach a server that stays away. */
 const LONGEST_WAIT_MS = 2_000;
 
-/** A wait is this part of the time the server has been away, so that waits grow with it. */
+/** Each wait is this share of the time the server has been away, so waits grow with the outage. */
 const WAIT_SHARE = 0.25;
 
-/** Dead peers that close no socket are noticed after two of these. */
+/** A dead peer that closed no socket is detected after two missed pings. */
 const PING_MS = 10_000;
 
-/** How long `start` tries before it gives up: NATS may start after the hub does. */
+/** How long `start` keeps trying: NATS may start after the hub does. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** The connection was lost and is back while a call waited. */
+/** The connection was lost and restored while a call waited. */
 const CHANGED = Symbol("changed");
 
-/** A NATS server or cluster, and what the hub shows to be let in. */
+/** A NATS server or cluster, and the credentials for it. */
 export interface NatsTarget {
-  /** nats://host:port; several of one cluster. */
+  /** nats://host:port; more than one for a cluster. */
   readonly servers: readonly string[];
   readonly token?: string;
   readonly user?: string;
@@ -48,25 +48,25 @@ export interface NatsTarget {
   readonly nkeySeed?: string;
   /** Contents of a credentials file (JWT and seed). */
   readonly credentials?: string;
-  /** PEM files' paths. */
+  /** Paths of PEM files. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** PEM file with the very certificate the server shows, whatever name is in it; read at each connection. */
+  /** PEM file with the exact certificate of the server, whatever names it holds; read at each connection. */
   readonly pinnedFile?: string;
 }
 
 export interface ConnectionOptions {
-  /** Asked at each `start`. */
+  /** Called at each `start`. */
   readonly target: () => NatsTarget;
-  /** Name shown by NATS' own tools. */
+  /** Name that NATS' own tools show. */
   readonly name: string;
   readonly log: Logger;
   readonly clock?: Clock;
 }
 
-/** A change of the connection. `lost` and `restored` alternate. */
+/** `lost` and `restored` alternate. */
 export type ConnectionEvent = "lost" | "restored";
 
-/** Connects at `start` and reconnects for ever. Subscriptions live on over reconnects. */
+/** Connects at `start` and reconnects for ever. Subscriptions survive reconnects. */
 export class Connection implements Component {
   readonly #options: ConnectionOptions;
   readonly #listeners = new Set<(event: ConnectionEvent) => void>();
@@ -109,20 +109,20 @@ export class Connection implements Component {
     const wasConnected = this.#connected;
     this.#nats = undefined;
     this.#connected = false;
-    if (wasConnected) this.#tell("lost");
-    this.#restored.promise.catch(() => undefined); // perhaps nobody waits
+    if (wasConnected) this.#notify("lost");
+    this.#restored.promise.catch(() => undefined); // nobody may be waiting
     this.#restored.reject(closed());
     await nats?.close();
     await this.#watching;
   }
 
-  /** Tells `listener` of every change until the returned function is called. Listeners must not throw. */
+  /** Calls `listener` at each change until the returned function is called. Listeners must not throw. */
   onChange(listener: (event: ConnectionEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves when connected; at once where it is. Rejects with the reason of `signal`, or `closed` at `stop`. */
+  /** Resolves when connected. Rejects with the reason of `signal`, or with `closed` at `stop`. */
   async whenConnected(signal?: AbortSignal): Promise<void> {
     if (this.#connected) return;
     if (this.#nats === undefined) throw closed();
@@ -130,8 +130,8 @@ export class Connection implements Component {
   }
 
   /**
-   * Makes a call that may be made twice, and makes it again at once where its answer was lost with the connection.
-   * Waits while disconnected. Rejects with the reason of `signal` when that is aborted, else as the call does.
+   * Makes an idempotent call and repeats it at once when its answer was lost with the connection. Waits while
+   * disconnected. Rejects with the reason of `signal` when it is aborted, else as the call does.
    */
   async repeatable<T>(
     call: (nats: NatsConnection) => Promise<T>,
@@ -173,7 +173,7 @@ export class Connection implements Component {
       name: this.#options.name,
       maxReconnectAttempts: -1,
       reconnectDelayHandler: () => this.#wait(),
-      ignoreAuthErrorAbort: true, // a token may be changed on the server before it is here
+      ignoreAuthErrorAbort: true, // a token may change on the server before it changes here
       pingInterval: PING_MS,
       maxPingOut: 2,
       timeout: CONNECT_TIMEOUT_MS,
@@ -196,13 +196,13 @@ export class Connection implements Component {
     }
   }
 
-  /** Wait before the next try, ms, with jitter so that hubs don't come back all at once. */
+  /** Returns the wait before the next attempt, ms, with jitter so that hubs don't reconnect in step. */
   #wait(): number {
     const share = (this.#clock.monotonic() - this.#awaySince) * WAIT_SHARE * (0.5 + Math.random());
     return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, share));
   }
 
-  /** Follows the client's status until it is closed. */
+  /** Follows the client's status events until the client is closed. */
   async #watch(nats: NatsConnection): Promise<void> {
     const { log } = this.#options;
     for await (const status of nats.status()) {
@@ -211,20 +211,20 @@ export class Connection implements Component {
         this.#awaySince = this.#clock.monotonic();
         this.#restored = Promise.withResolvers();
         if (!this.#stopping) log.warn({ server: status.server }, "the connection to NATS is lost");
-        this.#tell("lost");
+        this.#notify("lost");
       } else if (status.type === "reconnect" && !this.#stopping) {
         this.#connected = true;
         this.#restored.resolve();
         log.info({ server: status.server }, "the connection to NATS is back");
-        this.#tell("restored");
+        this.#notify("restored");
       } else if (status.type === "error") {
         log.warn({ err: status.error }, "NATS reports an error");
       }
     }
-    if (!this.#stopping) log.error("the client gave the connection to NATS up; restart the hub");
+    if (!this.#stopping) log.error("the NATS client gave up the connection; restart the hub");
   }
 
-  #tell(event: ConnectionEvent): void {
+  #notify(event: ConnectionEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
 }
@@ -232,7 +232,7 @@ export class Connection implements Component {
 function authentication(target: NatsTarget): NodeConnectionOptions {
   const { token, user, password, nkeySeed, credentials, tls, pinnedFile } = target;
   return {
-    // Another hub's own server knows its token as the password of that hub's user.
+    // Another hub's embedded server expects the token as the password of that hub's user.
     ...(token === undefined || token === "" ? {} : { token, user: HUB_USER, pass: token }),
     ...(user === undefined ? {} : { user }),
     ...(password === undefined ? {} : { pass: password }),
@@ -244,8 +244,9 @@ function authentication(target: NatsTarget): NodeConnectionOptions {
 }
 
 /**
- * Our own server, reached by an address that its certificate needn't name: nobody else has that certificate's key. What
- * stands behind it in the file is an authority, which has signed others too.
+ * Pins the certificate of the embedded server. The server may be reached by an address that the certificate doesn't
+ * name; nobody else holds its key. Any further certificate in the file belongs to an authority, which may have signed
+ * others, and is not trusted.
  */
 function pinned(path: string): NonNullable<NodeConnectionOptions["tls"]> {
   const options = {
@@ -259,7 +260,7 @@ function pinned(path: string): NonNullable<NodeConnectionOptions["tls"]> {
 }
 
 function closed(): AppError {
-  return new AppError("closed", "the connection to NATS isn't open");
+  return new AppError("closed", "the connection to NATS is not open");
 }
 
 function refused(servers: readonly string[], error: unknown): AppError {
@@ -268,7 +269,7 @@ function refused(servers: readonly string[], error: unknown): AppError {
   if (error instanceof errors.AuthorizationError) {
     return new AppError(
       "nats_refused",
-      `NATS at ${where} refuses the hub's credentials; check nats.token`,
+      `NATS at ${where} rejects the hub's credentials; check nats.token`,
       cause,
     );
   }

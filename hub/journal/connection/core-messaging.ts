@@ -1,4 +1,4 @@
-/** Messages of core NATS: fast, kept nowhere, lost where nobody listens. */
+/** Core NATS messaging: fast, not stored, lost without a subscriber. */
 
 import type { Msg } from "@nats-io/transport-node";
 import { AppError } from "#proto/kit/errors.ts";
@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import { toJournalError } from "./nats-errors.ts";
 import { abortable } from "./waits.ts";
 
-/** Requests that one server answers at the same time; further ones are left to time out. */
+/** Requests served concurrently per subscription; further ones are dropped and time out at the sender. */
 const MAX_SERVED = 1_024;
 
 export interface RequestOptions {
@@ -18,11 +18,11 @@ export interface RequestOptions {
 export interface CoreMessage {
   readonly subject: string;
   readonly data: Uint8Array;
-  /** Answers a request; does nothing where the sender wants no answer. */
+  /** Answers a request; does nothing when the sender expects no answer. */
   respond(data: Uint8Array): void;
 }
 
-/** Publishes, subscribes, asks and answers. Subscriptions live on over reconnects. */
+/** Publish, subscribe, request and serve. Subscriptions survive reconnects. */
 export class CoreMessaging {
   readonly #connection: Connection;
   readonly #log: Logger;
@@ -35,7 +35,7 @@ export class CoreMessaging {
   /** Sends without an acknowledgement; dropped while the connection is away. Throws request_too_large or closed. */
   publish(subject: string, data: Uint8Array): void {
     const { nats, connected } = this.#connection;
-    if (!connected) return; // the client would gather what it throws away at the reconnect
+    if (!connected) return; // the client would buffer what it discards at the reconnect
     try {
       nats.publish(subject, data);
     } catch (error) {
@@ -43,7 +43,7 @@ export class CoreMessaging {
     }
   }
 
-  /** Resolves with the first answer. Throws timeout, unavailable (nobody serves it), cancelled or closed. */
+  /** Resolves with the first answer. Throws timeout, unavailable (no responder), cancelled or closed. */
   async request(
     subject: string,
     data: Uint8Array,
@@ -54,25 +54,25 @@ export class CoreMessaging {
       const answer = this.#connection.nats.request(subject, data, { timeout: timeoutMs });
       return (await (signal === undefined ? answer : abortable(answer, signal))).data;
     } catch (error) {
-      if (signal?.aborted) throw new AppError("cancelled", `${what} was given up`, { cause: error });
+      if (signal?.aborted) throw new AppError("cancelled", `${what} was cancelled`, { cause: error });
       throw toJournalError(error, what);
     }
   }
 
   /**
-   * Calls `take` for every message on `subject` (which may hold wildcards) until the returned function is called.
-   * With `queue` only one of all subscribers of that name gets a message. What `take` throws is logged.
+   * Calls `take` for every message on `subject` (wildcards allowed) until the returned function is called. With
+   * `queue`, each message goes to one subscriber of that queue group. Errors that `take` throws are logged.
    */
   subscribe(subject: string, take: (message: CoreMessage) => void, queue?: string): () => void {
     const callback = (error: Error | null, message: Msg): void => {
       if (error !== null) {
-        this.#log.error({ err: error, subject }, "NATS refuses a subscription");
+        this.#log.error({ err: error, subject }, "NATS rejects a subscription");
         return;
       }
       try {
         take({ subject: message.subject, data: message.data, respond: (data) => void message.respond(data) });
       } catch (thrown) {
-        this.#log.error({ err: thrown, subject }, "a message of NATS could not be handled");
+        this.#log.error({ err: thrown, subject }, "a NATS message could not be handled");
       }
     };
     const options = queue === undefined ? { callback } : { callback, queue };
@@ -80,7 +80,7 @@ export class CoreMessaging {
     return () => subscription.unsubscribe();
   }
 
-  /** Answers requests with what `answer` resolves to; a failure is logged and the request left to time out. */
+  /** Answers requests with what `answer` resolves to. A failure is logged and the request times out. */
   serve(subject: string, answer: (message: CoreMessage) => Promise<Uint8Array>, queue?: string): () => void {
     let served = 0;
     const take = async (message: CoreMessage): Promise<void> => {
@@ -98,7 +98,7 @@ export class CoreMessaging {
     };
     const begin = (message: CoreMessage): void => {
       if (served >= MAX_SERVED)
-        this.#log.warn({ subject: message.subject }, "too many requests at once; one is dropped");
+        this.#log.warn({ subject: message.subject }, "too many concurrent requests; one is dropped");
       else void take(message);
     };
     return this.subscribe(subject, begin, queue);

@@ -1,9 +1,9 @@
-/** Figures of the log. */
+/** Metrics of the log. */
 
 import type { Counter, Gauge, Metrics } from "#proto/kit/metrics.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
-/** What is told of a stream. */
+/** The reported state of a stream. */
 interface StreamFigures {
   readonly name: string;
   readonly messages: number;
@@ -12,7 +12,7 @@ interface StreamFigures {
   readonly lastSequence: number;
 }
 
-/** Declares and counts all metrics of the room. */
+/** Declares and updates all metrics of the journal. */
 export class JournalMetrics {
   readonly #metrics: Metrics;
   readonly #streamBytes: Gauge<"stream">;
@@ -68,7 +68,7 @@ export class JournalMetrics {
       "Times publishers began to wait for space",
       ["stream"],
     );
-    // Shown as 0 while all is well: an alert can't see the first event of a series that begins with it.
+    // Exported as 0 from the start: an alert can't detect the first event of a series that begins with it.
     for (const stream of [RAW_STREAM, DOC_STREAM]) this.#fullWaits.inc({ stream }, 0);
     this.#readerRestarts = metrics.counter("tailrace_journal_reader_restarts_total", "Consumers made anew", [
       "stream",
@@ -89,7 +89,7 @@ export class JournalMetrics {
     );
   }
 
-  /** `sizes`: asked whenever figures are. */
+  /** `sizes` is called at each scrape. */
   tails(sizes: () => readonly { readonly stream: string; readonly sizeBytes: number }[]): void {
     this.#metrics.gauge(
       "tailrace_journal_tail_bytes",
@@ -139,7 +139,7 @@ export class JournalMetrics {
     this.#incarnations.inc({ stream });
   }
 
-  /** `slowest`: sequence of the reader that is furthest behind; undefined: nobody reads. */
+  /** `slowest`: sequence of the reader furthest behind; undefined: no reader. */
   stream(
     { name, messages, bytes, maxBytes, lastSequence }: StreamFigures,
     slowest: number | undefined,

@@ -1,10 +1,10 @@
-/** What errors of the NATS client mean to the log: try again, wait for space, or tell the caller. */
+/** Classifies errors of the NATS client: retry, wait for space, or report to the caller. */
 
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Error codes of JetStream's interface that the hub tells apart; `server/errors.json` of nats-server names them. */
+/** JetStream API error codes that the hub distinguishes, from `server/errors.json` of nats-server. */
 const CODE = {
   insufficientResources: 10023,
   insufficientStorage: 10047,
@@ -19,41 +19,42 @@ const CODE = {
 } as const;
 
 /**
- * `retry`: the same call may succeed at once or later. `full`: it will succeed when there is space.
- * `fatal`: never.
+ * `retry`: the same call may succeed at once or later. `full`: it will succeed when there is space. `fatal`: it never
+ * will.
  */
 export type Verdict = "retry" | "full" | "fatal";
 
-/** Tells what to do about an error of a publish or of a call of JetStream's interface. */
+/** Classifies an error of a publish or of a JetStream API call. */
 export function judge(error: unknown): Verdict {
   if (error instanceof JetStreamApiError) {
     const { code, status } = error;
     if (code === CODE.storeFailed || code === CODE.insufficientResources || code === CODE.insufficientStorage)
       return "full";
     if (code === CODE.duplicateInProcess || /duplicate message id is in process/i.test(error.message)) {
-      return "retry"; // the first copy isn't stored yet, so this is no success
+      return "retry"; // the first copy is not stored yet, so this is not a success
     }
-    if (code === CODE.streamNotFound || code === CODE.consumerNotFound) return "retry"; // it is made anew
+    if (code === CODE.streamNotFound || code === CODE.consumerNotFound) return "retry"; // it is recreated
     return status >= 500 ? "retry" : "fatal";
   }
   if (isClosed(error) || isTooLarge(error)) return "fatal";
-  // A missing stream or a leader's election look like JetStreamNotEnabled or no responders: both pass.
+  // A missing stream or a leader election looks like JetStreamNotEnabled or no responders; both are temporary.
   return isFaultOfTransport(error) ? "retry" : "fatal";
 }
 
-/** Returns `error` as what callers of the log see; `what` names the call, e.g. "publish to raw.7.…". */
+/** Converts `error` to what callers of the log get; `what` names the call, such as "publish to raw.7.…". */
 export function toJournalError(error: unknown, what: string): AppError {
   if (error instanceof AppError) return error;
   const cause = { cause: error };
   const why = error instanceof Error ? error.message : String(error);
-  if (isConflict(error)) return new AppError("journal_conflict", `${what}: it was changed meanwhile`, cause);
+  if (isConflict(error))
+    return new AppError("journal_conflict", `${what}: it was changed concurrently`, cause);
   if (isTooLarge(error)) return new AppError("request_too_large", `${what}: ${why}`, cause);
   if (isClosed(error)) return new AppError("closed", `${what}: the connection to NATS was closed`, cause);
-  if (isTimeout(error)) return new AppError("timeout", `${what}: NATS didn't answer in time`, cause);
+  if (isTimeout(error)) return new AppError("timeout", `${what}: NATS did not answer in time`, cause);
   if (judge(error) === "full")
     return new AppError("journal_full", `${what}: the log is full (${why})`, cause);
   if (judge(error) === "retry")
-    return new AppError("unavailable", `${what}: NATS isn't available (${why})`, cause);
+    return new AppError("unavailable", `${what}: NATS is not available (${why})`, cause);
   return new AppError("internal", `${what}: ${why}`, cause);
 }
 
@@ -69,7 +70,7 @@ export function isMissingStream(error: unknown): boolean {
   return hasCode(error, CODE.streamNotFound);
 }
 
-/** The client's own, or that of a deadline's signal. */
+/** The client's own timeout, or that of a deadline signal. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === "TimeoutError";
 }

@@ -1,4 +1,4 @@
-/** Stores messages: tries for ever with the same message id, so that the stream drops what arrives twice. */
+/** Publishes to streams, retrying for ever with the same message id so that the stream deduplicates. */
 
 import {
   type JetStreamClient,
@@ -14,31 +14,34 @@ import type { Connection } from "./connection.ts";
 import type { JournalMetrics } from "./journal-metrics.ts";
 import { judge, toJournalError } from "./nats-errors.ts";
 
-/** Waits between tries. */
+/** Waits between attempts. */
 const RETRY = { firstMs: 50, capMs: 5_000 };
 
-/** A server under load answers within milliseconds, a cluster that elects a leader within 9 s; then it is asked again. */
+/** A server under load answers within milliseconds; a cluster that elects a leader within 9 s, after a retry. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Room for the protocol's own headers in a message. */
+/** Allowance for the protocol's own headers in a message. */
 const HEADER_BYTES = 1024;
 
 export interface PublishOptions {
-  /** Nats-Msg-Id: within 10 minutes a second message with it is not stored. Without one it may be stored twice. */
+  /**
+   * Nats-Msg-Id: a second message with the same id within 10 minutes is not stored. Without an id it may be stored
+   * twice.
+   */
   readonly messageId?: string;
-  /** Stores only where the last message on this subject has this sequence; 0: where there is none. */
+  /** Stores only if the last message on this subject has this sequence; 0: only if there is none. */
   readonly expectLastSubjectSequence?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** false: a full stream throws journal_full at once. Faults of the connection are waited for all the same. */
+  /** false: a full stream throws journal_full at once. Connection failures are still waited for. */
   readonly wait?: boolean;
-  /** Gives up; the message may be stored all the same. Without it the call waits for ever. */
+  /** Cancels the call; the message may be stored nevertheless. Without a signal the call waits for ever. */
   readonly signal?: AbortSignal;
 }
 
 export interface Published {
   readonly stream: string;
   readonly sequence: number;
-  /** The stream had a message with this id; `sequence` is that one's. */
+  /** The stream already had a message with this id; `sequence` is that message's. */
   readonly duplicate: boolean;
 }
 
@@ -46,13 +49,13 @@ export interface PublisherOptions {
   readonly connection: Connection;
   readonly metrics: JournalMetrics;
   readonly clock: Clock;
-  /** Hears of each call that begins or ends to wait for space. */
+  /** Called when a call starts (true) or stops (false) waiting for space. */
   readonly onFull: (subject: string, begins: boolean) => void;
 }
 
 /**
- * Publishes to streams. Calls that run at the same time may be stored in any order: who needs an order awaits
- * each before the next.
+ * Publishes to streams. Concurrent calls may be stored in any order: a caller that needs an order awaits each before
+ * the next.
  */
 export class Publisher {
   readonly #options: PublisherOptions;
@@ -62,14 +65,14 @@ export class Publisher {
     this.#options = options;
   }
 
-  /** Largest message that can be published, bytes, as the server says. */
+  /** Largest message that can be published, bytes, as reported by the server. */
   get maxMessageBytes(): number {
     return (this.#options.connection.nats.info?.max_payload ?? 1024 ** 2) - HEADER_BYTES;
   }
 
   /**
-   * Resolves when the stream has the message. Throws journal_conflict (the expectation doesn't hold),
-   * request_too_large, closed; where `signal` is aborted: journal_full if it waited for space, timeout if the
+   * Resolves when the stream has stored the message. Throws journal_conflict (the expectation doesn't hold),
+   * request_too_large, closed; when `signal` is aborted: journal_full if it was waiting for space, timeout if the
    * signal is a deadline, else cancelled; with `wait: false` also journal_full at once.
    */
   async publish(subject: string, data: Uint8Array, options: PublishOptions = {}): Promise<Published> {
@@ -92,7 +95,7 @@ export class Publisher {
     }
   }
 
-  /** Resolves when it makes sense to try again; throws what the caller must know. */
+  /** Resolves when a retry makes sense; throws what the caller must handle. */
   async #beforeRetry(
     error: unknown,
     what: string,
@@ -109,7 +112,7 @@ export class Publisher {
     await clock.sleep(backoff.next(), signal);
   }
 
-  /** One try, made again at once when the connection is back: an answer on its way is lost then. */
+  /** Makes one attempt, repeated at once after a reconnect, when the acknowledgement in flight is lost. */
   #send(
     subject: string,
     data: Uint8Array,
@@ -124,7 +127,7 @@ export class Publisher {
     return connection.repeatable(call, signal, () => metrics.publishRetried("reconnect"));
   }
 
-  /** One client per connection: making one costs as much as a publish. */
+  /** One client per connection: creating one costs as much as a publish. */
   #client(nats: NatsConnection): JetStreamClient {
     if (this.#clientOf?.nats !== nats) this.#clientOf = { nats, client: jetstream(nats) };
     return this.#clientOf.client;
@@ -145,7 +148,7 @@ function givenUp(what: string, signal: AbortSignal, full: boolean): AppError {
   return new AppError("cancelled", `${what} was given up`, cause);
 }
 
-/** Tells once that a publisher waits for space, and once that it doesn't any more. */
+/** Reports once that a publisher starts waiting for space, and once that it stops. */
 class FullWait {
   readonly #subject: string;
   readonly #options: PublisherOptions;

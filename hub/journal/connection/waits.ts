@@ -1,8 +1,8 @@
-/** Waits that end early: by a signal, or when a time is over. */
+/** Waits that can end early, by a signal or a timeout. */
 
 /** Resolves like `promise`; rejects with the reason of `signal` when that is aborted first. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  promise.catch(() => undefined); // perhaps nobody hears of it any more
+  promise.catch(() => undefined); // nobody may be listening any more
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

@@ -1,7 +1,7 @@
 /**
- * The newest messages that this process stored in a stream, kept until its own reader has them: what was acknowledged
- * needn't be sent back. A message has its place by the sequence of its acknowledgement; the reader takes only what
- * follows without a hole and asks the server for everything else.
+ * The newest messages that this process stored in a stream, kept until its own reader has them, which saves the way
+ * back from the server. Messages are ordered by the sequence of their acknowledgement; the reader takes only what
+ * follows without a gap and reads everything else from the server.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -13,32 +13,32 @@ export interface PublishedMessage {
   readonly sequence: number;
   readonly data: Uint8Array;
   readonly messageId: string;
-  /** About when the stream took it, ms since 1970. */
+  /** Approximately when the stream stored it, ms since 1970. */
   readonly timeMs: number;
 }
 
-/** Bytes kept: some requests' worth. What comes beyond is read from the server. */
+/** Bytes kept: a few requests. The rest is read from the server. */
 const LIMIT_BYTES = 32 * 1024 ** 2;
 
-/** So many acknowledgements without a hole show that nobody else stores at the same time. */
+/** This many acknowledgements without a gap show that nobody else is storing at the same time. */
 const RUN = 8;
 
-/** Acknowledgements come in order, but for those of messages that were sent a second time. */
+/** Acknowledgements arrive in order, except for messages that were sent a second time. */
 const HOLE_MS = 50;
 
-/** How long nothing must come before the reader asks the server whether others have stored something. */
+/** Silence after which the reader checks the server for messages of others. */
 const QUIET_MS = 250;
 
-/** Others get their turn when messages were handed out for so long. */
+/** After this long in one run the reader yields to the event loop. */
 const TURN_MS = 10;
 
-/** For one reader. */
+/** Serves one reader. */
 export class PublishedTail {
   readonly #clock: Clock;
   readonly #messages = new Map<number, PublishedMessage>();
   #bytes = 0;
   #cuts = 0;
-  /** Sequence of the last acknowledgement, the length of the run it ends, and when it came. */
+  /** Sequence of the last acknowledgement, the length of its gapless run, and when it arrived. */
   #last = 0;
   #run = 0;
   #lastAtMs = 0;
@@ -55,12 +55,12 @@ export class PublishedTail {
     return this.#bytes;
   }
 
-  /** Number of times that all was forgotten. */
+  /** Number of times that everything was dropped. */
   get cuts(): number {
     return this.#cuts;
   }
 
-  /** Keeps a message that was acknowledged as a new one. Its bytes must not change any more. */
+  /** Keeps a message that was acknowledged as new. Its bytes must not change any more. */
   add(message: PublishedMessage): void {
     const { sequence, data } = message;
     this.#run = sequence === this.#last + 1 ? this.#run + 1 : 1;
@@ -77,19 +77,19 @@ export class PublishedTail {
     return this.#messages.has(sequence);
   }
 
-  /** Notes that the reader has got a message from the server. */
+  /** Records that the reader has received a message from the server. */
   passed(sequence: number): void {
     this.#passed = sequence;
     this.#drop(sequence);
   }
 
-  /** Whether a reader that needs `next` finds it here, or will as soon as it is stored. */
+  /** Returns true if a reader that needs `next` finds it here, or will as soon as it is stored. */
   goesOn(next: number): boolean {
     if (this.#run < RUN || this.#clock.monotonic() - this.#lastAtMs > QUIET_MS) return false;
     return this.has(next) || next === this.#last + 1;
   }
 
-  /** Forgets all: the connection changed, and who knows what the stream holds now. */
+  /** Drops everything: after a connection change the stream's content is unknown. */
   cut(): void {
     this.#cuts++;
     this.#messages.clear();
@@ -99,7 +99,9 @@ export class PublishedTail {
     this.#wake();
   }
 
-  /** Yields the messages from `next` on, until one is missing, nothing came for a while, or all was cut. */
+  /**
+   * Yields the messages from `next` on, until one is missing, nothing arrived for a while, or everything was dropped.
+   */
   async *follow(next: number, signal: AbortSignal): AsyncGenerator<PublishedMessage, void, void> {
     const cuts = this.#cuts;
     const wake = (): void => this.#wake();
@@ -125,7 +127,7 @@ export class PublishedTail {
     }
   }
 
-  /** Resolves with true as soon as `sequence` is there, with false where it doesn't come. */
+  /** Resolves with true as soon as `sequence` is there, with false if it doesn't arrive. */
   async #comes(sequence: number, signal: AbortSignal): Promise<boolean> {
     const cuts = this.#cuts;
     const startMs = this.#clock.monotonic();
@@ -147,7 +149,7 @@ export class PublishedTail {
     }
   }
 
-  /** Wakes the reader every now and then, so that it sees the time. */
+  /** Wakes the waiting reader periodically to check the time. */
   async #lookAgain(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(HOLE_MS, signal);

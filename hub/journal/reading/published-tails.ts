@@ -17,7 +17,7 @@ export class PublishedTails {
     });
   }
 
-  /** The stream's tail; from now on it is kept. */
+  /** Returns the stream's tail, which is filled from now on. */
   of(stream: string): PublishedTail {
     let tail = this.#tails.get(stream);
     if (tail === undefined) {
@@ -27,12 +27,12 @@ export class PublishedTails {
     return tail;
   }
 
-  /** Keeps a message of a stream that has a tail. */
+  /** Adds a message to the tail of its stream, if there is one. */
   add(stream: string, message: Omit<PublishedMessage, "timeMs">): void {
     this.#tails.get(stream)?.add({ ...message, timeMs: this.#clock.now() });
   }
 
-  /** Nothing more is kept of the stream. */
+  /** Stops keeping messages of the stream. */
   end(stream: string): void {
     this.#tails.get(stream)?.cut();
     this.#tails.delete(stream);

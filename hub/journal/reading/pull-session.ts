@@ -1,6 +1,6 @@
 /**
- * One throw-away consumer and the pulls on it. JetStream's pull protocol is spoken here directly: the reader must
- * bound the bytes ahead, see every status, and start anew at once after a reconnect.
+ * One ephemeral consumer and the pulls on it. This speaks JetStream's pull protocol directly: the reader must bound
+ * the bytes ahead, see every status, and restart at once after a reconnect.
  */
 
 import { AckPolicy, type ConsumerConfig, jetstreamManager, ReplayPolicy } from "@nats-io/jetstream";
@@ -14,24 +14,24 @@ import {
 } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 
-/** How long the server holds a pull open unless told. Short: a consumer that the server forgot is noticed by it. */
+/** Default time the server holds a pull open. Short, since its expiry reveals a consumer that the server forgot. */
 const PULL_EXPIRES_MS = 2_000;
 
-/** How much later than that the end of a pull must have been told. */
+/** Time after the expiry by which the end of a pull must have been reported. */
 const PULL_GRACE_MS = 1_500;
 
-/** The server removes a consumer nobody pulls from. */
+/** The server removes a consumer without pulls after this time. */
 const INACTIVE_MS = 15_000;
 
-/** Upper bound of the messages of one pull. */
+/** Upper bound of messages per pull. */
 const MAX_PULL_MESSAGES = 1_024;
 
 export interface Delivery {
   readonly subject: string;
   readonly sequence: number;
-  /** When the stream took it, ms since 1970. */
+  /** When the stream stored it, ms since 1970. */
   readonly timeMs: number;
-  /** Messages the consumer had before it when this one was sent. */
+  /** Messages the consumer still had to deliver before this one. */
   readonly pending: number;
   /** Shares memory with others of the same network read. */
   readonly data: Uint8Array;
@@ -42,7 +42,7 @@ export interface Delivery {
 /** The server had nothing to deliver for the length of a pull. */
 export const IDLE = Symbol("idle");
 
-/** The session can't go on; `message` says why. Make another one at the last sequence + 1. */
+/** The session can't continue; `message` says why. Open another one at the last sequence + 1. */
 export class SessionEnded extends Error {
   /** True where the connection was lost. */
   readonly lost: boolean;
@@ -56,19 +56,19 @@ export class SessionEnded extends Error {
 export interface PullSessionOptions {
   readonly connection: Connection;
   readonly stream: string;
-  /** Where to start and what to filter. */
+  /** Start position and filter. */
   readonly consumer: Partial<ConsumerConfig>;
-  /** Bytes pulled ahead; 0: only messages are counted. One message may be larger. */
+  /** Bytes pulled ahead; 0: only messages are counted. A single message may be larger. */
   readonly maxBytes: number;
   /** Messages pulled ahead. */
   readonly maxMessages: number;
-  /** How long the server holds a pull open, ms; 2 s without it. */
+  /** How long the server holds a pull open, ms; default 2 s. */
   readonly expiresMs?: number;
-  /** Ends the session, even while nobody asks it for more. */
+  /** Ends the session, even while nobody calls `next`. */
   readonly signal: AbortSignal;
 }
 
-/** Delivers the messages of a consumer in order, without a hole in what the consumer sent. */
+/** Delivers the messages of a consumer in order, without a gap in what the consumer sent. */
 export class PullSession {
   readonly #options: PullSessionOptions;
   readonly #nats: NatsConnection;
@@ -94,7 +94,7 @@ export class PullSession {
     options.signal.addEventListener("abort", this.#abort, { once: true });
   }
 
-  /** Makes the consumer. Throws SessionEnded, the reason of the signal or errors of the client. */
+  /** Creates the consumer. Throws SessionEnded, the reason of the signal or client errors. */
   static async open(options: PullSessionOptions): Promise<PullSession> {
     options.signal.throwIfAborted();
     const session = new PullSession(options);
@@ -139,13 +139,13 @@ export class PullSession {
     }
   }
 
-  /** Returns what has arrived already, without waiting. */
+  /** Returns what has already arrived, without waiting. */
   takeQueued(): Delivery[] {
     this.#queuedBytes = 0;
     return this.#queue.splice(0);
   }
 
-  /** Ends the session and removes the consumer where the server can be reached. */
+  /** Ends the session and removes the consumer if the server can be reached. */
   async close(): Promise<void> {
     this.#end(new SessionEnded("closed"));
     if (!this.#options.connection.connected) return;
@@ -189,7 +189,7 @@ export class PullSession {
     this.#ask();
   }
 
-  /** The status of a pull; codes as in the server's consumer.go. */
+  /** Handles the status of a pull; codes as in the server's consumer.go. */
   #status(code: number, description: string): void {
     const got = this.#pull?.got ?? 0;
     if (code === 100) return; // heartbeat
@@ -205,17 +205,17 @@ export class PullSession {
     this.#ask();
   }
 
-  /** Pulls when less than half of what may be ahead is there. */
+  /** Pulls when less than half of the permitted amount is ahead. */
   #ask(): void {
     const { maxBytes, maxMessages, stream, expiresMs = PULL_EXPIRES_MS } = this.#options;
     if (this.#pull !== undefined || this.#ended !== undefined) return;
-    if (this.#oneLarge && this.#queue.length > 0) return; // it comes when the others have been taken
+    if (this.#oneLarge && this.#queue.length > 0) return; // it is pulled when the queue is empty
     const messages = Math.min(MAX_PULL_MESSAGES, maxMessages - this.#queue.length);
     const bytes = maxBytes - this.#queuedBytes;
     if (messages < maxMessages / 2 && messages < MAX_PULL_MESSAGES) return;
     if (maxBytes > 0 && bytes < maxBytes / 2) return;
     const bounded = maxBytes > 0 && !this.#oneLarge;
-    const batch = this.#oneLarge ? 1 : messages; // a message larger than the bound comes alone
+    const batch = this.#oneLarge ? 1 : messages; // a message larger than the bound is pulled alone
     const request = { batch, expires: nanos(expiresMs), ...(bounded ? { max_bytes: bytes } : {}) };
     const late = (): void => this.#end(new SessionEnded("the server didn't answer a pull"));
     const timer = setTimeout(late, expiresMs + PULL_GRACE_MS);
@@ -247,8 +247,8 @@ export class PullSession {
 }
 
 /**
- * Reads `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time ns>.<pending>`, which newer
- * servers may send with `<domain>.<account>` before the stream and a random token behind.
+ * Parses `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time ns>.<pending>`, which newer
+ * servers may extend with `<domain>.<account>` before the stream and a random token at the end.
  */
 function parseDelivery(message: Msg): Delivery & { consumerSequence: number } {
   const tokens = message.reply!.split(".");
@@ -265,7 +265,7 @@ function parseDelivery(message: Msg): Delivery & { consumerSequence: number } {
   };
 }
 
-/** Counts as the server does against max_bytes: subject, reply, headers and data. */
+/** Counts bytes as the server does against max_bytes: subject, reply, headers and data. */
 function deliveredBytes(message: Msg): number {
   const { size } = message as Msg & { size?: () => number };
   if (typeof size === "function") return size.call(message);

@@ -1,4 +1,4 @@
-/** A bounded part of a stream: what is stored now, for those who show it. */
+/** Reads a bounded part of a stream: what is stored now. */
 
 import { type Position, START } from "#proto/position.ts";
 import type { Bounds, JournalMessage, ReadOptions } from "./reader.ts";
@@ -8,11 +8,11 @@ interface BoundedLog {
     state(stream: string): Promise<Bounds>;
     read(stream: string, options: ReadOptions): AsyncIterable<JournalMessage>;
   };
-  /** Sequence of the first message behind a position. */
+  /** Sequence of the first message after a position. */
   readonly nextAfter: (position: Position) => number;
 }
 
-/** Yields at most `limit` messages that are stored now; those that were removed are passed over. */
+/** Yields at most `limit` messages that are stored now; removed ones are skipped. */
 export async function* readBetween(
   { log, nextAfter }: BoundedLog,
   stream: string,

@@ -1,4 +1,4 @@
-/** What readers ask of the log, answered by its parts. */
+/** Implements what readers need of the log from its parts. */
 
 import type { LogHistory } from "#hub/journal/streams/log-history.ts";
 import type { StreamStore } from "#hub/journal/streams/stream-store.ts";
@@ -6,7 +6,7 @@ import type { StreamWatch } from "#hub/journal/streams/stream-watch.ts";
 import type { PublishedTails } from "./published-tails.ts";
 import type { Reader, ReaderSource } from "./reader.ts";
 
-/** What a log knows once it is open. */
+/** The parts of a log that exist once it is open. */
 export interface OpenedLog {
   readonly history: LogHistory;
   readonly watch: StreamWatch;
@@ -16,7 +16,7 @@ export interface ReaderGround
   extends OpenedLog,
     Pick<ReaderSource, "connection" | "clock" | "log" | "metrics" | "idleMs"> {
   readonly streams: StreamStore;
-  /** All that are at work. */
+  /** All active readers. */
   readonly readers: Set<Reader>;
   readonly tails: PublishedTails;
 }

@@ -1,4 +1,4 @@
-/** Reads a stream in order from a position on, without acknowledgements, over restarts of the server. */
+/** Reads a stream in order from a position on, without acknowledgements, across restarts of the server. */
 
 import { DeliverPolicy } from "@nats-io/jetstream";
 import type { Connection } from "#hub/journal/connection/connection.ts";
@@ -13,19 +13,19 @@ import { type Position, START } from "#proto/position.ts";
 import type { PublishedTail } from "./published-tail.ts";
 import { type Delivery, IDLE, PullSession, SessionEnded } from "./pull-session.ts";
 
-/** Bytes pulled ahead of the caller unless it says otherwise: some batches of 256 KiB. */
+/** Default of bytes pulled ahead of the caller: some batches of 256 KiB. */
 const AHEAD_BYTES = 4 * 1024 ** 2;
 
 /** Messages pulled ahead, for streams of small ones. */
 const AHEAD_MESSAGES = 4_096;
 
-/** Waits before a consumer is made again after a fault that isn't a lost connection. */
+/** Waits before a consumer is recreated after a failure other than a lost connection. */
 const RETRY = { firstMs: 20, capMs: 2_000 };
 
-/** A stream that has more while nothing came for this long has a consumer that hangs. */
+/** After this long without a delivery, while the stream has more, the consumer counts as stuck. */
 const STALL_MS = 5_000;
 
-/** How often a message that is stored may be left out of a delivery before it counts as lost. */
+/** How often a stored message may be missing from a delivery before it counts as lost. */
 const MAX_SKIPS = 3;
 
 export interface JournalMessage {
@@ -33,24 +33,24 @@ export interface JournalMessage {
   readonly position: Position;
   /** Shares memory with other messages: copy what is kept for long. */
   readonly data: Uint8Array;
-  /** Nats-Msg-Id; empty where it was sent without one. */
+  /** Nats-Msg-Id; empty if it was sent without one. */
   readonly messageId: string;
-  /** When the stream took it, ms since 1970. */
+  /** When the stream stored it, ms since 1970. */
   readonly timeMs: number;
   /** Returns a header, or an empty string. */
   readonly header: (name: string) => string;
 }
 
 export interface ReadOptions {
-  /** The last position taken in; START: from the oldest message there is. */
+  /** The last position processed; START: from the oldest message there is. */
   readonly after: Position;
   /** Ends the reading. */
   readonly signal: AbortSignal;
-  /** Only messages of this subject; may hold wildcards. */
+  /** Only messages of this subject (wildcards allowed). */
   readonly filter?: string;
-  /** Bytes held ahead of the caller. One message may be larger. */
+  /** Bytes held ahead of the caller. A single message may be larger. */
   readonly aheadBytes?: number;
-  /** What this process stores in the stream is taken from memory while nobody else stores: for one reader of a stream. */
+  /** Takes what this process stores in the stream from memory while nobody else stores; for one reader per stream. */
   readonly ownFromMemory?: boolean;
 }
 
@@ -60,33 +60,33 @@ export interface Bounds {
   readonly lastSequence: number;
 }
 
-/** What a reader asks of the log. */
+/** What a reader needs of the log. */
 export interface ReaderSource {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: JournalMetrics;
-  /** How long nothing must come before a reader looks around, ms. */
+  /** Silence after which a reader checks the stream, ms. */
   readonly idleMs: number;
-  /** Tells of a reader at work. */
+  /** Registers a reader that has started. */
   begun(reader: Reader): void;
   /** What this process stored last, for a reader with `ownFromMemory`. */
   tail(stream: string): PublishedTail;
   ended(reader: Reader): void;
-  /** Resolves when connected and sure of the streams' incarnations. */
+  /** Resolves when connected and the streams' incarnations are verified. */
   ready(signal: AbortSignal): Promise<void>;
   incarnations(stream: string): Incarnations;
   bounds(stream: string): Promise<Bounds>;
-  /** The bounds as they were at `atMs` on the monotonic clock, some seconds ago. */
+  /** The bounds as of `atMs` on the monotonic clock, some seconds ago. */
   recentBounds(stream: string): (Bounds & { readonly atMs: number }) | undefined;
   hasMessage(stream: string, sequence: number): Promise<boolean>;
-  /** Sequence of the last message with this subject, 0 for none; from the leader. */
+  /** Returns the sequence of the last message with this subject, 0 for none; from the leader. */
   lastMatching(stream: string, filter: string): Promise<number>;
 }
 
 /**
- * Yields every message behind a position exactly once, until its signal is aborted. Throws journal_gap where a
- * message it must yield was purged or lost: it never leaves one out. To be iterated once.
+ * Yields every message after a position exactly once, until its signal is aborted. Throws journal_gap if a message it
+ * must yield was purged or lost: it never skips one. May be iterated once.
  */
 export class Reader implements AsyncIterable<JournalMessage> {
   readonly stream: string;
@@ -155,7 +155,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     }
   }
 
-  /** Finds the sequence to go on with. Throws journal_gap. */
+  /** Finds the sequence to continue with. Throws journal_gap. */
   async #locate(): Promise<void> {
     const { firstSequence, lastSequence } = await this.#source.bounds(this.stream);
     const anywhere = this.#position.incarnation === START.incarnation;
@@ -183,7 +183,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     });
   }
 
-  /** Ends when aborted, or where `tail` goes on. */
+  /** Ends when aborted, or when `tail` can take over. */
   async *#drain(session: PullSession, tail?: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
     const { signal, filter } = this.#options;
     while (tail?.goesOn(this.#next) !== true) {
@@ -202,7 +202,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     }
   }
 
-  /** Takes what this process stored, as long as nothing is missing. */
+  /** Yields what this process stored, as long as nothing is missing. */
   async *#follow(tail: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
     for await (const message of tail.follow(this.#next, this.#options.signal)) {
       const { messageId } = message;
@@ -222,11 +222,11 @@ export class Reader implements AsyncIterable<JournalMessage> {
     return { subject, position, data, timeMs, header, messageId: header("Nats-Msg-Id") };
   }
 
-  /** Makes sure that what lies between the messages was rightly left out. */
+  /** Verifies that the messages missing between deliveries were rightly left out. */
   async #checkJumps(deliveries: readonly Delivery[]): Promise<void> {
     const contiguous = deliveries.every(({ sequence }, index) => sequence === this.#next + index);
     if (contiguous) return;
-    // Asked after the delivery: what isn't purged now was there for the consumer to deliver.
+    // Queried after the delivery: what is not purged now was there for the consumer to deliver.
     const { firstSequence } = await this.#source.bounds(this.stream);
     if (firstSequence > this.#next) throw this.#gap(`messages up to ${firstSequence - 1} were purged`);
     if (this.#options.filter !== undefined) return;
@@ -237,7 +237,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     throw new SessionEnded("a stored message was left out");
   }
 
-  /** Nothing came for a while: looks for a purge, a rollback or a consumer that hangs. */
+  /** Handles silence: checks for a purge, a rollback or a stuck consumer. */
   async #onIdle(): Promise<void> {
     const recent = this.#source.recentBounds(this.stream);
     if (recent === undefined || recent.atMs <= this.#progressAt) return;
@@ -253,7 +253,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
       throw new SessionEnded("the consumer hangs");
   }
 
-  /** No message up to `lastSequence` matches; true as long as none of them was purged. */
+  /** Moves the position up to `lastSequence`, as no message up to there matches. */
   async #moveOver(lastSequence: number): Promise<void> {
     const { firstSequence } = await this.#source.bounds(this.stream);
     if (firstSequence > this.#next) throw this.#gap(`messages up to ${firstSequence - 1} were purged`);
@@ -262,7 +262,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     this.#progressAt = this.#source.clock.monotonic();
   }
 
-  /** Throws what the caller must know; else waits as long as it makes sense. */
+  /** Throws what the caller must handle; else waits as long as a retry makes sense. */
   async #beforeRetry(error: unknown): Promise<void> {
     const { log, metrics, clock } = this.#source;
     if (error instanceof AppError && !error.retryable) throw error;

@@ -263,7 +263,7 @@ describe("the embedded nats-server", () => {
     writeFileSync(join(dataDir, "nats", "store"), "a file where a folder must be");
     await assert.rejects(newServer().start(), {
       code: "unavailable",
-      message: /doesn't start: .*storage directory/,
+      message: /does not start: .*storage directory/,
     });
     rmSync(join(dataDir, "nats", "store"));
     await running(newServer(), async () => undefined);

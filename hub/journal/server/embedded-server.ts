@@ -1,4 +1,4 @@
-/** The hub's own nats-server: a private child process that keeps the log under the data folder. */
+/** The embedded nats-server: a private child process that stores the log below the data folder. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,37 +22,37 @@ import { moveToAccount } from "./server-store.ts";
 import { keptToken } from "./server-token.ts";
 import { type Durability, knowsSyncInterval } from "./server-version.ts";
 
-/** Before it listens the server reads its streams: seconds for 10 GB on a slow disk. */
+/** The server reads its streams before it listens, which takes seconds for 10 GB on a slow disk. */
 const START_TIMEOUT_MS = 60_000;
 
-/** Waits before a server that died is started again. */
+/** Waits before a server that died is restarted. */
 const RESTART = { firstMs: 20, capMs: 5_000 };
 
-/** A server that ran this long was well; the next death starts the waits anew. */
+/** After this uptime a server counts as healthy: the next death starts with the shortest wait again. */
 const HEALTHY_MS = 30_000;
 
-/** The Go runtime's soft limit: the server stays below 150 MB with batches of some hundred kilobytes. */
+/** Soft limit of the Go runtime: the server stays below 150 MB with batches of some hundred kilobytes. */
 const GO_MEMORY_LIMIT = "128MiB";
 
 export interface EmbeddedServerOptions {
-  /** The hub's data folder; the server's files are in `nats` below it. */
+  /** The hub's data folder; the server's files are in its `nats` subfolder. */
   readonly dataDir: string;
   readonly host: string;
-  /** 0: the system chooses one, which is kept until `stop`. */
+  /** 0: the system chooses a port, which is kept until `stop`. */
   readonly port: number;
   readonly log: Logger;
   /** Set: clients must speak TLS. */
   readonly tls?: ServerTls;
-  /** Hears of every restart after a death. */
+  /** Called at every restart after a death. */
   readonly onRestart?: () => void;
   readonly clock?: Clock;
-  /** Where TAILRACE_NATS_SERVER and PATH are looked up. */
+  /** Environment to look up TAILRACE_NATS_SERVER and PATH in. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
- * Runs nats-server as long as it isn't stopped; one that dies is started again on the same port and files.
- * Only one hub owns a data folder: a living one is respected, a dead one's server is ended.
+ * Runs nats-server until stopped; a server that dies is restarted on the same port and files. A data folder has one
+ * owner: a living hub is respected, the server of a dead hub is ended.
  */
 export class EmbeddedServer implements Component {
   readonly #options: EmbeddedServerOptions;
@@ -85,23 +85,23 @@ export class EmbeddedServer implements Component {
     };
   }
 
-  /** Where agents and hubs connect: nats://<host>:<port>. Valid after `start`. */
+  /** URL for agents and hubs: nats://<host>:<port>. Valid after `start`. */
   get url(): string {
     const { host } = this.#options;
     return `nats://${host.includes(":") ? `[${host}]` : host}:${this.#port}`;
   }
 
-  /** Password of the hub's user, which local agents share; also in the file `tokenFile`. */
+  /** Password of the hub's user, shared with local agents; also stored in `tokenFile`. */
   get token(): string {
     return this.#token;
   }
 
-  /** Readable by the hub's user alone. */
+  /** Readable only by the hub's user. */
   get tokenFile(): string {
     return join(this.#folder, "token");
   }
 
-  /** When the running server was started, ms since 1970: messages with an earlier time were there before. */
+  /** When the running server was started, ms since 1970. Messages with an earlier time were stored before. */
   get startedAtMs(): number {
     return this.#startedAtMs;
   }
@@ -115,7 +115,9 @@ export class EmbeddedServer implements Component {
     return this.#binary !== undefined && knowsSyncInterval(this.#binary.version) ? "power-loss" : "process";
   }
 
-  /** Throws nats_missing, nats_refused, port_taken, data_locked or unavailable (it doesn't start; why). */
+  /**
+   * Throws nats_missing, nats_refused, port_taken, data_locked or unavailable (with the reason why it doesn't start).
+   */
   async start(): Promise<void> {
     this.#stopping = new AbortController();
     this.#binary = await findServerBinary(this.#options.env ?? process.env);
@@ -143,24 +145,24 @@ export class EmbeddedServer implements Component {
     this.#lock?.release();
   }
 
-  /** Lets exactly these agents in, besides who shows the token. Who isn't among them any more is disconnected. */
+  /** Admits exactly these agents, besides clients with the token. Removed agents are disconnected. */
   setAgents(agents: readonly AgentUser[]): void {
     if (this.#agents.length === 0 && agents.length === 0) return;
     this.#agents = agents;
     this.reload();
   }
 
-  /** Makes the server read its certificate and its users anew; connections that are still allowed go on. */
+  /** Makes the server reload its certificate and users; connections that are still allowed stay open. */
   reload(): void {
     this.#reloadDue = true;
-    // Before it listens the signal would end it; see #launch.
+    // The signal would end a server that doesn't listen yet; see #launch.
     if (!this.#listens || this.#binary === undefined || this.pid === undefined) return;
     this.#reloadDue = false;
     this.#writeConfig(this.#binary);
     this.#child?.kill("SIGHUP");
   }
 
-  /** Starts again whenever the server dies, until stopped; then ends it. */
+  /** Restarts the server whenever it dies, until stopped; then ends it. */
   async #supervise(binary: ServerBinary, first: ChildProcess): Promise<void> {
     const { signal } = this.#stopping;
     const backoff = new Backoff(RESTART);
@@ -170,16 +172,13 @@ export class EmbeddedServer implements Component {
       await ended(child, signal);
       if (signal.aborted) return this.#end(child);
       if (this.#clock.monotonic() - startedAt > HEALTHY_MS) backoff.reset();
-      this.#log.warn(
-        { code: child.exitCode, signal: child.signalCode },
-        "nats-server died; starting it again",
-      );
+      this.#log.warn({ code: child.exitCode, signal: child.signalCode }, "nats-server died; restarting it");
       this.#options.onRestart?.();
       child = await this.#relaunch(binary, backoff);
     }
   }
 
-  /** Tries until a server runs; undefined when stopped before. */
+  /** Retries until a server runs; undefined when stopped before. */
   async #relaunch(binary: ServerBinary, backoff: Backoff): Promise<ChildProcess | undefined> {
     const { signal } = this.#stopping;
     for (;;) {
@@ -188,7 +187,7 @@ export class EmbeddedServer implements Component {
       try {
         return await this.#launch(binary);
       } catch (error) {
-        if (!signal.aborted) this.#log.error({ err: error }, "nats-server doesn't start; trying again");
+        if (!signal.aborted) this.#log.error({ err: error }, "nats-server does not start; retrying");
       }
     }
   }
@@ -202,9 +201,9 @@ export class EmbeddedServer implements Component {
     this.#writeConfig(binary);
     this.#startedAtMs = this.#clock.now();
     const child = spawn(binary.path, ["-c", this.#files.configFile], {
-      argv0: "nats-server", // names the ports file, and is what a later hub looks for
+      argv0: "nats-server", // names the ports file; a later hub looks for this name
       stdio: ["ignore", "ignore", "pipe"],
-      detached: true, // Ctrl-C is for the hub alone, which needs the log to stop in order
+      detached: true, // Ctrl-C must reach the hub alone, which needs the log for an orderly stop
       env: { ...process.env, GOMEMLIMIT: GO_MEMORY_LIMIT },
     });
     this.#child = child;
@@ -217,7 +216,7 @@ export class EmbeddedServer implements Component {
     } catch (error) {
       await this.#end(child);
       const why = output.tail === "" ? (error as Error).message : output.tail;
-      throw new AppError("unavailable", `${binary.path} doesn't start: ${why}`, { cause: error });
+      throw new AppError("unavailable", `${binary.path} does not start: ${why}`, { cause: error });
     }
   }
 
@@ -226,8 +225,8 @@ export class EmbeddedServer implements Component {
     const fail = (reason: string): void => failed.abort(new Error(reason));
     const onExit = (code: number | null): void => fail(`it ended with exit code ${code}`);
     const onError = (error: Error): void => fail(error.message);
-    const onStop = (): void => fail("the hub stops");
-    const timer = setTimeout(fail, START_TIMEOUT_MS, `it didn't listen within ${START_TIMEOUT_MS} ms`);
+    const onStop = (): void => fail("the hub is stopping");
+    const timer = setTimeout(fail, START_TIMEOUT_MS, `it did not listen within ${START_TIMEOUT_MS} ms`);
     child.once("exit", onExit);
     child.once("error", onError);
     this.#stopping.signal.addEventListener("abort", onStop, { once: true });
@@ -275,7 +274,7 @@ export class EmbeddedServer implements Component {
   }
 }
 
-/** Returns how the hub reaches its own server, whichever way that lets it in. */
+/** Returns the connection target of an embedded server, with its credentials. */
 export function ownTarget(
   { url, token }: { readonly url: string; readonly token: string },
   tls: ServerTls | undefined,

@@ -1,4 +1,4 @@
-/** The NATS that the log lives in: a server that the hub runs itself, or the one that its settings name. */
+/** The NATS server of the log: embedded, or an external one named in the settings. */
 
 import type { Connection, NatsTarget } from "#hub/journal/connection/connection.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -12,7 +12,7 @@ import { checkServerVersion, type Durability, parseServerVersion } from "./serve
 export interface JournalServerOptions {
   /** The hub's data folder. */
   readonly dataDir: string;
-  /** Address and port of the embedded server; port 0: the system chooses one. */
+  /** Address and port of the embedded server; port 0: the system chooses. */
   readonly host: string;
   readonly port: number;
   /** Set: the embedded server speaks TLS. */
@@ -24,21 +24,21 @@ export interface JournalServerOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Where agents find NATS. */
+/** Where agents connect to NATS. */
 export interface JournalAddress {
   readonly url: string;
-  /** Empty where clients need other credentials or none. */
+  /** Empty when clients need other credentials or none. */
   readonly token: string;
   /** File with the token, readable by this user; empty with an external NATS. */
   readonly tokenFile: string;
 }
 
-/** Which of the two it is doesn't matter to anybody else, but for what only an embedded server can do. */
+/** Hides whether the server is embedded, except for what only an embedded server can do. */
 export class JournalServer {
   readonly #options: JournalServerOptions;
   readonly #embedded: EmbeddedServer | undefined;
 
-  /** `onRestart` hears of every restart after a death. */
+  /** `onRestart` is called at every restart after a death. */
   constructor(options: JournalServerOptions, onRestart: () => void) {
     this.#options = options;
     this.#embedded = options.external === undefined ? embeddedServer(options, onRestart) : undefined;
@@ -49,17 +49,17 @@ export class JournalServer {
     if (this.#embedded !== undefined) await lifecycle.start("nats-server", this.#embedded);
   }
 
-  /** Throws nats_refused where the connected server lacks what the log needs, which an external one may. */
+  /** Throws nats_refused when the connected server, which may be external, lacks what the log needs. */
   check({ nats }: Connection): void {
     const where = this.address.url;
     const version = parseServerVersion(nats.info?.version ?? "");
     if (version !== undefined) checkServerVersion(version, where);
     if (nats.info?.jetstream !== true) {
-      throw new AppError("nats_refused", `NATS at ${where} has JetStream switched off; start it with "-js"`);
+      throw new AppError("nats_refused", `NATS at ${where} has JetStream disabled; start it with "-js"`);
     }
   }
 
-  /** Where the hub itself connects. Valid after `start`. */
+  /** Connection target of the hub itself. Valid after `start`. */
   get target(): NatsTarget {
     return this.#options.external ?? ownTarget(this.#embedded!, this.#options.tls);
   }
@@ -72,12 +72,12 @@ export class JournalServer {
     return { url: servers.join(","), token, tokenFile: "" };
   }
 
-  /** True where the hub runs its own nats-server, which `setAgents` and `reload` are for. */
+  /** True when the hub runs its own nats-server; `setAgents` and `reload` require it. */
   get embeds(): boolean {
     return this.#embedded !== undefined;
   }
 
-  /** What a PubAck is worth; "process" for an external NATS, whose settings aren't known. */
+  /** Durability of an acknowledgement; "process" for an external NATS, whose configuration is unknown. */
   get durability(): Durability {
     return this.#embedded?.durability ?? "process";
   }
@@ -87,7 +87,7 @@ export class JournalServer {
     return this.#embedded?.pid;
   }
 
-  /** When it was started, ms since 1970; infinite where it isn't ours: all its messages count as old. */
+  /** When the server was started, ms since 1970; infinite for an external server, whose messages all count as old. */
   get startedAtMs(): number {
     return this.#embedded?.startedAtMs ?? Number.POSITIVE_INFINITY;
   }
@@ -97,7 +97,7 @@ export class JournalServer {
     this.#embedded?.setAgents(agents);
   }
 
-  /** Makes the embedded server read its certificate anew. */
+  /** Makes the embedded server reload its certificate. */
   reload(): void {
     this.#embedded?.reload();
   }

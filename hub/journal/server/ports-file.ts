@@ -1,17 +1,17 @@
-/** The file in which nats-server tells the port it listens on, written when it accepts connections. */
+/** The file to which nats-server writes its port once it accepts connections. */
 
 import { mkdirSync, readFileSync, rmSync, watch } from "node:fs";
 import { join } from "node:path";
 
-/** Makes an empty folder for the file; what killed servers left in it goes. */
+/** Creates an empty folder for the file, without what killed servers left. */
 export function preparePortsFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
 }
 
 /**
- * Resolves with the port of the server `pid` once it accepts connections. Rejects with the reason of `signal`
- * when that is aborted first.
+ * Resolves with the port of the server `pid` once it accepts connections. Rejects with the reason of `signal` when
+ * that is aborted first.
  */
 export async function waitForPort(folder: string, pid: number, signal: AbortSignal): Promise<number> {
   const path = join(folder, `nats-server_${pid}.ports`);
@@ -39,6 +39,6 @@ function readPort(path: string): number | undefined {
     const { nats } = JSON.parse(readFileSync(path, "utf8")) as { nats: string[] };
     return Number(new URL(nats[0]!).port);
   } catch {
-    return undefined; // not there, or half written
+    return undefined; // missing or incomplete
   }
 }

@@ -1,11 +1,11 @@
-/** Looks at processes of this machine: whether they live, and what they were started as. */
+/** Inspects and ends processes of this machine. */
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "#proto/kit/clock.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 
-/** How often a process that should end is looked at. */
+/** Polling interval while a process ends. */
 const POLL_MS = 20;
 
 /** Returns true while a process with this id exists (a zombie doesn't count). */
@@ -18,7 +18,7 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** Returns the arguments a process was started with, program first; empty where it doesn't exist or can't be asked. */
+/** Returns the arguments of a process, program first; empty when it doesn't exist or can't be inspected. */
 export function commandLine(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
@@ -27,7 +27,7 @@ export function commandLine(pid: number): string[] {
   }
 }
 
-/** Returns the ids of all processes the system shows; empty where it has no /proc. */
+/** Returns the ids of all processes; empty on systems without /proc. */
 export function processIds(): number[] {
   try {
     return readdirSync("/proc").map(Number).filter(Number.isInteger);
@@ -58,7 +58,7 @@ function isZombie(pid: number): boolean {
   return statFields(pid)[0] === "Z";
 }
 
-/** Fields of /proc/<pid>/stat behind the name, which itself may hold blanks and brackets. */
+/** Returns the fields of /proc/<pid>/stat after the name, which may itself hold blanks and brackets. */
 function statFields(pid: number): string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,4 +1,4 @@
-/** Finds the nats-server program and asks it for its version. */
+/** Finds the nats-server program and reads its version. */
 
 import { execFile } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
@@ -12,10 +12,10 @@ const VARIABLE = "TAILRACE_NATS_SERVER";
 
 const NAME = "nats-server";
 
-/** Where packages put it besides PATH: Debian's in /usr/sbin, which an ordinary user's PATH lacks. */
+/** Folders searched besides PATH: Debian installs into /usr/sbin, which an ordinary user's PATH lacks. */
 const FOLDERS = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/** A version is printed within milliseconds; a machine under load gets more. */
+/** A version is printed within milliseconds; a machine under load needs longer. */
 const VERSION_TIMEOUT_MS = 10_000;
 
 export interface ServerBinary {
@@ -24,14 +24,14 @@ export interface ServerBinary {
 }
 
 /**
- * Returns the first program of TAILRACE_NATS_SERVER, PATH and the usual folders, with its version checked.
- * Throws nats_missing where there is none and nats_refused where the version is no good.
+ * Returns the first program found in TAILRACE_NATS_SERVER, PATH and the usual folders, with its version checked.
+ * Throws nats_missing when there is none and nats_refused for an unsupported version.
  */
 export async function findServerBinary(env: NodeJS.ProcessEnv): Promise<ServerBinary> {
   const path = locate(env);
   const version = parseServerVersion(await printedVersion(path));
   if (version === undefined) {
-    throw new AppError("nats_refused", `${path} -v prints no version; it isn't nats-server`);
+    throw new AppError("nats_refused", `${path} -v prints no version; it is not nats-server`);
   }
   checkServerVersion(version, path);
   return { path, version };
@@ -43,7 +43,7 @@ function locate(env: NodeJS.ProcessEnv): string {
     if (isProgram(named)) return named;
     throw new AppError(
       "nats_missing",
-      `${VARIABLE} names ${named}, which is no program that can be run; name that of nats-server, or unset it and the hub looks for one`,
+      `${VARIABLE} is ${named}, which is not an executable program; set it to the path of nats-server, or unset it to search PATH`,
     );
   }
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
@@ -51,8 +51,8 @@ function locate(env: NodeJS.ProcessEnv): string {
   if (found !== undefined) return found;
   throw new AppError(
     "nats_missing",
-    `there is no ${NAME} on PATH or in ${FOLDERS.join(", ")}; install it with "apt-get install nats-server" ` +
-      `(macOS: "brew install nats-server"), or name it in ${VARIABLE}, or set nats.servers to a server elsewhere`,
+    `${NAME} was not found on PATH or in ${FOLDERS.join(", ")}; install it with "apt-get install nats-server" ` +
+      `(macOS: "brew install nats-server"), or set ${VARIABLE} to its path, or set nats.servers to an existing server`,
   );
 }
 

@@ -1,39 +1,39 @@
 /**
- * The configuration file of the hub's own nats-server: what it keeps, and who may do what.
+ * The configuration file of the embedded nats-server: storage limits, accounts and permissions.
  *
- * Grammar of NATS' configuration: https://docs.nats.io/running-a-nats-service/configuration. The log is in an account
- * of the hub's, and agents are in another, into which the few subjects between the two are imported. The rights of a
- * user alone would not keep agents apart: nothing checks the subject that a message wants its answer on, and what the
- * server acknowledges, or the hub answers, would be sent there with rights of theirs, to the interface that purges streams
- * for one. An answer to an imported message goes back into the account that it came from. (An account for each agent
- * would be better still, but version 2.9 doesn't import into accounts that it learns of by a reload.)
+ * Grammar: https://docs.nats.io/running-a-nats-service/configuration. The log is in the hub's account, agents are in
+ * another, and only the few subjects between them are exported and imported. User permissions alone would not isolate
+ * agents: nothing checks the reply subject of a message, and the server's acknowledgement or the hub's answer would
+ * be sent there with the sender's own permissions, for instance to the API that purges streams. A reply to an
+ * imported message returns to the account that the message came from. (One account per agent would be stricter still,
+ * but version 2.9 can't import into accounts added by a reload.)
  */
 
 import { agentPrefix, helloSubject, rawSubject, statusSubject, watermarkSubject } from "#proto/subjects.ts";
 import { knowsSyncInterval, type ServerVersion } from "./server-version.ts";
 
-/** Largest message the server takes. Batches are a fraction of it; above 8 MiB the server warns. */
+/** Largest message the server accepts. Batches are a fraction of it; above 8 MiB the server warns. */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 ** 2;
 
-/** Memory for streams kept in memory: only what readers need for themselves. */
+/** Memory for in-memory streams, which hold only the readers' consumer state. */
 const MAX_MEMORY_BYTES = 256 * 1024 ** 2;
 
 /**
- * Upper bound of all streams together, far above any disk: each stream has its own limit. A figure taken from the
- * disk would refuse to read streams again that were made when the disk was larger.
+ * Upper bound of all streams together, far above any disk: each stream has its own limit. A bound derived from the
+ * disk would make the server reject streams that were created when the disk was larger.
  */
 const MAX_FILE_BYTES = 1024 ** 5;
 
-/** Name by which the hub itself signs in; its password is the token. */
+/** User name of the hub; its password is the token. */
 export const HUB_USER = "tailrace";
 
-/** Account of the hub and of its log; the name of a folder below `storeDir`. */
+/** Account of the hub and of its log; also the name of a folder below `storeDir`. */
 export const HUB_ACCOUNT = "TAILRACE";
 
-/** Account of all agents; there from the start, as a server that runs only learns of further users. */
+/** Account of all agents. It exists from the start: a reload can add users, not accounts. */
 const AGENT_ACCOUNT = "AGENTS";
 
-/** An agent that signs in by an nkey and may use its own subjects only. */
+/** An agent that signs in with an nkey and may use its own subjects only. */
 export interface AgentUser {
   /** nkey of kind user, "U…". */
   readonly publicKey: string;
@@ -48,10 +48,10 @@ export interface ServerTls {
 }
 
 export interface ServerConfig {
-  /** Address to listen on, and a port; -1: the system chooses one. */
+  /** Address and port to listen on; port -1: the system chooses. */
   readonly host: string;
   readonly port: number;
-  /** The hub's own secret. */
+  /** The hub's own password. */
   readonly token: string;
   readonly agents: readonly AgentUser[];
   /** Absent: plain TCP. */
@@ -62,7 +62,7 @@ export interface ServerConfig {
   readonly version: ServerVersion;
 }
 
-/** Returns the file's text. Strings are quoted as JSON, which the format reads the same way. */
+/** Returns the text of the file. Strings are quoted as JSON, which the format accepts. */
 export function serverConfigText(config: ServerConfig): string {
   const lines = [
     "# Written by tailrace-hub at each start; changes are overwritten.",
@@ -103,8 +103,8 @@ function accounts({ token, agents }: ServerConfig): string[] {
 }
 
 /**
- * An agent stores its own batches, says how it is and hears what is committed. The answers to it come to subjects below
- * its own name: a wider right would let it listen to what others are answered.
+ * An agent stores its own batches, publishes its status and receives its watermarks. Replies arrive on subjects below
+ * its own prefix: a wider permission would let it read replies to other agents.
  */
 function agentUser({ publicKey, agentId }: AgentUser): string {
   const own = `${agentPrefix(agentId)}.>`;

@@ -1,4 +1,4 @@
-/** Passes the lines that nats-server prints to the hub's log. */
+/** Forwards the lines that nats-server prints to the hub's log. */
 
 import type { Readable } from "node:stream";
 import type { Logger } from "#proto/kit/log.ts";
@@ -12,10 +12,10 @@ const MAX_LINE_CHARACTERS = 2_000;
 /** Lines kept to explain a failed start. */
 const KEPT_LINES = 5;
 
-/** Warnings that ask nobody to do anything: the configuration, with the hub's password, is readable by its user alone. */
+/** Warnings that need no action: the configuration, which holds the hub's password, is readable only by its user. */
 const HARMLESS = /^Plaintext passwords detected/;
 
-/** Logs every line of `output`; keeps the last ones for messages. */
+/** Logs every line of `output`; keeps the last ones for error messages. */
 export class ServerLog {
   readonly #log: Logger;
   #rest = "";
@@ -28,7 +28,7 @@ export class ServerLog {
     output.on("end", () => this.#take("\n"));
   }
 
-  /** The last warnings and errors, on one line. */
+  /** The last warnings and errors, joined on one line. */
   get tail(): string {
     return this.#last.join("; ");
   }

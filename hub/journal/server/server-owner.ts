@@ -1,6 +1,6 @@
 /**
- * Who runs the server in a data folder. A hub that was killed leaves its server behind; the next hub must end
- * that one, and only that one, before it starts its own on the same files.
+ * Ownership of the server's data folder. A hub that was killed leaves its server running; the next hub must end that
+ * server, and no other, before it starts its own on the same files.
  */
 
 import { readFileSync } from "node:fs";
@@ -9,34 +9,34 @@ import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { commandLine, endProcess, isAlive, processIds } from "./processes.ts";
 
-/** How long a server gets to close its files before it is killed. */
+/** Time a server has to close its files before it is killed. */
 export const STOP_GRACE_MS = 10_000;
 
 export interface ServerFiles {
-  /** The folder of all files of the server. */
+  /** Folder with all files of the server. */
   readonly folder: string;
-  /** The server's configuration; its path is on the command line of every server of this folder. */
+  /** Path of the configuration; it is on the command line of every server of this folder. */
   readonly configFile: string;
   /** Written by the server. */
   readonly pidFile: string;
 }
 
 /**
- * Makes this process the owner of the folder and ends servers that a dead hub left. The lock must be released when
- * the server has ended. Throws data_locked where a living hub owns the folder.
+ * Makes this process the owner of the folder and ends servers that a dead hub left. The caller releases the lock when
+ * the server has ended. Throws data_locked when a living hub owns the folder.
  */
 export async function takeOwnership(files: ServerFiles, log: Logger, clock: Clock): Promise<FolderLock> {
   const lock = FolderLock.acquire(files.folder, "owner");
   for (const pid of strayServers(files)) {
-    log.warn({ pid }, "ending the nats-server that an earlier hub left behind");
+    log.warn({ pid }, "ending the nats-server left by an earlier hub");
     await endProcess(pid, STOP_GRACE_MS, clock);
   }
   return lock;
 }
 
 /**
- * Ids of servers that were started with this folder's configuration. The whole command line must match, so that
- * no other server is met, not even one that got the id written in the pid file.
+ * Returns the ids of servers that were started with this folder's configuration. The whole command line must match,
+ * so that no other process is ended, not even one that reused the id in the pid file.
  */
 function strayServers({ configFile, pidFile }: ServerFiles): number[] {
   const candidates = new Set([readPid(pidFile), ...processIds()]);
@@ -46,7 +46,7 @@ function strayServers({ configFile, pidFile }: ServerFiles): number[] {
   });
 }
 
-/** 0 where the file has none. */
+/** Returns 0 when the file holds no id. */
 function readPid(path: string): number {
   try {
     return Number.parseInt(readFileSync(path, "utf8"), 10) || 0;

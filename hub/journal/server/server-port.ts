@@ -1,17 +1,17 @@
-/** Checks that a port is free, and explains what is known of who has it. */
+/** Checks that a port is free and explains who uses it. */
 
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 
-/** A NATS server greets at once; whoever says nothing in this time is something else. */
+/** A NATS server sends a greeting at once; a peer silent for this long is something else. */
 const GREETING_TIMEOUT_MS = 500;
 
 /** A greeting is one line of a few hundred bytes. */
 const MAX_GREETING_BYTES = 64 * 1024;
 
-/** How long somebody silent may stay on the port, and between two looks. */
+/** How long to wait for a silent peer to leave the port, and the pause between checks. */
 const SILENT_WAIT_MS = 3_000;
 const SILENT_PAUSE_MS = 100;
 
@@ -21,8 +21,8 @@ interface Greeting {
 }
 
 /**
- * Throws port_taken, with who has the port and the remedy, where nothing can listen on `host`:`port`. Who says nothing
- * there is given a moment to go: a client that tries to reach a server that has just ended may meet itself on its port.
+ * Throws port_taken, naming the occupant and the remedy, when nothing can listen on `host`:`port`. A silent occupant
+ * gets a moment to leave: a client that reconnects to a server that has just ended may connect to itself.
  */
 export async function requireFreePort(host: string, port: number, clock: Clock): Promise<void> {
   const end = clock.monotonic() + SILENT_WAIT_MS;
@@ -36,7 +36,7 @@ export async function requireFreePort(host: string, port: number, clock: Clock):
   }
 }
 
-/** Returns why nothing can listen there. */
+/** Returns why nothing can listen there; undefined when the port is free. */
 async function tryListening(host: string, port: number): Promise<unknown> {
   const server = createServer();
   try {
@@ -55,7 +55,7 @@ async function explain(host: string, port: number, error: unknown): Promise<AppE
   const address = `${host}:${port}`;
   const options = { cause: error };
   if (systemCode(error) === "EADDRNOTAVAIL") {
-    return new AppError("settings_invalid", `nats.host: ${host} is no address of this machine`, options);
+    return new AppError("settings_invalid", `nats.host: ${host} is not an address of this machine`, options);
   }
   if (systemCode(error) === "EACCES") {
     return new AppError(
@@ -67,7 +67,7 @@ async function explain(host: string, port: number, error: unknown): Promise<AppE
   if (systemCode(error) !== "EADDRINUSE") {
     return new AppError(
       "port_taken",
-      `nats.port: can't listen on ${address}: ${(error as Error).message}`,
+      `nats.port: cannot listen on ${address}: ${(error as Error).message}`,
       options,
     );
   }
@@ -83,7 +83,7 @@ async function explain(host: string, port: number, error: unknown): Promise<AppE
     return new AppError(
       "port_taken",
       `nats.port: a nats-server ${greeting.version} without JetStream listens on ${address}, probably the service ` +
-        `that the system's package starts; end it with "systemctl disable --now nats-server", or set nats.port`,
+        `started by the system's package; stop it with "systemctl disable --now nats-server", or set nats.port`,
       options,
     );
   }
@@ -95,13 +95,13 @@ async function explain(host: string, port: number, error: unknown): Promise<AppE
   );
 }
 
-/** The address under which a listener on all addresses is reached. */
+/** Returns the address at which a listener on all addresses is reached. */
 function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   return host === "::" ? "::1" : host;
 }
 
-/** Returns what a NATS server says to whoever connects, or undefined where none is there. */
+/** Returns the greeting of a NATS server, or undefined when none answers. */
 async function readGreeting(host: string, port: number): Promise<Greeting | undefined> {
   const socket = connect({ host, port, timeout: GREETING_TIMEOUT_MS });
   socket.once("timeout", () => socket.destroy());

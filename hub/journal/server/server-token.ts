@@ -1,14 +1,14 @@
-/** What clients of the hub's own nats-server show to be let in. */
+/** The token with which clients sign in to the embedded nats-server. */
 
 import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { systemCode } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 
-/** Too many to be guessed. */
+/** Too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** Returns the token in the file `path`, made at the first start, so that agents keep theirs over restarts of the hub. */
+/** Returns the token in the file `path`. It is created at the first start, so agents keep theirs across restarts. */
 export function keptToken(path: string): string {
   try {
     const kept = readFileSync(path, "utf8").trim();

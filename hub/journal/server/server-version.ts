@@ -1,4 +1,4 @@
-/** Which versions of nats-server may hold the log, and how durable an acknowledged message is on them. */
+/** Supported versions of nats-server, and the durability of an acknowledged message on them. */
 
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -9,19 +9,19 @@ export interface ServerVersion {
 }
 
 /**
- * What survives once the log has acknowledged a message. `power-loss`: written through to the disk before the
- * acknowledgement. `process`: in the kernel's cache; a crash of any process loses nothing, a power loss up to
- * the last 2 minutes, which agents then send again from their files.
+ * What survives once the log has acknowledged a message. `power-loss`: written to disk before the acknowledgement.
+ * `process`: in the kernel's cache; a process crash loses nothing, a power loss up to the last 2 minutes, which
+ * agents send again from their files.
  */
 export type Durability = "power-loss" | "process";
 
-/** The JetStream API the hub is written against. */
+/** The JetStream API version the hub requires. */
 const FLOOR: ServerVersion = { major: 2, minor: 9, patch: 10 };
 
 /** The first version of the 2.10 line that can't lose a whole stream when it crashes. */
 const FIRST_SAFE_2_10 = 23;
 
-/** What the messages recommend. */
+/** Named in error messages. */
 const RECOMMENDED = "2.10.27 or newer";
 
 /** Returns the version in "nats-server: v2.10.27" or "2.10.27-RC.1", or undefined where there is none. */
@@ -35,7 +35,7 @@ export function formatVersion({ major, minor, patch }: ServerVersion): string {
   return `${major}.${minor}.${patch}`;
 }
 
-/** Throws nats_refused where the hub must not keep its log on this version; `where` names the server. */
+/** Throws nats_refused when the hub must not keep its log on this version; `where` names the server. */
 export function checkServerVersion(version: ServerVersion, where: string): void {
   const text = formatVersion(version);
   if (compareVersions(version, FLOOR) < 0) {
@@ -54,7 +54,7 @@ export function checkServerVersion(version: ServerVersion, where: string): void 
   }
 }
 
-/** Returns true where the server knows `sync_interval`; older ones reject the whole configuration over it. */
+/** Returns true if the server supports `sync_interval`; older versions reject a configuration with it. */
 export function knowsSyncInterval(version: ServerVersion): boolean {
   return version.major > 2 || (version.major === 2 && version.minor >= 10);
 }

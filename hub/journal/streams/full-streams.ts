@@ -1,8 +1,8 @@
-/** Which streams have no space: publishers wait for them, and backpressure reaches the sources. */
+/** Streams without space: publishers wait for them, and backpressure reaches the sources. */
 
 import type { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
 
-/** Counts the publishers that wait per stream and tells of the first and the last. */
+/** Counts waiting publishers per stream and reports the first and the last. */
 export class FullStreams {
   readonly #metrics: JournalMetrics;
   readonly #waiting = new Map<string, number>();
@@ -12,12 +12,12 @@ export class FullStreams {
     this.#metrics = metrics;
   }
 
-  /** Streams that somebody waits for now. */
+  /** Streams with waiting publishers. */
   get names(): string[] {
     return [...this.#waiting.keys()];
   }
 
-  /** A publisher of `subject` begins (true) or ends to wait. */
+  /** A publisher of `subject` starts (true) or stops waiting. */
   count(subject: string, begins: boolean): void {
     const stream = streamOf(subject);
     const before = this.#waiting.get(stream) ?? 0;
@@ -35,7 +35,7 @@ export class FullStreams {
   }
 }
 
-/** The log's streams take the subjects that begin with their name; buckets those of `$KV.<name>`. */
+/** Subjects of the log's streams begin with the stream's name; those of buckets with `$KV.<name>`. */
 function streamOf(subject: string): string {
   const [first = "", second = ""] = subject.split(".");
   return first === "$KV" ? `KV_${second}` : first.toUpperCase();

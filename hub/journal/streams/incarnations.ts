@@ -1,21 +1,21 @@
 /**
- * The lives of a stream. Sequences start again when a stream is made anew, and go back when its files are replaced
- * by an older copy or the newest messages are lost; the incarnation tells such sequences apart.
+ * The incarnations of a stream. Sequences restart when a stream is recreated, and go back when its files are replaced
+ * by an older copy or the newest messages are lost; the incarnation distinguishes such sequences.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 
-/** A life: its messages have sequences from `firstSequence` up to the next life's. */
+/** One incarnation: its messages have sequences from `firstSequence` up to the next one's. */
 export interface Incarnation {
   readonly incarnation: number;
   readonly firstSequence: number;
 }
 
-/** Lives kept; older ones are long purged. */
+/** Incarnations kept; older ones are long purged. */
 const MAX_KEPT = 64;
 
-/** All lives that may have messages in the stream, ascending. Immutable. */
+/** All incarnations that may have messages in the stream, ascending. Immutable. */
 export class Incarnations {
   readonly #lives: readonly Incarnation[];
 
@@ -24,7 +24,7 @@ export class Incarnations {
     this.#lives = lives;
   }
 
-  /** The newest life. */
+  /** The newest incarnation. */
   get current(): Incarnation {
     return this.#lives.at(-1)!;
   }
@@ -36,8 +36,8 @@ export class Incarnations {
   }
 
   /**
-   * Returns the sequence of the first message behind `position`, whether it is stored yet or not.
-   * Throws journal_gap for a position of a life that nobody has told of.
+   * Returns the sequence of the first message after `position`, whether it is stored yet or not. Throws journal_gap
+   * for a position of an unknown later incarnation.
    */
   nextAfter(position: Position): number {
     const { incarnation: newest } = this.current;
@@ -55,7 +55,7 @@ export class Incarnations {
   }
 
   /**
-   * Begins a life behind `endSequence`, the last message that was there before. `atLeast`: an incarnation that
+   * Begins an incarnation after `endSequence`, the last message that was there before. `atLeast`: an incarnation that
    * somebody remembers and the stream has forgotten.
    */
   raise(endSequence: number, atLeast: number): Incarnations {

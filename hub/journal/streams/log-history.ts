@@ -1,4 +1,4 @@
-/** Notices that a stream was lost or rolled back, and remembers its incarnations in a bucket. */
+/** Detects that a stream was lost or rolled back, and stores its incarnations in a bucket. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -7,13 +7,13 @@ import type { Position } from "#proto/position.ts";
 import { type Incarnation, Incarnations } from "./incarnations.ts";
 import type { StoredMessage, StreamState } from "./stream-store.ts";
 
-/** Of no stream: a restored snapshot remembers it, so that the hub finds its streams made anew. */
+/** Identity of no stream. A restored snapshot stores it, so that the hub finds its streams recreated. */
 export const RESTORED_IDENTITY = "";
 
-/** How often a change by another hub is read again before giving up. */
+/** Attempts against concurrent changes by other hubs. */
 const MAX_CONFLICTS = 10;
 
-/** Asked of the streams. */
+/** The part of StreamStore that the history needs. */
 export interface StreamReader {
   state(stream: string): Promise<StreamState>;
   message(stream: string, sequence: number): Promise<StoredMessage | null>;
@@ -23,7 +23,7 @@ export interface LogHistoryOptions {
   readonly streams: StreamReader;
   readonly bucket: StateBucket;
   readonly log: Logger;
-  /** Hears of each new incarnation. */
+  /** Called at each new incarnation. */
   readonly onRaise: (stream: string, incarnation: number) => void;
 }
 
@@ -33,7 +33,7 @@ export interface Reconciliation {
   readonly raised: boolean;
 }
 
-/** What the bucket holds per stream, as JSON. */
+/** The bucket's value per stream, as JSON. */
 interface Remembered {
   readonly identity: string;
   readonly lives: readonly Incarnation[];
@@ -52,14 +52,14 @@ export class LogHistory {
   of(stream: string): Incarnations {
     const known = this.#known.get(stream);
     if (known === undefined)
-      throw new AppError("unavailable", `the incarnation of ${stream} isn't known yet`);
+      throw new AppError("unavailable", `the incarnation of ${stream} is not known yet`);
     return known;
   }
 
   /**
-   * Compares what is remembered with the stream and begins a new incarnation where the stream isn't the one that
-   * was remembered. `remembered`: positions that were taken in durably before `sinceMs`. Messages stored at or
-   * after `sinceMs` (ms since 1970) don't count as having been there; infinite: all count.
+   * Compares what is remembered with the stream and begins a new incarnation if it is not the remembered stream.
+   * `remembered`: positions that were made durable before `sinceMs`. Messages stored at or after `sinceMs` (ms since
+   * 1970) don't count as having been there; infinite: all count.
    */
   async reconcile(stream: string, remembered: readonly Position[], sinceMs: number): Promise<Reconciliation> {
     for (let tries = 0; ; tries++) {
@@ -67,7 +67,7 @@ export class LogHistory {
         return await this.#reconcile(stream, remembered, sinceMs);
       } catch (error) {
         const conflict = error instanceof AppError && error.code === "journal_conflict";
-        if (!conflict || tries === MAX_CONFLICTS) throw error; // else another hub was quicker: look again
+        if (!conflict || tries === MAX_CONFLICTS) throw error; // otherwise another hub was quicker: read again
       }
     }
   }
@@ -99,7 +99,7 @@ export class LogHistory {
     return { incarnation: now.current.incarnation, raised: fault !== undefined };
   }
 
-  /** Takes the incarnations over and tells of a new one, whichever hub has begun it. */
+  /** Takes over the incarnations and reports a new one, whichever hub began it. */
   #settle(stream: string, now: Incarnations, fault: string | undefined, level: "info" | "error"): void {
     const { log, onRaise } = this.#options;
     const { incarnation, firstSequence } = now.current;
@@ -108,16 +108,16 @@ export class LogHistory {
     if (fault !== undefined) {
       log[level](
         { stream, incarnation, firstSequence },
-        `${stream} ${fault}; a new incarnation begins and agents send again what isn't committed`,
+        `${stream} ${fault}; a new incarnation begins and agents resend what is not committed`,
       );
     }
     if (fault !== undefined || (before !== undefined && before !== incarnation)) onRaise(stream, incarnation);
   }
 
-  /** Sequence of the last message from before `sinceMs`; firstSequence - 1 where none is. */
+  /** Returns the sequence of the last message from before `sinceMs`; firstSequence - 1 if there is none. */
   async #endBefore(state: StreamState, sinceMs: number): Promise<number> {
     if (!Number.isFinite(sinceMs)) return state.lastSequence;
-    let low = state.firstSequence - 1; // known to be from before, or purged
+    let low = state.firstSequence - 1; // from before, or purged
     let high = state.lastSequence;
     let probe = high; // nothing new is the usual case
     while (low < high) {

@@ -1,4 +1,4 @@
-/** Whole streams read out message by message, and made again from what was read: for snapshots. */
+/** Reads whole streams message by message and recreates them, for snapshots. */
 
 import {
   DeliverPolicy,
@@ -15,15 +15,15 @@ import { renewedIdentity } from "./stream-store.ts";
 /** A message as it is stored. */
 export interface ArchivedMessage {
   readonly subject: string;
-  /** In the stream that it was read from. */
+  /** Sequence in the stream that it was read from. */
   readonly sequence: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly data: Uint8Array;
 }
 
-/** Conditions of a publisher, kept as headers, that held at the time and don't hold when it is published again. */
+/** Conditions of a publisher, stored as headers; they held then and would fail when published again. */
 const CONDITION = /^Nats-Expected-/i;
-/** Publishes that wait for their acknowledgement. */
+/** Publishes that may wait for their acknowledgement. */
 const WINDOW = 64;
 
 export class StreamArchive {
@@ -33,7 +33,7 @@ export class StreamArchive {
     this.#connection = connection;
   }
 
-  /** Returns the names of all streams, those behind state buckets included, sorted. */
+  /** Returns the names of all streams, sorted, including those behind state buckets. */
   async names(): Promise<string[]> {
     const manager = await this.#manager();
     const names: string[] = [];
@@ -41,12 +41,12 @@ export class StreamArchive {
     return names.sort();
   }
 
-  /** Returns how a stream is set up, as JetStream has it. */
+  /** Returns the stream's JetStream configuration. */
   async config(stream: string): Promise<StreamConfig> {
     return (await (await this.#manager()).streams.info(stream)).config;
   }
 
-  /** Yields what is stored when it is called, in order. What is purged meanwhile may be left out. */
+  /** Yields what is stored at the time of the call, in order. Messages purged meanwhile may be missing. */
   async *read(stream: string): AsyncGenerator<ArchivedMessage> {
     const { state } = await (await this.#manager()).streams.info(stream);
     if (state.messages === 0) return;
@@ -68,7 +68,7 @@ export class StreamArchive {
     }
   }
 
-  /** Makes a stream that must not exist, of `config`, with an identity of its own; stores `messages` in it in order. */
+  /** Creates a stream from `config`, with a new identity, and stores `messages` in it in order. It must not exist. */
   async write(
     config: StreamConfig,
     messages: AsyncIterable<Omit<ArchivedMessage, "sequence">>,

@@ -1,45 +1,45 @@
-/** How large the log's streams may get, and what they are. */
+/** Definitions of the log's streams and their size limits. */
 
 import { mkdirSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import type { StreamDefinition } from "./stream-store.ts";
 
-/** Upper limit of RAW and of DOC unless set: minutes to hours of traffic; indices need the disk more. */
+/** Default upper limit of RAW and of DOC: minutes to hours of traffic; indices need the disk more. */
 const DEFAULT_MAX_BYTES = 10 * 1000 ** 3;
 
-/** Share of the free disk that RAW and DOC may take each unless set. */
+/** Default share of the free disk for RAW and DOC each. */
 const FREE_SHARE = 0.2;
 
-/** A log below this couldn't hold a few batches in flight. */
+/** A smaller log couldn't hold a few batches in flight. */
 const LEAST_BYTES = 16 * 1024 ** 2;
 
-/** Dead letters are looked at by people; the newest are kept. */
+/** Dead letters are read by people; the newest are kept. */
 const DEAD_LETTER_BYTES = 256 * 1024 ** 2;
 
 export interface StreamLimits {
-  /** Limit of RAW and of DOC each, bytes; undefined: by the free disk. */
+  /** Limit of RAW and of DOC each, bytes; undefined: derived from the free disk. */
   readonly maxBytes: number | undefined;
-  /** Folder of an embedded server; undefined: the server is elsewhere. */
+  /** Folder of an embedded server; undefined: external server. */
   readonly dataDir: string | undefined;
   /** Largest message of the server, bytes. */
   readonly maxPayloadBytes: number;
-  /** Copies in a cluster. */
+  /** Replicas in a cluster. */
   readonly replicas: number;
 }
 
-/** Returns the streams of the log as they should be. */
+/** Returns the definitions of the log's streams. */
 export async function streamDefinitions(limits: StreamLimits): Promise<StreamDefinition[]> {
   const maxBytes = Math.max(LEAST_BYTES, limits.maxBytes ?? (await defaultMaxBytes(limits.dataDir)));
   const shared = { maxMessageBytes: limits.maxPayloadBytes, replicas: limits.replicas };
-  const keepLimit = limits.maxBytes === undefined; // else the limit would shrink as the disk fills
+  const keepLimit = limits.maxBytes === undefined; // otherwise the limit would shrink as the disk fills
   return [
     { name: RAW_STREAM, subjects: ["raw.>"], whenFull: "wait", maxBytes, keepLimit, ...shared },
     { name: DOC_STREAM, subjects: ["doc.>"], whenFull: "wait", maxBytes, keepLimit, ...shared },
     {
       name: DEAD_LETTER_STREAM,
       subjects: ["dead.>"],
-      whenFull: "drop-oldest", // a flood of bad events mustn't hold the good ones up
+      whenFull: "drop-oldest", // a flood of bad events must not block the good ones
       maxBytes: DEAD_LETTER_BYTES,
       keepLimit: false,
       ...shared,

@@ -1,4 +1,4 @@
-/** The streams of the log: made as they should be, looked at, purged. */
+/** JetStream API calls on the log's streams: create, inspect, purge. */
 
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -17,32 +17,32 @@ import { isMissingMessage, isMissingStream, toJournalError } from "#hub/journal/
 import { within } from "#hub/journal/connection/waits.ts";
 import type { Bounds } from "#hub/journal/reading/reader.ts";
 
-/** How long the server remembers message ids: longer than any client tries again without a reason. */
+/** How long the server remembers message ids: longer than any client retries without a cause. */
 const DUPLICATE_WINDOW_MS = 10 * 60_000;
 
-/** Space left above what is stored when a limit would cut into it. */
+/** Headroom above what is stored when a new limit would cut into it. */
 const HEADROOM_BYTES = 16 * 1024 ** 2;
 
-/** A cluster may elect a leader for 9 s; a call isn't tried for longer. */
+/** A cluster may need 9 s to elect a leader; no call is retried for longer. */
 const CALL_TIMEOUT_MS = 10_000;
 
 /**
- * A stream's description is this and its identity. The time a stream was made would not do: 2.9 changes it when the
- * stream is updated. Descriptions are kept by every version.
+ * A stream's description is this prefix and its identity. The creation time can't serve as identity: 2.9 changes it
+ * when the stream is updated. Every version keeps descriptions.
  */
 const DESCRIPTION = "Tailrace's log, ";
 
 export interface StreamDefinition {
   readonly name: string;
   readonly subjects: readonly string[];
-  /** What happens at the limit: `wait` refuses new messages, `drop-oldest` makes room. */
+  /** Behaviour at the limit: `wait` rejects new messages, `drop-oldest` deletes old ones. */
   readonly whenFull: "wait" | "drop-oldest";
   /** Limit of the stream, bytes. */
   readonly maxBytes: number;
-  /** true: a stream that exists keeps its limit. */
+  /** true: an existing stream keeps its limit. */
   readonly keepLimit: boolean;
   readonly maxMessageBytes: number;
-  /** Copies in a cluster. */
+  /** Replicas in a cluster. */
   readonly replicas: number;
 }
 
@@ -51,7 +51,7 @@ export interface StreamState extends Bounds {
   readonly messages: number;
   readonly bytes: number;
   readonly maxBytes: number;
-  /** Given to the stream when it was made: another value is another stream. */
+  /** Assigned when the stream is created: a different value means a different stream. */
   readonly identity: string;
 }
 
@@ -65,7 +65,7 @@ export interface StoredMessage {
   readonly header: (name: string) => string;
 }
 
-/** Calls of JetStream's interface, answered by the leader. All throw `unavailable` or `timeout` (retryable) where it is away. */
+/** JetStream API calls, answered by the leader. All throw `unavailable` or `timeout` (retryable) while it is away. */
 export class StreamStore {
   readonly #connection: Connection;
 
@@ -73,7 +73,7 @@ export class StreamStore {
     this.#connection = connection;
   }
 
-  /** Makes the stream, or changes it to what it should be. A limit is never set below what is stored. */
+  /** Creates the stream or updates it to its definition. A limit is never set below what is stored. */
   async ensure(definition: StreamDefinition): Promise<void> {
     await this.#call(`stream ${definition.name}`, async (manager) => {
       const found = await manager.streams.info(definition.name).catch((error: unknown) => {
@@ -87,7 +87,7 @@ export class StreamStore {
       const { config, state } = found;
       const maxBytes = definition.keepLimit
         ? config.max_bytes
-        : Math.max(definition.maxBytes, state.bytes + HEADROOM_BYTES); // the server deletes what is above
+        : Math.max(definition.maxBytes, state.bytes + HEADROOM_BYTES); // the server deletes what exceeds the limit
       const wanted = toConfig(definition, identityOf(config) || randomUUID(), maxBytes);
       const same = Object.entries(wanted).every(([key, value]) =>
         isDeepStrictEqual(value, config[key as keyof StreamConfig]),
@@ -96,7 +96,7 @@ export class StreamStore {
     });
   }
 
-  /** Throws unavailable also where the stream doesn't exist. */
+  /** Also throws unavailable if the stream doesn't exist. */
   state(stream: string): Promise<StreamState> {
     return this.#call(`state of ${stream}`, async (manager) => toState(await manager.streams.info(stream)));
   }
@@ -107,12 +107,12 @@ export class StreamStore {
     await this.#call(`purge of ${stream}`, async (manager) => manager.streams.purge(stream, which));
   }
 
-  /** Returns the message with `sequence`, or null where there is none (any more). */
+  /** Returns the message with `sequence`, or null if there is none (any more). */
   message(stream: string, sequence: number): Promise<StoredMessage | null> {
     return this.#message(stream, { seq: sequence });
   }
 
-  /** Returns the newest message of a subject (which may hold wildcards), or null. */
+  /** Returns the newest message of a subject (wildcards allowed), or null. */
   lastMessage(stream: string, subject: string): Promise<StoredMessage | null> {
     return this.#message(stream, { last_by_subj: subject });
   }
@@ -170,7 +170,7 @@ function toConfig(
   };
 }
 
-/** Returns `config` as that of another stream: who remembers the one before notices. */
+/** Returns `config` with a new identity, so that hubs that remember the old stream notice the difference. */
 export function renewedIdentity(config: StreamConfig): StreamConfig {
   return identityOf(config) === "" ? config : { ...config, description: DESCRIPTION + randomUUID() };
 }
@@ -180,7 +180,7 @@ function identityOf({ description = "" }: StreamConfig): string {
 }
 
 function toState({ config, state }: StreamInfo): StreamState {
-  // A stream that never had a message says 0 and 0.
+  // A stream that never had a message reports 0 and 0.
   const firstSequence = Math.max(1, state.first_seq);
   return {
     name: config.name,

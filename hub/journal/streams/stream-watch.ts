@@ -1,6 +1,6 @@
 /**
- * Keeps an eye on the streams: makes them, notices when one was lost or rolled back while the hub runs, and knows
- * their bounds as of some seconds ago, so that nobody else has to ask all the time.
+ * Watches the streams: creates them, detects at runtime that one was lost or rolled back, and caches their bounds, so
+ * that callers needn't query the server all the time.
  */
 
 import type { Connection, ConnectionEvent } from "#hub/journal/connection/connection.ts";
@@ -14,7 +14,7 @@ import type { Position } from "#proto/position.ts";
 import type { LogHistory } from "./log-history.ts";
 import type { StreamDefinition, StreamState, StreamStore } from "./stream-store.ts";
 
-/** Waits before a check after a reconnect is tried again. */
+/** Waits between attempts to check the streams after a reconnect. */
 const RETRY = { firstMs: 20, capMs: 2_000 };
 
 export interface StreamWatchOptions {
@@ -25,26 +25,26 @@ export interface StreamWatchOptions {
   readonly metrics: JournalMetrics;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How old figures and the readers' view of a stream's end may be, ms. */
+  /** Maximum age of metrics and of the readers' view of a stream's end, ms. */
   readonly pollMs: number;
-  /** Makes what the history is kept in, where the server has lost it. */
+  /** Recreates the bucket of the history if the server has lost it. */
   readonly restoreBuckets: () => Promise<void>;
-  /** When the server was started, ms since 1970; infinite where that isn't known. */
+  /** When the server was started, ms since 1970; infinite if unknown. */
   readonly serverStartedAtMs: () => number;
-  /** Positions of all who read a stream now. */
+  /** Positions of all current readers of a stream. */
   readonly readers: (stream: string) => readonly Position[];
 }
 
-/** A stream's state with the monotonic time it is from. */
+/** A stream's state with the monotonic time of the query. */
 export type RecentState = StreamState & { readonly atMs: number };
 
 /** See the file's comment. */
 export class StreamWatch implements Component {
   readonly #options: StreamWatchOptions;
   readonly #recent = new Map<string, RecentState>();
-  /** Highest sequence that was stored by or read by this process. */
+  /** Highest sequence that this process stored or read. */
   readonly #seen = new Map<string, number>();
-  /** The same as it was when the connection was lost; what is stored after that proves nothing. */
+  /** The same when the connection was lost; what is stored after that proves nothing. */
   #seenAtLoss = new Map<string, number>();
   #ready = Promise.withResolvers<void>();
   #verifiedStartMs = 0;
@@ -57,7 +57,7 @@ export class StreamWatch implements Component {
     this.#options = options;
   }
 
-  /** Makes the streams. Throws unavailable or timeout. */
+  /** Creates the streams. Throws unavailable or timeout. */
   async start(): Promise<void> {
     const { connection, serverStartedAtMs } = this.#options;
     this.#stopping = new AbortController();
@@ -81,17 +81,17 @@ export class StreamWatch implements Component {
     await this.#polling;
   }
 
-  /** Resolves when connected and sure of the streams. Rejects with the reason of `signal`. */
+  /** Resolves when connected and the streams are verified. Rejects with the reason of `signal`. */
   async ready(signal: AbortSignal): Promise<void> {
     await abortable(this.#ready.promise, signal);
   }
 
-  /** The stream's state as of a few seconds ago; undefined before the first look. */
+  /** The stream's state as of a few seconds ago; undefined before the first query. */
   recent(stream: string): RecentState | undefined {
     return this.#recent.get(stream);
   }
 
-  /** Notes that the stream had a message with `sequence`. */
+  /** Records that the stream held a message with `sequence`. */
   saw(stream: string, sequence: number): void {
     if (sequence > (this.#seen.get(stream) ?? 0)) this.#seen.set(stream, sequence);
   }
@@ -116,7 +116,7 @@ export class StreamWatch implements Component {
     this.#seenAtLoss.set(stream, this.#seen.get(stream) ?? 0);
   }
 
-  /** Tries until the streams are known to be the same or a new incarnation has begun, or the connection is lost again. */
+  /** Retries until the streams are verified or a new incarnation has begun, or the connection is lost again. */
   async #verify(isNewest: () => boolean, done: () => void): Promise<void> {
     const { clock, log, serverStartedAtMs } = this.#options;
     const backoff = new Backoff(RETRY);
@@ -128,7 +128,7 @@ export class StreamWatch implements Component {
         this.#verifiedStartMs = startedAtMs;
         return done();
       } catch (error) {
-        log.warn({ err: error }, "the log's streams can't be checked after a reconnect; trying again");
+        log.warn({ err: error }, "the log's streams cannot be verified after a reconnect; retrying");
         await clock.sleep(backoff.next(), this.#stopping.signal);
       }
     }
@@ -160,7 +160,7 @@ export class StreamWatch implements Component {
       try {
         await this.#look();
       } catch (error) {
-        log.debug({ err: error }, "the streams' state can't be read");
+        log.debug({ err: error }, "the state of the streams cannot be read");
       }
     }
   }
@@ -168,7 +168,7 @@ export class StreamWatch implements Component {
   async #look(): Promise<void> {
     const { streams, definitions, clock, metrics, readers } = this.#options;
     for (const { name } of definitions) {
-      const atMs = clock.monotonic(); // before the call: the state is not older than that
+      const atMs = clock.monotonic(); // before the call: the state is at least this recent
       const state = await streams.state(name);
       this.#recent.set(name, { ...state, atMs });
       const sequences = readers(name).map(({ sequence }) => sequence);

@@ -1,6 +1,6 @@
 /**
- * The hub's record of itself: a document of its figures each interval, in an index a day of its own, for the dashboard
- * of its health. It is kept while that dashboard is there: `setup` and the samples of the page bring it.
+ * The hub's self-monitoring: writes a document of metrics each interval to a daily index, for the health dashboard.
+ * It records only while that dashboard exists, which `setup` and the page's samples create.
  */
 
 import { randomUUID } from "node:crypto";
@@ -15,21 +15,21 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 
-/** What the hub knows of its agents. */
+/** Health of an agent, as monitoring records it. */
 export interface AgentFigures {
   readonly health: string;
   readonly lagBytes: number;
 }
 
 export interface MonitoringOptions {
-  /** 0: nothing is recorded. */
+  /** 0: disabled. */
   readonly intervalMs: number;
   readonly documents: {
     write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
   };
   readonly saved: Pick<SavedObjects, "get">;
   readonly agents: () => readonly AgentFigures[];
-  /** Name of the hub, kept with each document. */
+  /** Name of the hub, stored in each document. */
   readonly node: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -67,15 +67,15 @@ export class Monitoring implements Component {
       try {
         await this.record(signal);
       } catch (err) {
-        // The figures of this interval are missing; those of the next one tell what has grown since.
-        if (!signal.aborted) log.warn({ err }, "the hub's own figures can't be recorded now");
+        // This interval has no document; the next one covers its growth.
+        if (!signal.aborted) log.warn({ err }, "the hub's metrics cannot be recorded now");
       }
       await clock.sleep(intervalMs, signal);
     }
     this.#reader.stop();
   }
 
-  /** Writes one document where the dashboard is there. Throws what the journal or the index refuse. */
+  /** Writes one document if the dashboard exists. Throws what the journal or the index throws. */
   async record(signal: AbortSignal): Promise<void> {
     const { documents, clock, node, agents } = this.#options;
     if (!(await this.#isWanted())) return;

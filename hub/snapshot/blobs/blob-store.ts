@@ -1,16 +1,16 @@
-/** Where large, unchanging pieces are kept by name outside of the log: a directory here, a bucket of S3 in `s3-blobs.ts`. */
+/** Stores large immutable objects by key, outside of the log: in a directory here, in an S3 bucket in `s3-blobs.ts`. */
 
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 
-/** Keys: 1..512 characters of [-/_.a-zA-Z0-9], no empty part and none of dots alone. Blobs: at most 64 MiB. */
+/** Keys: 1..512 characters of [-/_.a-zA-Z0-9], no empty segment and none of dots alone. Blobs: at most 64 MiB. */
 export interface BlobStore {
-  /** Shown to people. */
+  /** For messages. */
   readonly address: string;
   has(key: string): Promise<boolean>;
-  /** Stores durably, over what is there. */
+  /** Stores durably, replacing what is there. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Throws not_found. */
   get(key: string): Promise<Uint8Array>;
@@ -18,7 +18,7 @@ export interface BlobStore {
   list(prefix: string): Promise<string[]>;
 }
 
-/** Only the hub's user may read what it stores. */
+/** Only the hub's user may read the blobs. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -26,7 +26,7 @@ const FILE_MODE = 0o600;
 export class DirectoryBlobs implements BlobStore {
   readonly address: string;
 
-  /** `folder`: made at the first write. */
+  /** `folder` is created at the first write. */
   constructor(folder: string) {
     this.address = folder;
   }

@@ -1,20 +1,20 @@
 /**
- * Blobs in a bucket that speaks S3's interface (Amazon S3 API Reference: PutObject, GetObject, HeadObject,
- * ListObjectsV2), with the environment variables that other tools use for it.
+ * Blobs in an S3-compatible bucket (Amazon S3 API Reference: PutObject, GetObject, HeadObject, ListObjectsV2),
+ * configured by the usual environment variables.
  */
 
 import { AwsClient } from "aws4fetch";
 import { AppError } from "#proto/kit/errors.ts";
 import type { BlobStore } from "./blob-store.ts";
 
-/** A request that fails is tried again by the client, with back-off. */
+/** The client retries failed requests, with back-off. */
 const RETRIES = 5;
 const DEFAULT_REGION = "us-east-1";
 
 export class S3Blobs implements BlobStore {
   readonly address: string;
   readonly #client: AwsClient;
-  /** URL of the bucket, path style: that is what every server of this interface knows. */
+  /** URL of the bucket, path style, which every S3-compatible server supports. */
   readonly #bucketUrl: string;
   readonly #prefix: string;
 
